@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "benchmarks/training_step.h"
-#include "cachet/ops/linear.h"
+#include "benchmarks/backward_step.h"
+#include "cachet/ops/linear/linear.h"
 
 namespace cachet::benchmarks {
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "cachet/analysis/statistics.h"
+#include "cachet/analysis/statistics/statistics.h"
 
 namespace cachet::benchmarks {
 

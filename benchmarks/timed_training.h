@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "benchmarks/pairs.h"
-#include "cachet/train/optimizer.h"
-#include "cachet/train/runtime.h"
+#include "cachet/train/machine/runtime.h"
+#include "cachet/train/optimizer/optimizer.h"
 
 namespace cachet::benchmarks {
 

@@ -33,8 +33,18 @@ install(EXPORT cachetTargets NAMESPACE cachet:: DESTINATION ${cachet_package_dir
 # headers. tools/check-installed-headers holds the rest to that.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/cachet TYPE INCLUDE FILES_MATCHING PATTERN *.h
         PATTERN kernels EXCLUDE PATTERN openvino EXCLUDE
-        REGEX "/ops/([a-z_]+_cpu|fused|block_features|compositions|head_rows|kernel_attention_blocks|registration|roi_axes)\\.h$" EXCLUDE
+        REGEX "/([a-z_]+_cpu|fused|block_features|compositions|head_rows|kernel_attention_blocks|registration|roi_axes)\\.h$" EXCLUDE
         REGEX "/(embedded_json|gloo_backend|result_values)\\.h$" EXCLUDE)
+# Headers that moved are installed at their old places too, as one line that includes the new one, until version 0.2.
+file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/moved-headers cachet_moved_headers REGEX "^cachet/")
+foreach(moved IN LISTS cachet_moved_headers)
+  separate_arguments(moved)
+  list(GET moved 0 old)
+  list(GET moved 1 new)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/moved-headers/${old}
+       CONTENT "#pragma once\n// Deprecated: include \"${new}\".\n#include \"${new}\"\n")
+endforeach()
+install(DIRECTORY ${PROJECT_BINARY_DIR}/moved-headers/cachet TYPE INCLUDE)
 # The demo's images too: it runs wherever the command is installed.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/recipes ${PROJECT_SOURCE_DIR}/data DESTINATION ${CMAKE_INSTALL_DATADIR}/cachet)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE TYPE DOC)

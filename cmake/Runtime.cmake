@@ -1,13 +1,12 @@
 # libcachet_runtime.so: what a program needs that runs an exported model, and no LibTorch. It is the layer `runtime` and
-# the readers of io that it calls.
+# what it calls of io, which sees no LibTorch.
 if(NOT CACHET_OPENVINO_RUNTIME)
   return()
 endif()
-set(readers image_metadata jpeg_codec parse_json png_codec read_file sha256 sha256_blocks upright)
-list(TRANSFORM readers REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/cachet/io/\\1.cpp")
-add_library(cachet_runtime_shared SHARED ${readers})
+add_library(cachet_runtime_shared SHARED)
 cachet_take_in(cachet_runtime_shared cachet_runtime)
-target_link_libraries(cachet_runtime_shared PRIVATE JPEG::JPEG PNG::PNG ZLIB::ZLIB)
+target_link_libraries(cachet_runtime_shared PRIVATE cachet_io)  # an archive: only what is called comes in
+target_link_options(cachet_runtime_shared PRIVATE LINKER:--as-needed)
 target_include_directories(cachet_runtime_shared PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
 target_compile_features(cachet_runtime_shared PUBLIC cxx_std_20)
 if(NOT CACHET_SANITIZE)

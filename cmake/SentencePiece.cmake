@@ -38,7 +38,7 @@ function(cachet_sentencepiece)
   target_link_libraries(cachet_sentencepiece PRIVATE cachet_protobuf Threads::Threads)
 endfunction()
 
-set(cachet_sentencepiece_user ${PROJECT_SOURCE_DIR}/cachet/data/text/sentencepiece.cpp)
+set(cachet_sentencepiece_user ${PROJECT_SOURCE_DIR}/cachet/data/text/encoders/sentencepiece.cpp)
 set_source_files_properties(${cachet_sentencepiece_user} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 if(CACHET_SUBWORDS)
   cachet_sentencepiece()

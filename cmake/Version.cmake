@@ -9,6 +9,6 @@ if(Git_FOUND AND EXISTS ${PROJECT_SOURCE_DIR}/.git)
 endif()
 string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
 string(STRIP "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}" flags)
-set_source_files_properties(${PROJECT_SOURCE_DIR}/cachet/train/environment.cpp PROPERTIES
+set_source_files_properties(${PROJECT_SOURCE_DIR}/cachet/train/machine/environment.cpp PROPERTIES
   COMPILE_DEFINITIONS "CACHET_VERSION=\"${PROJECT_VERSION}\";CACHET_COMMIT=\"${CACHET_COMMIT}\";CACHET_COMPILER=\"${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}\";CACHET_BUILD_FLAGS=\"${flags}\""
   SKIP_UNITY_BUILD_INCLUSION ON)

@@ -4,7 +4,7 @@
     python3 tools/make_model_count_fixtures.py          (needs fvcore, timm, torchvision)
 
 Whole models are timm's. The necks and heads of detectors are torchvision's, on maps of the sizes that an image of 224 x 224
-pixels has; tests/analysis/model_counts_test.cpp puts them together. fvcore traces a model and counts products alone: linear
+pixels has; tests/analysis/cost/model_counts_test.cpp puts them together. fvcore traces a model and counts products alone: linear
 layers and convolutions in one number, products of activations (matmul, bmm, einsum) in another.
 """
 

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "app/openmp_waiting.h"
+#include "app/machine/openmp_waiting.h"
 
 #ifdef __GLIBC__
 namespace cachet::app {

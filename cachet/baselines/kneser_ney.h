@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "cachet/data/text/token_sequence.h"
-#include "cachet/data/text/vocabulary.h"
+#include "cachet/data/text/corpora/token_sequence.h"
+#include "cachet/data/text/encoders/vocabulary.h"
 
 namespace cachet::baselines {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "cachet/data/vision/labelled_images.h"
-#include "cachet/data/vision/normalization.h"
+#include "cachet/data/vision/pixels/pixel_normalization.h"
 
 namespace cachet::baselines {
 

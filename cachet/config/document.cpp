@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "cachet/config/assignment.h"
 #include "cachet/config/document_state.h"
 #include "cachet/config/merge.h"
 #include "cachet/config/recipe_file.h"
+#include "cachet/config/set_option.h"
 #include "cachet/config/toml_parser.h"
 #include "cachet/config/unknown_keys.h"
 #include "cachet/config/view.h"

@@ -4,10 +4,10 @@
 
 #include "cachet/data/fingerprint.h"
 #include "cachet/data/many_files.h"
+#include "cachet/io/digests/sha256.h"
 #include "cachet/io/error.h"
-#include "cachet/io/image.h"
-#include "cachet/io/read_file.h"
-#include "cachet/io/sha256.h"
+#include "cachet/io/files/read_file.h"
+#include "cachet/io/tensors/image.h"
 
 namespace cachet::data {
 namespace {

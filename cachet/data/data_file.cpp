@@ -3,7 +3,7 @@
 #include <array>
 #include <optional>
 
-#include "cachet/io/compressed.h"
+#include "cachet/io/compression/compressed.h"
 #include "cachet/io/error.h"
 
 namespace cachet::data {

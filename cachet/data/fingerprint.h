@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "cachet/io/sha256.h"
+#include "cachet/io/digests/sha256.h"
 
 namespace cachet::data {
 

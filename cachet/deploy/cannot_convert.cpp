@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cachet/config/library_message.h"
-#include "cachet/ops/finite.h"
+#include "cachet/ops/support/finite.h"
 
 namespace cachet::deploy {
 namespace {

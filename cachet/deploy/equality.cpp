@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "cachet/ops/finite.h"
+#include "cachet/ops/support/finite.h"
 
 namespace cachet::deploy {
 namespace {

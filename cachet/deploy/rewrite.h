@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cachet/analysis/work.h"
+#include "cachet/analysis/cost/work.h"
 #include "cachet/models/model.h"
 
 /// What turns a trained model into the fastest form of itself.

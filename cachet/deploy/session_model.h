@@ -4,7 +4,7 @@
 
 #include "cachet/models/language/sequence_classifier.h"
 #include "cachet/models/vision/image_classifier.h"
-#include "cachet/ops/finite.h"
+#include "cachet/ops/support/finite.h"
 #include "cachet/runtime/session.h"
 
 namespace cachet::deploy {

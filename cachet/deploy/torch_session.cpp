@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cachet/deploy/classifier_inputs.h"
-#include "cachet/nn/linear.h"
+#include "cachet/nn/layers/linear.h"
 
 namespace cachet::deploy {
 namespace {

@@ -12,7 +12,7 @@
 #include <functional>
 
 #include "cachet/deploy/free_sizes.h"
-#include "cachet/ops/compositions.h"
+#include "cachet/ops/support/compositions.h"
 
 namespace cachet::deploy {
 namespace {

@@ -6,7 +6,7 @@
 
 namespace cachet::kernels {
 
-/// The units of a feature map (ops/kernel_attention.h has the same list with its formulas).
+/// The units of a feature map (ops/attention/kernel_attention.h has the same list with its formulas).
 enum class FeatureUnit : int64_t { elu_plus_one, softplus, gelu, sigmoid, glu, softplus_glu };
 
 /// Rows of a product: `width` features each, made from `width` numbers, or from [a, g], twice as many, where gated.

@@ -7,8 +7,8 @@
 
 namespace cachet::kernels {
 
-// The pointwise parts of a step of the gated recurrent cache, between its products (ops/grc_update.h has the formulas).
-// A sample's row t is row b·length + t of what samples have apart; T is float or BFloat16.
+// The pointwise parts of a step of the gated recurrent cache, between its products (ops/cache/grc_update.h has the
+// formulas). A sample's row t is row b·length + t of what samples have apart; T is float or BFloat16.
 
 /// What a step was made from. W is the width of the cache.
 template <class T>

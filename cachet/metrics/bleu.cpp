@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "cachet/metrics/streams.h"
+#include "cachet/metrics/sentence_lists.h"
 
 namespace cachet::metrics {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "cachet/metrics/blanks.h"
 #include "cachet/metrics/bleu.h"
-#include "cachet/metrics/streams.h"
+#include "cachet/metrics/sentence_lists.h"
 
 namespace cachet::metrics {
 namespace {

@@ -5,7 +5,7 @@
 #include <ATen/ops/one_hot.h>
 #include <ATen/ops/randint.h>
 
-#include "cachet/nn/regularizer.h"
+#include "cachet/nn/base/regularizer.h"
 
 namespace cachet::models {
 

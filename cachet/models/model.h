@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "cachet/nn/cloneable.h"
+#include "cachet/nn/base/cloneable.h"
 
 namespace cachet::models {
 

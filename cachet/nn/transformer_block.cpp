@@ -7,8 +7,8 @@
 
 #include "cachet/nn/attention/cached_attention.h"
 #include "cachet/nn/attention/multi_head_attention.h"
-#include "cachet/nn/option_checks.h"
-#include "cachet/nn/stochastic_depth.h"
+#include "cachet/nn/base/option_checks.h"
+#include "cachet/nn/layers/stochastic_depth.h"
 
 namespace cachet::nn {
 

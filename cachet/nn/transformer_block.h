@@ -10,13 +10,13 @@
 
 #include "cachet/nn/attention/attention.h"
 #include "cachet/nn/attention/attention_options.h"
+#include "cachet/nn/base/cloneable.h"
+#include "cachet/nn/base/observer.h"
 #include "cachet/nn/cache/cache_options.h"
-#include "cachet/nn/cloneable.h"
-#include "cachet/nn/feed_forward.h"
+#include "cachet/nn/layers/feed_forward.h"
+#include "cachet/nn/layers/outliers.h"
 #include "cachet/nn/norm/folding.h"
 #include "cachet/nn/norm/norm_options.h"
-#include "cachet/nn/observer.h"
-#include "cachet/nn/outliers.h"
 
 namespace cachet::nn {
 

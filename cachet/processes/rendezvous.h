@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "cachet/processes/processes.h"
+#include "cachet/processes/process_group.h"
 
 namespace cachet::processes {
 

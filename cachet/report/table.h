@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cachet/report/content.h"
-#include "cachet/report/markup.h"
+#include "cachet/report/page/markup.h"
 
 namespace cachet::report {
 

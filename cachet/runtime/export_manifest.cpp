@@ -10,11 +10,11 @@
 #include <system_error>
 #include <utility>
 
+#include "cachet/io/digests/sha256.h"
 #include "cachet/io/error.h"
-#include "cachet/io/image_request.h"
-#include "cachet/io/parse_json.h"
-#include "cachet/io/read_file.h"
-#include "cachet/io/sha256.h"
+#include "cachet/io/files/read_file.h"
+#include "cachet/io/images/image_request.h"
+#include "cachet/io/json/parse_json.h"
 
 namespace cachet::runtime {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cachet/io/image_request.h"
+#include "cachet/io/images/image_request.h"
 #include "cachet/runtime/session.h"
 
 namespace cachet::runtime {

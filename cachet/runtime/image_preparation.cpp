@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "cachet/io/error.h"
-#include "cachet/io/image_metadata.h"
-#include "cachet/io/jpeg_codec.h"
-#include "cachet/io/luma.h"
-#include "cachet/io/png_codec.h"
-#include "cachet/io/read_file.h"
-#include "cachet/io/upright.h"
+#include "cachet/io/files/read_file.h"
+#include "cachet/io/images/image_metadata.h"
+#include "cachet/io/images/jpeg_codec.h"
+#include "cachet/io/images/luma.h"
+#include "cachet/io/images/png_codec.h"
+#include "cachet/io/images/upright.h"
 
 namespace cachet::runtime {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cachet/io/image_request.h"
+#include "cachet/io/images/image_request.h"
 #include "cachet/runtime/export_manifest.h"
 
 namespace cachet::runtime {

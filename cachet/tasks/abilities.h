@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "cachet/data/text/coded_text.h"
-#include "cachet/models/language/sampling.h"
+#include "cachet/data/text/encoders/coded_text.h"
+#include "cachet/models/language/token_sampling.h"
 #include "cachet/tasks/translation/translation_options.h"
-#include "cachet/train/metrics.h"
+#include "cachet/train/step/metrics.h"
 
 /// What a task can do besides training and evaluating. A command asks a task for the interface that it needs
 /// (dynamic_cast), and says in a line where the task has none.

@@ -8,11 +8,11 @@
 #include <stdexcept>
 #include <string>
 
-#include "cachet/train/checkpoint.h"
-#include "cachet/train/deciding_metric.h"
-#include "cachet/train/live_run.h"
-#include "cachet/train/runtime.h"
-#include "cachet/train/time_left.h"
+#include "cachet/train/checkpoints/checkpoint.h"
+#include "cachet/train/machine/runtime.h"
+#include "cachet/train/runs/deciding_metric.h"
+#include "cachet/train/step/live_run.h"
+#include "cachet/train/step/time_left.h"
 
 namespace cachet::tasks {
 namespace {

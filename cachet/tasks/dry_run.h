@@ -5,7 +5,7 @@
 
 #include "cachet/tasks/recipe.h"
 #include "cachet/train/options.h"
-#include "cachet/train/task.h"
+#include "cachet/train/training_task.h"
 
 namespace cachet::tasks {
 

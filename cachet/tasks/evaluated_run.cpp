@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "cachet/config/assignment.h"
+#include "cachet/config/set_option.h"
 
 namespace cachet::tasks {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cachet/analysis/density.h"
+#include "cachet/analysis/statistics/density.h"
 
 namespace cachet::tasks {
 

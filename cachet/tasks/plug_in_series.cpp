@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "cachet/report/plug_in_sections.h"
+#include "cachet/report/page/plug_in_sections.h"
 #include "cachet/tasks/normality_charts.h"
 
 namespace cachet::tasks {

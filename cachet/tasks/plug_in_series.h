@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cachet/report/content.h"
-#include "cachet/train/event_log.h"
+#include "cachet/train/runs/event_log.h"
 
 namespace cachet::tasks {
 

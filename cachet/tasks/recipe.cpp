@@ -8,8 +8,8 @@
 #include "cachet/nn/norm/norm.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/tasks/weights/weight_import.h"
-#include "cachet/train/paper_rows.h"
-#include "cachet/train/runtime.h"
+#include "cachet/train/machine/runtime.h"
+#include "cachet/train/runs/paper_rows.h"
 
 namespace cachet::tasks {
 namespace {

@@ -5,19 +5,19 @@
 #include <utility>
 
 #include "cachet/config/toml_text.h"
-#include "cachet/io/atomic_file.h"
 #include "cachet/io/error.h"
-#include "cachet/io/folder_path.h"
-#include "cachet/io/state_dict.h"
-#include "cachet/report/progress.h"
+#include "cachet/io/files/atomic_file.h"
+#include "cachet/io/files/folder_path.h"
+#include "cachet/io/tensors/state_dict.h"
+#include "cachet/report/text/progress.h"
 #include "cachet/tasks/exports/exported_model.h"
 #include "cachet/tasks/weights/model_folder.h"
 #include "cachet/tasks/weights/model_recipe.h"
-#include "cachet/train/checkpoint.h"
-#include "cachet/train/checkpoint_store.h"
-#include "cachet/train/earlier_values.h"
-#include "cachet/train/resume_rules.h"
-#include "cachet/train/run_folder.h"
+#include "cachet/train/checkpoints/checkpoint.h"
+#include "cachet/train/checkpoints/checkpoint_store.h"
+#include "cachet/train/runs/earlier_values.h"
+#include "cachet/train/runs/resume_rules.h"
+#include "cachet/train/runs/run_folder.h"
 
 namespace cachet::tasks {
 namespace {

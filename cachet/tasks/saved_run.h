@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cachet/config/document.h"
-#include "cachet/io/folder_lock.h"
-#include "cachet/io/tensor_map.h"
+#include "cachet/io/files/folder_lock.h"
+#include "cachet/io/tensors/tensor_map.h"
 #include "cachet/runtime/export_manifest.h"
 #include "cachet/tasks/recipe.h"
 

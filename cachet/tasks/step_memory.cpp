@@ -6,11 +6,11 @@
 #include <stdexcept>
 #include <string>
 
-#include "cachet/analysis/meta_model.h"
-#include "cachet/io/state_dict.h"
+#include "cachet/analysis/cost/meta_model.h"
+#include "cachet/io/tensors/state_dict.h"
 #include "cachet/nn/cache/cache_options.h"
 #include "cachet/report/format.h"
-#include "cachet/train/runtime.h"
+#include "cachet/train/machine/runtime.h"
 
 namespace cachet::tasks {
 namespace {

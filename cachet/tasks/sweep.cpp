@@ -6,10 +6,10 @@
 #include <string_view>
 #include <utility>
 
-#include "cachet/config/assignment.h"
 #include "cachet/config/node.h"
 #include "cachet/config/problem.h"
 #include "cachet/config/recipe_file.h"
+#include "cachet/config/set_option.h"
 
 namespace cachet::tasks {
 namespace {

@@ -2,14 +2,14 @@
 
 #include <exception>
 
-#include "cachet/analysis/cache_places.h"
-#include "cachet/analysis/observations.h"
-#include "cachet/analysis/step_statistics.h"
-#include "cachet/report/progress.h"
+#include "cachet/analysis/plug_ins/observations.h"
+#include "cachet/analysis/plug_ins/stored_caches.h"
+#include "cachet/analysis/statistics/step_statistics.h"
+#include "cachet/report/text/progress.h"
 #include "cachet/tasks/plug_in_series.h"
 #include "cachet/tasks/told_once.h"
-#include "cachet/train/error_message.h"
-#include "cachet/train/runtime.h"
+#include "cachet/train/machine/error_message.h"
+#include "cachet/train/machine/runtime.h"
 
 namespace cachet::tasks {
 train::RunDescription Task::describe() {

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "cachet/analysis/recent_normality.h"
+#include "cachet/analysis/statistics/recent_normality.h"
 #include "cachet/data/vision/image_source.h"
 #include "cachet/nn/cache/cache.h"
 #include "cachet/tasks/evaluation_files.h"
 #include "cachet/tasks/task_profile.h"
-#include "cachet/train/task.h"
+#include "cachet/train/training_task.h"
 
 namespace cachet::tasks {
 

@@ -1,6 +1,6 @@
 #include "cachet/tasks/task_profile.h"
 
-#include "cachet/analysis/model_summary.h"
+#include "cachet/analysis/cost/model_summary.h"
 
 namespace cachet::tasks {
 

@@ -5,7 +5,7 @@
 
 #include "cachet/models/model_plan.h"
 #include "cachet/report/metric_description.h"
-#include "cachet/train/run_description.h"
+#include "cachet/train/runs/run_description.h"
 
 namespace cachet::tasks {
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "cachet/train/precision.h"
+#include "cachet/train/step/precision.h"
 
 namespace cachet::train {
 namespace {

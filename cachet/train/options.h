@@ -6,9 +6,9 @@
 
 #include "cachet/config/view.h"
 #include "cachet/data/order/batch_order.h"
-#include "cachet/train/device_choice.h"
-#include "cachet/train/optimizer_options.h"
-#include "cachet/train/span.h"
+#include "cachet/train/machine/device_choice.h"
+#include "cachet/train/optimizer/duration.h"
+#include "cachet/train/optimizer/optimizer_options.h"
 
 namespace cachet::train {
 

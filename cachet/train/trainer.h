@@ -3,10 +3,10 @@
 #include <memory>
 #include <string>
 
-#include "cachet/io/file_system.h"
-#include "cachet/processes/processes.h"
+#include "cachet/io/files/file_system.h"
+#include "cachet/processes/process_group.h"
 #include "cachet/train/options.h"
-#include "cachet/train/task.h"
+#include "cachet/train/training_task.h"
 
 namespace cachet::report {
 class Progress;

@@ -1,5 +1,5 @@
 // Classifies images with a model that `cachet export` wrote: classify FOLDER IMAGE...
-#include <cachet/runtime/image_classifier.h>
+#include <cachet/runtime/exported_classifier.h>
 
 #include <chrono>
 #include <cstdio>

@@ -4,7 +4,7 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/rsqrt.h>
 #include <cachet/nn/attention/attention_options.h>
-#include <cachet/nn/attention/softmax_attention.h>
+#include <cachet/nn/attention/functions/softmax_attention.h>
 
 #include <cmath>
 

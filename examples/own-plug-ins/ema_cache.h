@@ -4,7 +4,7 @@
 #include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
 #include <cachet/nn/cache/cache_options.h>
-#include <cachet/ops/resize_tokens.h>
+#include <cachet/ops/tokens/resize_tokens.h>
 
 /// The exponential moving average of the mean sample of each training step: the layer's tokens, interpolated to the
 /// cache's length, without gates. Its options have the members that the layer around a cache reads.

@@ -318,7 +318,7 @@ class OldResults(command.FolderTest):
                     keys(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name})}
 
             newer |= {key for key in keys(now) - keys(before) if not key.startswith(("train.", "optimizer.", "schedule."))}
-        self.assertLessEqual(newer, {"data.orientation"}, "train/earlier_values.cpp lists such keys")
+        self.assertLessEqual(newer, {"data.orientation"}, "train/runs/earlier_values.cpp lists such keys")
 
     def test_a_run_is_compared_by_its_old_digest_once(self):
         labels = self.folder / "images/train-labels-idx1-ubyte"

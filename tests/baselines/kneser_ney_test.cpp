@@ -11,9 +11,9 @@
 #include <stdexcept>
 
 #include "cachet/data/data_path.h"
-#include "cachet/data/text/corpus.h"
+#include "cachet/data/text/corpora/corpus.h"
+#include "cachet/data/text/encoders/word_vocabulary.h"
 #include "cachet/data/text/text_pieces.h"
-#include "cachet/data/text/word_vocabulary.h"
 #include "tests/support/oracle_folder.h"
 
 namespace cachet {

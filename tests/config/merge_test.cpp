@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cachet/config/assignment.h"
+#include "cachet/config/set_option.h"
 #include "cachet/config/toml_parser.h"
 
 namespace cachet::config {

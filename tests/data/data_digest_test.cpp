@@ -7,12 +7,12 @@
 #include <fstream>
 #include <set>
 
-#include "cachet/data/text/sequence_dataset.h"
-#include "cachet/data/vision/detection_set.h"
+#include "cachet/data/text/sequences/sequence_dataset.h"
+#include "cachet/data/vision/coco/detection_set.h"
+#include "cachet/data/vision/coco/shape_folder.h"
 #include "cachet/data/vision/image_files.h"
 #include "cachet/data/vision/labelled_images.h"
-#include "cachet/data/vision/shape_folder.h"
-#include "cachet/io/png.h"
+#include "cachet/io/tensors/png.h"
 #include "tests/support/bytes.h"
 #include "tests/support/temporary_directory.h"
 

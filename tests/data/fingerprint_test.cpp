@@ -6,7 +6,7 @@
 #include <fstream>
 #include <set>
 
-#include "cachet/data/text/sequence_dataset.h"
+#include "cachet/data/text/sequences/sequence_dataset.h"
 #include "cachet/data/vision/image_files.h"
 #include "cachet/data/vision/labelled_images.h"
 #include "tests/support/temporary_directory.h"

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "cachet/ops/finite.h"
+#include "cachet/ops/support/finite.h"
 #include "tests/support/refused.h"
 
 namespace cachet::deploy {

@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "cachet/analysis/model_summary.h"
+#include "cachet/analysis/cost/model_summary.h"
 #include "cachet/deploy/rewrite.h"
 #include "cachet/models/language/token_generator.h"
 #include "tests/deploy/trained_model.h"

@@ -9,7 +9,7 @@
 #include <map>
 
 #include "cachet/deploy/free_sizes.h"
-#include "cachet/ops/mix_heads.h"
+#include "cachet/ops/cache/mix_heads.h"
 #include "tests/support/refused.h"
 
 namespace cachet::deploy {

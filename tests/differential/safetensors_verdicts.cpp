@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "cachet/io/error.h"
-#include "cachet/io/safetensors_header.h"
+#include "cachet/io/tensors/safetensors/safetensors_header.h"
 
 namespace {
 

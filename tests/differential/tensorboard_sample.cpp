@@ -3,7 +3,7 @@
 #include <limits>
 #include <string>
 
-#include "cachet/io/tensorboard_records.h"
+#include "cachet/io/tensorboard/tensorboard_records.h"
 
 int main() {
   using namespace cachet::io;

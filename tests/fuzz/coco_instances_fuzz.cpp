@@ -1,5 +1,5 @@
 // Files of COCO instances, and the masks in them.
-#include "cachet/data/vision/coco_instances.h"
+#include "cachet/data/vision/coco/coco_instances.h"
 #include "cachet/geometry/mask_transforms.h"
 #include "cachet/io/error.h"
 #include "tests/fuzz/fuzz_target.h"

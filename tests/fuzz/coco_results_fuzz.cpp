@@ -1,7 +1,7 @@
 // Files of COCO results, and lines of an evaluation's state.
 #include <stdexcept>
 
-#include "cachet/data/vision/coco_results.h"
+#include "cachet/data/vision/coco/coco_results.h"
 #include "cachet/io/error.h"
 #include "cachet/metrics/coco_evaluation.h"
 #include "tests/fuzz/fuzz_target.h"

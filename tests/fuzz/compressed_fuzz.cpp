@@ -1,5 +1,5 @@
 // gzip and xz streams, and what they hold.
-#include "cachet/io/compressed.h"
+#include "cachet/io/compression/compressed.h"
 #include "cachet/io/error.h"
 #include "tests/fuzz/fuzz_target.h"
 

@@ -3,10 +3,10 @@
 #include <cstdlib>
 #include <span>
 
-#include "cachet/data/text/corpus.h"
-#include "cachet/data/text/token_file.h"
-#include "cachet/data/text/word_vocabulary.h"
-#include "cachet/io/crc32.h"
+#include "cachet/data/text/corpora/corpus.h"
+#include "cachet/data/text/corpora/token_file.h"
+#include "cachet/data/text/encoders/word_vocabulary.h"
+#include "cachet/io/digests/crc32.h"
 #include "cachet/io/error.h"
 #include "tests/fuzz/fuzz_target.h"
 

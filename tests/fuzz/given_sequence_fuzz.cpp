@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "cachet/config/utf8.h"
-#include "cachet/data/text/given_sequence.h"
-#include "cachet/data/text/subword_encoder.h"
+#include "cachet/data/text/encoders/subword_encoder.h"
+#include "cachet/data/text/sequences/given_sequence.h"
 #include "cachet/io/error.h"
 #include "tests/fuzz/fuzz_target.h"
 

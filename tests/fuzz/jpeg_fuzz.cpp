@@ -1,6 +1,6 @@
 // JPEG and PNG images, as wholes and in parts.
 #include "cachet/io/error.h"
-#include "cachet/io/image.h"
+#include "cachet/io/tensors/image.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/support/exif.h"
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <span>
 
-#include "cachet/data/text/normalization.h"
+#include "cachet/data/text/encoders/unicode_normalization.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace cachet::fuzz {

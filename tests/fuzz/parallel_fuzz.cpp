@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <span>
 
-#include "cachet/data/text/parallel_files.h"
-#include "cachet/data/text/parallel_sentences.h"
-#include "cachet/data/text/word_vocabulary.h"
+#include "cachet/data/text/encoders/word_vocabulary.h"
+#include "cachet/data/text/parallel/parallel_files.h"
+#include "cachet/data/text/parallel/parallel_sentences.h"
 #include "cachet/io/error.h"
 #include "tests/fuzz/fuzz_target.h"
 

@@ -2,8 +2,8 @@
 #include <ATen/ops/full.h>
 
 #include "cachet/io/error.h"
-#include "cachet/io/image.h"
-#include "cachet/io/png.h"
+#include "cachet/io/tensors/image.h"
+#include "cachet/io/tensors/png.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/support/exif.h"
 

@@ -3,9 +3,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "cachet/train/manifest.h"
-#include "cachet/train/run_description.h"
-#include "cachet/train/train_state.h"
+#include "cachet/train/checkpoints/manifest.h"
+#include "cachet/train/checkpoints/train_state.h"
+#include "cachet/train/runs/run_description.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace cachet::fuzz {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "cachet/io/error.h"
-#include "cachet/io/safetensors.h"
+#include "cachet/io/tensors/safetensors/safetensors.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace cachet::fuzz {

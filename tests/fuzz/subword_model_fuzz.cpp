@@ -3,8 +3,8 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "cachet/data/text/subword_encoder.h"
-#include "cachet/data/text/subword_training.h"
+#include "cachet/data/text/encoders/subword_encoder.h"
+#include "cachet/data/text/encoders/subword_training.h"
 #include "cachet/io/error.h"
 #include "tests/fuzz/fuzz_target.h"
 

@@ -1,6 +1,6 @@
 // The pickles in what torch.save writes. Storages "0" to "9" have 8 bytes each.
 #include "cachet/io/error.h"
-#include "cachet/io/torch_unpickler.h"
+#include "cachet/io/tensors/torch_files/torch_unpickler.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/support/torch_archive.h"
 

@@ -3,9 +3,9 @@
 #include <cstdlib>
 #include <span>
 
-#include "cachet/data/text/listops.h"
-#include "cachet/data/text/listops_file.h"
-#include "cachet/data/text/matching.h"
+#include "cachet/data/text/listops/listops.h"
+#include "cachet/data/text/listops/listops_file.h"
+#include "cachet/data/text/sequences/matching.h"
 #include "cachet/io/error.h"
 #include "tests/fuzz/fuzz_target.h"
 

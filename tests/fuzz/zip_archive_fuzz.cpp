@@ -1,6 +1,6 @@
 // Zip archives as torch.save writes them.
+#include "cachet/io/compression/zip_archive.h"
 #include "cachet/io/error.h"
-#include "cachet/io/zip_archive.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/support/torch_archive.h"
 

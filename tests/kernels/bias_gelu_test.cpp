@@ -1,7 +1,7 @@
 #include "cachet/kernels/bias_gelu.h"
 
+#include "tests/kernels/kernel_sweep.h"
 #include "tests/kernels/scalar/bias_gelu.h"
-#include "tests/kernels/sweep.h"
 
 namespace cachet {
 namespace {

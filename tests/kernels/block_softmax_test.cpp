@@ -1,7 +1,7 @@
 #include "cachet/kernels/block_softmax.h"
 
+#include "tests/kernels/kernel_sweep.h"
 #include "tests/kernels/scalar/block_softmax.h"
-#include "tests/kernels/sweep.h"
 
 namespace cachet {
 namespace {

@@ -1,8 +1,8 @@
 #include "cachet/kernels/dropout.h"
 
 #include "cachet/kernels/philox.h"
+#include "tests/kernels/kernel_sweep.h"
 #include "tests/kernels/scalar/dropout.h"
-#include "tests/kernels/sweep.h"
 
 namespace cachet {
 namespace {

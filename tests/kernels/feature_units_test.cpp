@@ -1,7 +1,7 @@
 #include "cachet/kernels/feature_units.h"
 
+#include "tests/kernels/kernel_sweep.h"
 #include "tests/kernels/scalar/feature_units.h"
-#include "tests/kernels/sweep.h"
 
 namespace cachet {
 namespace {

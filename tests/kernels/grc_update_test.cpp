@@ -3,8 +3,8 @@
 #include <cmath>
 #include <vector>
 
+#include "tests/kernels/kernel_sweep.h"
 #include "tests/kernels/scalar/grc_update.h"
-#include "tests/kernels/sweep.h"
 
 namespace cachet {
 namespace {
@@ -100,9 +100,9 @@ double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
 double distribution_of(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 double gelu_slope_of(double x) { return distribution_of(x) + x * std::exp(-x * x / 2) / std::sqrt(2 * M_PI); }
 
-/// One row of one sample by the equations of ops/grc_update.h, with its errors to first order. The primitives: a sum of
-/// numbers is off by ε of their magnitudes for each rounding. A gate of x is off by (8 + |x|)ε: its exponential by 4 ε,
-/// sum and quotient by 2 ε, its argument by |x|ε. Φ is off by 5 ε, e^(−x²/2) by 8 ε of itself.
+/// One row of one sample by the equations of ops/cache/grc_update.h, with its errors to first order. The primitives: a
+/// sum of numbers is off by ε of their magnitudes for each rounding. A gate of x is off by (8 + |x|)ε: its exponential
+/// by 4 ε, sum and quotient by 2 ε, its argument by |x|ε. Φ is off by 5 ε, e^(−x²/2) by 8 ε of itself.
 class RowDefinition {
  public:
   template <class T>

@@ -1,7 +1,7 @@
 #include "cachet/kernels/mix_heads.h"
 
+#include "tests/kernels/kernel_sweep.h"
 #include "tests/kernels/scalar/mix_heads.h"
-#include "tests/kernels/sweep.h"
 
 namespace cachet {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "tests/kernels/kernel_sweep.h"
 #include "tests/kernels/scalar/nms.h"
-#include "tests/kernels/sweep.h"
 
 namespace cachet {
 namespace {

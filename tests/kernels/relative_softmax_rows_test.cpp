@@ -1,7 +1,7 @@
 #include "cachet/kernels/relative_softmax_rows.h"
 
+#include "tests/kernels/kernel_sweep.h"
 #include "tests/kernels/scalar/relative_softmax_rows.h"
-#include "tests/kernels/sweep.h"
 
 namespace cachet {
 namespace {

@@ -1,6 +1,6 @@
 #include "cachet/kernels/roi_align.h"
 
-#include "tests/kernels/sweep.h"
+#include "tests/kernels/kernel_sweep.h"
 
 namespace cachet {
 namespace {

@@ -1,6 +1,6 @@
 #include "cachet/kernels/small_product.h"
 
-#include "tests/kernels/sweep.h"
+#include "tests/kernels/kernel_sweep.h"
 
 namespace cachet {
 namespace {

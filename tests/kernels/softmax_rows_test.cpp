@@ -1,7 +1,7 @@
 #include "cachet/kernels/softmax_rows.h"
 
+#include "tests/kernels/kernel_sweep.h"
 #include "tests/kernels/scalar/softmax_rows.h"
-#include "tests/kernels/sweep.h"
 
 namespace cachet {
 namespace {

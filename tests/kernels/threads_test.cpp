@@ -22,7 +22,7 @@
 #include "cachet/kernels/token_convolution.h"
 #include "cachet/kernels/token_passes.h"
 #include "cachet/kernels/transpose.h"
-#include "tests/kernels/sweep.h"
+#include "tests/kernels/kernel_sweep.h"
 
 namespace cachet {
 namespace {

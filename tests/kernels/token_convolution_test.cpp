@@ -1,7 +1,7 @@
 #include "cachet/kernels/token_convolution.h"
 
+#include "tests/kernels/kernel_sweep.h"
 #include "tests/kernels/scalar/token_convolution.h"
-#include "tests/kernels/sweep.h"
 
 namespace cachet {
 namespace {

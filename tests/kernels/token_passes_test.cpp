@@ -1,7 +1,7 @@
 #include "cachet/kernels/token_passes.h"
 
+#include "tests/kernels/kernel_sweep.h"
 #include "tests/kernels/scalar/token_passes.h"
-#include "tests/kernels/sweep.h"
 
 namespace cachet {
 namespace {

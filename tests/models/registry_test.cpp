@@ -6,7 +6,7 @@
 #include <map>
 
 #include "cachet/config/document.h"
-#include "cachet/nn/initialization.h"
+#include "cachet/nn/base/initialization.h"
 
 namespace cachet {
 namespace {

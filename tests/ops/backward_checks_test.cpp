@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "cachet/ops/unified_norm.h"
+#include "cachet/ops/norm/unified_norm.h"
 #include "tests/support/refused.h"
 
 namespace cachet {

@@ -1,5 +1,5 @@
 // Boxes to deltas and back: {"boxes": a tensor's name, "other": of targets or deltas, "decode": …, "deviations": [4]}.
-#include "cachet/models/detection/box_coder.h"
+#include "cachet/models/detection/boxes/box_coder.h"
 #include "tests/peers/tensor_cases.h"
 
 namespace cachet::models {

@@ -5,10 +5,10 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "cachet/data/vision/pixel_operations.h"
-#include "cachet/data/vision/rand_augment.h"
-#include "cachet/data/vision/transforms.h"
-#include "cachet/io/image.h"
+#include "cachet/data/vision/augmentation/rand_augment.h"
+#include "cachet/data/vision/augmentation/transforms.h"
+#include "cachet/data/vision/pixels/pixel_operations.h"
+#include "cachet/io/tensors/image.h"
 #include "tests/peers/tensor_cases.h"
 
 namespace cachet::data {

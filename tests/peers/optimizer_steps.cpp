@@ -1,6 +1,6 @@
 // A parameter after steps of an optimizer: {"start": a tensor's name, "gradients": of a tensor whose first dimension is
 // the step, "rates": [a step], the keys of OptimizerOptions}.
-#include "cachet/train/optimizer.h"
+#include "cachet/train/optimizer/optimizer.h"
 #include "tests/peers/tensor_cases.h"
 
 namespace cachet::train {

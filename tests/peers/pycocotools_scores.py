@@ -1,4 +1,4 @@
-"""The numbers of COCO's evaluation, of sets that are drawn: benchmarks/coco_evaluation.cpp compared with pycocotools."""
+"""The numbers of COCO's evaluation, of sets that are drawn: benchmarks/coco_evaluation_benchmark.cpp compared with pycocotools."""
 import contextlib
 import io
 import json

@@ -78,7 +78,7 @@ def drawn_line(draw, sentences):
 
 
 def tokens_of(path, end):
-    """The tokens of each line, from a file of tokens (cachet/data/text/token_file.h)."""
+    """The tokens of each line, from a file of tokens (cachet/data/text/corpora/token_file.h)."""
     data = path.read_bytes()
     magic, width, header, _, count = struct.unpack_from("<8sIIQQ", data)
     assert magic == b"CACHTOK2", magic

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "cachet/io/read_file.h"
-#include "cachet/io/safetensors.h"
+#include "cachet/io/files/read_file.h"
+#include "cachet/io/tensors/safetensors/safetensors.h"
 
 namespace cachet::peers {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cachet/report/utf8.h"
+#include "cachet/report/text/display_width.h"
 
 namespace cachet::report::test {
 

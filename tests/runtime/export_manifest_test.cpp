@@ -6,8 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "cachet/io/digests/sha256.h"
 #include "cachet/io/error.h"
-#include "cachet/io/sha256.h"
 #include "tests/support/temporary_directory.h"
 
 namespace cachet::runtime {

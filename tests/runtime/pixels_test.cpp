@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "cachet/data/vision/pixel_operations.h"
+#include "cachet/data/vision/pixels/pixel_operations.h"
 
 namespace cachet::runtime {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "cachet/train/checkpoint_store.h"
+#include "cachet/train/checkpoints/checkpoint_store.h"
 
 namespace cachet::test {
 

@@ -2,7 +2,7 @@
 // with AMX: MKL multiplies by its kernels for AVX-512, which it keeps from other processors, and Cachet by MKL. What
 // stays away is AMX itself. For tests of what is done there alone, and for measurements of which library decides a
 // ratio (tools/bench intel_kernels).
-#include "cachet/ops/processor.h"
+#include "cachet/ops/support/processor.h"
 
 namespace cachet::ops {
 

@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "cachet/data/text/listops.h"
+#include "cachet/data/text/listops/listops.h"
 
 namespace cachet::test {
 

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "cachet/train/training_step.h"
+#include "cachet/train/step/training_step.h"
 
 namespace cachet::test {
 

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "cachet/io/image.h"
-#include "cachet/io/png.h"
-#include "cachet/io/read_file.h"
+#include "cachet/io/files/read_file.h"
+#include "cachet/io/tensors/image.h"
+#include "cachet/io/tensors/png.h"
 #include "tests/support/small_scenes.h"
 
 namespace cachet::test {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "cachet/io/name_map.h"
-#include "cachet/io/state_dict.h"
+#include "cachet/io/tensors/names/name_map.h"
+#include "cachet/io/tensors/state_dict.h"
 #include "tests/support/oracle.h"
 
 namespace cachet::test {

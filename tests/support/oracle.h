@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "cachet/io/safetensors.h"
+#include "cachet/io/tensors/safetensors/safetensors.h"
 #include "tests/support/oracle_folder.h"
 
 namespace cachet::test {

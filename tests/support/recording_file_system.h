@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "cachet/io/file_system.h"
+#include "cachet/io/files/file_system.h"
 
 namespace cachet::test {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "cachet/ops/finite.h"
+#include "cachet/ops/support/finite.h"
 
 namespace cachet::test {
 

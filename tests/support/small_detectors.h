@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "cachet/models/detection/mask_targets.h"
+#include "cachet/models/detection/boxes/box_sampling.h"
+#include "cachet/models/detection/heads/mask_targets.h"
 #include "cachet/models/detection/object_detector.h"
-#include "cachet/models/detection/sampling.h"
 #include "tests/support/small_models.h"
 
 namespace cachet::test {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "cachet/data/vision/shape_folder.h"
+#include "cachet/data/vision/coco/shape_folder.h"
 
 namespace cachet::test {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cachet/io/crc32c.h"
+#include "cachet/io/digests/crc32c.h"
 
 namespace cachet::test {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cachet/tasks/classification/classification_task.h"
-#include "cachet/tasks/given_samples.h"
+#include "cachet/tasks/samples/given_samples.h"
 
 namespace cachet::test {
 

@@ -8,10 +8,10 @@
 #include <memory>
 #include <string>
 
-#include "cachet/io/state_dict.h"
-#include "cachet/nn/replicas.h"
+#include "cachet/io/tensors/state_dict.h"
+#include "cachet/nn/base/synced_module.h"
 #include "cachet/tasks/recipe.h"
-#include "cachet/train/live_run.h"
+#include "cachet/train/step/live_run.h"
 #include "tests/support/checkpoints.h"
 #include "tests/support/played_processes.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cachet/analysis/meta_kernels.h"
+#include "cachet/analysis/cost/meta_kernels.h"
 #include "cachet/nn/norm/norm_options.h"
 #include "cachet/tasks/dry_run.h"
 #include "cachet/tasks/recipe.h"

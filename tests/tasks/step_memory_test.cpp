@@ -8,7 +8,7 @@
 
 #include "cachet/nn/cache/cache_options.h"
 #include "cachet/tasks/saved_run.h"
-#include "cachet/train/checkpoint_store.h"
+#include "cachet/train/checkpoints/checkpoint_store.h"
 #include "tests/support/checkpoints.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"

@@ -6,8 +6,8 @@
 #include <span>
 #include <stdexcept>
 
+#include "cachet/io/digests/sha256.h"
 #include "cachet/io/error.h"
-#include "cachet/io/sha256.h"
 #include "cachet/tasks/dry_run.h"
 #include "cachet/tasks/image_classification/image_classification.h"
 #include "cachet/tasks/recipe.h"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cachet/tasks/recipe.h"
-#include "cachet/train/earlier_values.h"
-#include "cachet/train/run_folder.h"
+#include "cachet/train/runs/earlier_values.h"
+#include "cachet/train/runs/run_folder.h"
 #include "cachet/train/trainer.h"
 #include "tests/support/temporary_directory.h"
 

@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "cachet/analysis/operator_calls.h"
-#include "cachet/analysis/operator_rules.h"
+#include "cachet/analysis/cost/operator_calls.h"
+#include "cachet/analysis/cost/operator_rules.h"
 #include "cachet/models/registry.h"
 #include "cachet/tasks/recipe.h"
 #include "cachet/tasks/task.h"
-#include "cachet/train/live_run.h"
+#include "cachet/train/step/live_run.h"
 #include "tests/support/small_scenes.h"
 #include "tests/tasks/keys/key_data.h"
 #include "tests/tasks/keys/key_family.h"

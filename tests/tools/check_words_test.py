@@ -180,7 +180,7 @@ class Areas(unittest.TestCase):
         installed = areas.is_installed(ROOT)
         for path in ("cachet/nn/cache/cache.h", "cachet/cachet.h"):
             self.assertTrue(installed(path), path)
-        for path in ("cachet/kernels/dispatch.h", "cachet/ops/registration.h", "cachet/runtime/openvino/session.h", "app/output.h",
+        for path in ("cachet/kernels/dispatch.h", "cachet/ops/support/registration.h", "cachet/runtime/openvino/session.h", "app/output/output.h",
                      "cachet/nn/cache/cache.cpp", "tests/support/test_data.h"):
             self.assertFalse(installed(path), path)
 

@@ -4,9 +4,9 @@
 
 #include <chrono>
 
-#include "cachet/ops/processor.h"
-#include "cachet/train/precision.h"
-#include "cachet/train/schedule.h"
+#include "cachet/ops/support/processor.h"
+#include "cachet/train/optimizer/schedule.h"
+#include "cachet/train/step/precision.h"
 #include "tests/support/thrown_message.h"
 
 namespace cachet::train {

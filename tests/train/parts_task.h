@@ -14,7 +14,7 @@
 
 #include "cachet/data/order/equal_batches.h"
 #include "cachet/train/options.h"
-#include "cachet/train/task.h"
+#include "cachet/train/training_task.h"
 
 namespace cachet::test {
 

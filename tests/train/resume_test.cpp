@@ -7,9 +7,9 @@
 #include <span>
 #include <stdexcept>
 
-#include "cachet/io/read_file.h"
-#include "cachet/io/sha256.h"
-#include "cachet/train/manifest.h"
+#include "cachet/io/digests/sha256.h"
+#include "cachet/io/files/read_file.h"
+#include "cachet/train/checkpoints/manifest.h"
 #include "tests/support/environment_variable.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/train/toy_run.h"

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "cachet/train/earlier_values.h"
-#include "cachet/train/event_log.h"
-#include "cachet/train/run_folder.h"
-#include "cachet/train/runtime.h"
+#include "cachet/train/machine/runtime.h"
+#include "cachet/train/runs/earlier_values.h"
+#include "cachet/train/runs/event_log.h"
+#include "cachet/train/runs/run_folder.h"
 #include "cachet/train/trainer.h"
 #include "tests/support/checkpoints.h"
 #include "tests/train/toy_task.h"

@@ -19,7 +19,7 @@
 
 #include "cachet/data/order/equal_batches.h"
 #include "cachet/data/vision/image_loader.h"
-#include "cachet/train/task.h"
+#include "cachet/train/training_task.h"
 
 namespace cachet::test {
 

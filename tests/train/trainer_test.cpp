@@ -8,9 +8,9 @@
 #include <fstream>
 #include <thread>
 
-#include "cachet/io/read_file.h"
-#include "cachet/train/checkpoint_store.h"
-#include "cachet/train/run_status.h"
+#include "cachet/io/files/read_file.h"
+#include "cachet/train/checkpoints/checkpoint_store.h"
+#include "cachet/train/runs/run_status.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/train/toy_run.h"
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "cachet/data/many_files.h"
-#include "cachet/data/text/normalization.h"
+#include "cachet/data/text/encoders/unicode_normalization.h"
 #include "cachet/data/text/text_lines.h"
 
 namespace cachet::data {

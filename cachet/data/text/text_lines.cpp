@@ -2,8 +2,8 @@
 
 #include <span>
 
-#include "cachet/io/compressed.h"
-#include "cachet/io/line_reader.h"
+#include "cachet/io/compression/compressed.h"
+#include "cachet/io/files/line_reader.h"
 
 namespace cachet::data {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "cachet/data/named_by.h"
-#include "cachet/data/text/coded_text.h"
-#include "cachet/data/text/parallel_corpus.h"
-#include "cachet/data/text/parallel_files.h"
+#include "cachet/data/text/encoders/coded_text.h"
+#include "cachet/data/text/parallel/parallel_corpus.h"
+#include "cachet/data/text/parallel/parallel_files.h"
 #include "cachet/data/text/split_key.h"
 #include "cachet/data/text/text_pieces.h"
 

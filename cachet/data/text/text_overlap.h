@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "cachet/data/split_overlap.h"
-#include "cachet/data/text/corpus.h"
-#include "cachet/data/text/parallel_options.h"
-#include "cachet/data/text/sequence_dataset.h"
+#include "cachet/data/text/corpora/corpus.h"
+#include "cachet/data/text/parallel/parallel_options.h"
+#include "cachet/data/text/sequences/sequence_dataset.h"
 
 namespace cachet::data {
 

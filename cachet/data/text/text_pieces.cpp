@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "cachet/io/compressed.h"
+#include "cachet/io/compression/compressed.h"
 #include "cachet/io/error.h"
-#include "cachet/io/read_file.h"
+#include "cachet/io/files/read_file.h"
 
 namespace cachet::data {
 namespace {

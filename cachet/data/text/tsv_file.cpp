@@ -7,7 +7,7 @@
 
 #include "cachet/data/data_file.h"
 #include "cachet/io/error.h"
-#include "cachet/io/line_reader.h"
+#include "cachet/io/files/line_reader.h"
 
 namespace cachet::data {
 namespace {

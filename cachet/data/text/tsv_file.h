@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "cachet/io/byte_source.h"
+#include "cachet/io/files/byte_source.h"
 
 namespace cachet::data {
 

@@ -12,7 +12,7 @@
 #include "cachet/data/vision/image_digests.h"
 #include "cachet/data/vision/image_notes.h"
 #include "cachet/data/vision/image_source.h"
-#include "cachet/io/image.h"
+#include "cachet/io/tensors/image.h"
 
 namespace cachet::data {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cachet/data/loader.h"
+#include "cachet/data/vision/augmentation/transforms.h"
 #include "cachet/data/vision/labelled_images.h"
-#include "cachet/data/vision/transforms.h"
 
 namespace cachet::data {
 

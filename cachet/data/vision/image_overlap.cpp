@@ -15,8 +15,8 @@
 #include "cachet/data/data_digest.h"
 #include "cachet/data/many_files.h"
 #include "cachet/io/error.h"
-#include "cachet/io/image.h"
-#include "cachet/io/read_file.h"
+#include "cachet/io/files/read_file.h"
+#include "cachet/io/tensors/image.h"
 
 namespace cachet::data {
 namespace {

@@ -12,7 +12,7 @@
 #include "cachet/data/data_digest.h"
 #include "cachet/data/file_faults.h"
 #include "cachet/data/fingerprint.h"
-#include "cachet/io/image_request.h"
+#include "cachet/io/images/image_request.h"
 
 namespace cachet::data {
 

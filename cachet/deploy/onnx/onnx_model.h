@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "cachet/io/protobuf_message.h"
+#include "cachet/io/tensorboard/protobuf_message.h"
 #include "cachet/runtime/export_manifest.h"
 
 namespace cachet::deploy {

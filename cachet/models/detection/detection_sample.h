@@ -37,7 +37,7 @@ struct DetectionTarget {
 enum class SamplingPlace { anchors, proposals };
 
 /// A random choice takes the candidates of lowest priority: (candidates) float64 for image `image` of the batch, a
-/// function of what the caller knows of step and image. See sampling.h.
+/// function of what the caller knows of step and image. See box_sampling.h.
 using SamplingPriorities = std::function<at::Tensor(SamplingPlace place, size_t image, int64_t candidates)>;
 
 /// Images of a training step.

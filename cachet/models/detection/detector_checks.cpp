@@ -2,8 +2,8 @@
 
 #include <ATen/ATen.h>
 
-#include "cachet/models/detection/boxes.h"
-#include "cachet/ops/finite.h"
+#include "cachet/models/detection/boxes/boxes.h"
+#include "cachet/ops/support/finite.h"
 
 namespace cachet::models {
 

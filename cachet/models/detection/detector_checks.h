@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "cachet/models/detection/dense_targets.h"
 #include "cachet/models/detection/detection_sample.h"
+#include "cachet/models/detection/heads/dense_targets.h"
 
 namespace cachet::models {
 

@@ -7,9 +7,9 @@
 
 #include <numeric>
 
+#include "cachet/models/detection/boxes/box_sampling.h"
 #include "cachet/models/detection/detector_checks.h"
-#include "cachet/models/detection/mask_targets.h"
-#include "cachet/models/detection/sampling.h"
+#include "cachet/models/detection/heads/mask_targets.h"
 
 namespace cachet::models {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cachet/models/detection/dense_targets.h"
 #include "cachet/models/detection/detection_sample.h"
+#include "cachet/models/detection/heads/dense_targets.h"
 #include "cachet/models/vision/feature_pyramid.h"
 
 namespace cachet::models {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "cachet/models/detection/detector_checks.h"
-#include "cachet/models/detection/level_strides.h"
+#include "cachet/models/detection/heads/level_strides.h"
 #include "cachet/nn/cache/reset_caches.h"
 
 namespace cachet::models {

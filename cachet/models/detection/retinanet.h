@@ -3,9 +3,9 @@
 #include <memory>
 #include <vector>
 
-#include "cachet/models/detection/feature_pyramid_network.h"
+#include "cachet/models/detection/heads/feature_pyramid_network.h"
+#include "cachet/models/detection/heads/retina_head.h"
 #include "cachet/models/detection/object_detector.h"
-#include "cachet/models/detection/retina_head.h"
 
 namespace cachet::models {
 

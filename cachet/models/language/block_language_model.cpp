@@ -3,9 +3,9 @@
 #include <ATen/TensorOperators.h>
 #include <torch/nn/modules/container/modulelist.h>
 
-#include "cachet/nn/initialization.h"
-#include "cachet/nn/option_checks.h"
-#include "cachet/ops/dropout.h"
+#include "cachet/nn/base/initialization.h"
+#include "cachet/nn/base/option_checks.h"
+#include "cachet/ops/tokens/dropout.h"
 
 namespace cachet::models {
 namespace {

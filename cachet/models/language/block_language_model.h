@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cachet/models/language/language_model.h"
-#include "cachet/nn/adaptive_embedding.h"
-#include "cachet/nn/adaptive_softmax.h"
+#include "cachet/nn/layers/adaptive_embedding.h"
+#include "cachet/nn/layers/adaptive_softmax.h"
 #include "cachet/nn/transformer_block.h"
 
 namespace cachet::models {

@@ -6,7 +6,7 @@
 #include "cachet/models/language/language_keys.h"
 #include "cachet/models/registered_model.h"
 #include "cachet/nn/attention/cached_attention.h"
-#include "cachet/nn/positions.h"
+#include "cachet/nn/layers/positions.h"
 
 namespace cachet::models {
 namespace {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "cachet/nn/cloneable.h"
-#include "cachet/nn/linear.h"
+#include "cachet/nn/base/cloneable.h"
+#include "cachet/nn/layers/linear.h"
 
 namespace cachet::models {
 

@@ -12,7 +12,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "cachet/ops/finite.h"
+#include "cachet/ops/support/finite.h"
 
 namespace cachet::models {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "cachet/config/view.h"
 #include "cachet/models/model_keys.h"
-#include "cachet/nn/adaptive_vocabulary.h"
+#include "cachet/nn/layers/adaptive_vocabulary.h"
 #include "cachet/nn/transformer_block.h"
 
 namespace cachet::models {

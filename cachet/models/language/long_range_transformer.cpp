@@ -9,10 +9,10 @@
 
 #include <algorithm>
 
-#include "cachet/nn/initialization.h"
-#include "cachet/nn/linear.h"
-#include "cachet/nn/positions.h"
-#include "cachet/ops/dropout.h"
+#include "cachet/nn/base/initialization.h"
+#include "cachet/nn/layers/linear.h"
+#include "cachet/nn/layers/positions.h"
+#include "cachet/ops/tokens/dropout.h"
 
 namespace cachet::models {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "cachet/models/language/classification_head.h"
 #include "cachet/models/language/long_range_options.h"
-#include "cachet/nn/latest.h"
+#include "cachet/nn/base/memoized.h"
 #include "cachet/nn/norm/folding.h"
 
 namespace cachet::models {

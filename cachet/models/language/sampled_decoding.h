@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cachet/models/language/decoding.h"
-#include "cachet/models/language/sampling.h"
+#include "cachet/models/language/token_sampling.h"
 
 namespace cachet::models {
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "cachet/ops/finite.h"
+#include "cachet/ops/support/finite.h"
 
 namespace cachet::models {
 namespace {

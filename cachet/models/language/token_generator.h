@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cachet/models/language/language_model.h"
-#include "cachet/models/language/sampling.h"
+#include "cachet/models/language/token_sampling.h"
 
 namespace cachet::models {
 

@@ -7,10 +7,10 @@
 #include <cmath>
 
 #include "cachet/nn/attention/cached_attention.h"
+#include "cachet/nn/attention/functions/relative_attention.h"
 #include "cachet/nn/attention/multi_head_attention.h"
-#include "cachet/nn/attention/relative_attention.h"
-#include "cachet/nn/initialization.h"
-#include "cachet/nn/positions.h"
+#include "cachet/nn/base/initialization.h"
+#include "cachet/nn/layers/positions.h"
 
 namespace cachet::models {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "cachet/config/view.h"
 #include "cachet/models/language/block_language_model.h"
-#include "cachet/nn/latest.h"
+#include "cachet/nn/base/memoized.h"
 
 namespace cachet::models {
 

@@ -10,12 +10,12 @@
 #include <cmath>
 
 #include "cachet/nn/attention/cached_attention.h"
-#include "cachet/nn/initialization.h"
-#include "cachet/nn/observer.h"
-#include "cachet/nn/option_checks.h"
-#include "cachet/nn/positions.h"
-#include "cachet/ops/dropout.h"
-#include "cachet/ops/linear_cross_entropy.h"
+#include "cachet/nn/base/initialization.h"
+#include "cachet/nn/base/observer.h"
+#include "cachet/nn/base/option_checks.h"
+#include "cachet/nn/layers/positions.h"
+#include "cachet/ops/linear/linear_cross_entropy.h"
+#include "cachet/ops/tokens/dropout.h"
 
 namespace cachet::models {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "cachet/models/language/translation_transformer_options.h"
 #include "cachet/nn/attention/multi_head_attention.h"
-#include "cachet/nn/latest.h"
-#include "cachet/nn/linear.h"
+#include "cachet/nn/base/memoized.h"
+#include "cachet/nn/layers/linear.h"
 #include "cachet/nn/norm/folding.h"
 
 namespace cachet::models {

@@ -1,7 +1,7 @@
 #include "cachet/models/vision/patch_embedding.h"
 
 #include "cachet/models/map_convolution.h"
-#include "cachet/nn/initialization.h"
+#include "cachet/nn/base/initialization.h"
 
 namespace cachet::models {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <torch/nn/module.h>
 
-#include "cachet/nn/cloneable.h"
+#include "cachet/nn/base/cloneable.h"
 #include "cachet/nn/layout.h"
 #include "cachet/nn/norm/folding.h"
 #include "cachet/nn/norm/norm_options.h"

@@ -5,11 +5,11 @@
 #include <memory>
 
 #include "cachet/models/vision/patch_embedding.h"
-#include "cachet/nn/cloneable.h"
-#include "cachet/nn/latest.h"
-#include "cachet/nn/linear.h"
+#include "cachet/nn/base/cloneable.h"
+#include "cachet/nn/base/memoized.h"
+#include "cachet/nn/layers/linear.h"
+#include "cachet/nn/layers/token_permutation.h"
 #include "cachet/nn/norm/folding.h"
-#include "cachet/nn/token_permutation.h"
 
 namespace cachet::models {
 

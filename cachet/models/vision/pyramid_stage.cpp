@@ -8,10 +8,10 @@
 #include "cachet/models/vision/position_table.h"
 #include "cachet/nn/attention/cached_attention.h"
 #include "cachet/nn/attention/spatial_reduction_attention.h"
-#include "cachet/nn/depthwise_feed_forward.h"
-#include "cachet/nn/initialization.h"
-#include "cachet/nn/stochastic_depth.h"
-#include "cachet/ops/dropout.h"
+#include "cachet/nn/base/initialization.h"
+#include "cachet/nn/layers/depthwise_feed_forward.h"
+#include "cachet/nn/layers/stochastic_depth.h"
+#include "cachet/ops/tokens/dropout.h"
 
 namespace cachet::models {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "cachet/models/vision/patch_embedding.h"
 #include "cachet/models/vision/pyramid_vision_transformer_options.h"
-#include "cachet/nn/cloneable.h"
+#include "cachet/nn/base/cloneable.h"
 #include "cachet/nn/transformer_block.h"
 
 namespace cachet::models {

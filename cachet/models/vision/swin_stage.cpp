@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "cachet/nn/attention/window_attention.h"
-#include "cachet/nn/stochastic_depth.h"
+#include "cachet/nn/layers/stochastic_depth.h"
 
 namespace cachet::models {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "cachet/models/vision/patch_merging.h"
 #include "cachet/models/vision/swin_transformer_options.h"
-#include "cachet/nn/cloneable.h"
+#include "cachet/nn/base/cloneable.h"
 #include "cachet/nn/transformer_block.h"
 
 namespace cachet::models {

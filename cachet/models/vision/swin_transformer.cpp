@@ -3,7 +3,7 @@
 #include <ATen/ops/constant_pad_nd.h>
 #include <torch/nn/modules/container/modulelist.h>
 
-#include "cachet/ops/dropout.h"
+#include "cachet/ops/tokens/dropout.h"
 
 namespace cachet::models {
 namespace {

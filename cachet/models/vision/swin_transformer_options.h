@@ -5,8 +5,8 @@
 
 #include "cachet/config/view.h"
 #include "cachet/models/vision/image_shape.h"
+#include "cachet/nn/layers/windows.h"
 #include "cachet/nn/transformer_block.h"
-#include "cachet/nn/windows.h"
 
 namespace cachet::models {
 

@@ -5,9 +5,9 @@
 #include <ATen/ops/empty.h>
 #include <torch/nn/modules/container/modulelist.h>
 
-#include "cachet/nn/initialization.h"
-#include "cachet/nn/positions.h"
-#include "cachet/ops/dropout.h"
+#include "cachet/nn/base/initialization.h"
+#include "cachet/nn/layers/positions.h"
+#include "cachet/ops/tokens/dropout.h"
 
 namespace cachet::models {
 namespace {

@@ -6,7 +6,7 @@
 #include "cachet/models/vision/image_classifier.h"
 #include "cachet/models/vision/t2t_vision_transformer_options.h"
 #include "cachet/models/vision/tokens_to_token.h"
-#include "cachet/nn/latest.h"
+#include "cachet/nn/base/memoized.h"
 
 namespace cachet::models {
 

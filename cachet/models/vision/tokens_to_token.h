@@ -8,8 +8,8 @@
 #include "cachet/models/vision/patch_embedding.h"
 #include "cachet/models/vision/t2t_vision_transformer_options.h"
 #include "cachet/nn/attention/attention.h"
-#include "cachet/nn/cloneable.h"
-#include "cachet/nn/feed_forward.h"
+#include "cachet/nn/base/cloneable.h"
+#include "cachet/nn/layers/feed_forward.h"
 #include "cachet/nn/norm/folding.h"
 
 namespace cachet::models {

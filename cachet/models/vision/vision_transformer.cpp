@@ -6,8 +6,8 @@
 #include <torch/nn/modules/container/modulelist.h>
 
 #include "cachet/models/vision/position_table.h"
-#include "cachet/nn/initialization.h"
-#include "cachet/ops/dropout.h"
+#include "cachet/nn/base/initialization.h"
+#include "cachet/ops/tokens/dropout.h"
 
 namespace cachet::models {
 namespace {

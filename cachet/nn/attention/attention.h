@@ -4,11 +4,11 @@
 
 #include <memory>
 
-#include "cachet/nn/affine.h"
 #include "cachet/nn/attention/attention_state.h"
-#include "cachet/nn/cloneable.h"
+#include "cachet/nn/base/cloneable.h"
+#include "cachet/nn/base/observer.h"
+#include "cachet/nn/layers/affine.h"
 #include "cachet/nn/layout.h"
-#include "cachet/nn/observer.h"
 
 namespace cachet::nn {
 

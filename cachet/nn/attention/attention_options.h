@@ -10,12 +10,12 @@
 #include "cachet/nn/attention/attention.h"
 #include "cachet/nn/attention/attention_function.h"
 #include "cachet/nn/attention/attention_function_kind.h"
-#include "cachet/nn/attention/block_sparse_attention.h"
-#include "cachet/nn/attention/kernel_attention.h"
-#include "cachet/nn/attention/local_attention.h"
-#include "cachet/nn/attention/lsh_attention.h"
-#include "cachet/nn/attention/performer_attention.h"
-#include "cachet/nn/attention/softmax_attention.h"
+#include "cachet/nn/attention/functions/block_sparse_attention.h"
+#include "cachet/nn/attention/functions/kernel_attention.h"
+#include "cachet/nn/attention/functions/local_attention.h"
+#include "cachet/nn/attention/functions/lsh_attention.h"
+#include "cachet/nn/attention/functions/performer_attention.h"
+#include "cachet/nn/attention/functions/softmax_attention.h"
 #include "cachet/nn/kind_table.h"
 
 namespace cachet::nn {

@@ -10,11 +10,11 @@
 #include <c10/core/GradMode.h>
 
 #include "cachet/nn/attention/multi_head_attention.h"
-#include "cachet/nn/initialization.h"
-#include "cachet/nn/option_checks.h"
-#include "cachet/ops/fused.h"
-#include "cachet/ops/mix_heads.h"
-#include "cachet/ops/token_convolution.h"
+#include "cachet/nn/base/initialization.h"
+#include "cachet/nn/base/option_checks.h"
+#include "cachet/ops/cache/mix_heads.h"
+#include "cachet/ops/support/fused.h"
+#include "cachet/ops/tokens/token_convolution.h"
 
 namespace cachet::nn {
 

@@ -1,6 +1,6 @@
 #include "cachet/nn/attention/heads.h"
 
-#include "cachet/ops/wants_gradient.h"
+#include "cachet/ops/support/wants_gradient.h"
 
 namespace cachet::nn {
 

@@ -12,14 +12,14 @@
 #include <vector>
 
 #include "cachet/nn/attention/fixed_context_attention.h"
+#include "cachet/nn/attention/functions/kernel_attention.h"
+#include "cachet/nn/attention/functions/softmax_attention.h"
 #include "cachet/nn/attention/heads.h"
-#include "cachet/nn/attention/kernel_attention.h"
 #include "cachet/nn/attention/relative_position_bias.h"
-#include "cachet/nn/attention/softmax_attention.h"
+#include "cachet/nn/base/initialization.h"
+#include "cachet/nn/base/option_checks.h"
 #include "cachet/nn/cache/cache_options.h"
-#include "cachet/nn/initialization.h"
-#include "cachet/nn/option_checks.h"
-#include "cachet/ops/dropout.h"
+#include "cachet/ops/tokens/dropout.h"
 
 namespace cachet::nn {
 

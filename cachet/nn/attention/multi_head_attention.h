@@ -4,9 +4,9 @@
 
 #include "cachet/nn/attention/attention.h"
 #include "cachet/nn/attention/attention_options.h"
+#include "cachet/nn/base/memoized.h"
 #include "cachet/nn/cache/concatenated_cache.h"
-#include "cachet/nn/latest.h"
-#include "cachet/nn/linear.h"
+#include "cachet/nn/layers/linear.h"
 
 namespace cachet::nn {
 

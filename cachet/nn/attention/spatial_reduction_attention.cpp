@@ -9,9 +9,9 @@
 #include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
 
-#include "cachet/nn/initialization.h"
-#include "cachet/nn/option_checks.h"
-#include "cachet/ops/linear.h"
+#include "cachet/nn/base/initialization.h"
+#include "cachet/nn/base/option_checks.h"
+#include "cachet/ops/linear/linear.h"
 
 namespace cachet::nn {
 namespace {

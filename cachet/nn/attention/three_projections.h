@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "cachet/nn/linear.h"
+#include "cachet/nn/layers/linear.h"
 
 namespace cachet::nn {
 

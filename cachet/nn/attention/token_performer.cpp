@@ -8,9 +8,9 @@
 #include <cmath>
 
 #include "cachet/nn/attention/three_projections.h"
-#include "cachet/nn/initialization.h"
-#include "cachet/nn/option_checks.h"
-#include "cachet/ops/dropout.h"
+#include "cachet/nn/base/initialization.h"
+#include "cachet/nn/base/option_checks.h"
+#include "cachet/ops/tokens/dropout.h"
 
 namespace cachet::nn {
 namespace {

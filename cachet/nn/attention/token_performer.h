@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cachet/nn/attention/attention.h"
-#include "cachet/nn/linear.h"
+#include "cachet/nn/layers/linear.h"
 
 namespace cachet::nn {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "cachet/nn/attention/three_projections.h"
-#include "cachet/nn/option_checks.h"
+#include "cachet/nn/base/option_checks.h"
 
 namespace cachet::nn {
 

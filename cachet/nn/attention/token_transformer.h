@@ -2,7 +2,7 @@
 
 #include "cachet/nn/attention/attention.h"
 #include "cachet/nn/attention/attention_options.h"
-#include "cachet/nn/linear.h"
+#include "cachet/nn/layers/linear.h"
 
 namespace cachet::nn {
 

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "cachet/nn/attention/attention_options.h"
+#include "cachet/nn/base/memoized.h"
 #include "cachet/nn/cache/cache_options.h"
-#include "cachet/nn/latest.h"
-#include "cachet/nn/windows.h"
+#include "cachet/nn/layers/windows.h"
 
 namespace cachet::nn {
 

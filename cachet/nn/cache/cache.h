@@ -5,12 +5,12 @@
 #include <string>
 
 #include "cachet/nn/attention/attention_state.h"
+#include "cachet/nn/base/observer.h"
+#include "cachet/nn/base/state_module.h"
+#include "cachet/nn/base/synced_module.h"
 #include "cachet/nn/layout.h"
-#include "cachet/nn/observer.h"
 #include "cachet/nn/plug_in.h"
-#include "cachet/nn/replicas.h"
-#include "cachet/nn/state_module.h"
-#include "cachet/ops/renewable.h"
+#include "cachet/ops/support/recalibrated.h"
 
 namespace cachet::nn {
 

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "cachet/nn/initialization.h"
-#include "cachet/nn/option_checks.h"
-#include "cachet/ops/resize_tokens.h"
+#include "cachet/nn/base/initialization.h"
+#include "cachet/nn/base/option_checks.h"
+#include "cachet/ops/tokens/resize_tokens.h"
 
 namespace cachet::nn {
 namespace {

@@ -3,7 +3,7 @@
 #include "cachet/nn/cache/cache.h"
 #include "cachet/nn/cache/cache_kind.h"
 #include "cachet/nn/cache/held_values.h"
-#include "cachet/ops/host_flag.h"
+#include "cachet/ops/support/host_flag.h"
 
 namespace cachet::nn {
 

@@ -6,7 +6,7 @@
 #include <ATen/ops/sort.h>
 #include <c10/core/GradMode.h>
 
-#include "cachet/nn/initialization.h"
+#include "cachet/nn/base/initialization.h"
 
 namespace cachet::nn {
 namespace {

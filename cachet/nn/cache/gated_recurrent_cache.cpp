@@ -10,9 +10,9 @@
 
 #include <array>
 
-#include "cachet/nn/initialization.h"
-#include "cachet/ops/product.h"
-#include "cachet/ops/resize_tokens.h"
+#include "cachet/nn/base/initialization.h"
+#include "cachet/ops/linear/product.h"
+#include "cachet/ops/tokens/resize_tokens.h"
 
 namespace cachet::nn {
 namespace {

@@ -2,9 +2,9 @@
 
 #include "cachet/nn/cache/cache.h"
 #include "cachet/nn/cache/cache_kind.h"
-#include "cachet/nn/linear.h"
+#include "cachet/nn/layers/linear.h"
 #include "cachet/nn/norm/layer_norm.h"
-#include "cachet/ops/grc_update.h"
+#include "cachet/ops/cache/grc_update.h"
 
 namespace cachet::nn {
 

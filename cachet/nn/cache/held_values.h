@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "cachet/nn/latest.h"
+#include "cachet/nn/base/memoized.h"
 
 namespace cachet::nn {
 

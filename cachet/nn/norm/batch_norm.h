@@ -2,8 +2,8 @@
 
 #include "cachet/nn/norm/norm.h"
 #include "cachet/nn/norm/norm_kind.h"
-#include "cachet/nn/norm/renewed_means.h"
-#include "cachet/ops/renewable.h"
+#include "cachet/nn/norm/recalibrated_means.h"
+#include "cachet/ops/support/recalibrated.h"
 
 namespace cachet::nn {
 

@@ -5,11 +5,11 @@
 #include <memory>
 #include <optional>
 
-#include "cachet/nn/affine.h"
-#include "cachet/nn/observer.h"
+#include "cachet/nn/base/observer.h"
+#include "cachet/nn/base/state_module.h"
+#include "cachet/nn/base/synced_module.h"
+#include "cachet/nn/layers/affine.h"
 #include "cachet/nn/plug_in.h"
-#include "cachet/nn/replicas.h"
-#include "cachet/nn/state_module.h"
 
 namespace cachet::nn {
 

@@ -13,17 +13,17 @@
 #include <utility>
 
 #include "cachet/data/fingerprint.h"
+#include "cachet/io/digests/sha256.h"
 #include "cachet/io/error.h"
-#include "cachet/io/sha256.h"
-#include "cachet/io/state_dict.h"
+#include "cachet/io/tensors/state_dict.h"
 #include "cachet/tasks/evaluated_run.h"
-#include "cachet/train/checkpoint.h"
-#include "cachet/train/checkpoint_store.h"
-#include "cachet/train/device.h"
-#include "cachet/train/inference_scope.h"
-#include "cachet/train/micro_batches.h"
-#include "cachet/train/run_folder.h"
-#include "cachet/train/runtime.h"
+#include "cachet/train/checkpoints/checkpoint.h"
+#include "cachet/train/checkpoints/checkpoint_store.h"
+#include "cachet/train/inference/inference_scope.h"
+#include "cachet/train/machine/device.h"
+#include "cachet/train/machine/runtime.h"
+#include "cachet/train/runs/run_folder.h"
+#include "cachet/train/step/micro_batches.h"
 
 namespace cachet::tasks {
 namespace {

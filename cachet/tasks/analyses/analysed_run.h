@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "cachet/io/tensor_map.h"
-#include "cachet/nn/observer.h"
+#include "cachet/io/tensors/tensor_map.h"
+#include "cachet/nn/base/observer.h"
 #include "cachet/tasks/saved_run.h"
-#include "cachet/train/checkpoint_store.h"
-#include "cachet/train/task.h"
+#include "cachet/train/checkpoints/checkpoint_store.h"
+#include "cachet/train/training_task.h"
 
 namespace cachet::tasks {
 

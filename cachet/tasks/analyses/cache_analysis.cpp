@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cachet/analysis/cache_places.h"
-#include "cachet/analysis/memory_attention.h"
-#include "cachet/analysis/memory_use.h"
-#include "cachet/analysis/observations.h"
+#include "cachet/analysis/plug_ins/memory_attention.h"
+#include "cachet/analysis/plug_ins/memory_use.h"
+#include "cachet/analysis/plug_ins/observations.h"
+#include "cachet/analysis/plug_ins/stored_caches.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/analyses/analysis.h"
 #include "cachet/tasks/analyses/result_values.h"
 #include "cachet/tasks/plug_in_series.h"
-#include "cachet/train/event_log.h"
-#include "cachet/train/run_folder.h"
+#include "cachet/train/runs/event_log.h"
+#include "cachet/train/runs/run_folder.h"
 
 namespace cachet::tasks {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "cachet/analysis/cache_places.h"
+#include "cachet/analysis/plug_ins/stored_caches.h"
 #include "cachet/nn/cache/reset_caches.h"
 
 namespace cachet::tasks {

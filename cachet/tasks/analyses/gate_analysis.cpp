@@ -1,8 +1,8 @@
 #include <cmath>
 #include <optional>
 
-#include "cachet/analysis/cache_drift.h"
-#include "cachet/analysis/gate_use.h"
+#include "cachet/analysis/plug_ins/cache_drift.h"
+#include "cachet/analysis/plug_ins/gate_use.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/analyses/analysis.h"
 #include "cachet/tasks/analyses/result_values.h"

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "cachet/analysis/cache_places.h"
+#include "cachet/analysis/plug_ins/stored_caches.h"
 #include "cachet/report/metric_description.h"
 #include "cachet/tasks/analyses/analysis.h"
 #include "cachet/tasks/analyses/cache_interventions.h"

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "cachet/analysis/kernel_use.h"
+#include "cachet/analysis/plug_ins/kernel_use.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/analyses/analysis.h"
 #include "cachet/tasks/analyses/result_values.h"

@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cachet/analysis/memory_attention.h"
-#include "cachet/analysis/observations.h"
-#include "cachet/analysis/token_activations.h"
+#include "cachet/analysis/plug_ins/memory_attention.h"
+#include "cachet/analysis/plug_ins/observations.h"
+#include "cachet/analysis/plug_ins/token_activations.h"
 #include "cachet/data/random.h"
-#include "cachet/io/png.h"
+#include "cachet/io/tensors/png.h"
 #include "cachet/tasks/analyses/analysis.h"
 #include "cachet/tasks/analyses/result_values.h"
 #include "cachet/tasks/analyses/shows_samples.h"

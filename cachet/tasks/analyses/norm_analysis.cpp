@@ -4,10 +4,10 @@
 #include <optional>
 #include <utility>
 
-#include "cachet/analysis/channel_trace.h"
-#include "cachet/analysis/normality.h"
-#include "cachet/analysis/step_statistics.h"
-#include "cachet/report/equal_series.h"
+#include "cachet/analysis/statistics/channel_trace.h"
+#include "cachet/analysis/statistics/normality.h"
+#include "cachet/analysis/statistics/step_statistics.h"
+#include "cachet/report/charts/equal_series.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/analyses/analysis.h"
 #include "cachet/tasks/analyses/result_values.h"

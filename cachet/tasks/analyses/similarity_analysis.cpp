@@ -1,10 +1,10 @@
 
-#include "cachet/analysis/block_outputs.h"
-#include "cachet/analysis/similarity.h"
+#include "cachet/analysis/plug_ins/block_outputs.h"
+#include "cachet/analysis/plug_ins/similarity.h"
 #include "cachet/nn/transformer_block.h"
 #include "cachet/tasks/analyses/analysis.h"
-#include "cachet/tasks/analyses/kept_results.h"
 #include "cachet/tasks/analyses/result_values.h"
+#include "cachet/tasks/analyses/saved_results.h"
 
 namespace cachet::tasks {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cachet/train/task.h"
+#include "cachet/train/training_task.h"
 
 namespace cachet::tasks {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cachet/io/parse_json.h"
+#include "cachet/io/json/parse_json.h"
 #include "cachet/tasks/classification/classification_evaluation.h"
 
 namespace cachet::tasks {

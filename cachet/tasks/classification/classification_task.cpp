@@ -4,7 +4,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include "cachet/models/model.h"
-#include "cachet/nn/regularizer.h"
+#include "cachet/nn/base/regularizer.h"
 #include "cachet/tasks/classification/measured_records.h"
 
 namespace cachet::tasks {

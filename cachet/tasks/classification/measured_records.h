@@ -5,7 +5,7 @@
 
 #include "cachet/tasks/abilities.h"
 #include "cachet/tasks/classification/classification_evaluation.h"
-#include "cachet/tasks/read_record.h"
+#include "cachet/tasks/samples/read_record.h"
 
 namespace cachet::tasks {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cachet/report/utf8.h"
+#include "cachet/report/text/display_width.h"
 
 namespace cachet::tasks {
 namespace {

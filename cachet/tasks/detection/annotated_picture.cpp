@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "cachet/data/vision/detection_transform.h"
+#include "cachet/data/vision/coco/detection_transform.h"
 #include "cachet/geometry/mask_transforms.h"
 #include "cachet/tasks/detection/stroke_text.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cachet/data/vision/detection_loader.h"
+#include "cachet/data/vision/coco/detection_loader.h"
 #include "cachet/data/vision/image_files.h"
 #include "cachet/models/detection/object_detector.h"
 #include "cachet/tasks/abilities.h"
@@ -16,7 +16,7 @@
 #include "cachet/tasks/detection/detection_evaluation.h"
 #include "cachet/tasks/detection/detection_plan.h"
 #include "cachet/tasks/detection/found_object.h"
-#include "cachet/tasks/detection/made_up_scenes.h"
+#include "cachet/tasks/detection/synthetic_scenes.h"
 #include "cachet/tasks/task.h"
 #include "cachet/train/options.h"
 

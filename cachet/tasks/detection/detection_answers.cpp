@@ -7,8 +7,8 @@
 #include <span>
 
 #include "cachet/data/data_digest.h"
-#include "cachet/io/image.h"
-#include "cachet/io/png.h"
+#include "cachet/io/tensors/image.h"
+#include "cachet/io/tensors/png.h"
 #include "cachet/tasks/detection/annotated_picture.h"
 #include "cachet/tasks/detection/detection.h"
 #include "cachet/tasks/detection/given_results.h"

@@ -10,7 +10,7 @@
 #include "cachet/report/content.h"
 #include "cachet/report/metric_description.h"
 #include "cachet/tasks/detection/found_object.h"
-#include "cachet/train/metrics.h"
+#include "cachet/train/step/metrics.h"
 
 namespace cachet::tasks {
 

@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "cachet/io/parse_json.h"
+#include "cachet/io/json/parse_json.h"
 #include "cachet/tasks/detection/detection_evaluation.h"
 
 namespace cachet::tasks {

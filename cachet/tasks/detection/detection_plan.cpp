@@ -8,7 +8,7 @@
 #include "cachet/config/toml_text.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/named_by.h"
-#include "cachet/data/vision/coco_instances.h"
+#include "cachet/data/vision/coco/coco_instances.h"
 #include "cachet/data/vision/image_kinds.h"
 #include "cachet/data/vision/image_overlap.h"
 #include "cachet/io/error.h"

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "cachet/models/detection/anchors.h"
+#include "cachet/models/detection/boxes/anchors.h"
 #include "cachet/tasks/detection/detection.h"
-#include "cachet/train/device.h"
+#include "cachet/train/machine/device.h"
 
 namespace cachet::tasks {
 namespace {

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "cachet/geometry/mask_transforms.h"
-#include "cachet/models/detection/mask_targets.h"
-#include "cachet/models/detection/sampling.h"
-#include "cachet/nn/regularizer.h"
-#include "cachet/train/device.h"
+#include "cachet/models/detection/boxes/box_sampling.h"
+#include "cachet/models/detection/heads/mask_targets.h"
+#include "cachet/nn/base/regularizer.h"
+#include "cachet/train/machine/device.h"
 
 namespace cachet::tasks {
 namespace {

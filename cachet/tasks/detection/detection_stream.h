@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "cachet/data/vision/detection_loader.h"
+#include "cachet/data/vision/coco/detection_loader.h"
 #include "cachet/models/detection/object_detector.h"
-#include "cachet/train/task.h"
+#include "cachet/train/training_task.h"
 
 namespace cachet::tasks {
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "cachet/io/parse_json.h"
+#include "cachet/io/json/parse_json.h"
 
 namespace cachet::tasks {
 namespace {

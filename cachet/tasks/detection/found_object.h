@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cachet/data/vision/coco_results.h"
+#include "cachet/data/vision/coco/coco_results.h"
 #include "cachet/geometry/box.h"
 #include "cachet/geometry/run_lengths.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cachet/data/vision/coco_results.h"
+#include "cachet/data/vision/coco/coco_results.h"
 #include "cachet/tasks/abilities.h"
 #include "cachet/tasks/detection/found_object.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cachet/tasks/detection/annotated_picture.h"
-#include "cachet/tasks/page_picture.h"
+#include "cachet/tasks/samples/page_picture.h"
 
 namespace cachet::tasks {
 namespace {

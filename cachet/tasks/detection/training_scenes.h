@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "cachet/data/vision/detection_loader.h"
+#include "cachet/data/vision/coco/detection_loader.h"
 #include "cachet/report/content.h"
 
 namespace cachet::tasks {

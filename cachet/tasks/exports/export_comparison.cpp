@@ -12,14 +12,14 @@
 
 #include "cachet/deploy/classifier_inputs.h"
 #include "cachet/io/error.h"
-#include "cachet/io/new_folder.h"
+#include "cachet/io/files/new_folder.h"
 #include "cachet/report/format.h"
 #include "cachet/runtime/image_preparation.h"
 #include "cachet/tasks/classification/classification_task.h"
 #include "cachet/tasks/evaluated_run.h"
 #include "cachet/tasks/exports/rewritten_export.h"
 #include "cachet/tasks/exports/sent_inputs.h"
-#include "cachet/train/inference_scope.h"
+#include "cachet/train/inference/inference_scope.h"
 
 namespace cachet::tasks {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cachet/io/parse_json.h"
-#include "cachet/train/environment.h"
+#include "cachet/io/json/parse_json.h"
+#include "cachet/train/machine/environment.h"
 
 namespace cachet::tasks {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cachet/deploy/engines.h"
+#include "cachet/deploy/model_writers.h"
 #include "cachet/runtime/export_manifest.h"
 
 namespace cachet::tasks {

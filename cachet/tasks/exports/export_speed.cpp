@@ -6,11 +6,11 @@
 #include <memory>
 #include <vector>
 
-#include "cachet/io/state_dict.h"
+#include "cachet/io/tensors/state_dict.h"
 #include "cachet/models/model.h"
 #include "cachet/report/format.h"
-#include "cachet/train/inference_scope.h"
-#include "cachet/train/runtime.h"
+#include "cachet/train/inference/inference_scope.h"
+#include "cachet/train/machine/runtime.h"
 
 namespace cachet::tasks {
 namespace {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "cachet/analysis/statistics.h"
+#include "cachet/analysis/statistics/statistics.h"
 #include "cachet/tasks/saved_run.h"
 
 namespace cachet::tasks {

@@ -6,15 +6,15 @@
 #include <string_view>
 #include <utility>
 
-#include "cachet/config/assignment.h"
+#include "cachet/config/set_option.h"
 #include "cachet/deploy/rewrite.h"
 #include "cachet/deploy/torch_session.h"
 #include "cachet/io/error.h"
-#include "cachet/io/safetensors.h"
-#include "cachet/io/state_dict.h"
+#include "cachet/io/tensors/safetensors/safetensors.h"
+#include "cachet/io/tensors/state_dict.h"
 #include "cachet/models/model.h"
 #include "cachet/runtime/checked_session.h"
-#include "cachet/runtime/engines.h"
+#include "cachet/runtime/open_session.h"
 #include "cachet/tasks/exports/rewritten_export.h"
 
 namespace cachet::tasks {

@@ -5,7 +5,7 @@
 #include "cachet/deploy/classifier_inputs.h"
 #include "cachet/models/language/sequence_classifier.h"
 #include "cachet/models/vision/image_classifier.h"
-#include "cachet/ops/finite.h"
+#include "cachet/ops/support/finite.h"
 
 namespace cachet::tasks {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cachet/analysis/model_summary.h"
+#include "cachet/analysis/cost/model_summary.h"
 #include "cachet/deploy/equality.h"
 #include "cachet/deploy/rewrite.h"
 #include "cachet/runtime/export_manifest.h"

@@ -9,7 +9,7 @@
 
 #include "cachet/deploy/equality.h"
 #include "cachet/models/model.h"
-#include "cachet/train/sample_words.h"
+#include "cachet/train/runs/sample_words.h"
 
 namespace cachet::tasks {
 

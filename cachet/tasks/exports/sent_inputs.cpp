@@ -15,8 +15,8 @@
 #include <string>
 #include <utility>
 
-#include "cachet/io/atomic_file.h"
-#include "cachet/io/png.h"
+#include "cachet/io/files/atomic_file.h"
+#include "cachet/io/tensors/png.h"
 #include "cachet/models/language/sequence_classifier.h"
 #include "cachet/models/vision/image_classifier.h"
 

@@ -12,14 +12,14 @@
 #include <stdexcept>
 
 #include "cachet/data/order/equal_batches.h"
+#include "cachet/data/vision/augmentation/transforms.h"
 #include "cachet/data/vision/image_kinds.h"
-#include "cachet/data/vision/transforms.h"
-#include "cachet/io/png.h"
-#include "cachet/ops/finite.h"
-#include "cachet/report/progress.h"
-#include "cachet/tasks/image_classification/made_up_images.h"
+#include "cachet/io/tensors/png.h"
+#include "cachet/ops/support/finite.h"
+#include "cachet/report/text/progress.h"
+#include "cachet/tasks/image_classification/synthetic_images.h"
 #include "cachet/tasks/image_classification/training_pictures.h"
-#include "cachet/train/device.h"
+#include "cachet/train/machine/device.h"
 
 namespace cachet::tasks {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "cachet/data/vision/image_files.h"
 #include "cachet/data/vision/image_loader.h"
-#include "cachet/data/vision/normalization.h"
+#include "cachet/data/vision/pixels/pixel_normalization.h"
 #include "cachet/models/vision/image_classifier.h"
 #include "cachet/tasks/analyses/shows_samples.h"
 #include "cachet/tasks/classification/classification_task.h"

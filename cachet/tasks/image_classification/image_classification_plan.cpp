@@ -9,7 +9,7 @@
 #include "cachet/io/error.h"
 #include "cachet/models/registry.h"
 #include "cachet/tasks/classification/classification_task.h"
-#include "cachet/tasks/classification/kept_class_names.h"
+#include "cachet/tasks/classification/saved_class_names.h"
 #include "cachet/tasks/image_classification/image_classification.h"
 #include "cachet/tasks/image_classification/image_statistics.h"
 

@@ -4,12 +4,12 @@
 #include <optional>
 
 #include "cachet/data/loader.h"
+#include "cachet/data/vision/augmentation/mixing.h"
+#include "cachet/data/vision/augmentation/transforms.h"
 #include "cachet/data/vision/dataset_options.h"
-#include "cachet/data/vision/mixing.h"
-#include "cachet/data/vision/normalization.h"
-#include "cachet/data/vision/transforms.h"
+#include "cachet/data/vision/pixels/pixel_normalization.h"
 #include "cachet/models/vision/image_classifier.h"
-#include "cachet/nn/outliers.h"
+#include "cachet/nn/layers/outliers.h"
 #include "cachet/tasks/exports/exported_model.h"
 #include "cachet/tasks/image_classification/preprocessing.h"
 #include "cachet/tasks/task_kinds.h"

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "cachet/io/error.h"
-#include "cachet/io/parse_json.h"
-#include "cachet/io/read_file.h"
+#include "cachet/io/files/read_file.h"
+#include "cachet/io/json/parse_json.h"
 
 namespace cachet::tasks {
 namespace {

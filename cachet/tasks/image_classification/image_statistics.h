@@ -4,8 +4,8 @@
 #include <string>
 
 #include "cachet/data/vision/image_source.h"
-#include "cachet/data/vision/normalization.h"
-#include "cachet/io/image_request.h"
+#include "cachet/data/vision/pixels/pixel_normalization.h"
+#include "cachet/io/images/image_request.h"
 
 namespace cachet::tasks {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "cachet/config/view.h"
-#include "cachet/data/vision/augmentation_options.h"
-#include "cachet/data/vision/normalization.h"
-#include "cachet/io/name_source.h"
+#include "cachet/data/vision/augmentation/augmentation_options.h"
+#include "cachet/data/vision/pixels/pixel_normalization.h"
+#include "cachet/io/tensors/names/name_source.h"
 #include "cachet/models/registry.h"
 
 namespace cachet::tasks {

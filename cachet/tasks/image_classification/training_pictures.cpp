@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cachet/report/format.h"
-#include "cachet/tasks/page_picture.h"
+#include "cachet/tasks/samples/page_picture.h"
 
 namespace cachet::tasks {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
+#include "cachet/data/vision/augmentation/mixing.h"
 #include "cachet/data/vision/image_loader.h"
-#include "cachet/data/vision/mixing.h"
-#include "cachet/data/vision/normalization.h"
+#include "cachet/data/vision/pixels/pixel_normalization.h"
 #include "cachet/report/content.h"
 
 namespace cachet::tasks {

@@ -6,8 +6,8 @@
 #include <numbers>
 #include <numeric>
 
-#include "cachet/io/json_fields.h"
-#include "cachet/io/parse_json.h"
+#include "cachet/io/json/json_fields.h"
+#include "cachet/io/json/parse_json.h"
 #include "cachet/report/metric_description.h"
 
 namespace cachet::tasks {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "cachet/data/text/corpus.h"
+#include "cachet/data/text/corpora/corpus.h"
 #include "cachet/tasks/language_modelling/ngram_baseline.h"
 #include "cachet/tasks/language_modelling/segment_losses.h"
-#include "cachet/train/metrics.h"
+#include "cachet/train/step/metrics.h"
 
 namespace cachet::tasks {
 

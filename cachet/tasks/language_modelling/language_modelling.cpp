@@ -11,11 +11,11 @@
 
 #include "cachet/data/fingerprint.h"
 #include "cachet/io/error.h"
-#include "cachet/nn/regularizer.h"
+#include "cachet/nn/base/regularizer.h"
 #include "cachet/tasks/language_modelling/language_samples.h"
 #include "cachet/tasks/language_modelling/language_sections.h"
-#include "cachet/tasks/shown_text.h"
-#include "cachet/train/device.h"
+#include "cachet/tasks/samples/shown_text.h"
+#include "cachet/train/machine/device.h"
 
 namespace cachet::tasks {
 namespace {

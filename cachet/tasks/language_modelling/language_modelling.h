@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cachet/data/text/segment_loader.h"
+#include "cachet/data/text/corpora/segment_loader.h"
 #include "cachet/tasks/abilities.h"
 #include "cachet/tasks/analyses/shows_samples.h"
 #include "cachet/tasks/language_modelling/language_evaluation.h"

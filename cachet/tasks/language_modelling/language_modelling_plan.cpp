@@ -6,8 +6,8 @@
 #include "cachet/data/text/text_overlap.h"
 #include "cachet/io/error.h"
 #include "cachet/models/registry.h"
-#include "cachet/tasks/kept_vocabulary.h"
 #include "cachet/tasks/language_modelling/language_modelling.h"
+#include "cachet/tasks/saved_vocabulary.h"
 
 namespace cachet::tasks {
 namespace {

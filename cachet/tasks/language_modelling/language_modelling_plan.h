@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cachet/data/loader.h"
-#include "cachet/data/text/corpus.h"
+#include "cachet/data/text/corpora/corpus.h"
 #include "cachet/models/language/language_model.h"
 #include "cachet/tasks/exports/rewritten_export.h"
 #include "cachet/tasks/language_modelling/language_evaluation.h"

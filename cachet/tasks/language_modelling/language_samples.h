@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "cachet/data/text/text_encoder.h"
-#include "cachet/data/text/token_sequence.h"
+#include "cachet/data/text/corpora/token_sequence.h"
+#include "cachet/data/text/encoders/text_encoder.h"
 #include "cachet/models/language/language_model.h"
 #include "cachet/tasks/language_modelling/language_evaluation.h"
 

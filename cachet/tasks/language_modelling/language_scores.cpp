@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <random>
 
-#include "cachet/ops/finite.h"
+#include "cachet/ops/support/finite.h"
 #include "cachet/tasks/language_modelling/language_modelling.h"
 
 namespace cachet::tasks {

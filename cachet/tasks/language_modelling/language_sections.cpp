@@ -6,7 +6,7 @@
 
 #include "cachet/report/format.h"
 #include "cachet/report/metric_description.h"
-#include "cachet/train/event_curves.h"
+#include "cachet/train/runs/event_curves.h"
 
 namespace cachet::tasks {
 namespace {

@@ -5,7 +5,7 @@
 #include "cachet/report/content.h"
 #include "cachet/tasks/language_modelling/language_evaluation.h"
 #include "cachet/tasks/language_modelling/language_modelling_plan.h"
-#include "cachet/train/event_log.h"
+#include "cachet/train/runs/event_log.h"
 
 namespace cachet::tasks {
 

@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "cachet/ops/finite.h"
-#include "cachet/tasks/read_record.h"
+#include "cachet/ops/support/finite.h"
+#include "cachet/tasks/samples/read_record.h"
 
 namespace cachet::tasks {
 

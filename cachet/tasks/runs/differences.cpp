@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "cachet/analysis/statistics.h"
+#include "cachet/analysis/statistics/statistics.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/runs/conditions.h"
 

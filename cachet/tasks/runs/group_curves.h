@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "cachet/report/comparison.h"
+#include "cachet/report/page/comparison_page.h"
 #include "cachet/tasks/runs/run_groups.h"
 
 namespace cachet::tasks {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "cachet/train/event_curves.h"
+#include "cachet/train/runs/event_curves.h"
 
 namespace cachet::tasks {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "cachet/analysis/statistics.h"
+#include "cachet/analysis/statistics/statistics.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/runs/conditions.h"
 #include "cachet/tasks/runs/differences.h"

@@ -9,10 +9,10 @@
 #include <stdexcept>
 
 #include "cachet/tasks/runs/data_of_runs.h"
-#include "cachet/train/earlier_values.h"
-#include "cachet/train/error_message.h"
-#include "cachet/train/resume_command.h"
-#include "cachet/train/seed_folder.h"
+#include "cachet/train/machine/error_message.h"
+#include "cachet/train/runs/earlier_values.h"
+#include "cachet/train/runs/resume_command.h"
+#include "cachet/train/runs/seed_folder.h"
 
 namespace cachet::tasks {
 namespace {

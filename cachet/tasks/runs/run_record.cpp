@@ -4,14 +4,14 @@
 #include <system_error>
 #include <utility>
 
-#include "cachet/io/json_fields.h"
-#include "cachet/io/read_file.h"
+#include "cachet/io/files/read_file.h"
+#include "cachet/io/json/json_fields.h"
 #include "cachet/tasks/recipe.h"
-#include "cachet/train/environment.h"
+#include "cachet/train/machine/environment.h"
 #include "cachet/train/options.h"
-#include "cachet/train/paper_rows.h"
-#include "cachet/train/run_status.h"
-#include "cachet/train/seed_folder.h"
+#include "cachet/train/runs/paper_rows.h"
+#include "cachet/train/runs/run_status.h"
+#include "cachet/train/runs/seed_folder.h"
 
 namespace cachet::tasks {
 namespace {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "cachet/train/event_log.h"
-#include "cachet/train/resume_rules.h"
-#include "cachet/train/run_folder.h"
-#include "cachet/train/task.h"
+#include "cachet/train/runs/event_log.h"
+#include "cachet/train/runs/resume_rules.h"
+#include "cachet/train/runs/run_folder.h"
+#include "cachet/train/training_task.h"
 
 namespace cachet::tasks {
 

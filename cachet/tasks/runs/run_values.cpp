@@ -4,11 +4,11 @@
 #include <cmath>
 #include <memory>
 
-#include "cachet/analysis/statistics.h"
+#include "cachet/analysis/statistics/statistics.h"
 #include "cachet/report/format.h"
 #include "cachet/report/uncertainty.h"
 #include "cachet/tasks/plug_in_series.h"
-#include "cachet/train/event_curves.h"
+#include "cachet/train/runs/event_curves.h"
 
 namespace cachet::tasks {
 namespace {

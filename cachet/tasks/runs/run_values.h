@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cachet/report/comparison.h"
 #include "cachet/report/metric_description.h"
+#include "cachet/report/page/comparison_page.h"
 #include "cachet/tasks/runs/run_groups.h"
 
 namespace cachet::tasks {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "cachet/nn/initialization.h"
+#include "cachet/nn/base/initialization.h"
 #include "cachet/tasks/saved_run.h"
 
 namespace cachet::tasks {

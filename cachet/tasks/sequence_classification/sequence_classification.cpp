@@ -9,14 +9,14 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "cachet/data/text/pixel_sequences.h"
-#include "cachet/data/text/sequence_kinds.h"
-#include "cachet/data/text/text_encoder.h"
-#include "cachet/ops/finite.h"
+#include "cachet/data/text/encoders/text_encoder.h"
+#include "cachet/data/text/sequences/pixel_sequences.h"
+#include "cachet/data/text/sequences/sequence_kinds.h"
+#include "cachet/ops/support/finite.h"
 #include "cachet/report/format.h"
-#include "cachet/tasks/sequence_classification/made_up_sequences.h"
-#include "cachet/tasks/shown_text.h"
-#include "cachet/train/device.h"
+#include "cachet/tasks/samples/shown_text.h"
+#include "cachet/tasks/sequence_classification/synthetic_sequences.h"
+#include "cachet/train/machine/device.h"
 
 namespace cachet::tasks {
 namespace {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <optional>
 
-#include "cachet/data/text/given_sequence.h"
-#include "cachet/data/text/sequence_loader.h"
+#include "cachet/data/text/sequences/given_sequence.h"
+#include "cachet/data/text/sequences/sequence_loader.h"
 #include "cachet/tasks/analyses/shows_samples.h"
 #include "cachet/tasks/classification/classification_task.h"
 #include "cachet/tasks/sequence_classification/sequence_classification_plan.h"

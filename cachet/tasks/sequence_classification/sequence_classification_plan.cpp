@@ -6,14 +6,14 @@
 #include <utility>
 
 #include "cachet/config/toml_text.h"
-#include "cachet/data/text/sequence_kinds.h"
-#include "cachet/data/text/subword_encoder.h"
+#include "cachet/data/text/encoders/subword_encoder.h"
+#include "cachet/data/text/sequences/sequence_kinds.h"
 #include "cachet/data/text/text_overlap.h"
 #include "cachet/deploy/session_model.h"
+#include "cachet/io/digests/sha256.h"
 #include "cachet/io/error.h"
-#include "cachet/io/sha256.h"
 #include "cachet/models/registry.h"
-#include "cachet/tasks/classification/kept_class_names.h"
+#include "cachet/tasks/classification/saved_class_names.h"
 #include "cachet/tasks/sequence_classification/sequence_classification.h"
 
 namespace cachet::tasks {

@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "cachet/data/text/sequence_loader.h"
-#include "cachet/data/text/sequence_options.h"
+#include "cachet/data/text/sequences/sequence_loader.h"
+#include "cachet/data/text/sequences/sequence_options.h"
 #include "cachet/models/language/sequence_classifier.h"
 #include "cachet/tasks/exports/exported_model.h"
 #include "cachet/tasks/task_kinds.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cachet/data/text/parallel_corpus.h"
+#include "cachet/data/text/parallel/parallel_corpus.h"
 #include "cachet/tasks/abilities.h"
 #include "cachet/tasks/translation/sentence_translation.h"
 

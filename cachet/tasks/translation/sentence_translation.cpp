@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "cachet/data/text/sequence_loader.h"
+#include "cachet/data/text/sequences/sequence_loader.h"
 #include "cachet/models/language/sampled_decoding.h"
-#include "cachet/train/device.h"
+#include "cachet/train/machine/device.h"
 
 namespace cachet::tasks {
 namespace {

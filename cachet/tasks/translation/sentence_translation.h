@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cachet/data/text/parallel_options.h"
+#include "cachet/data/text/parallel/parallel_options.h"
 #include "cachet/models/language/translation_model.h"
 #include "cachet/tasks/translation/translation_options.h"
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "cachet/io/json_fields.h"
+#include "cachet/io/json/json_fields.h"
 #include "cachet/metrics/chrf.h"
 #include "cachet/metrics/text_errors.h"
 #include "cachet/report/format.h"

@@ -8,7 +8,7 @@
 #include "cachet/metrics/bleu.h"
 #include "cachet/report/content.h"
 #include "cachet/tasks/translation/translation_records.h"
-#include "cachet/train/metrics.h"
+#include "cachet/train/step/metrics.h"
 
 namespace cachet::tasks {
 

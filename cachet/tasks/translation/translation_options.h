@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "cachet/models/language/beam_search.h"
-#include "cachet/models/language/sampling.h"
+#include "cachet/models/language/token_sampling.h"
 
 namespace cachet::tasks {
 

@@ -4,11 +4,11 @@
 #include <array>
 #include <utility>
 
-#include "cachet/data/text/parallel_files.h"
+#include "cachet/data/text/parallel/parallel_files.h"
 #include "cachet/data/text/text_overlap.h"
 #include "cachet/io/error.h"
 #include "cachet/models/registry.h"
-#include "cachet/tasks/kept_vocabulary.h"
+#include "cachet/tasks/saved_vocabulary.h"
 #include "cachet/tasks/translation/translation_task.h"
 
 namespace cachet::tasks {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cachet/data/text/parallel_loader.h"
+#include "cachet/data/text/parallel/parallel_loader.h"
 #include "cachet/metrics/bleu.h"
 #include "cachet/models/language/beam_search.h"
 #include "cachet/models/language/translation_model.h"

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cachet/tasks/read_record.h"
+#include "cachet/tasks/samples/read_record.h"
 
 namespace cachet::tasks {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <random>
 
-#include "cachet/ops/finite.h"
+#include "cachet/ops/support/finite.h"
 #include "cachet/tasks/translation/translation_task.h"
 
 namespace cachet::tasks {

@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "cachet/data/text/subword_encoder.h"
-#include "cachet/nn/regularizer.h"
-#include "cachet/ops/finite.h"
-#include "cachet/tasks/shown_text.h"
-#include "cachet/train/device.h"
+#include "cachet/data/text/encoders/subword_encoder.h"
+#include "cachet/nn/base/regularizer.h"
+#include "cachet/ops/support/finite.h"
+#include "cachet/tasks/samples/shown_text.h"
+#include "cachet/train/machine/device.h"
 
 namespace cachet::tasks {
 namespace {

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "cachet/tasks/read_record.h"
+#include "cachet/tasks/samples/read_record.h"
 #include "cachet/tasks/translation/translation_task.h"
 
 namespace cachet::tasks {

@@ -4,11 +4,11 @@
 #include <span>
 #include <system_error>
 
-#include "cachet/io/atomic_file.h"
-#include "cachet/io/json_fields.h"
-#include "cachet/io/read_file.h"
-#include "cachet/io/safetensors.h"
-#include "cachet/io/sha256.h"
+#include "cachet/io/digests/sha256.h"
+#include "cachet/io/files/atomic_file.h"
+#include "cachet/io/files/read_file.h"
+#include "cachet/io/json/json_fields.h"
+#include "cachet/io/tensors/safetensors/safetensors.h"
 #include "cachet/runtime/export_manifest.h"
 #include "cachet/tasks/weights/tensor_parts.h"
 

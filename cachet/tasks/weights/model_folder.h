@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cachet/config/document.h"
-#include "cachet/io/tensor_map.h"
+#include "cachet/io/tensors/tensor_map.h"
 
 namespace cachet::tasks {
 

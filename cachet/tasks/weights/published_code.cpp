@@ -4,7 +4,7 @@
 #include <array>
 
 #include "cachet/nn/attention/attention_function.h"
-#include "cachet/nn/attention/softmax_attention.h"
+#include "cachet/nn/attention/functions/softmax_attention.h"
 #include "cachet/nn/cache/gated_recurrent_cache.h"
 #include "cachet/nn/norm/layer_norm.h"
 #include "cachet/nn/norm/unified_norm.h"

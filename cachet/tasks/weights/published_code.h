@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "cachet/io/name_source.h"
+#include "cachet/io/tensors/names/name_source.h"
 #include "cachet/models/model.h"
 
 namespace cachet::tasks {

@@ -1,6 +1,6 @@
 #include "cachet/tasks/weights/source_class_names.h"
 
-#include "cachet/tasks/classification/kept_class_names.h"
+#include "cachet/tasks/classification/saved_class_names.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/tasks/weights/model_folder.h"
 #include "cachet/tasks/weights/timm_config.h"

@@ -5,15 +5,15 @@
 #include <utility>
 #include <vector>
 
-#include "cachet/analysis/meta_model.h"
+#include "cachet/analysis/cost/meta_model.h"
 #include "cachet/io/error.h"
-#include "cachet/io/state_dict.h"
+#include "cachet/io/tensors/state_dict.h"
 #include "cachet/models/language/language_model.h"
 #include "cachet/models/language/translation_model.h"
 #include "cachet/models/vision/image_model.h"
 #include "cachet/models/vision/tokens_to_token.h"
+#include "cachet/nn/layers/positions.h"
 #include "cachet/nn/norm/norm.h"
-#include "cachet/nn/positions.h"
 #include "cachet/tasks/weights/published_code.h"
 
 namespace cachet::tasks {

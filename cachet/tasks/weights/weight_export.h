@@ -1,7 +1,7 @@
 #pragma once
 
-#include "cachet/io/name_source.h"
-#include "cachet/io/tensor_map.h"
+#include "cachet/io/tensors/names/name_source.h"
+#include "cachet/io/tensors/tensor_map.h"
 #include "cachet/tasks/saved_run.h"
 
 namespace cachet::tasks {

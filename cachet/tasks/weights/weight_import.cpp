@@ -9,19 +9,19 @@
 #include <sstream>
 
 #include "cachet/io/error.h"
-#include "cachet/io/name_pattern.h"
-#include "cachet/io/safetensors.h"
-#include "cachet/io/state_dict.h"
+#include "cachet/io/tensors/names/name_pattern.h"
+#include "cachet/io/tensors/safetensors/safetensors.h"
+#include "cachet/io/tensors/state_dict.h"
 #include "cachet/models/detection/object_detector.h"
 #include "cachet/models/language/language_model.h"
 #include "cachet/models/vision/image_classifier.h"
 #include "cachet/models/vision/position_table.h"
-#include "cachet/nn/positions.h"
+#include "cachet/nn/layers/positions.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/tasks/weights/model_folder.h"
 #include "cachet/tasks/weights/table_fitting.h"
-#include "cachet/train/checkpoint.h"
-#include "cachet/train/checkpoint_store.h"
+#include "cachet/train/checkpoints/checkpoint.h"
+#include "cachet/train/checkpoints/checkpoint_store.h"
 
 namespace cachet::tasks {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "cachet/io/name_source.h"
-#include "cachet/io/weights_file.h"
+#include "cachet/io/tensors/names/name_source.h"
+#include "cachet/io/tensors/weights_file.h"
 
 namespace cachet::tasks {
 

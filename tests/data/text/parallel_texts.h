@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <string>
 
-#include "cachet/data/text/parallel_corpus.h"
-#include "cachet/data/text/word_vocabulary.h"
+#include "cachet/data/text/encoders/word_vocabulary.h"
+#include "cachet/data/text/parallel/parallel_corpus.h"
 #include "tests/data/text/review_files.h"
 #include "tests/support/temporary_directory.h"
 

@@ -5,10 +5,10 @@
 #include <array>
 #include <span>
 
-#include "cachet/data/text/sequence_kinds.h"
+#include "cachet/data/text/sequences/sequence_kinds.h"
 #include "cachet/io/error.h"
 #include "tests/data/text/review_files.h"
-#include "tests/data/vision/image_files.h"
+#include "tests/data/vision/written_image_files.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
 

@@ -7,7 +7,7 @@
 #include "cachet/data/vision/cifar.h"
 #include "cachet/data/vision/idx.h"
 #include "cachet/io/error.h"
-#include "tests/data/vision/image_files.h"
+#include "tests/data/vision/written_image_files.h"
 #include "tests/support/cheap_refusal.h"
 #include "tests/support/temporary_directory.h"
 

@@ -8,12 +8,12 @@
 #include "cachet/data/vision/image_kinds.h"
 #include "cachet/data/vision/image_loader.h"
 #include "cachet/io/error.h"
-#include "cachet/io/image.h"
-#include "cachet/io/png.h"
-#include "tests/support/class_folders.h"
+#include "cachet/io/tensors/image.h"
+#include "cachet/io/tensors/png.h"
 #include "tests/support/exif.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
+#include "tests/support/written_class_folders.h"
 
 namespace cachet::data {
 namespace {

@@ -6,9 +6,9 @@
 #include <cstdlib>
 
 #include "cachet/data/vision/image_kinds.h"
-#include "cachet/data/vision/normalization.h"
+#include "cachet/data/vision/pixels/pixel_normalization.h"
 #include "cachet/io/error.h"
-#include "tests/data/vision/image_files.h"
+#include "tests/data/vision/written_image_files.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/test_data.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/data/vision/image_files.h"
+#include "tests/data/vision/written_image_files.h"
 #include "tests/support/temporary_directory.h"
 
 namespace cachet::data {

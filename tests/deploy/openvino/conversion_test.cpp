@@ -12,7 +12,7 @@
 #include "cachet/deploy/openvino/quantization.h"
 #include "cachet/deploy/rewrite.h"
 #include "cachet/runtime/openvino/openvino_core.h"
-#include "tests/deploy/made_up_inputs.h"
+#include "tests/deploy/synthetic_inputs.h"
 #include "tests/deploy/trained_model.h"
 #include "tests/support/refused.h"
 #include "tests/support/score_difference.h"

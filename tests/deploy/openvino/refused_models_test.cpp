@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cachet/deploy/cannot_convert.h"
-#include "cachet/deploy/engines.h"
+#include "cachet/deploy/model_writers.h"
 #include "cachet/deploy/openvino/quantization.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "cachet/deploy/classifier_inputs.h"
-#include "cachet/deploy/engines.h"
 #include "cachet/deploy/equality.h"
+#include "cachet/deploy/model_writers.h"
 #include "cachet/deploy/rewrite.h"
 #include "cachet/deploy/session_model.h"
 #include "cachet/runtime/openvino/openvino_session.h"

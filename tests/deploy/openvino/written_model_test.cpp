@@ -6,7 +6,7 @@
 #include <openvino/op/select.hpp>
 #include <openvino/runtime/core.hpp>
 
-#include "cachet/deploy/engines.h"
+#include "cachet/deploy/model_writers.h"
 #include "cachet/deploy/rewrite.h"
 #include "tests/deploy/trained_model.h"
 #include "tests/support/bytes.h"

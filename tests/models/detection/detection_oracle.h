@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "cachet/geometry/run_lengths.h"
-#include "cachet/models/detection/mask_targets.h"
-#include "cachet/models/detection/rpn_head.h"
-#include "cachet/models/detection/sampling.h"
+#include "cachet/models/detection/boxes/box_sampling.h"
+#include "cachet/models/detection/heads/mask_targets.h"
+#include "cachet/models/detection/heads/rpn_head.h"
 #include "tests/support/oracle.h"
 
 namespace cachet::test {

@@ -3,7 +3,7 @@
 #include "cachet/models/detection/faster_rcnn.h"
 #include "cachet/models/detection/retinanet.h"
 #include "cachet/models/registry.h"
-#include "cachet/nn/initialization.h"
+#include "cachet/nn/base/initialization.h"
 
 namespace cachet {
 namespace {

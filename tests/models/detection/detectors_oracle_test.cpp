@@ -1,9 +1,9 @@
 // Whole detectors beside their fixtures: losses, gradients, samples, proposals, detections and masks.
 #include <gtest/gtest.h>
 
-#include "cachet/io/name_source.h"
+#include "cachet/io/tensors/names/name_source.h"
 #include "cachet/models/detection/faster_rcnn.h"
-#include "cachet/models/detection/mask_pasting.h"
+#include "cachet/models/detection/heads/mask_pasting.h"
 #include "cachet/models/detection/retinanet.h"
 #include "cachet/models/vision/pyramid_vision_transformer.h"
 #include "tests/models/detection/detection_oracle.h"

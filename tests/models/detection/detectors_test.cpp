@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cachet/io/name_source.h"
+#include "cachet/io/tensors/names/name_source.h"
 #include "cachet/models/detection/faster_rcnn.h"
 #include "cachet/models/detection/retinanet.h"
 #include "cachet/nn/cache/reset_caches.h"

@@ -7,12 +7,12 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "cachet/analysis/cache_places.h"
-#include "cachet/io/state_dict.h"
+#include "cachet/analysis/plug_ins/stored_caches.h"
+#include "cachet/io/tensors/state_dict.h"
 #include "cachet/tasks/analyses/cache_interventions.h"
-#include "cachet/tasks/analyses/kept_results.h"
+#include "cachet/tasks/analyses/saved_results.h"
 #include "cachet/tasks/plug_in_series.h"
-#include "cachet/train/event_log.h"
+#include "cachet/train/runs/event_log.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/tasks/measured_analyses.h"
 #include "tests/tasks/tiny_images.h"

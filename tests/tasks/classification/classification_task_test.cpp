@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cachet/io/read_file.h"
+#include "cachet/io/files/read_file.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/tasks/tiny_images.h"
 

@@ -7,10 +7,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "cachet/io/atomic_file.h"
-#include "cachet/io/png.h"
-#include "cachet/io/read_file.h"
-#include "cachet/tasks/records.h"
+#include "cachet/io/files/atomic_file.h"
+#include "cachet/io/files/read_file.h"
+#include "cachet/io/tensors/png.h"
+#include "cachet/tasks/samples/records.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
 #include "tests/tasks/given_predictions.h"

@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "cachet/io/read_file.h"
-#include "cachet/io/sha256.h"
-#include "cachet/train/manifest.h"
-#include "cachet/train/resume_rules.h"
-#include "tests/data/vision/detection_files.h"
+#include "cachet/io/digests/sha256.h"
+#include "cachet/io/files/read_file.h"
+#include "cachet/train/checkpoints/manifest.h"
+#include "cachet/train/runs/resume_rules.h"
+#include "tests/data/vision/coco/detection_files.h"
 #include "tests/support/checkpoints.h"
 #include "tests/support/small_scenes.h"
 #include "tests/tasks/joint_steps.h"

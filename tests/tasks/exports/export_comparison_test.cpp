@@ -7,10 +7,10 @@
 #include <fstream>
 #include <functional>
 
-#include "cachet/io/atomic_file.h"
-#include "cachet/io/read_file.h"
-#include "cachet/io/safetensors.h"
-#include "cachet/io/sha256.h"
+#include "cachet/io/digests/sha256.h"
+#include "cachet/io/files/atomic_file.h"
+#include "cachet/io/files/read_file.h"
+#include "cachet/io/tensors/safetensors/safetensors.h"
 #include "cachet/runtime/export_manifest.h"
 #include "tests/tasks/tiny_run.h"
 

@@ -6,8 +6,8 @@
 
 #include <fstream>
 
-#include "cachet/data/vision/transforms.h"
-#include "cachet/io/png.h"
+#include "cachet/data/vision/augmentation/transforms.h"
+#include "cachet/io/tensors/png.h"
 #include "tests/support/bytes.h"
 #include "tests/support/exif.h"
 #include "tests/support/temporary_directory.h"

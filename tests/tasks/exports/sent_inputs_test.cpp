@@ -6,8 +6,8 @@
 #include <set>
 
 #include "cachet/deploy/classifier_inputs.h"
-#include "cachet/io/png.h"
-#include "cachet/io/read_file.h"
+#include "cachet/io/files/read_file.h"
+#include "cachet/io/tensors/png.h"
 #include "cachet/models/language/sequence_classifier.h"
 #include "tests/support/small_models.h"
 #include "tests/support/temporary_directory.h"

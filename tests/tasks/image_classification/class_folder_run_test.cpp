@@ -5,17 +5,17 @@
 #include <stdexcept>
 #include <string>
 
-#include "cachet/io/read_file.h"
+#include "cachet/io/files/read_file.h"
 #include "cachet/tasks/classification/prediction.h"
 #include "cachet/tasks/recipe.h"
-#include "cachet/train/checkpoint.h"
-#include "cachet/train/checkpoint_store.h"
-#include "cachet/train/run_folder.h"
-#include "cachet/train/runtime.h"
+#include "cachet/train/checkpoints/checkpoint.h"
+#include "cachet/train/checkpoints/checkpoint_store.h"
+#include "cachet/train/machine/runtime.h"
+#include "cachet/train/runs/run_folder.h"
 #include "cachet/train/trainer.h"
-#include "tests/support/class_folders.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
+#include "tests/support/written_class_folders.h"
 #include "tests/tasks/given_predictions.h"
 #include "tests/tasks/tiny_images.h"
 

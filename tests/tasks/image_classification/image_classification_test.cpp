@@ -9,13 +9,13 @@
 #include <map>
 #include <stdexcept>
 
-#include "cachet/io/read_file.h"
+#include "cachet/io/files/read_file.h"
 #include "cachet/tasks/dry_run.h"
 #include "cachet/tasks/evaluated_run.h"
-#include "cachet/tasks/image_classification/made_up_images.h"
+#include "cachet/tasks/image_classification/synthetic_images.h"
 #include "cachet/tasks/plug_in_series.h"
 #include "cachet/tasks/saved_run.h"
-#include "cachet/train/event_log.h"
+#include "cachet/train/runs/event_log.h"
 #include "tests/support/checkpoints.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"

@@ -4,15 +4,15 @@
 
 #include "cachet/config/document.h"
 #include "cachet/io/error.h"
-#include "cachet/io/state_dict.h"
+#include "cachet/io/tensors/state_dict.h"
 #include "cachet/tasks/classification/prediction.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/tasks/weights/model_folder.h"
 #include "cachet/tasks/weights/timm_config.h"
 #include "tests/support/bytes.h"
-#include "tests/support/class_folders.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
+#include "tests/support/written_class_folders.h"
 #include "tests/tasks/given_predictions.h"
 #include "tests/tasks/tiny_images.h"
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "cachet/data/order/equal_batches.h"
-#include "cachet/io/png.h"
+#include "cachet/io/tensors/png.h"
 #include "tests/support/bytes.h"
 
 namespace cachet::tasks {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "cachet/config/problem.h"
-#include "cachet/io/read_file.h"
+#include "cachet/io/files/read_file.h"
 #include "cachet/tasks/recipe.h"
 #include "tests/support/test_data.h"
 

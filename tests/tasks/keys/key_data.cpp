@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "cachet/data/text/subword_training.h"
+#include "cachet/data/text/encoders/subword_training.h"
 #include "tests/data/text/review_files.h"
-#include "tests/support/class_folders.h"
+#include "tests/support/written_class_folders.h"
 #include "tests/tasks/tiny_images.h"
 
 namespace cachet::test {

@@ -7,10 +7,10 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "cachet/analysis/meta_model.h"
+#include "cachet/analysis/cost/meta_model.h"
 #include "cachet/tasks/recipe.h"
-#include "cachet/train/error_message.h"
-#include "cachet/train/run_folder.h"
+#include "cachet/train/machine/error_message.h"
+#include "cachet/train/runs/run_folder.h"
 #include "cachet/train/trainer.h"
 #include "tests/support/temporary_directory.h"
 

@@ -6,11 +6,11 @@
 #include <numbers>
 #include <stdexcept>
 
-#include "cachet/data/text/text_encoder.h"
-#include "cachet/data/text/token_file.h"
-#include "cachet/io/read_file.h"
-#include "cachet/train/earlier_values.h"
-#include "cachet/train/run_folder.h"
+#include "cachet/data/text/corpora/token_file.h"
+#include "cachet/data/text/encoders/text_encoder.h"
+#include "cachet/io/files/read_file.h"
+#include "cachet/train/runs/earlier_values.h"
+#include "cachet/train/runs/run_folder.h"
 #include "tests/support/thrown_message.h"
 #include "tests/tasks/evaluation_records.h"
 #include "tests/tasks/joint_steps.h"

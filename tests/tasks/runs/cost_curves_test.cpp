@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "cachet/tasks/runs/comparison.h"
-#include "tests/tasks/runs/made_up_runs.h"
+#include "cachet/tasks/runs/run_comparison.h"
+#include "tests/tasks/runs/synthetic_runs.h"
 
 namespace cachet::tasks {
 namespace {

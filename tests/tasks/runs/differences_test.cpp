@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "cachet/tasks/runs/comparison.h"
+#include "cachet/tasks/runs/run_comparison.h"
 #include "tests/support/bytes.h"
 #include "tests/support/test_data.h"
-#include "tests/tasks/runs/made_up_runs.h"
+#include "tests/tasks/runs/synthetic_runs.h"
 
 namespace cachet::tasks {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cachet/tasks/runs/run_groups.h"
-#include "tests/tasks/runs/made_up_runs.h"
+#include "tests/tasks/runs/synthetic_runs.h"
 
 namespace cachet::tasks {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "cachet/report/text_table.h"
+#include "cachet/report/text/text_table.h"
 #include "cachet/tasks/runs/run_groups.h"
-#include "tests/tasks/runs/made_up_runs.h"
+#include "tests/tasks/runs/synthetic_runs.h"
 
 namespace cachet::tasks {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "cachet/tasks/runs/comparison.h"
-#include "tests/tasks/runs/made_up_runs.h"
+#include "cachet/tasks/runs/run_comparison.h"
+#include "tests/tasks/runs/synthetic_runs.h"
 
 namespace cachet::tasks {
 namespace {

@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "cachet/io/read_file.h"
+#include "cachet/io/files/read_file.h"
 #include "cachet/tasks/runs/run_groups.h"
 #include "cachet/tasks/runs/run_values.h"
-#include "cachet/train/checkpoint.h"
-#include "cachet/train/checkpoint_store.h"
+#include "cachet/train/checkpoints/checkpoint.h"
+#include "cachet/train/checkpoints/checkpoint_store.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
 #include "tests/tasks/tiny_images.h"

@@ -7,11 +7,11 @@
 #include <set>
 
 #include "cachet/io/error.h"
-#include "cachet/io/read_file.h"
+#include "cachet/io/files/read_file.h"
 #include "cachet/tasks/dry_run.h"
 #include "cachet/tasks/saved_run.h"
-#include "cachet/train/event_log.h"
-#include "cachet/train/run_folder.h"
+#include "cachet/train/runs/event_log.h"
+#include "cachet/train/runs/run_folder.h"
 #include "cachet/train/trainer.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"

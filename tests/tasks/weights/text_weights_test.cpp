@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "cachet/io/error.h"
-#include "cachet/io/safetensors.h"
-#include "cachet/io/state_dict.h"
+#include "cachet/io/tensors/safetensors/safetensors.h"
+#include "cachet/io/tensors/state_dict.h"
 #include "cachet/models/registry.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/tasks/weights/model_folder.h"

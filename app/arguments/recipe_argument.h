@@ -1,0 +1,68 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachet/config/document.h"
+#include "cachet/tasks/saved_run.h"
+#include "cachet/train/runs/run_folder.h"
+
+namespace cachet::app {
+
+/// A recipe that comes with Cachet, or lies below CACHET_RECIPES.
+struct NamedRecipe {
+  std::string name;  // "vision/demo_plain"
+  std::filesystem::path path;
+};
+
+/// What lies beside the recipes of this program's source tree or installation: "data/fashion-mnist". Nothing where that
+/// is no folder.
+std::optional<std::filesystem::path> installed_folder(const std::filesystem::path& name);
+
+/// All of them by name. Of two with one name the first counts: those of CACHET_RECIPES, then those of this program's
+/// source tree or installation.
+std::vector<NamedRecipe> named_recipes();
+
+/// The file that a command line means: the path itself, with or without .toml, else the name of a recipe
+/// ("vision/demo_plain"), of which the last part is enough where it is the only one; none where there is no such
+/// recipe. A recipe is also found by the name that it had before, with a note on standard error. Throws UsageError
+/// where several recipes have that last part.
+std::optional<std::filesystem::path> known_recipe(const std::string& word);
+
+/// The same where nothing else can be meant. Throws UsageError with the nearest names where there is no such recipe.
+std::filesystem::path find_recipe(const std::string& word);
+
+/// Adds the option --set for keys of a recipe.
+void add_recipe_settings(CLI::App& app, std::vector<std::string>& settings);
+
+/// A trained or imported model as a command line names it, and what lies over its recipe.
+struct SavedRunArgument {
+  std::string path, data, device = "auto";
+  std::vector<std::string> settings;
+
+  /// The settings, with the folder that --data names.
+  std::vector<std::string> all_settings() const;
+};
+
+/// Adds the argument RUN, of which the help says `what` it is, and the options --data and --set.
+void add_saved_model(CLI::App& app, SavedRunArgument& argument, const char* what);
+/// The same for what tasks::open_saved_run takes, and --device.
+void add_saved_run(CLI::App& app, SavedRunArgument& argument);
+
+/// Its task with the weights, in evaluation mode, on the device that the command line names.
+std::unique_ptr<tasks::Task> load(const tasks::SavedRun& saved, const SavedRunArgument& argument, tasks::Splits splits);
+
+/// Throws UsageError where neither the recipe nor the command line says where the data lie.
+void require_data(const tasks::SavedRun& saved, const SavedRunArgument& argument);
+
+/// Reads a recipe and lays the settings over it.
+config::Document read_document(const std::filesystem::path& recipe, const std::vector<std::string>& settings);
+
+/// A recipe's name and text, as run folders keep them.
+train::WrittenRecipe written_recipe(const std::filesystem::path& recipe);
+
+}  // namespace cachet::app

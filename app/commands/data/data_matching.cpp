@@ -1,0 +1,66 @@
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "app/arguments/number_option.h"
+#include "app/commands/data/data_command.h"
+#include "app/output/json.h"
+#include "cachet/data/data_path.h"
+#include "cachet/data/text/sequences/matching_maker.h"
+
+namespace cachet::app {
+namespace {
+
+struct MatchingArguments {
+  std::string imdb, folder;
+  data::MatchingOptions options;
+  bool json = false;
+};
+
+int run_matching(const MatchingArguments& arguments) {
+  if (!(arguments.options.evaluation_fraction > 0 && arguments.options.evaluation_fraction < 1))
+    throw UsageError("--evaluation must lie between 0 and 1, both excluded");
+  const auto imdb =
+      data::find_data_path("--imdb", arguments.imdb, data::PathKind::folder, std::filesystem::current_path(),
+                           "it should hold train and test, each with neg and pos");
+  const data::MatchingCounts counts = data::write_matching_folder(imdb, arguments.folder, arguments.options);
+  if (arguments.json) {
+    const nlohmann::ordered_json json{{"schema", kSchema},
+                                      {"folder", arguments.folder},
+                                      {"train", counts.train},
+                                      {"evaluation", counts.evaluation},
+                                      {"test", counts.test},
+                                      {"reviews_left_out", counts.left_out},
+                                      {"reviews_repeated", counts.repeated},
+                                      {"notes", counts.notes}};
+    print_json(json);
+    return kDone;
+  }
+  std::cout << counts.train << " pairs to train with, " << counts.evaluation << " to evaluate with, " << counts.test
+            << " to test with\n";
+  if (counts.left_out > 0) std::cout << counts.left_out << " reviews have no two words and were left out\n";
+  if (counts.repeated > 0) std::cout << counts.repeated << " reviews have the text of another and were left out\n";
+  for (const std::string& note : counts.notes) std::cout << note << '\n';
+  std::cout << arguments.folder << '\n';
+  return kDone;
+}
+
+}  // namespace
+
+Action declare_data_matching(CLI::App& app) {
+  auto arguments = std::make_shared<MatchingArguments>();
+  app.add_option("--imdb", arguments->imdb, "The reviews: a folder with train and test, each with neg and pos")
+      ->required()
+      ->type_name("FOLDER");
+  app.add_option("-o,--output", arguments->folder, "The folder to make: imdb_pairs.train.tsv, .eval.tsv, .test.tsv")
+      ->required()
+      ->type_name("FOLDER");
+  add_number(app, "--evaluation", arguments->options.evaluation_fraction,
+             "Share of the training reviews whose pairs are to evaluate with (0.1)")
+      ->type_name("SHARE");
+  add_number(app, "--seed", arguments->options.seed, "Draws which reviews are paired (0)")->type_name("N");
+  app.add_flag("--json", arguments->json, "Print one JSON object");
+  return [arguments] { return run_matching(*arguments); };
+}
+
+}  // namespace cachet::app

@@ -1,0 +1,84 @@
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "app/arguments/number_option.h"
+#include "app/commands/data/data_command.h"
+#include "app/output/json.h"
+#include "app/output/output.h"
+#include "cachet/data/data_path.h"
+#include "cachet/data/text/parallel/parallel_split.h"
+
+namespace cachet::app {
+namespace {
+
+struct PairsArguments {
+  std::string file;
+  OutputArgument output;
+  data::PairSplitOptions options;
+  bool json = false;
+};
+
+int run_pairs(const PairsArguments& arguments) try {
+  const std::string& folder = arguments.output.path;
+  const data::PairSplitOptions& options = arguments.options;
+  const auto file = data::find_data_path("FILE", arguments.file, data::PathKind::file, std::filesystem::current_path(),
+                                         "it should hold a sentence and its translation a line");
+  require_folder_output(arguments.output, {{}, {file}},
+                        [&](const std::filesystem::path& path) { return data::is_pair_folder(path, options.columns); });
+  const data::PairSplitCounts counts = data::write_pair_folder(file, folder, options, arguments.output.overwrite);
+  if (arguments.json) {
+    const nlohmann::ordered_json json{{"schema", kSchema},
+                                      {"folder", folder},
+                                      {"train", counts.train},
+                                      {"validation", counts.validation},
+                                      {"test", counts.test},
+                                      {"sentences", counts.sentences},
+                                      {"groups", counts.groups},
+                                      {"largest_group", counts.largest_group},
+                                      {"left_out_empty", counts.empty},
+                                      {"left_out_repeated", counts.repeated},
+                                      {"left_out_byte_order_mark", counts.byte_order_mark}};
+    print_json(json);
+    return kDone;
+  }
+  std::cout << counts.train << " pairs to train with, " << counts.validation << " to validate with, " << counts.test
+            << " to test with\n"
+            << "pairs that share a sentence stay in one split: " << counts.groups << " groups, the largest has "
+            << counts.largest_group << (counts.largest_group == 1 ? " pair\n" : " pairs\n");
+  if (counts.empty > 0) std::cout << counts.empty << " rows with an empty side were left out\n";
+  if (counts.repeated > 0) std::cout << counts.repeated << " rows that repeat another were left out\n";
+  if (counts.byte_order_mark) std::cout << "the byte-order mark before the first row was left out\n";
+  std::cout << folder << '\n';
+  return kDone;
+} catch (const std::invalid_argument& error) {
+  throw UsageError("--columns, --by and --held-out: " + std::string(error.what()));
+}
+
+}  // namespace
+
+Action declare_data_pairs(CLI::App& app) {
+  auto arguments = std::make_shared<PairsArguments>();
+  app.add_option("FILE", arguments->file, "A .tsv file with a sentence and its translation a line, plain, .gz or .xz")
+      ->required()
+      ->type_name("");
+  add_output(app, arguments->output, "The folder to make: train.de, train.en, valid.de and so on", "FOLDER")
+      ->required();
+  app.add_option("--columns", arguments->options.columns,
+                 "The language of each column, with commas between them: en,de; - for one that is passed over")
+      ->required()
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("LANGUAGES");
+  app.add_option("--by", arguments->options.by, "The language whose sentences --held-out counts (the first column's)")
+      ->type_name("LANGUAGE");
+  add_number(app, "--held-out", arguments->options.held_out,
+             "Sentences of that language to validate with, and as many to test with (1000)", {1})
+      ->type_name("N");
+  add_number(app, "--seed", arguments->options.seed, "Draws the splits (0)")->type_name("N");
+  app.add_flag("--json", arguments->json, "Print one JSON object");
+  return [arguments] { return run_pairs(*arguments); };
+}
+
+}  // namespace cachet::app

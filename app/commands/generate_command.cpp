@@ -1,0 +1,91 @@
+
+#include <iostream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "app/arguments/ability.h"
+#include "app/arguments/number_option.h"
+#include "app/arguments/recipe_argument.h"
+#include "app/arguments/sample_arguments.h"
+#include "app/commands/command.h"
+#include "app/output/json.h"
+#include "cachet/tasks/saved_run.h"
+#include "cachet/train/inference/inference_scope.h"
+
+namespace cachet::app {
+namespace {
+
+struct GenerateArguments {
+  SavedRunArgument model;
+  std::string prompt, lines;
+  tasks::GenerationOptions options;
+  bool json = false;
+};
+
+/// Writes what follows each prompt: behind it as it is made, or a JSON object a prompt.
+void generate(tasks::GeneratesText& task, const GenerateArguments& arguments, const std::string& prompt) {
+  std::string text;
+  if (!arguments.json) std::cout << prompt << std::flush;
+  task.generate(prompt, arguments.options, [&](const std::string& piece) {
+    text += piece;
+    if (!arguments.json && !(std::cout << piece << std::flush))
+      throw std::runtime_error("standard output: cannot be written");
+  });
+  if (arguments.json) std::cout << json_line({{"schema", kSchema}, {"prompt", prompt}, {"text", text}});
+  std::cout << std::endl;
+}
+
+int run_generate(const GenerateArguments& arguments) {
+  try {
+    models::check_sampling(arguments.options.sampling);
+  } catch (const std::invalid_argument& problem) {
+    throw UsageError(problem.what());
+  }
+  if (!arguments.prompt.empty() && !arguments.lines.empty())
+    throw UsageError("a prompt is given by --prompt or by --lines, not by both");
+  const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
+  const auto task = load(saved, arguments.model, tasks::Splits::given);
+  auto& generates = ability_of<tasks::GeneratesText>(*task, "generate text");
+  const train::InferenceScope inference(task->model(), {.precision = saved.plan.training.train.precision});
+  if (arguments.lines.empty()) {
+    generate(generates, arguments, arguments.prompt);
+    return kDone;
+  }
+  const tasks::NextSample next = samples_of_lines(arguments.lines);
+  while (const auto line = next()) generate(generates, arguments, line->text);
+  return kDone;
+}
+
+Action declare_generate(CLI::App& app) {
+  auto arguments = std::make_shared<GenerateArguments>();
+  tasks::GenerationOptions& options = arguments->options;
+  add_saved_run(app, arguments->model);
+  app.add_option("--prompt", arguments->prompt, "The text to go on behind (none: a text's beginning)")
+      ->type_name("TEXT");
+  app.add_option("--lines", arguments->lines, "A file of prompts, a line each; - is standard input")->type_name("FILE");
+  add_number(app, "--tokens", options.tokens, "How many tokens to write (100)", {1, 1'000'000})->type_name("N");
+  add_number(app, "--temperature", options.sampling.temperature,
+             "What scores are divided by; 0 takes the surest token (1)", {0})
+      ->type_name("X");
+  add_number(app, "--top-k", options.sampling.top_k, "Draw from the k surest tokens; 0: from all (0)")->type_name("K");
+  add_number(app, "--top-p", options.sampling.top_p, "Draw from the fewest tokens with this share (1)")->type_name("P");
+  add_number(app, "--repetition-penalty", options.sampling.repetition_penalty,
+             "How much less likely tokens become that came before (1)")
+      ->type_name("X");
+  add_number(app, "--seed", options.seed, "Of what is drawn (0)")->type_name("N");
+  app.add_flag("--json", arguments->json, "Print a JSON object for each prompt");
+  return [arguments] { return run_generate(*arguments); };
+}
+
+const Registration registered_generate(
+    {Topic::runs,
+     "generate",
+     "Write on behind a text with a language model",
+     {"cachet generate my-run --prompt 'The city of' --tokens 60",
+      "cachet generate my-run --lines prompts.txt --temperature 0.8 --top-p 0.9 --json"},
+     declare_generate});
+
+}  // namespace
+}  // namespace cachet::app

@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "app/arguments/model_argument.h"
+#include "app/arguments/number_option.h"
+#include "app/commands/command.h"
+#include "app/commands/import_json.h"
+#include "app/output/json.h"
+#include "app/output/output.h"
+#include "cachet/io/digests/sha256.h"
+#include "cachet/io/files/read_file.h"
+#include "cachet/io/tensors/state_dict.h"
+#include "cachet/tasks/image_classification/preprocessing.h"
+#include "cachet/tasks/weights/model_folder.h"
+#include "cachet/tasks/weights/model_recipe.h"
+#include "cachet/tasks/weights/source_class_names.h"
+#include "cachet/tasks/weights/weight_import.h"
+#include "cachet/train/machine/runtime.h"
+
+namespace cachet::app {
+namespace {
+
+struct ImportArguments {
+  std::string file, names, key;
+  OutputArgument output;
+  ModelArgument model;
+  uint64_t seed = 0;
+  bool partial = false, json = false;
+};
+
+/// The folder's recipe, and what it says.
+struct Imported {
+  config::Document recipe;
+  tasks::ModelRecipe read;
+};
+
+Imported read_imported(const ModelArgument& model, const tasks::Preprocessing& defaults) {
+  Imported imported;
+  set_model(model, tasks::has_model_folder, "is no model that others have names for, and those alone can be imported",
+            imported.recipe);
+  imported.read = tasks::read_model_recipe(imported.recipe, defaults);
+  imported.recipe.finish();
+  return imported;
+}
+
+std::string file_digest(const std::string& file) {
+  return io::sha256_hex(io::read_file(file, io::InputFile(file).size()));
+}
+
+/// The tensors that hold what the model was built with. Those of a model folder stay untrained in another one.
+std::vector<std::string> untrained_tensors(const tasks::WeightImportReport& report, const std::filesystem::path& file) {
+  std::vector<std::string> names = report.untrained();
+  if (!tasks::is_model_file(file)) return names;
+  for (const std::string& name : tasks::untrained_tensors(file.parent_path()))
+    if (std::ranges::find(report.loaded, name) != report.loaded.end()) names.push_back(name);
+  return names;
+}
+
+int run_import(const ImportArguments& arguments) {
+  const tasks::ModelRecipe first = read_imported(arguments.model, {}).read;
+  const models::ModelPlan& plan = first.plan;
+  const std::string digest = file_digest(arguments.file);
+  const std::string& output = arguments.output.path;
+  require_folder_output(
+      arguments.output,
+      {{}, {arguments.file}, [&](const auto& folder) { return tasks::is_model_folder_of(folder, plan.name, digest); }},
+      tasks::is_model_folder);
+  train::TrainOptions process;
+  process.seed = arguments.seed;
+  train::prepare_process(process);
+  const auto model = plan.build();
+  tasks::WeightImportOptions options;
+  options.key = arguments.key;
+  options.partial = arguments.partial;
+  options.source = io::name_source(arguments.names);
+  const auto report = tasks::import_weights(*model, arguments.file, options);
+  // How its images are prepared is only known now that it is known whose weights these are.
+  ModelArgument named = arguments.model;
+  const std::vector<std::string> names =
+      tasks::source_class_names(arguments.file, report, first.classifier ? first.classifier->classes : 0);
+  named.settings.insert(named.settings.begin(), names.begin(), names.end());
+  const Imported imported =
+      read_imported(named, first.classifier ? tasks::preprocessing_of(arguments.file, report.source, *first.classifier)
+                                            : tasks::Preprocessing());
+  tasks::write_model_folder(output, io::state_dict(*model), imported.recipe,
+                            {.architecture = plan.name,
+                             .source = std::filesystem::path(arguments.file).filename().string(),
+                             .names = std::string(io::word(report.source)),
+                             .source_digest = digest,
+                             .input = imported.read.input,
+                             .untrained = untrained_tensors(report, arguments.file)});
+  if (arguments.json) {
+    print_json(import_json(report, plan.name, arguments.file, imported.read.input, output));
+    return kDone;
+  }
+  for (const std::string& line : tasks::report_lines(report, arguments.file)) std::cout << line << '\n';
+  if (!imported.read.preparation.empty()) std::cout << "images: " << imported.read.preparation << '\n';
+  std::cout << output << '\n';
+  return kDone;
+}
+
+Action declare_import(CLI::App& app) {
+  auto arguments = std::make_shared<ImportArguments>();
+  app.add_option("FILE", arguments->file, "Weights: safetensors, or what torch.save wrote (.pth, .pt, .bin)")
+      ->required()
+      ->type_name("");
+  app.add_option("--model", arguments->model.name, "The model that they are for, as `cachet models` lists it")
+      ->required()
+      ->type_name("NAME");
+  add_output(app, arguments->output, "The folder to make: weights, recipe.toml, config.json", "FOLDER")->required();
+  add_names_option(app, "--from", arguments->names, "Whose names the file has; recognised without it");
+  app.add_option("--key", arguments->key, "What the weights lie under in a checkpoint, where it has several")
+      ->type_name("KEY");
+  app.add_option("--set", arguments->model.settings,
+                 "Change a key of the model, or how its images are prepared: model.classes=10, "
+                 "data.resize.crop_fraction=1.0 (repeatable)")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  app.add_flag("--partial", arguments->partial, "Load what fits, though not all of the model or the file does");
+  add_number(app, "--seed", arguments->seed, "Draws what starts fresh (0)")->type_name("N");
+  app.add_flag("--json", arguments->json, "Print one JSON object, every name in it");
+  return [arguments] { return run_import(*arguments); };
+}
+
+const Registration registered_import(
+    {Topic::models,
+     "import",
+     "Make a model of weights that timm or a paper's authors published",
+     {"cachet import deit_tiny_patch16_224.pth --model deit_tiny_patch16_224 -o deit-tiny",
+      "cachet import deit_tiny_patch16_224.pth --model deit_tiny_patch16_224 --set model.cache.kind=grc -o deit-cached",
+      "cachet import deit_tiny_patch16_224.pth --model deit_tiny_patch16_224 --set model.classes=10 -o deit-ten "
+      "--json"},
+     declare_import});
+
+}  // namespace
+}  // namespace cachet::app

@@ -1,0 +1,200 @@
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "app/arguments/number_option.h"
+#include "app/arguments/progress_argument.h"
+#include "app/arguments/recipe_argument.h"
+#include "app/commands/command.h"
+#include "app/commands/data/data_location.h"
+#include "app/machine/library_log.h"
+#include "app/training/training.h"
+#include "app/training/training_processes.h"
+#include "cachet/nn/base/synced_module.h"
+#include "cachet/report/format.h"
+#include "cachet/report/uncertainty.h"
+#include "cachet/train/data_parallel/joint_training.h"
+#include "cachet/train/data_parallel/part_counts.h"
+#include "cachet/train/machine/device.h"
+#include "cachet/train/machine/interruption.h"
+#include "cachet/train/runs/resume_rules.h"
+#include "cachet/train/runs/run_folder.h"
+#include "cachet/train/runs/seed_folder.h"
+#include "cachet/train/trainer.h"
+
+namespace cachet::app {
+namespace {
+
+train::RunFolder make_run_folder(const TrainArguments& arguments, const TrainingJob& job, const ReadRecipe& recipe) {
+  if (job.resumes) return train::RunFolder::resume(job.run, recipe.document, command_words());
+  const NewRunPath run(arguments, job);
+  if (arguments.resume && train::is_run_folder(run.path))  // of another process, since this one looked
+    return train::RunFolder::resume(run.path, recipe.document, command_words());
+  return train::RunFolder::create(run.path, written_recipe(job.recipe), recipe.document, command_words(), recipe.files);
+}
+
+/// ", top-1 86.2 % ± 0.8 %": what the run was to reach, and its standard error where it has one.
+std::string deciding_text(const train::RunDescription& run, const train::Metrics& metrics) {
+  const report::MetricDescription* metric = report::deciding(run.metrics);
+  const auto value = metric ? metrics.find(metric->name) : std::nullopt;
+  if (!value) return "";
+  if (std::isnan(*value)) return ", " + metric->title + " not measured";
+  const auto error = metrics.find(metric->name + std::string(report::kErrorSuffix));
+  const auto text = [&](double number) { return report::format_value(*metric, number); };
+  return ", " + metric->title + " " + text(*value) +
+         report::uncertainty_text(*value, error, run.samples_of(*metric), text);
+}
+
+int say_outcome(const train::Outcome& outcome, const train::RunFolder& folder) {
+  const int code = outcome.exit_code();
+  if (code == kFailed) throw std::runtime_error(outcome.message);
+  if (!outcome.message.empty()) std::cerr << outcome.message << '\n';
+  if (code != kDone) return code;
+  std::cout << "step " << outcome.step << ", " << report::format_duration(outcome.seconds);
+  if (folder.description()) std::cout << deciding_text(*folder.description(), outcome.metrics);
+  std::cout << '\n' << folder.report().string() << '\n';
+  return code;
+}
+
+struct Prepared {
+  ReadRecipe recipe;
+  std::unique_ptr<tasks::Task> task;
+};
+
+/// Before a run's folder is made or changed. Throws std::runtime_error if another process has another recipe, other
+/// data or another version.
+void require_common_ground(const Prepared& prepared, bool resumes, processes::Processes& processes) {
+  train::RecipeValues values = train::recipe_values(prepared.recipe.document);
+  // A run may be resumed where its data lie elsewhere; which data they are is compared.
+  if (resumes) std::erase_if(values, [](const auto& value) { return train::is_place_of_data(value.first); });
+  const train::TrainOptions& training = prepared.recipe.plan.training.train;
+  train::agree({train::config_hash(values), train::find_device(training.device).type(), prepared.task->data_digests(),
+                training.accumulate},
+               processes);
+}
+
+/// A job's recipe and its task, as this process has a part of them.
+Prepared prepare(const TrainArguments& arguments, const TrainingJob& job, const TrainingProcesses& processes) {
+  const std::optional<std::filesystem::path> gone_on_with = job.resumes ? std::optional(job.run) : std::nullopt;
+  Prepared prepared{read_recipe_for_run(job, arguments, arguments.seed, gone_on_with), nullptr};
+  processes.share_out(prepared.recipe.plan.training);
+  prepared.task = task_to_train(arguments, prepared.recipe.plan, gone_on_with);
+  if (processes.all()) {
+    if (!prepared.recipe.plan.training.train.has_parts()) nn::use_replicas(prepared.task->model(), processes.all());
+    require_common_ground(prepared, job.resumes, *processes.all());
+  }
+  return prepared;
+}
+
+/// Trains with others, of whom another one leads, keeps the run's folder and says what there is to say.
+int follow(const TrainArguments& arguments, const TrainingProcesses& processes, LibraryLog& log) {
+  TrainingJob job = training_job(arguments, /*several=*/false);
+  const std::string run = processes.all()->from_leader(std::string());
+  job.resumes = !run.empty();
+  if (job.resumes) job.run = run;
+  const Prepared prepared = prepare(arguments, job, processes);
+  log.write_to(std::filesystem::path(processes.all()->from_leader(std::string())), processes.all()->rank());
+  const std::string hash = job.resumes ? train::RunFolder::open(job.run).config_hash()
+                                       : train::config_hash(train::recipe_values(prepared.recipe.document));
+  return train::follow(*prepared.task, prepared.recipe.plan.training, hash, processes.all())
+             ? train::Interruption::exit_code()
+             : kDone;
+}
+
+int lead(const TrainArguments& arguments, const TrainingProcesses& processes, LibraryLog& log) {
+  const TrainingJob job = training_job(arguments, /*several=*/false);
+  if (processes.all()) processes.all()->from_leader(job.resumes ? std::filesystem::absolute(job.run).string() : "");
+  const Prepared prepared = prepare(arguments, job, processes);
+  const ReadRecipe& recipe = prepared.recipe;
+  if (job.resumes)
+    train::require_parts_of_newest(train::RunFolder::open(job.run).checkpoints(), recipe.plan.training.train);
+  train::RunFolder folder = make_run_folder(arguments, job, recipe);
+  if (processes.all()) {
+    processes.all()->from_leader(std::filesystem::absolute(folder.log()).string());
+    log.write_to(folder.log(), /*rank=*/0);
+  }
+  report::Progress progress({.mode = progress_mode(arguments.progress)});
+  progress.log((job.resumes ? "resuming " : "training in ") + folder.path().string() + where_data_lie(recipe.plan));
+  if (const auto note = precision_note(recipe.plan)) progress.log(*note);
+  if (const auto note = other_parts_note(job, arguments, recipe.plan)) progress.log(*note);
+  train::Trainer trainer(*prepared.task, recipe.plan.training, folder, &progress, processes.all());
+  return say_outcome(trainer.run(), folder);
+}
+
+/// Before as many processes are started. Throws std::runtime_error if some of them would have no sample of a batch.
+void require_samples_for_all(const TrainArguments& arguments) {
+  if (arguments.processes <= 1) return;
+  const ReadRecipe recipe = read_recipe(training_job(arguments, /*several=*/false), arguments, arguments.seed);
+  const int64_t batch = recipe.plan.training.train.batch_size;
+  if (batch < arguments.processes)
+    throw std::runtime_error("the batch size is " + std::to_string(batch) + ", fewer samples than the " +
+                             std::to_string(arguments.processes) +
+                             " processes that share a batch; start fewer or raise train.batch_size");
+}
+
+int train_one(const TrainArguments& arguments) {
+  if (arguments.only_looks()) {
+    const TrainingJob job = training_job(arguments, /*several=*/false);
+    const auto resumed = job.resumes ? std::optional(job.run) : std::nullopt;
+    const ReadRecipe recipe = read_recipe(job, arguments, arguments.seed, resumed);
+    return look_at_training(arguments, job, recipe.document, recipe.plan, /*runs=*/1);
+  }
+  require_samples_for_all(arguments);
+  LibraryLog log;
+  TrainingProcesses processes(arguments.processes);
+  try {
+    return processes.follows() ? follow(arguments, processes, log) : lead(arguments, processes, log);
+  } catch (const std::exception& error) {
+    processes.fail(error);
+    throw;
+  }
+}
+
+/// What is resumed may hold several seeds without the command line saying so.
+bool means_seeds(const TrainArguments& arguments) {
+  return !arguments.seeds.empty() || train::SeedFolder::is_at(arguments.target) ||
+         (arguments.resume && !arguments.run.empty() && train::SeedFolder::is_at(arguments.run));
+}
+
+int run_train(const TrainArguments& arguments) {
+  if (arguments.processes > 1 && (means_seeds(arguments) || arguments.only_looks()))
+    throw UsageError("--processes trains one run; leave it out with --seeds, --print and --dry-run");
+  return means_seeds(arguments) ? train_seeds(arguments).code : train_one(arguments);
+}
+
+Action declare_train(CLI::App& app) {
+  auto arguments = std::make_shared<TrainArguments>();
+  app.add_option("RECIPE", arguments->target, "A recipe's file or name (`cachet recipes`), or a run's folder")
+      ->required()
+      ->type_name("");
+  add_recipe_settings(app, arguments->settings);
+  app.add_flag("--resume", arguments->resume, "Go on with the run: the folder, or the newest one of this recipe");
+  app.add_option("--run", arguments->run, "The run's folder (RUNS/<date>-<recipe>)")->type_name("FOLDER");
+  app.add_option("--runs", arguments->runs, "Where runs lie (runs)")->type_name("FOLDER");
+  add_number(app, "--seed", arguments->seed, "The same as --set train.seed=N", {0, train::kGreatestSeed})
+      ->type_name("N");
+  app.add_option("--seeds", arguments->seeds, "Train once for each of N seeds, or of these, in one folder")
+      ->type_name("N|A,B,...");
+  add_number(app, "--processes", arguments->processes,
+             "Train in N processes of this machine, each with its part of every batch (train.batch_size is all of it)",
+             {1, 4096})
+      ->type_name("N");
+  app.add_flag("--print", arguments->print, "Print the recipe that would run, with each value's origin, and leave");
+  app.add_flag("--dry-run", arguments->dry_run,
+               "Try a step, an evaluation and a checkpoint, estimate the run, and leave; needs no data");
+  add_progress_option(app, arguments->progress);
+  return [arguments] { return run_train(*arguments); };
+}
+
+const Registration registered_train({Topic::runs,
+                                     "train",
+                                     "Train what a recipe describes, or go on with a run",
+                                     {"cachet train demo_plain --set train.limit='20 steps' --run my-run",
+                                      "cachet train my-run --resume --set train.limit='30 steps' --processes 2",
+                                      "cachet train demo_cached --set train.limit='4 steps' --seeds 3 --run my-seeds"},
+                                     declare_train});
+
+}  // namespace
+}  // namespace cachet::app

@@ -1,0 +1,175 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "app/arguments/ability.h"
+#include "app/arguments/number_option.h"
+#include "app/arguments/progress_argument.h"
+#include "app/arguments/recipe_argument.h"
+#include "app/arguments/sample_arguments.h"
+#include "app/commands/command.h"
+#include "app/output/counted_progress.h"
+#include "app/output/json.h"
+#include "cachet/report/format.h"
+#include "cachet/report/text/terminal.h"
+#include "cachet/tasks/saved_run.h"
+#include "cachet/train/inference/inference_scope.h"
+
+namespace cachet::app {
+namespace {
+
+struct TranslateArguments {
+  SavedRunArgument model;
+  std::vector<std::string> files{"-"};
+  tasks::TranslationOptions options;
+  models::SamplingOptions sampling;
+  // What the recipe says unless the command line does.
+  std::optional<int64_t> beam, shortest, added, lines;
+  std::optional<double> length_penalty, per_token;
+  std::string progress = "auto";
+  bool draws = false, json = false;
+  std::string of_drawing;  // an option that was given and is of drawing alone
+};
+
+/// The lines of all files, one behind the other.
+std::function<std::optional<std::string>()> lines_of(std::vector<std::string> files) {
+  return [files = std::move(files), number = size_t{0}, next = tasks::NextSample()]() mutable {
+    while (true) {
+      if (next)
+        if (auto line = next()) return std::optional(std::move(line->text));
+      if (number == files.size()) return std::optional<std::string>();
+      next = samples_of_lines(files[number++]);
+    }
+  };
+}
+
+bool reads_terminal(const TranslateArguments& arguments) {
+  return std::ranges::find(arguments.files, "-") != arguments.files.end() && report::is_terminal(STDIN_FILENO);
+}
+
+void print_translation(const tasks::TranslatedLine& line, bool json, bool several) {
+  if (json) {
+    auto translations = nlohmann::ordered_json::array();
+    for (const auto& each : line.translations) translations.push_back({{"text", each.text}, {"score", each.score}});
+    std::cout << json_line({{"schema", kSchema},
+                            {"line", line.index + 1},
+                            {"source", line.source},
+                            {"translations", translations}})
+              << '\n';
+  } else if (several) {
+    if (line.translations.empty()) std::cout << line.index + 1 << "\t\t\n";
+    for (const auto& each : line.translations)
+      std::cout << line.index + 1 << '\t' << report::format_fixed(each.score, 4) << '\t' << each.text << '\n';
+  } else {
+    std::cout << (line.translations.empty() ? "" : line.translations.front().text) << '\n';
+  }
+  if (!std::cout.flush()) throw std::runtime_error("standard output: cannot be written");
+}
+
+void lay_over(models::BeamOptions& beam, const TranslateArguments& arguments) {
+  beam.n_best = arguments.options.beam.n_best;
+  beam.beam = arguments.beam.value_or(arguments.draws ? std::max(beam.beam, beam.n_best) : beam.beam);
+  beam.length_penalty = arguments.length_penalty.value_or(beam.length_penalty);
+  beam.lengths.shortest = arguments.shortest.value_or(beam.lengths.shortest);
+  beam.lengths.per_token = arguments.per_token.value_or(beam.lengths.per_token);
+  beam.lengths.added = arguments.added.value_or(beam.lengths.added);
+}
+
+int run_translate(const TranslateArguments& arguments) {
+  tasks::TranslationOptions options = arguments.options;
+  if (arguments.draws) options.sampling = arguments.sampling;
+  if (arguments.draws && arguments.beam) throw UsageError("--beam searches and --sample draws; give one of them");
+  if (!arguments.draws && !arguments.of_drawing.empty())
+    throw UsageError(arguments.of_drawing + " is of --sample, which is not given");
+  const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
+  const auto task = load(saved, arguments.model, tasks::Splits::given);
+  auto& translates = ability_of<tasks::TranslatesText>(*task, "translate");
+  options.beam = translates.translation_options().beam;
+  lay_over(options.beam, arguments);
+  if (arguments.lines)
+    options.lines = *arguments.lines;
+  else if (reads_terminal(arguments))
+    options.lines = 1;
+  try {
+    tasks::check_translation(options);
+  } catch (const std::invalid_argument& problem) {
+    throw UsageError(problem.what());
+  }
+  const train::InferenceScope inference(task->model(),
+                                        {.precision = saved.plan.training.train.precision, .packed = true});
+  CountedProgress progress("translate", arguments.progress,
+                           {.results_on_terminal = report::is_terminal(STDOUT_FILENO),
+                            .asked_line_by_line = std::ranges::any_of(arguments.files, comes_line_by_line)});
+  translates.translate(lines_of(arguments.files), options, [&](const tasks::TranslatedLine& line) {
+    print_translation(line, arguments.json, options.beam.n_best > 1);
+    progress.show(line.index + 1, "lines");
+  });
+  progress.finish();
+  for (const std::string& note : translates.notes_on_translated()) std::cerr << "note: " << note << '\n';
+  return kDone;
+}
+
+Action declare_translate(CLI::App& app) {
+  auto arguments = std::make_shared<TranslateArguments>();
+  tasks::TranslationOptions& options = arguments->options;
+  add_saved_run(app, arguments->model);
+  app.add_option("FILE", arguments->files, "Texts, a sentence a line; - or none is standard input");
+  add_number(app, "--beam", arguments->beam, "Hypotheses of a sentence that go on (the recipe's)", {1, 1000})
+      ->type_name("N");
+  add_number(app, "--n-best", options.beam.n_best,
+             "Print so many translations of each line: its number, a score and a text, with tabs between (1)",
+             {1, 1000})
+      ->type_name("N");
+  add_number(app, "--length-penalty", arguments->length_penalty,
+             "The sum of log p is divided by the length to this power (the recipe's)")
+      ->type_name("X");
+  add_number(app, "--min-length", arguments->shortest, "Fewest tokens of a translation (the recipe's)", {0, 1 << 20})
+      ->type_name("N");
+  add_number(app, "--max-length-a", arguments->per_token, "At most a·L + b tokens for L of the source (the recipe's)",
+             {0, 1000})
+      ->type_name("A");
+  add_number(app, "--max-length-b", arguments->added, "See --max-length-a", {0, 1 << 20})->type_name("B");
+  app.add_flag("--sample", arguments->draws, "Draw translations in the place of a search");
+  models::SamplingOptions& sampling = arguments->sampling;
+  const auto of_drawing = [&](CLI::Option* option, const char* type) {
+    option->type_name(type)->each(
+        [arguments, option](const std::string&) { arguments->of_drawing = option->get_name(); });
+  };
+  of_drawing(add_number(app, "--temperature", sampling.temperature, "Of --sample: what scores are divided by (1)"),
+             "X");
+  of_drawing(add_number(app, "--top-k", sampling.top_k, "Of --sample: draw from the k surest tokens; 0: from all (0)"),
+             "K");
+  of_drawing(add_number(app, "--top-p", sampling.top_p, "Of --sample: draw from the fewest tokens with this share (1)"),
+             "P");
+  of_drawing(add_number(app, "--repetition-penalty", sampling.repetition_penalty,
+                        "Of --sample: how much less likely tokens become that came before (1)"),
+             "X");
+  of_drawing(add_number(app, "--seed", options.seed, "Of --sample (0)"), "N");
+  add_number(app, "--lines-at-once", arguments->lines,
+             "Lines that are read before the first is translated (256; 1 from a terminal)", {1, 1'000'000})
+      ->type_name("N");
+  add_number(app, "--tokens-at-once", options.max_tokens, "Tokens of the sentences that are translated together (4096)",
+             {1, 1 << 24})
+      ->type_name("N");
+  app.add_flag("--json", arguments->json, "Print a JSON object for each line");
+  add_progress_option(app, arguments->progress);
+  return [arguments] { return run_translate(*arguments); };
+}
+
+const Registration registered_translate({Topic::runs,
+                                         "translate",
+                                         "Translate lines of text, one line for each",
+                                         {"cachet translate my-run test.de > test.en",
+                                          "cachet translate my-run test.de --beam 10 --n-best 3",
+                                          "cachet translate my-run test.de --sample --temperature 0.7 --json"},
+                                         declare_translate});
+
+}  // namespace
+}  // namespace cachet::app

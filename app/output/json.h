@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cachet/analysis/cost/products.h"
+
+namespace cachet::app {
+
+/// Of every JSON object that the command prints, but for records of predictions, which say whose they are instead.
+/// Fields are only ever added.
+inline constexpr int64_t kSchema = 1;
+
+/// As one line. What is no UTF-8, as the name of a file may be, becomes U+FFFD.
+inline std::string json_line(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+/// The same over several lines.
+inline std::string json_text(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+inline void print_json(const nlohmann::ordered_json& json) { std::cout << json_text(json); }
+
+inline nlohmann::ordered_json macs_json(const analysis::Products& macs) {
+  return {{"linear_convolution", macs.linear_convolution}, {"attention", macs.attention}};
+}
+
+}  // namespace cachet::app

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/commands/command.h"
+#include "cachet/config/document.h"
+#include "cachet/io/files/folder_lock.h"
+#include "cachet/tasks/recipe.h"
+
+namespace cachet::app {
+
+/// The source of settings that a run keeps, in the origins of its values.
+inline constexpr const char* kKeptSource = "kept by the run";
+
+/// What `cachet train` was asked.
+struct TrainArguments {
+  std::string target;  // a recipe, a run, or a folder of seeds
+  std::vector<std::string> settings;
+  std::vector<std::string>
+      kept_settings;  // over those: what a run keeps of its data and of files that its recipe names
+  std::string run, runs = "runs", progress = "auto", seeds;
+  std::optional<uint64_t> seed;
+  int64_t processes = 0;  // that train together; 0: as the environment says, else one
+  bool resume = false, print = false, dry_run = false;
+  bool of_sweep = false;  // which shows the results of all its points itself
+
+  bool only_looks() const { return print || dry_run; }
+};
+
+/// What is to be read, and the folder that it is for.
+struct TrainingJob {
+  std::filesystem::path recipe, run;
+  bool resumes = false;
+  bool is_named = true;  // the folder, by the user
+};
+
+/// `several`: a folder of seeds is meant, not a single run. Throws UsageError for a run without --resume.
+TrainingJob training_job(const TrainArguments& arguments, bool several);
+
+/// The folder that `path` lies in, made where it is not there, so that no other process that asks makes one of its name
+/// while this lives. Says so where another one has it, and waits. Throws std::runtime_error where it cannot be made.
+io::FolderLock lock_beside(const std::filesystem::path& path);
+
+/// Where a job that does not resume makes its folder. Where the name is not the user's, or several processes may share
+/// the folder (--resume), no other one makes a folder beside it while this lives. One that did so since the job's name
+/// was chosen has that name: this has another, unless it may go on with what is there (--resume).
+class NewRunPath {
+ public:
+  NewRunPath(const TrainArguments& arguments, const TrainingJob& job);
+
+  std::filesystem::path path;
+
+ private:
+  std::optional<io::FolderLock> lock_;
+};
+
+/// A recipe that was read, and what a run of it keeps beside its own files.
+struct ReadRecipe {
+  config::Document document;
+  tasks::RecipePlan plan;
+  std::map<std::string, std::string> files{};
+};
+
+/// Reads a job's recipe, with a seed of its own if one is given. If a run is resumed, options that it does not know
+/// have the values that it was made with.
+ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
+                       const std::optional<std::filesystem::path>& resumed = std::nullopt);
+
+/// A line for the user if the parts of a step (train.state) are not those of the recipe without the settings that
+/// change them.
+std::optional<std::string> other_parts_note(const TrainingJob& job, const TrainArguments& arguments,
+                                            const tasks::RecipePlan& run);
+
+/// The same for training: the recipe is held to the files that it names (a subword model), or to their copies in the
+/// run that is gone on with. Throws io::Error where one cannot be read.
+ReadRecipe read_recipe_for_run(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
+                               const std::optional<std::filesystem::path>& gone_on_with);
+
+/// A line where the recipe asks for bfloat16 and this processor is slower with it; measures for less than half a
+/// second.
+std::optional<std::string> precision_note(const tasks::RecipePlan& plan);
+
+/// This process's command line, as run folders keep it.
+std::vector<std::string> command_words();
+
+/// --print and --dry-run. `runs` is how many seeds the recipe would be trained with.
+int look_at_training(const TrainArguments& arguments, const TrainingJob& job, const config::Document& document,
+                     const tasks::RecipePlan& plan, size_t runs);
+
+/// What --seeds means: "5" is that many seeds from `first` on, "0,1,7" is these. Throws UsageError.
+std::vector<uint64_t> parse_seeds(const std::string& text, uint64_t first);
+
+/// What came of several seeds.
+struct SeedsOutcome {
+  int code = kDone;                 // an ExitCode
+  std::vector<uint64_t> elsewhere;  // what other processes train
+};
+
+/// `cachet train` with several seeds, one after the other. Those that another process trains are passed by.
+SeedsOutcome train_seeds(const TrainArguments& arguments);
+
+/// The task that is about to be trained. Where no run with a checkpoint is gone on with, it takes its weights from
+/// where the recipe says, and says what became of them.
+std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, const tasks::RecipePlan& plan,
+                                           const std::optional<std::filesystem::path>& gone_on_with);
+
+}  // namespace cachet::app

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "cachet/analysis/plug_ins/by_layer.h"
+#include "cachet/nn/base/observer.h"
+
+namespace cachet::analysis {
+
+/// Below and above these a gate counts as saturated: it passes nearly nothing, or nearly all.
+inline constexpr double kGateShut = 0.1, kGateOpen = 0.9;
+
+/// Where the gates of recurrent caches stand, over all updates that it listens to.
+class GateUse {
+ public:
+  struct Gate {
+    double mean = 0, shut = 0, open = 0;  // shares of the values below kGateShut and above kGateOpen
+  };
+  struct Layer {
+    Gate reset, update;
+  };
+
+  nn::Listener listener();
+  ByLayer<Layer> layers() const;
+
+ private:
+  struct Sums {
+    double sum = 0, shut = 0, open = 0, count = 0;
+    Gate mean() const { return {sum / count, shut / count, open / count}; }
+  };
+  struct Both {
+    Sums reset, update;
+  };
+  ByLayer<Both> sums_;
+};
+
+}  // namespace cachet::analysis

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cachet/analysis/plug_ins/by_layer.h"
+#include "cachet/nn/base/observer.h"
+
+namespace cachet::analysis {
+
+/// How much the memories of a model's cached attention layers count for what these give, over all forward passes that
+/// it listens to. Padding does not count.
+class MemoryUse {
+ public:
+  struct Layer {
+    std::vector<double> shares;         // σ(λ) of each head
+    std::vector<double> contributions;  // ‖σ(λ)·o_mem‖ ÷ ‖o‖ of each head; NaN where o is zero
+    double contribution = 0;            // of all heads together
+    // Means of absolute values over tokens and channels.
+    double self_activation = 0, memory_activation = 0, mixture_activation = 0;
+  };
+
+  nn::Listener listener();
+  ByLayer<Layer> layers() const;
+
+ private:
+  struct Sums {
+    at::Tensor share, self_output;               // of the call under way
+    at::Tensor memory_squares, mixture_squares;  // (H), float64
+    double self = 0, memory = 0, mixture = 0;    // sums of absolute values
+    double values = 0, memory_values = 0;        // how many
+  };
+  void add(Sums& sums, const at::Tensor& memory_output, const at::Tensor& padding) const;
+
+  ByLayer<Sums> sums_;
+  std::pair<std::string, at::Tensor> padding_;  // told last: by whom, and which tokens are padding
+};
+
+}  // namespace cachet::analysis

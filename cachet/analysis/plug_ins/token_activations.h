@@ -1,0 +1,37 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+
+#include "cachet/analysis/plug_ins/by_layer.h"
+#include "cachet/nn/base/observer.h"
+#include "cachet/nn/layout.h"
+
+namespace cachet::analysis {
+
+/// How strongly each token is answered by the branches of cached attention layers: the mean absolute activation over a
+/// token's channels, of the last forward pass that it listens to.
+class TokenActivations {
+ public:
+  struct Layer {
+    std::optional<nn::Grid> grid;  // of the tokens behind the class tokens, where they lie on one
+    int64_t class_tokens = 0;
+    at::Tensor self, memory, mixture;   // (B, T) on the CPU, float32 or wider: of o_self, o_mem and o
+    at::Tensor self_mean, memory_mean;  // the same, but means that are not absolute: ō_self and ō_mem of the paper
+  };
+
+  nn::Listener listener();
+  const ByLayer<Layer>& layers() const { return layers_; }
+
+ private:
+  struct Call {
+    std::optional<nn::Grid> grid;
+    int64_t class_tokens = 0;
+    at::Tensor share, self_output;
+  };
+  ByLayer<Call> calls_;
+  ByLayer<Layer> layers_;
+};
+
+}  // namespace cachet::analysis

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <torch/nn/module.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cachet/analysis/plug_ins/by_layer.h"
+#include "cachet/nn/base/observer.h"
+#include "cachet/nn/norm/norm.h"
+
+namespace cachet::analysis {
+
+/// Whether a model has a norm that keeps statistics of its batches, which StepStatistics could hear of.
+bool has_batch_statistics(const torch::nn::Module& model);
+
+/// The statistics of a model's norms, step by step of training: batch norm's variance, unified and power
+/// normalization's mean square, and their gradient's statistics where they have them.
+class StepStatistics {
+ public:
+  struct Layer {
+    std::vector<at::Tensor> forward, gradient;  // (C) a step, float64: the steps' own, before any averaging
+    int64_t window = 0, gradient_window = 0;    // steps over which the norm averages them; 0: it has no window
+    std::vector<double> used, running;          // means over channels: what was normalised with, the running average
+    std::vector<double> apart;                  // ‖used − running‖ ÷ ‖running‖
+    std::vector<double> filtered;               // steps that unified normalization filtered, since it was made; the
+                                                // mean over channels, if each channel has its own threshold
+  };
+
+  /// Asks the norms of this model for their running statistics; it must live as long.
+  explicit StepStatistics(const torch::nn::Module& model);
+  nn::Listener listener();
+  const ByLayer<Layer>& layers() const { return layers_; }
+
+ private:
+  std::map<std::string, std::shared_ptr<const nn::Norm>> norms_;
+  ByLayer<Layer> layers_;
+};
+
+/// How much statistics move from step to step. With s̄ their mean over steps, channel by channel,
+///   steps[t] = ‖s_t − s̄‖ ÷ √(mean_t ‖s_t‖²),   overall = √(mean of steps²)
+/// 0: they stand still; 1: their mean is zero.
+struct Fluctuation {
+  std::vector<double> steps;
+  double overall = 0;
+};
+/// Throws std::invalid_argument for no steps.
+Fluctuation fluctuation_of(const std::vector<at::Tensor>& statistics);
+
+}  // namespace cachet::analysis

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "cachet/data/loader.h"
+#include "cachet/data/order/batch_rows.h"
+#include "cachet/data/text/corpora/token_sequence.h"
+
+namespace cachet::data {
+
+/// A segment of each lane of a long sequence, and what comes one token later.
+struct SegmentBatch {
+  at::Tensor ids, targets;  // (lanes, L) int64
+  int64_t number = 0;       // within the epoch
+};
+
+/// Makes the segments of `Lanes`.
+class SegmentLoader {
+ public:
+  /// Throws std::invalid_argument when the options make no sense.
+  SegmentLoader(std::shared_ptr<const TokenSequence> tokens, LaneOptions lanes, LoaderOptions loader = {},
+                Shard shard = {});
+
+  int64_t batches() const { return loader_.batches(); }  // of one epoch
+  /// As BatchLoader::stream.
+  BatchStream<SegmentBatch> stream(int64_t epoch, int64_t first_batch = 0) const {
+    return loader_.stream(epoch, first_batch);
+  }
+  /// As BatchLoader's.
+  BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }
+  SegmentBatch make(const BatchPlace& place) const { return loader_.make(place); }
+
+ private:
+  BatchLoader<SegmentBatch> loader_;
+};
+
+/// The segment of every lane of an evaluation that begins at place `first` of its lane. The tokens behind the first are
+/// shared out among the lanes in pieces that differ by at most one token, so that each is a target once; a lane that
+/// ends before the others has target −1 there. Throws std::invalid_argument unless each lane has a target, and
+/// std::out_of_range for places that no lane has.
+SegmentBatch evaluation_segment(const TokenSequence& tokens, const LaneOptions& options, int64_t first);
+/// How many such segments there are.
+int64_t evaluation_segments(int64_t tokens, const LaneOptions& options);
+
+}  // namespace cachet::data

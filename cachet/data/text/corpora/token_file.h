@@ -1,0 +1,118 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cachet/data/text/corpora/token_sequence.h"
+#include "cachet/data/text/encoders/coded_text.h"
+#include "cachet/data/text/encoders/vocabulary.h"
+#include "cachet/io/files/byte_source.h"
+#include "cachet/io/files/growing_file.h"
+
+namespace cachet::data {
+
+/// What a long sequence of tokens is of.
+struct TokenFileFacts {
+  int64_t vocabulary = 0;     // ids are below it
+  std::string fingerprint{};  // of the vocabulary and the form of its texts; at most 64 bytes
+  int64_t tokens = 0;
+  TextSize text{};                   // of the text that was tokenized; nothing if that is not known
+  std::optional<CodedText> coded{};  // nothing if it was not counted
+  bool operator==(const TokenFileFacts&) const = default;
+};
+
+/// A sequence in a file, read where it is asked for: however long it is, it takes no memory.
+///
+/// The file, little-endian: "CACHTOK2", bytes of an id (u32; 2 if the vocabulary fits, else 4), bytes of the header
+/// (u32, 160), vocabulary, tokens, text bytes, text characters (u64 each), fingerprint (64 bytes, filled up with
+/// zeros), bytes of a block (u32, 65536), CRC-32 of the table of checksums, 1 if the coded text was counted, else 0
+/// (u32), zero (u32), coded bytes, coded characters, unknown tokens (u64 each), zero (u32), CRC-32 of the header before
+/// it; then the ids, and the table: the CRC-32 of each block of ids (u32). A block is verified when it is read for the
+/// first time. A file of the first version, "CACHTOK1", has a header of 128 bytes that ends with 16 zeros, and no
+/// table. A file is read piece by piece and not mapped: if it shrinks meanwhile, that is an error and does not end the
+/// process.
+class TokenFile final : public TokenSequence {
+ public:
+  /// Throws io::Error that begins with `name`: no such file, another version, a header or a table of checksums that is
+  /// damaged, a header that contradicts itself or the file's size.
+  TokenFile(std::unique_ptr<const io::ByteSource> source, std::string name);
+  static TokenFile open(const std::filesystem::path& path);
+
+  const TokenFileFacts& facts() const { return facts_; }
+  const std::string& name() const { return name_; }
+  /// Throws io::Error unless the tokens are of this vocabulary and of texts in its form.
+  void require(const Vocabulary& vocabulary) const;
+  int64_t size() const override { return facts_.tokens; }
+  /// Throws io::Error that names the place of a block without its checksum, and of an id beyond the vocabulary.
+  void read(int64_t first, int64_t count, int64_t* out) const override;
+  /// A line for the user if the file is of the version without checksums.
+  std::optional<std::string> note() const;
+
+ private:
+  void read_checksums(uint64_t bytes, uint32_t table_checksum);
+  /// Of a block that had its checksum.
+  using Block = std::shared_ptr<const std::vector<std::byte>>;
+  Block checked_block(int64_t block) const;
+  void read_ids(int64_t first, int64_t count, int64_t* out) const;
+  /// Writes ids that the file has as numbers.
+  void use_ids(int64_t first, std::span<const std::byte> bytes, int64_t* out) const;
+  [[noreturn]] void refuse_id(int64_t first, std::span<const int64_t> ids) const;
+
+  std::unique_ptr<const io::ByteSource> source_;
+  std::string name_;
+  TokenFileFacts facts_;
+  bool narrow_ = true;
+  uint64_t header_bytes_ = 0;
+
+  /// The blocks that were verified last are held, 8 MiB at most, because each lane reads its block many times.
+  struct Checksums {
+    std::vector<uint32_t> of_blocks;
+    std::mutex mutex;  // of the rest
+    std::vector<bool> verified;
+    std::array<std::pair<int64_t, Block>, 128> held{};  // by the block's number modulo 128
+  };
+  std::unique_ptr<Checksums> checksums_;  // nothing for a file of the first version
+};
+
+/// Writes such a file, ids as they come: a temporary name, then a rename.
+class TokenFileWriter {
+ public:
+  /// Throws std::invalid_argument for a vocabulary above kMostTokens or a longer fingerprint, io::Error where the file
+  /// cannot be written.
+  TokenFileWriter(std::filesystem::path path, const Vocabulary& vocabulary);
+  TokenFileWriter(const TokenFileWriter&) = delete;
+  TokenFileWriter& operator=(const TokenFileWriter&) = delete;
+  ~TokenFileWriter();  // without finish(): removes what was written
+
+  /// Throws std::invalid_argument for an id that the vocabulary does not have.
+  void add(std::span<const Token> tokens);
+  /// Of the text that the tokens stand for.
+  void add_text(const TextSize& size);
+  /// Of the part of it that they tell. Either all parts of a text are given or none.
+  void add_coded(const CodedText& coded);
+  TokenFileFacts finish();
+
+ private:
+  void flush();
+  void end_block();
+
+  std::filesystem::path path_, temporary_;
+  std::unique_ptr<io::GrowingFile> file_;
+  TokenFileFacts facts_;
+  std::string pending_;    // ids that are not written yet
+  std::string checksums_;  // of the blocks that are, as the file has them
+  size_t in_block_ = 0;    // bytes of the block under way
+  uint32_t block_checksum_ = 0;
+  bool narrow_;
+};
+
+}  // namespace cachet::data

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "cachet/data/text/listops/listops_draw.h"
+
+namespace cachet::data {
+
+/// What generated expressions look like.
+struct ListOpsStatistics {
+  static constexpr int64_t kLengthBins = 30;  // of equal width, between the bounds
+
+  std::array<int64_t, kLengthBins> lengths{};
+  std::array<int64_t, 4> operators{};  // in the order of kListOpsOperators
+  std::array<int64_t, 10> values{};
+  int64_t attempts = 0;  // draws, those that were not taken included
+
+  void add(const ListOpsExpression& expression, const ListOpsOptions& options);
+};
+
+/// Takes one expression. May throw to stop.
+using TakeListOps = std::function<void(int64_t index, const ListOpsExpression& expression)>;
+
+/// Called after every few thousand draws with the number of expressions so far. May throw to stop.
+using WatchListOps = std::function<void(int64_t done)>;
+
+/// Draws options.size() expressions, no two of them equal: index 0 … train − 1, then validation, then test. The same
+/// for any number of threads. Throws std::runtime_error if there are not enough of such lengths, or hardly ever one:
+/// after some seconds of work without a new one.
+ListOpsStatistics generate_listops(const ListOpsOptions& options, const TakeListOps& take,
+                                   const WatchListOps& watch = {});
+
+}  // namespace cachet::data

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cachet/data/loader.h"
+#include "cachet/data/order/token_budget.h"
+#include "cachet/data/text/parallel/parallel_corpus.h"
+#include "cachet/data/text/sequences/sequence_loader.h"
+
+namespace cachet::data {
+
+/// Sentences and their translations, each side of a length of its own.
+struct ParallelBatch {
+  PaddedTokens source;           // (B, S): each sentence, then its end
+  PaddedTokens input;            // (B, T): what the decoder reads: the begin, then the translation
+  PaddedTokens target;           // (B, T): what it is to foretell: the translation, then its end; padded as the input
+  std::vector<int64_t> indices;  // of the corpus
+  int64_t number = 0;            // within the epoch
+};
+
+struct ParallelLoaderOptions {
+  LoaderOptions loader{};
+  TokenBudgetOptions budget{};  // tokens with their begin or end
+  PaddingOptions padding{};
+};
+
+/// Reads workers, prefetch, max_tokens, max_samples and pad_multiple. `max_length` is that of the pairs, which must fit
+/// into a batch.
+ParallelLoaderOptions read_parallel_loader_options(const config::View& data, int64_t max_length);
+
+/// Batches of pairs of like lengths within the budget on each side, in another order each epoch. Throws
+/// std::invalid_argument as TokenBudget does.
+std::shared_ptr<const BatchOrder> training_order(const ParallelCorpus& corpus, const ParallelLoaderOptions& options,
+                                                 Shard shard = {});
+/// All pairs once, from the shortest to the longest: indices say which they are. Throws as training_order does.
+std::shared_ptr<const BatchOrder> evaluation_order(const ParallelCorpus& corpus, const ParallelLoaderOptions& options,
+                                                   Shard shard = {});
+
+class ParallelLoader {
+ public:
+  /// Throws std::invalid_argument for an order of another number of samples, and options that make no sense.
+  ParallelLoader(std::shared_ptr<const ParallelCorpus> corpus, std::shared_ptr<const BatchOrder> order,
+                 LoaderOptions loader = {}, PaddingOptions padding = {});
+
+  const ParallelCorpus& corpus() const { return *corpus_; }
+  int64_t batches() const { return loader_.batches(); }  // of one epoch
+  const BatchOrder& order() const { return loader_.order(); }
+  /// As BatchLoader::stream.
+  BatchStream<ParallelBatch> stream(int64_t epoch, int64_t first_batch = 0) const {
+    return loader_.stream(epoch, first_batch);
+  }
+  /// As BatchLoader's.
+  BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }
+
+ private:
+  std::shared_ptr<const ParallelCorpus> corpus_;
+  BatchLoader<ParallelBatch> loader_;
+};
+
+}  // namespace cachet::data

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cachet/config/view.h"
+#include "cachet/data/text/corpora/corpus.h"
+#include "cachet/data/text/encoders/text_encoder.h"
+#include "cachet/data/text/sequences/sequence_options.h"
+
+namespace cachet::data {
+
+/// What the tokens of sentences and their translations are.
+enum class ParallelTokens { subwords, words };
+
+/// The two sides of a pair of sentences.
+enum class ParallelSide { source, target };
+const char* to_string(ParallelSide side);  // "source", "target"
+
+/// A vocabulary that a recipe names.
+struct ParallelVocabulary {
+  std::filesystem::path file = "subwords.model";  // of `cachet data subwords --line-ends` or `cachet data words`;
+                                                  // looked for in the root, then as the root is
+  int64_t size = 8000;                            // how many tokens it must have; 0: any
+  std::string hash{};                             // where given, the file must have it
+  bool operator==(const ParallelVocabulary&) const = default;
+};
+
+/// Which pairs a model is trained on. Those of other splits are all kept; there, tokens beyond max_length are cut off.
+struct PairRules {
+  int64_t max_length = 512;  // tokens of a side, its end not counted
+  double max_ratio = 0;      // of the longer side's tokens to the shorter one's; 0 = any
+};
+
+/// What a recipe's [data] table says about texts and their translations.
+struct ParallelOptions {
+  std::filesystem::path root{};    // a folder; relative to the working folder, else to CACHET_DATA
+  std::string source{}, target{};  // languages: what the names of files end in, "de" and "en"
+  std::vector<std::string> train{}, validation{}, test{};  // what the names begin with, all of which are read; empty:
+                                                           // the first usual one that is there
+  std::vector<std::string> columns{};  // of .tsv files, the language of each column; "-" for one that is passed over
+  ParallelTokens tokens = ParallelTokens::subwords;
+  bool shared_vocabulary = true;
+  ParallelVocabulary source_vocabulary{}, target_vocabulary{};  // the same where it is shared
+  PairRules rules{};
+  TextNormalization normalization = TextNormalization::none;  // the form that all texts are brought into
+  double fraction = 1;                                        // share of the training pairs to keep, in (0, 1]
+  int64_t limit = 0;                                          // at most so many pairs of each split; 0 = all
+  uint64_t subset_seed = 0;                                   // draws what fraction keeps
+
+  const ParallelVocabulary& vocabulary(ParallelSide side) const {
+    return side == ParallelSide::source ? source_vocabulary : target_vocabulary;
+  }
+  const std::string& language(ParallelSide side) const { return side == ParallelSide::source ? source : target; }
+};
+
+/// Reads root, source, target, train, validation, test, columns, tokens, shared_vocabulary, max_length, max_ratio,
+/// normalize, fraction, limit, subset_seed; vocabulary_file, vocabulary and vocabulary_hash where the vocabulary is
+/// shared, else these with source_ and target_ before them. Where the root is optional, so are the languages.
+ParallelOptions read_parallel_options(const config::View& data, DataRoot root = DataRoot::required);
+
+/// What should lie in the folder, in words.
+std::string expected_parallel_files(const ParallelOptions& options);
+/// The folder that `root` means. Throws io::Error that names the places looked at and what should lie there.
+std::filesystem::path find_parallel_root(const ParallelOptions& options, const std::filesystem::path& working_folder);
+
+/// The file of a side's vocabulary. Throws io::Error.
+VocabularyFile read_parallel_vocabulary(const ParallelOptions& options, ParallelSide side,
+                                        const std::filesystem::path& working_folder);
+
+/// The ids that stand before and behind a sentence. A vocabulary without a begin has its end there, as fairseq has it.
+struct SentenceMarks {
+  Token begin = 0, end = 0;
+  bool operator==(const SentenceMarks&) const = default;
+};
+
+/// Turns sentences of one side into tokens.
+struct SentenceEncoder {
+  std::shared_ptr<const TextEncoder> texts;
+  SentenceMarks marks;
+
+  struct Sentence {
+    std::vector<Token> tokens{};        // without marks: an id that marks or pads stands for <unk> here
+    int64_t unknown = 0, replaced = 0;  // tokens that are <unk>; bytes that were no UTF-8
+  };
+  Sentence encode(std::string_view sentence) const;
+};
+
+/// Throws io::Error where the vocabulary's file is missing, damaged, has another hash or another number of tokens than
+/// the options say, tokens in another form than theirs, or no end of a sentence.
+SentenceEncoder make_sentence_encoder(const ParallelOptions& options, ParallelSide side,
+                                      const std::filesystem::path& working_folder);
+
+}  // namespace cachet::data

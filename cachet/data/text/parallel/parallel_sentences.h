@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "cachet/data/fingerprint.h"
+#include "cachet/data/text/corpora/token_file.h"
+#include "cachet/data/text/sequences/token_store.h"
+
+namespace cachet::data {
+
+/// Sentences of one language as tokens, without marks.
+class Sentences {
+ public:
+  virtual ~Sentences() = default;
+  virtual int64_t size() const = 0;
+  virtual int64_t length(int64_t sentence) const = 0;
+  virtual std::vector<Token> tokens(int64_t sentence) const = 0;
+  /// Adds the sentences from `first` to before `end`, each as its length and its ids: the same digest wherever they
+  /// lie.
+  virtual void add_to(Fingerprint& fingerprint, int64_t first, int64_t end) const;
+};
+
+/// In memory, two bytes a token where the vocabulary fits.
+class SentencesInMemory final : public Sentences {
+ public:
+  explicit SentencesInMemory(int64_t vocabulary) : store_(vocabulary) {}
+  void add(const std::vector<Token>& tokens) { store_.add(tokens); }
+
+  int64_t size() const override { return store_.size(); }
+  int64_t length(int64_t sentence) const override { return static_cast<int64_t>(store_[sentence].size()); }
+  std::vector<Token> tokens(int64_t sentence) const override;
+
+ private:
+  TokenStore store_;
+};
+
+/// In a file of tokens, read where they are asked for; eight bytes a sentence say where it begins. Each sentence has
+/// its end behind it, which nothing else has.
+class SentencesInFile final : public Sentences {
+ public:
+  /// Reads the file once. Throws io::Error for a file that is missing, damaged, of another vocabulary, or whose last
+  /// sentence has no end.
+  SentencesInFile(TokenFile file, const Vocabulary& vocabulary, Token end);
+
+  const TokenFile& file() const { return file_; }
+  int64_t size() const override { return static_cast<int64_t>(starts_.size()) - 1; }
+  int64_t length(int64_t sentence) const override;
+  std::vector<Token> tokens(int64_t sentence) const override;
+  /// Reads many sentences at once.
+  void add_to(Fingerprint& fingerprint, int64_t first, int64_t end) const override;
+
+ private:
+  TokenFile file_;
+  std::vector<int64_t> starts_{0};  // and the place behind the last end
+};
+
+/// Some of the sentences of several files, in the order in which they were added.
+class ChosenSentences final : public Sentences {
+ public:
+  void add_file(std::shared_ptr<const Sentences> file) { files_.push_back(std::move(file)); }
+  void add(int64_t sentence) { chosen_.push_back({static_cast<int32_t>(files_.size()) - 1, sentence}); }  // of the last
+
+  int64_t size() const override { return static_cast<int64_t>(chosen_.size()); }
+  int64_t length(int64_t sentence) const override;
+  std::vector<Token> tokens(int64_t sentence) const override;
+  void add_to(Fingerprint& fingerprint, int64_t first, int64_t end) const override;
+
+ private:
+  struct Place {
+    int32_t file;
+    int64_t sentence;
+  };
+  const Place& place(int64_t sentence) const { return chosen_.at(static_cast<size_t>(sentence)); }
+
+  std::vector<std::shared_ptr<const Sentences>> files_;
+  std::vector<Place> chosen_;
+};
+
+}  // namespace cachet::data

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cachet/data/folder_walk.h"
+#include "cachet/data/text/encoders/text_encoder.h"
+#include "cachet/data/text/sequences/sequence_builder.h"
+
+namespace cachet::data {
+
+/// One file of the IMDb reviews (Maas et al. 2011).
+struct Review {
+  std::filesystem::path path;
+  std::string id;     // "train/pos/0_9"
+  int64_t label = 0;  // 0 negative, 1 positive
+};
+
+struct FoundReviews {
+  std::vector<Review> reviews{};
+  PassedOver passed_over{"a .txt file", ".txt files"};
+};
+
+/// The .txt files below <root>/<split>/neg and pos, by label and name; `split` is "train" or "test". Hidden files are
+/// passed over. Throws io::Error if a folder is missing or has none.
+FoundReviews find_reviews(const std::filesystem::path& root, const std::string& split);
+
+/// A review's bytes. Throws io::Error beyond 1 MiB.
+std::string read_review(const Review& review);
+
+/// Reads the reviews of one folder, "train" or "test".
+std::shared_ptr<const SequenceDataset> read_imdb(const std::filesystem::path& root, const std::string& split,
+                                                 const TextEncoder& encoder, const SequenceRules& rules);
+
+}  // namespace cachet::data

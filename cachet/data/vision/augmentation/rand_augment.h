@@ -1,0 +1,57 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "cachet/data/random.h"
+#include "cachet/data/vision/augmentation/augmentation_options.h"
+#include "cachet/data/vision/pixels/affine_map.h"
+
+namespace cachet::data {
+
+/// The operations of RandAugment, in timm's order.
+enum class RandAugmentOperation {
+  autocontrast,
+  equalize,
+  invert,
+  rotate,
+  posterize,
+  solarize,
+  solarize_add,
+  colour,
+  contrast,
+  brightness,
+  sharpness,
+  shear_x,
+  shear_y,
+  translate_x,
+  translate_y,
+};
+inline constexpr int64_t kRandAugmentOperations = 15;
+
+struct AffineStyle {
+  Interpolation interpolation = Interpolation::bicubic;
+  FillColour fill{};  // where the image is moved away
+};
+
+/// What an operation at a magnitude in [0, 10] does to the geometry; nothing of those that change colours alone.
+std::optional<AffineMap> operation_map(RandAugmentOperation operation, double magnitude, bool opposite, int64_t height,
+                                       int64_t width);
+
+/// One operation at a magnitude in [0, 10]: rotation up to 30°, shears up to 0.3, translations up to 0.45 of a side,
+/// blends up to 1 ± 0.9, posterization down to 4 − 4 bits. `opposite` turns what has a direction the other way.
+at::Tensor apply_operation(const at::Tensor& image, RandAugmentOperation operation, double magnitude, bool opposite,
+                           bool increasing, const AffineStyle& style);
+
+struct RandAugmented {
+  at::Tensor image;  // (H, W, C) uint8
+  AffineMap map;     // which place of the image that was given each place shows
+};
+
+/// Draws and applies operations to an image (H, W, C) uint8.
+RandAugmented rand_augment(at::Tensor image, const RandAugmentOptions& options, const AffineStyle& style,
+                           CounterRandom random);
+
+}  // namespace cachet::data

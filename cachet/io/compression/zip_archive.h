@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cachet/io/files/byte_source.h"
+
+namespace cachet::io {
+
+/// A member of a zip archive, stored as it is.
+struct ZipMember {
+  std::string name;
+  uint64_t begin = 0;  // of its bytes in the archive
+  uint64_t size = 0;
+  uint32_t crc = 0;
+};
+
+/// The limits that the reader adds to the format's own.
+struct ZipLimits {
+  uint64_t members = 100'000;
+  uint64_t directory_bytes = uint64_t{32} << 20;
+  size_t name_bytes = 1024;
+};
+
+/// Reads the zip archives that torch.save writes: stored members that fill the file without a gap, one directory behind
+/// them, zip64 or not. LibTorch's own PyTorchStreamReader is not used: it takes whatever its zip library can make sense
+/// of (gaps, duplicates, headers that contradict the directory), so that two readers may see two different files.
+/// Everything throws io::Error that names the file, the member and what is wrong: compression, encryption, duplicate
+/// names, names that lead out of a folder, links, a local header unlike the directory, bytes that no member owns.
+class ZipArchive {
+ public:
+  /// `source` must outlive the archive; `name` begins the messages.
+  ZipArchive(const ByteSource& source, std::string name, const ZipLimits& limits = {});
+
+  const std::string& name() const { return name_; }
+  const std::vector<ZipMember>& members() const { return members_; }  // in the order of their bytes
+  const ZipMember* find(std::string_view member) const;               // none: nullptr
+
+  /// Fills `bytes`, as many as the member has, and verifies their CRC-32.
+  void read(const ZipMember& member, std::span<std::byte> bytes) const;
+
+ private:
+  const ByteSource& source_;
+  std::string name_;
+  std::vector<ZipMember> members_;
+  std::map<std::string, size_t, std::less<>> by_name_;
+};
+
+}  // namespace cachet::io

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+#include "cachet/io/error.h"
+#include "cachet/io/files/file_system.h"
+
+namespace cachet::io {
+
+/// A file that another process has locked.
+class FileInUse : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Whether other processes may write the same file at the same time. `locked` (flock(2)) keeps out every process of
+/// this machine that asks for the lock too. If the file system does not support locks, no process is kept out.
+enum class FileAccess { shared, locked };
+
+/// A file that only grows. Each append() is one write, so a process that dies leaves whole records and at most one torn
+/// record. This class and write_file_atomically() are the two ways to write a file in a folder of this program's own:
+/// neither writes through a symbolic link in the last part of the path. Links in the path to the folder are followed.
+class GrowingFile {
+ public:
+  /// Opens the file at its end, or creates it. Every member throws Error, which names the path and the reason. A
+  /// symbolic link is refused. With FileAccess::locked, throws FileInUse if another process has locked the file.
+  explicit GrowingFile(std::filesystem::path path, FileSystem& file_system = FileSystem::real());
+  GrowingFile(std::filesystem::path path, FileAccess access, FileSystem& file_system = FileSystem::real());
+  GrowingFile(const GrowingFile&) = delete;
+  GrowingFile& operator=(const GrowingFile&) = delete;
+  ~GrowingFile();
+
+  void append(std::string_view record);
+  /// Cuts the file down to its first `bytes`.
+  void cut(uint64_t bytes);
+  void sync();  // to the disk
+
+ private:
+  std::filesystem::path path_;
+  FileSystem& file_system_;
+  int file_;
+};
+
+}  // namespace cachet::io

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace cachet::io {
+
+/// Facts about the picture in a JPEG or PNG file, without the pixels.
+struct ImageMetadata {
+  /// The value of EXIF's tag Orientation, 1 to 8 (cachet/io/images/upright.h); 1 if the file has none, or one that is
+  /// not valid.
+  int orientation = 1;
+  /// The file is an MPO photograph (CIPA DC-007): a JPEG file after which further JPEG pictures follow.
+  bool has_more_pictures = false;
+};
+
+/// Reads the first EXIF block of a JPEG file (APP1) or of a PNG file (chunk eXIf), as OpenCV does. Never throws: a
+/// block that is damaged says nothing, and a file that is neither has no metadata.
+ImageMetadata image_metadata(std::span<const std::byte> bytes);
+
+}  // namespace cachet::io

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cachet/io/images/image_request.h"
+
+namespace cachet::io {
+
+/// The facts that decoding a file gives in addition to the pixels.
+struct ImageReport {
+  ImageSize size;  // of the whole image, as it is stored
+  int64_t warnings = 0;
+  std::string first_warning;
+
+  void warn(const char* text) {
+    if (warnings++ == 0) first_warning.assign(text);
+  }
+};
+
+}  // namespace cachet::io

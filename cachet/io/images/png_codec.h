@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "cachet/io/images/image_report.h"
+#include "cachet/io/images/image_request.h"
+#include "cachet/io/images/pixel_size.h"
+
+namespace cachet::io {
+
+/// Encodes rows of width * channels bytes that follow each other.
+std::vector<std::byte> encode_png_rows(const uint8_t* pixels, const PixelSize& size);
+
+/// Decodes the whole image as decode_png() says; `allocate` is asked once for memory, after the size is known and found
+/// within options.max_pixels. Compressed data after the last pixel, and bytes after the end of the file's last chunk,
+/// are counted as warnings, or refused if options.strict. Channels and region of the options are the caller's to apply.
+ImageReport decode_png_rows(std::span<const std::byte> bytes, std::string_view name, const ImageReadOptions& options,
+                            const std::function<uint8_t*(const PixelSize&)>& allocate);
+
+}  // namespace cachet::io

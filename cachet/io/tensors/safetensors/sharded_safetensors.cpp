@@ -1,0 +1,85 @@
+#include "cachet/io/tensors/safetensors/sharded_safetensors.h"
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "cachet/io/error.h"
+#include "cachet/io/files/read_file.h"
+#include "cachet/io/json/json_cursor.h"
+#include "cachet/io/tensors/safetensors/safetensors.h"
+
+namespace cachet::io {
+namespace {
+
+constexpr uint64_t kMostIndexBytes = 100'000'000;
+constexpr size_t kMostNameBytes = 1024, kMostFiles = 10'000;
+
+/// Of each file the tensors that the index says it has.
+using TensorsOfFiles = std::map<std::string, std::set<std::string>>;
+
+void read_weight_map(JsonCursor& json, TensorsOfFiles& files) {
+  std::set<std::string> seen;
+  json.expect('{');
+  if (json.take('}')) return;
+  do {
+    const std::string tensor = json.string("the name of a tensor", kMostNameBytes);
+    json.expect(':');
+    const std::string file = json.string("the name of a file", kMostNameBytes);
+    if (!seen.insert(tensor).second) json.fail("has the tensor " + in_quotes(tensor) + " twice");
+    if (file.find('/') != std::string::npos || !file.ends_with(".safetensors"))
+      json.fail("names " + in_quotes(file) + ", which is no safetensors file beside it");
+    files[file].insert(tensor);
+    if (files.size() > kMostFiles) json.fail("names more than " + std::to_string(kMostFiles) + " files");
+  } while (json.take(','));
+  json.expect('}');
+}
+
+TensorsOfFiles read_index(const std::filesystem::path& path) {
+  const std::string text = read_text_file(path, kMostIndexBytes), name = path.string();
+  JsonCursor json(text, name, "index");
+  TensorsOfFiles files;
+  bool has_map = false;
+  json.expect('{');
+  if (!json.take('}')) {
+    do {
+      const std::string key = json.string("a key", kMostNameBytes);
+      json.expect(':');
+      if (key != "weight_map") {
+        json.skip_value();
+        continue;
+      }
+      if (has_map) json.fail("has a weight_map twice");
+      has_map = true;
+      read_weight_map(json, files);
+    } while (json.take(','));
+    json.expect('}');
+  }
+  json.end();
+  if (files.empty()) json.fail("has no weight_map that says in which file each tensor lies");
+  return files;
+}
+
+}  // namespace
+
+bool is_safetensors_index(const std::filesystem::path& path) {
+  return path.filename().string().ends_with(".safetensors.index.json");
+}
+
+TensorMap read_sharded_safetensors(const std::filesystem::path& index) {
+  TensorMap all;
+  for (const auto& [file, names] : read_index(index)) {
+    const std::filesystem::path path = index.parent_path() / file;
+    TensorMap tensors = read_safetensors(path).tensors;
+    for (const std::string& name : names)
+      if (!tensors.contains(name))
+        throw Error(path.string() + ": has no tensor " + in_quotes(name) + ", which " + index.string() +
+                    " says it has");
+    if (tensors.size() != names.size())
+      throw Error(path.string() + ": has tensors that " + index.string() + " does not say it has");
+    all.merge(tensors);
+  }
+  return all;
+}
+
+}  // namespace cachet::io

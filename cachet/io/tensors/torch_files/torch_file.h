@@ -1,0 +1,46 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cachet/io/compression/zip_archive.h"
+#include "cachet/io/tensors/tensor_map.h"
+#include "cachet/io/tensors/torch_files/pickle_tree.h"
+
+namespace cachet::io {
+
+/// A file that torch.save wrote (since 1.6: a zip archive), read without Python and without running what is in it.
+/// Opening it reads and checks the pickle; a tensor's bytes are read when it is asked for, so that what lies beside the
+/// weights (optimizer, averages) costs nothing.
+class TorchFile {
+ public:
+  /// Throws io::Error naming the file and what is wrong: damage, code, and by name what else .pth files can be: the
+  /// format before 1.6, TorchScript, a raw pickle, tar, 7z, gzip.
+  explicit TorchFile(const std::filesystem::path& path);
+  /// The same from memory, which must outlive it; `name` begins the messages.
+  TorchFile(std::span<const std::byte> memory, std::string name);
+
+  const PickleTree& contents() const { return tree_; }
+
+  /// Tensors of contents() by name, as views of their storages: those that shared one when they were saved, and are
+  /// asked for together, share it again. Throws io::Error for a record that is damaged.
+  TensorMap tensors(const std::map<std::string, PickleTree::Tensor>& which) const;
+
+ private:
+  void open();
+  const ZipMember& record(const std::string& name) const;
+
+  std::string name_;
+  std::unique_ptr<ByteSource> source_;
+  std::unique_ptr<ZipArchive> archive_;
+  std::string folder_;  // that all members lie in: "archive/"
+  PickleTree tree_;
+};
+
+/// Whether a file begins as torch.save's zip archives, older formats or any pickle do.
+bool looks_like_torch_file(const std::filesystem::path& path);
+
+}  // namespace cachet::io

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cachet/models/detection/heads/feature_pyramid_network.h"
+
+namespace cachet::models {
+
+/// Strides of a neck's levels over a backbone of these: of its stages from the first on, then doubled once a level.
+std::vector<int64_t> level_strides(const std::vector<int64_t>& backbone, const FpnOptions& neck);
+
+std::string strides_text(const std::vector<int64_t>& strides);  // "4, 8, 16"
+
+/// Throws c10::Error unless anchors are laid on these levels.
+void check_level_strides(const std::vector<int64_t>& backbone, const FpnOptions& neck,
+                         const std::vector<int64_t>& anchors);
+
+}  // namespace cachet::models

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <vector>
+
+#include "cachet/models/detection/heads/head_convolution.h"
+
+namespace cachet::config {
+class View;
+}
+
+namespace cachet::models {
+
+struct MaskHeadOptions {
+  int64_t classes = 80;
+  int64_t convolutions = 4;
+  int64_t channels = 256;
+  double loss_weight = 1;
+
+  /// Table `mask_head`: num_convs, conv_out_channels, loss_mask.loss_weight.
+  static MaskHeadOptions read(const config::View& table, MaskHeadOptions defaults);
+};
+
+/// Where in a region its object is (He et al., arXiv 1703.06870, Fig. 4 right): convolutions, a transposed one that
+/// doubles the sides, and a score for each class. Parts: convs, upsample, conv_logits.
+class MaskHead : public nn::Cloneable<MaskHead> {
+ public:
+  MaskHead(const MaskHeadOptions& options, int64_t inputs);
+
+  at::Tensor forward(const at::Tensor& regions) const;  // (n, C, s, s) -> (n, classes, 2·s, 2·s) logits
+  /// targets (n, 2·s, 2·s), labels (n): the mean of the cross-entropies of each region's own class, 0 for no region.
+  at::Tensor loss(const at::Tensor& logits, const at::Tensor& targets, const at::Tensor& labels) const;
+  /// Probabilities of each region's class (n, 2·s, 2·s).
+  static at::Tensor scores(const at::Tensor& logits, const at::Tensor& labels);
+
+ private:
+  MaskHeadOptions options_;
+  std::vector<nn::Part<NamedConvolution>> convolutions_;
+  nn::Part<nn::ModuleGroup> upsample_;
+  nn::OwnTensor upsample_weight_, upsample_bias_;  // (C, C, 2, 2), (C)
+  nn::Part<Convolution> logits_;
+};
+
+}  // namespace cachet::models

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "cachet/models/detection/heads/box_head.h"
+#include "cachet/models/detection/heads/mask_head.h"
+#include "cachet/models/detection/heads/roi_extractor.h"
+#include "cachet/models/detection/heads/rpn_head.h"
+
+namespace cachet::models {
+
+/// What outlines the objects that are found.
+struct RoiMaskOptions {
+  RoiExtractorOptions extractor{.side = 14};
+  MaskHeadOptions head{};
+  int64_t side = 28;  // of a mask
+};
+
+struct RoiHeadOptions {
+  AssignmentOptions assigner{
+      .positive_iou = 0.5, .negative_iou = 0.5, .least_positive_iou = 0.5, .match_low_quality = false};
+  SampleOptions sampler{.count = 512, .positive_share = 0.25, .add_objects = true};
+  RoiExtractorOptions extractor{};
+  BoxHeadOptions box{};
+  std::optional<RoiMaskOptions> mask{};
+  DetectionLimits limits{};
+
+  /// Table `roi_head`: the tables assigner, sampler, bbox_roi_extractor, bbox_head, and of a head with masks
+  /// mask_roi_extractor and mask_head; table `test` beside it: score_thr, nms_iou_threshold, max_per_img.
+  static RoiHeadOptions read(const config::View& table, RoiHeadOptions defaults);
+};
+
+struct RoiLosses {
+  BoxHeadLosses box;
+  at::Tensor mask;  // undefined without masks
+};
+
+/// What looks at proposals one by one: their classes and boxes, and the outlines of objects. Parts: bbox_head,
+/// mask_head.
+class RoiHead : public nn::Cloneable<RoiHead> {
+ public:
+  RoiHead(const RoiHeadOptions& options, int64_t channels);
+
+  /// What of the proposals (boxes (n, 4) of each image) takes part in a step.
+  std::vector<BoxSample> samples(const std::vector<at::Tensor>& proposals, const DetectionBatch& batch) const;
+  RoiLosses losses(const std::vector<at::Tensor>& levels, const std::vector<BoxSample>& samples,
+                   const DetectionBatch& batch) const;
+  std::vector<Detections> detections(const std::vector<at::Tensor>& levels, const std::vector<at::Tensor>& proposals,
+                                     const std::vector<DetectionImage>& places, DetectionFrame frame) const;
+  /// Class scores (images · boxes, classes + 1) of these boxes (n, 4) on every image.
+  at::Tensor box_scores(const std::vector<at::Tensor>& levels, const at::Tensor& boxes) const;
+  /// Both heads on `count` made-up boxes an image, as many of each level, and no decision: what it takes to look at
+  /// them.
+  std::vector<at::Tensor> trial(const std::vector<at::Tensor>& levels, int64_t count, int64_t masks) const;
+
+  const RoiHeadOptions& options() const { return options_; }
+
+ private:
+  at::Tensor mask_scores(const std::vector<at::Tensor>& levels, const at::Tensor& boxes, const at::Tensor& labels,
+                         size_t image) const;
+
+  RoiHeadOptions options_;
+  nn::Part<BoxHead> box_;
+  nn::Part<MaskHead> mask_;
+};
+
+}  // namespace cachet::models

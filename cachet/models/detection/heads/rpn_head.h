@@ -1,0 +1,59 @@
+#pragma once
+
+#include "cachet/models/detection/boxes/box_losses.h"
+#include "cachet/models/detection/heads/dense_targets.h"
+#include "cachet/models/detection/heads/head_convolution.h"
+
+namespace cachet::models {
+
+/// Which anchors become proposals.
+struct ProposalLimits {
+  int64_t per_level = 2000;    // those of the highest scores of each level, before others are removed; below 1: all
+  int64_t most = 1000;         // of an image
+  double iou_threshold = 0.7;  // between two of one level, above which the less sure one goes
+  double least_side = 0;       // both sides must be above; below 0 any will do
+
+  /// Keys, as mmdetection's proposal configurations have them: nms_pre, max_per_img, nms_iou_threshold, min_bbox_size.
+  static ProposalLimits read(const config::View& table, ProposalLimits defaults);
+};
+
+struct RpnOptions {
+  int64_t channels = 256;  // of the head's own convolution
+  DenseTargetOptions targets{.sampler = SampleOptions{}};
+  BoxLossOptions box_loss{};
+  double score_loss_weight = 1;
+  ProposalLimits train{}, test{.per_level = 1000};
+
+  /// Table `rpn_head`: feat_channels, allowed_border, loss_cls.loss_weight, and the tables anchors, coder, assigner,
+  /// sampler, loss_bbox, proposals (in training), test_proposals.
+  static RpnOptions read(const config::View& table, RpnOptions defaults);
+};
+
+/// Boxes that may hold objects, the surest first.
+struct Proposals {
+  at::Tensor boxes, scores;  // (n, 4), (n)
+};
+
+/// Region proposal network (Ren et al., arXiv 1506.01497, Sec. 3.1): whether there is an object at an anchor, and how
+/// its box lies. Parts: rpn_conv, rpn_cls, rpn_reg.
+class RpnHead : public nn::Cloneable<RpnHead> {
+ public:
+  RpnHead(const RpnOptions& options, int64_t inputs);
+
+  DenseOutputs forward(const std::vector<at::Tensor>& levels) const;
+  /// The targets of anchors on maps of these sizes. The divisor is the number of samples, at least one positive and one
+  /// negative for each image.
+  AnchorTargets targets(const std::vector<ImageSize>& maps, const DetectionBatch& batch) const;
+  /// Sums over the levels' samples, over the divisor.
+  DenseLosses losses(const DenseOutputs& outputs, const AnchorTargets& targets) const;
+  /// For each image, without a gradient.
+  std::vector<Proposals> proposals(const DenseOutputs& outputs, const std::vector<DetectionImage>& places,
+                                   const ProposalLimits& limits) const;
+  const RpnOptions& options() const { return options_; }
+
+ private:
+  RpnOptions options_;
+  nn::Part<Convolution> shared_, scores_, deltas_;
+};
+
+}  // namespace cachet::models

@@ -1,0 +1,96 @@
+#pragma once
+
+#include "cachet/nn/attention/attention_function.h"
+#include "cachet/nn/attention/attention_function_kind.h"
+#include "cachet/nn/base/regularizer.h"
+#include "cachet/nn/norm/norm.h"
+#include "cachet/ops/attention/kernel_attention.h"
+
+namespace cachet::nn {
+
+/// Linear attention with φ(x) = elu(x) + 1 (Katharopoulos et al., arXiv 2006.16236, Eq. 7).
+struct EluOptions {
+  double eps = 1e-6;  // added to each query's denominator
+
+  static const AttentionFunctionKind<EluOptions> kKind;
+};
+
+/// The form of a trained feature map (Trainable feed-forward kernels, arXiv 2211.04076, p. 2).
+enum class KernelForm {
+  linear,             // softplus(x·W), one layer
+  orthogonal_linear,  // the same, W kept orthogonal
+  glu,                // layers of x·W ⊙ σ(x·G), the last softplus(x·W) ⊙ σ(x·G)
+  orthogonal_glu,     // "OGLU": each W kept orthogonal
+  low_rank_glu,       // "AOGLU": that, and each gate the product of an n × r and an r × n matrix
+  feed_forward,       // layers of activation(x·W), the last softplus(x·W)
+};
+enum class KernelActivation { gelu, sigmoid };
+enum class KernelBetween { none, layer_norm };
+
+struct KernelOptions {
+  KernelForm form = KernelForm::glu;
+  int64_t layers = 1;     // 1 for the linear forms
+  int64_t gate_rank = 0;  // r of AOGLU; 0 means a quarter of a head's channels
+  bool head_wise = true;  // each head has weights of its own
+  double penalty = 0.01;  // weight of Σ_h ‖WWᵀ − I‖²_F in the loss, for weights kept orthogonal
+  double eps = 0.0;       // added to each query's denominator
+  KernelActivation activation = KernelActivation::gelu;  // of feed_forward
+  KernelBetween between = KernelBetween::none;           // of feed_forward: a norm behind each hidden layer
+
+  static const AttentionFunctionKind<KernelOptions> kKind;
+};
+
+/// Attention whose kernel is the product of positive features φ(q)·φ(k), in time linear in the length: see
+/// ops::kernel_attention. The feature map is elu + 1 or a small trained network, applied head by head.
+///
+/// Parameters of layer i of a trained map, (H, n, n) or, where heads share them, (1, n, n):
+///   linear, feed-forward   features.i.weight
+///   gated                  features.i.weight, features.i.gate; with a narrow gate features.i.gate_down (·, n, r) and
+///                          features.i.gate_up (·, r, n) in its place
+///   norm between           features.i.norm.*, behind each layer but the last
+///
+/// A stream of it (StreamUse::decoding) is the running sum Σ φ(k)[v, 1]ᵀ; keys and values of earlier calls are not
+/// kept. Throws c10::Error where a layout has a bias: there are no scores that it could be added to.
+class KernelAttention : public Cloneable<KernelAttention, AttentionFunction>, public Regularized {
+ public:
+  KernelAttention(const EluOptions& options, int64_t num_heads, int64_t head_dim);
+  KernelAttention(const KernelOptions& options, int64_t num_heads, int64_t head_dim);
+
+  /// φ(x): x (B, H, L, n) -> (B, H, L, n).
+  torch::Tensor features(const torch::Tensor& x) const;
+
+  /// What each key counts for each query, φ(q)·φ(k) ÷ (Σ_k + ε): (B, H, Lq, Lk), the matrix that attention never makes,
+  /// from the features of both. hidden: keys that a query does not see, bool, broadcasts to it; undefined = none.
+  torch::Tensor weights_of_features(const torch::Tensor& of_q, const torch::Tensor& of_k,
+                                    const torch::Tensor& hidden = {}) const;
+
+  /// The weights that are to stay orthogonal, (H or 1, n, n) a layer; none of a form that asks for no such.
+  std::vector<torch::Tensor> orthogonal_weights() const;
+
+  bool keeps_stream() const override { return true; }
+  bool queries_stand_alone() const override { return true; }
+  void begin_stream(AttentionState& state, const torch::TensorOptions& options) const override;
+
+ protected:
+  torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                       const AttentionLayout& layout) override;
+
+ private:
+  struct Layer {
+    OwnTensor weight, gate, gate_down, gate_up;
+    Part<Norm> norm;
+    ops::FeatureUnit unit;
+  };
+  // weight · Σ_h ‖W_h W_hᵀ − I‖²_F over the weights that are to stay orthogonal; undefined for kernels without them.
+  torch::Tensor wide_penalty() const override;
+  torch::Tensor joined_weight(const Layer& layer) const;
+  ops::FeatureMap map(size_t from, size_t to) const;
+  bool has_norms() const { return options_.between == KernelBetween::layer_norm && layers_.size() > 1; }
+
+  KernelOptions options_;
+  double eps_;
+  int64_t num_heads_, head_dim_;
+  std::vector<Layer> layers_;
+};
+
+}  // namespace cachet::nn

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "cachet/nn/attention/attention_function.h"
+#include "cachet/nn/attention/attention_function_kind.h"
+#include "cachet/nn/attention/functions/pattern_length.h"
+#include "cachet/nn/base/memoized.h"
+
+namespace cachet::nn {
+
+/// Softmax attention to the keys around a query's place.
+struct LocalOptions {
+  int64_t window = 128;  // the farthest key, in tokens
+  PatternLength pattern_length = PatternLength::model;
+
+  static const AttentionFunctionKind<LocalOptions> kKind;
+};
+
+/// Softmax attention to the keys around a query's place (Longformer, arXiv 2004.05150, Sec. 3.1), in time and memory
+/// linear in the length: query i of Lq stands at key p = ⌊i·Lk/Lq⌋ and sees key j iff |j − p| ≤ window; in a causal
+/// layout it stands at p = i + Lk − Lq and sees p − window ≤ j ≤ p. pattern_length says whether Lq and Lk are those of
+/// the longest sequence or of the tokens at hand; it has no effect in a causal layout.
+///
+/// Leading class tokens see all keys and are seen by all queries; places are counted behind them. In a causal layout
+/// they are tokens like others. Padded keys are not attended to. Throws c10::Error for a bias.
+class LocalAttention : public Cloneable<LocalAttention, AttentionFunction> {
+ public:
+  explicit LocalAttention(const LocalOptions& options);
+
+ protected:
+  torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                       const AttentionLayout& layout) override;
+
+ private:
+  struct Lengths {
+    int64_t queries, keys, class_queries, class_keys;
+    int64_t full_queries, full_keys;  // that places are counted by
+    bool causal;
+    bool operator==(const Lengths&) const = default;
+    int64_t place(int64_t query) const;
+  };
+  /// What a pair of lengths fixes.
+  struct Bands {
+    Lengths lengths;
+    torch::Tensor query_positions, key_positions, blocks;
+  };
+  Bands bands(const Lengths& lengths, const torch::Device& device) const;
+
+  int64_t window_, block_size_;
+  PatternLength pattern_length_;
+  Latest<Bands> bands_;
+};
+
+}  // namespace cachet::nn

@@ -1,0 +1,126 @@
+#include "cachet/nn/attention/functions/relative_attention.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/zeros.h>
+
+#include <cmath>
+
+#include "cachet/nn/attention/heads.h"
+#include "cachet/nn/base/initialization.h"
+#include "cachet/nn/base/option_checks.h"
+#include "cachet/ops/attention/relative_attention_weights.h"
+#include "cachet/ops/tokens/dropout.h"
+
+namespace cachet::nn {
+namespace {
+
+const SoftmaxOptions& softmax_of(const RelativeAttentionOptions& o) {
+  const auto* softmax = std::get_if<SoftmaxOptions>(&o.attention.function);
+  TORCH_CHECK(softmax, "relative_attention: scores of distances are for softmax; choose kind = softmax");
+  return *softmax;
+}
+
+}  // namespace
+
+RelativeBiases RelativeBiases::make(int64_t num_heads, int64_t head_dim) {
+  RelativeBiases biases{at::empty({num_heads, head_dim}), at::empty({num_heads, head_dim})};
+  normal_(biases.content, 0.02);
+  normal_(biases.position, 0.02);
+  return biases;
+}
+
+int64_t RelativeAttention::head_dim(const RelativeAttentionOptions& o) {
+  check_positive("relative_attention: dim", o.dim);
+  check_positive("relative_attention: num_heads", o.num_heads);
+  TORCH_CHECK(o.attention.head_dim >= 0, "relative_attention: head_dim must be at least 0, got ", o.attention.head_dim);
+  if (o.attention.head_dim > 0) return o.attention.head_dim;
+  TORCH_CHECK(o.dim % o.num_heads == 0, "relative_attention: ", o.num_heads, " heads do not divide ", o.dim,
+              " channels; say how many channels each has");
+  return o.dim / o.num_heads;
+}
+
+RelativeAttention::RelativeAttention(const RelativeAttentionOptions& o, const RelativeBiases& biases)
+    : Cloneable("RelativeAttention"),
+      dim_(o.dim),
+      num_heads_(o.num_heads),
+      head_dim_(head_dim(o)),
+      dropout_(softmax_of(o).dropout),
+      projection_dropout_(o.attention.projection_dropout) {
+  check_dropout("relative_attention: dropout", dropout_);
+  check_dropout("relative_attention: projection_dropout", projection_dropout_);
+  const std::vector<int64_t> sizes{num_heads_, head_dim_};
+  for (const torch::Tensor& bias : {biases.content, biases.position})
+    TORCH_CHECK(bias.defined() && bias.sizes() == sizes, "relative_attention: biases must be (H, d) = (", num_heads_,
+                ", ", head_dim_, "), got ", bias.defined() ? bias.sizes() : at::IntArrayRef());
+  const int64_t inner = num_heads_ * head_dim_;
+  qkv_ = register_module("qkv", std::make_shared<Linear>(dim_, 3 * inner, o.attention.qkv_bias));
+  position_ = register_module("position", std::make_shared<Linear>(dim_, inner, /*with_bias=*/false));
+  proj_ = register_module("proj", std::make_shared<Linear>(inner, dim_, o.attention.projection_bias));
+  content_bias_ = register_parameter("content_bias", biases.content);
+  position_bias_ = register_parameter("position_bias", biases.position);
+}
+
+std::shared_ptr<AttentionState> RelativeAttention::make_state(int64_t batch, StreamUse use) const {
+  TORCH_CHECK(use != StreamUse::fixed_context, "relative_attention: serves self-attention, which has no fixed context");
+  auto state = std::make_shared<AttentionState>(batch);
+  if (use != StreamUse::decoding) return state;
+  for (const char* name : {"keys", "values"})
+    state->declare_growing(name, at::zeros({batch, num_heads_, 0, head_dim_}, proj_->options()), 2);
+  return state;
+}
+
+torch::Tensor RelativeAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                                        const RelativeLayout& layout) const {
+  const torch::Tensor distances = layout.distances.unsqueeze(0);
+  const torch::Tensor r = split_heads(position_->forward(distances), 1, num_heads_, head_dim_)[0];
+  const auto scores = [&](const torch::Tensor& bias, const torch::Tensor& keys) {
+    return at::matmul(q + bias.to(q.scalar_type()).unsqueeze(1), keys.transpose(2, 3));
+  };
+  std::optional<torch::Tensor> hidden;
+  if (layout.hidden.defined()) hidden = layout.hidden;
+  const torch::Tensor weights = ops::relative_attention_weights(scores(content_bias_, k), scores(position_bias_, r),
+                                                                hidden, 1 / std::sqrt(static_cast<double>(head_dim_)));
+  return at::matmul(ops::dropout(weights, dropout_, is_training()), v);
+}
+
+torch::Tensor RelativeAttention::forward(const torch::Tensor& query, const torch::Tensor& context,
+                                         const AttentionLayout& layout) {
+  check_tokens("relative_attention: query", query, dim_, layout.query);
+  check_tokens("relative_attention: context", context, dim_, layout.context);
+  TORCH_CHECK(context.size(0) == query.size(0) && context.size(1) >= query.size(1),
+              "relative_attention: the query's tokens are the context's last; got a query of ", query.sizes(),
+              " and a context of ", context.sizes());
+  TORCH_CHECK(!layout.query.padding.defined() && !layout.context.padding.defined() && !layout.bias.defined(),
+              "relative_attention: takes neither padding nor a bias: what is hidden is hidden from all lanes");
+  const int64_t inner = num_heads_ * head_dim_;
+  torch::Tensor q, k, v;
+  if (query.is_same(context)) {
+    const auto parts = split_heads(qkv_->forward(query), 3, num_heads_, head_dim_);
+    q = parts[0], k = parts[1], v = parts[2];
+  } else {
+    q = split_heads(qkv_->forward_part(query, 0, inner), 1, num_heads_, head_dim_)[0];
+    const auto parts = split_heads(qkv_->forward_part(context, inner, 2 * inner), 2, num_heads_, head_dim_);
+    k = parts[0], v = parts[1];
+  }
+  if (layout.state && layout.state->declares("keys")) {
+    k = layout.state->append("keys", k);
+    v = layout.state->append("values", v);
+  }
+  TORCH_CHECK(layout.relative.distances.defined() && layout.relative.distances.dim() == 2 &&
+                  layout.relative.distances.size(0) == k.size(2) && layout.relative.distances.size(1) == dim_,
+              "relative_attention: the layout must have distances (", k.size(2), ", ", dim_, "), got ",
+              layout.relative.distances.defined() ? layout.relative.distances.sizes() : at::IntArrayRef());
+  const torch::Tensor mixed = attend(q, k, v, layout.relative).transpose(1, 2);
+  const torch::Tensor out = proj_->forward(mixed.reshape({query.size(0), query.size(1), inner}));
+  return ops::dropout(out, projection_dropout_, is_training());
+}
+
+void RelativeAttention::absorb(const Affine& before) {
+  TORCH_CHECK(before.scale.numel() == dim_, "relative_attention: takes ", dim_,
+              " channels and cannot absorb an affine map of ", before.scale.numel());
+  qkv_->absorb(before);
+}
+
+}  // namespace cachet::nn

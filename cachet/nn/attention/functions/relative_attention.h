@@ -1,0 +1,52 @@
+#pragma once
+
+#include "cachet/nn/attention/attention.h"
+#include "cachet/nn/attention/attention_options.h"
+#include "cachet/nn/layers/linear.h"
+
+namespace cachet::nn {
+
+/// The scores that keys and distances have whatever the query is; Transformer-XL's layers share them.
+struct RelativeBiases {
+  torch::Tensor content, position;  // (H, d): u and v of the paper
+
+  /// Normal (0.02).
+  static RelativeBiases make(int64_t num_heads, int64_t head_dim);
+};
+
+struct RelativeAttentionOptions {
+  int64_t dim = 0, num_heads = 0;
+  AttentionOptions attention = {.qkv_bias = false, .projection_bias = false};  // with softmax
+};
+
+/// Attention to tokens and to how far they are (Transformer-XL, Dai et al., arXiv 1901.02860, Sec. 3.3):
+///   scores = (q + u)·k + (q + v)·(W_r R),   R the distances that the layout brings
+/// The query's tokens are the last of the context's. Parts: qkv, position (W_r), proj; parameters content_bias (u) and
+/// position_bias (v), each (H, d).
+/// With a state made for decoding, the keys and values of earlier calls stay visible, and distances are to all of them.
+class RelativeAttention : public Cloneable<RelativeAttention, Attention> {
+ public:
+  /// Throws c10::Error for another function than softmax, unless num_heads divides dim or attention.head_dim says how
+  /// wide a head is, and for biases of another shape.
+  RelativeAttention(const RelativeAttentionOptions& options, const RelativeBiases& biases);
+  /// Channels of a head.
+  static int64_t head_dim(const RelativeAttentionOptions& options);
+
+  /// Throws c10::Error for a layout without distances, or with as many as there are keys not.
+  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
+                        const AttentionLayout& layout) override;
+  std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const override;
+  void absorb(const Affine& before) override;
+  void absorb_behind(const Affine& after) override { proj_->absorb_behind(after); }
+
+ private:
+  torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                       const RelativeLayout& layout) const;
+
+  int64_t dim_, num_heads_, head_dim_;
+  double dropout_, projection_dropout_;
+  Part<Linear> qkv_, position_, proj_;
+  OwnTensor content_bias_, position_bias_;
+};
+
+}  // namespace cachet::nn

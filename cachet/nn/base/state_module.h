@@ -1,0 +1,25 @@
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include <string>
+#include <vector>
+
+#include "cachet/nn/base/cloneable.h"
+
+namespace cachet::nn {
+
+/// A module whose buffers are running state: statistics, counters, caches. Converting the model to a narrower type
+/// leaves them at float32, since averages over thousands of steps do not survive eight bits of mantissa.
+class StateModule : public CopyableModule {
+ public:
+  using CopyableModule::CopyableModule;
+  using torch::nn::Module::to;
+  void to(torch::Device device, torch::Dtype dtype, bool non_blocking = false) override;
+  void to(torch::Dtype dtype, bool non_blocking = false) override;
+
+ private:
+  void keep_state(torch::Dtype dtype, const std::function<void()>& convert);
+};
+
+}  // namespace cachet::nn

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include <vector>
+
+#include "cachet/nn/base/cloneable.h"
+#include "cachet/nn/layers/adaptive_vocabulary.h"
+
+namespace cachet::nn {
+
+/// Embeddings of an adaptive vocabulary, times √dim (Dai et al., arXiv 1901.02860, published code).
+/// Parameters: table_0 (tokens, embedding_dim), or a table_i (count, width) for each cluster where they differ in
+/// width; where there are projections, a projection_i (dim, width) for each table. Tables start normal (0.02),
+/// projections normal (0.01).
+class AdaptiveEmbedding : public Cloneable<AdaptiveEmbedding> {
+ public:
+  explicit AdaptiveEmbedding(const AdaptiveVocabulary& vocabulary);
+  /// ids (…) int64 -> (…, dim). Throws c10::Error for an id that is no token.
+  torch::Tensor forward(const torch::Tensor& ids) const;
+
+  /// One, or one a cluster; projections are undefined where there are none.
+  const OwnTensor& table(size_t i) const { return tables_.at(i); }
+  const OwnTensor& projection(size_t i) const { return projections_.at(i); }
+
+ private:
+  torch::Tensor embed(size_t table, const torch::Tensor& ids) const;
+  torch::Tensor by_cluster(const torch::Tensor& ids) const;
+
+  double scale_;
+  std::vector<TokenCluster> clusters_;  // one for each table
+  std::vector<OwnTensor> tables_, projections_;
+};
+
+}  // namespace cachet::nn

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include <memory>
+#include <vector>
+
+#include "cachet/nn/base/cloneable.h"
+#include "cachet/nn/layers/adaptive_embedding.h"
+#include "cachet/nn/layers/adaptive_vocabulary.h"
+
+namespace cachet::nn {
+
+/// What the output shares with the embeddings.
+struct AdaptiveTies {
+  bool tables = true;
+  bool projections = true;  // of all clusters but the first, whose is the output's own
+};
+
+/// The distribution of the next token over an adaptive vocabulary (Grave et al., arXiv 1609.04309, with the clusters'
+/// projections of Dai et al., arXiv 1901.02860, published code). A head decides between the first cluster's tokens and
+/// the other clusters, each of which has a softmax of its own:
+///   p(token) = p_head(token)   in the first cluster,   p_head(cluster)·p_cluster(token)   in another
+/// Parameters: table_i and bias_i, one for all clusters or one each, as the embedding has tables; projection_i (dim,
+/// width) of each cluster where there are any; cluster_weight, cluster_bias of the head's K columns for clusters, where
+/// there are any. Column K − i belongs to cluster i, as in the published code. Weights start normal (0.02), projections
+/// normal (0.01), biases 0.
+class AdaptiveSoftmax : public Cloneable<AdaptiveSoftmax> {
+ public:
+  /// embedding: of the same vocabulary; may be null where nothing is tied.
+  AdaptiveSoftmax(const AdaptiveVocabulary& vocabulary, const AdaptiveTies& ties,
+                  const std::shared_ptr<const AdaptiveEmbedding>& embedding);
+
+  /// −log p of the targets, in nats: hidden (N, dim), target (N) int64, −1 for none -> (N) in float32 or wider, 0 where
+  /// there is none. Throws c10::Error for a target that is no token.
+  torch::Tensor negative_log_likelihood(const torch::Tensor& hidden, const torch::Tensor& target) const;
+  /// hidden (N, dim) -> log p of all tokens (N, tokens), in float32 or wider.
+  torch::Tensor log_probabilities(const torch::Tensor& hidden) const;
+
+ private:
+  struct Scores {
+    torch::Tensor weight, bias, projection;  // (count, width), (count); (dim, width) or undefined
+  };
+  std::vector<Scores> by_cluster() const;  // the first with the columns of the clusters
+  int64_t column_of(size_t cluster) const;
+  static torch::Tensor project(const torch::Tensor& hidden, const Scores& scores);
+  static torch::Tensor log_softmax(const torch::Tensor& hidden, const Scores& scores);
+
+  int64_t dim_;
+  std::vector<TokenCluster> clusters_;
+  std::vector<OwnTensor> tables_, biases_, projections_;
+  OwnTensor cluster_weight_, cluster_bias_;
+};
+
+}  // namespace cachet::nn

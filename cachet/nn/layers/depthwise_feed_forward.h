@@ -1,0 +1,23 @@
+#pragma once
+
+#include "cachet/nn/layers/feed_forward.h"
+
+namespace cachet::nn {
+
+enum class BeforeDepthwise { nothing, relu };
+
+/// PVT v2's feed-forward half (arXiv 2106.13797): fc2(activation(dwconv(fc1(x)))), dwconv a depthwise 3 × 3 convolution
+/// over the grid, behind a ReLU in the linear models. Parts: fc1, dwconv, fc2. Tokens lie on a grid without class
+/// tokens.
+class DepthwiseFeedForward : public Cloneable<DepthwiseFeedForward, FeedForward> {
+ public:
+  DepthwiseFeedForward(const FeedForwardOptions& options, BeforeDepthwise before);
+  torch::Tensor forward(const torch::Tensor& x, const TokenLayout& layout) const override;
+
+ private:
+  BeforeDepthwise before_;
+  Part<ModuleGroup> dwconv_;
+  OwnTensor weight_, bias_;  // (hidden, 1, 3, 3), (hidden)
+};
+
+}  // namespace cachet::nn

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "cachet/nn/base/cloneable.h"
+#include "cachet/nn/layers/linear.h"
+#include "cachet/nn/layout.h"
+
+namespace cachet::nn {
+
+/// What stands between the two layers of a feed-forward half.
+enum class Activation { gelu, relu, silu };
+
+struct FeedForwardOptions {
+  int64_t dim = 0, hidden_dim = 0;
+  double dropout = 0.0;  // of the result, and behind the activation
+  Activation activation = Activation::gelu;
+  std::optional<double> hidden_dropout = {};  // behind the activation, where it is another
+};
+
+/// The feed-forward half of a transformer block: fc2(activation(fc1(x))), dropout behind each.
+class FeedForward : public Cloneable<FeedForward> {
+ public:
+  explicit FeedForward(const FeedForwardOptions& options);
+  /// x (B, L, dim) -> (B, L, dim); layout says how the tokens lie, for those that mix neighbours.
+  virtual torch::Tensor forward(const torch::Tensor& x, const TokenLayout& layout) const;
+  /// From now on the layer does to x what it did to before.apply(x).
+  void absorb(const Affine& before) { fc1_->absorb(before); }
+
+ protected:
+  torch::Tensor drop(const torch::Tensor& x) const;
+  torch::Tensor drop_hidden(const torch::Tensor& x) const;
+  /// The activation of x, where nothing fused takes it in.
+  torch::Tensor activate(const torch::Tensor& x) const;
+
+  Activation activation_;
+  Part<Linear> fc1_, fc2_;
+
+ private:
+  double dropout_, hidden_dropout_;
+};
+
+}  // namespace cachet::nn

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "cachet/ops/attention/block_attention.h"
+
+namespace cachet::ops {
+
+// Block attention head by head: the scores of one block of queries and the keys it meets stay in a core's cache, no key
+// is copied beside another, and the backward pass computes the weights again from the logsumexp.
+// ops/attention/block_attention.h has the formula.
+
+/// Operands of one call: q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, e), last dimension dense; blocks contiguous;
+/// positions (B, H, L) or undefined.
+struct BlockAttentionCall {
+  at::Tensor q, k, v, blocks;
+  int64_t block_size;
+  double scale;
+  KeysSeen seen;
+};
+
+/// Throws c10::Error for a block that does not exist. The heads of a token lie side by side in the output.
+BlockAttended block_attention_forward(const BlockAttentionCall& call);
+
+struct BlockAttentionGradients {
+  at::Tensor q, k, v;
+};
+
+BlockAttentionGradients block_attention_gradients(const BlockAttentionCall& call, const at::Tensor& grad,
+                                                  const at::Tensor& grad_logsumexp, const BlockAttended& forward);
+
+}  // namespace cachet::ops

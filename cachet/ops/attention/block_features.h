@@ -1,0 +1,65 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "cachet/ops/attention/head_rows.h"
+#include "cachet/ops/linear/block_product.h"
+
+namespace cachet::ops {
+
+/// The width of φ(x) for x of this width (ops/attention/kernel_attention.h has weights and units).
+int64_t features_of(int64_t width, at::TensorList weights, at::IntArrayRef units);
+
+/// A feature map on a block of rows of one head, and what its backward pass needs of them. All is computed in float32.
+/// One object a thread: buffers are reused from block to block.
+class BlockFeatures {
+ public:
+  /// weights: float32, dense. width: of x. block: the most rows at once.
+  BlockFeatures(const std::vector<at::Tensor>& weights, const std::vector<int64_t>& units, int64_t width, int64_t block,
+                int64_t features);
+
+  /// φ of rows of x (L, n), the given head's: (block, m), zero behind rows.count and where padding, of these rows, is
+  /// true. Valid until the next call.
+  template <class T>
+  Matrix compute(const HeadRows<T>& x, int64_t head, BlockRows rows, const bool* padding) {
+    const HeadRows<T> own = x.block(rows);
+    // Nothing is computed of what lies in padding, which may be no number.
+    input_ = padding ? copied_rows(own, x_) : float_rows(own, x_);
+    for (int64_t row = 0; padding && row < rows.count; ++row)
+      if (padding[row]) std::fill_n(input_.data + row * input_.row_stride, input_.columns, 0.0f);
+    rows_ = rows;
+    head_ = head;
+    return compute(padding);
+  }
+
+  /// From the gradient of the rows last computed, (block, m): writes that of x (L, n), adds that of each weight to
+  /// d_weights[i] (n_in, n_out).
+  template <class T>
+  void backward(const Matrix& d_features, const HeadRows<T>& d_x, const std::vector<Matrix>& d_weights) {
+    const HeadRows<T> own = d_x.block(rows_);
+    if (units_.empty()) return store_rows(d_features, own);
+    const Matrix made = made_rows(own, d_x_);
+    backward(d_features, d_weights, made);
+    store_rows(made, own);
+  }
+
+ private:
+  Matrix compute(const bool* padding);
+  void backward(const Matrix& d_features, const std::vector<Matrix>& d_weights, const Matrix& d_x);
+  Matrix weight(size_t i) const;
+
+  const std::vector<at::Tensor>& weights_;
+  const std::vector<int64_t>& units_;
+  int64_t features_, block_, head_ = 0;
+  BlockRows rows_{};
+  Matrix input_{};
+  // Of each layer: what goes in, its product, and that one's gradient.
+  std::vector<Matrix> inputs_, products_, d_products_;
+  std::vector<std::vector<float>> numbers_;
+  std::vector<float> x_, d_x_, wide_, d_input_;
+  BlockProduct product_;
+};
+
+}  // namespace cachet::ops

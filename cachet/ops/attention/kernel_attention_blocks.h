@@ -1,0 +1,124 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "cachet/kernels/attention_rows.h"
+#include "cachet/kernels/transpose.h"
+#include "cachet/ops/attention/block_features.h"
+#include "cachet/ops/attention/head_rows.h"
+#include "cachet/ops/attention/kernel_attention_cpu.h"
+#include "cachet/ops/linear/block_product.h"
+
+namespace cachet::ops {
+
+// Rows that go through the feature map together, and rows that meet each other one by one in causal attention.
+inline constexpr int64_t kBlock = 256, kInner = 64;
+
+inline int64_t rounded_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
+
+/// Sizes that all heads of a call share, and the blocks of rows in which a head is computed.
+struct KernelBlocks {
+  explicit KernelBlocks(const KernelAttentionCall& call)
+      : heads(call.q.size(1)),
+        tasks(call.q.size(0) * heads),
+        queries(call.q.size(2)),
+        keys(call.k.size(2)),
+        width(call.v.size(3)),
+        features(call.features()),
+        block(std::min(kBlock, rounded_up(std::max<int64_t>(1, std::max(queries, keys)), kInner))) {}
+
+  template <class Body>
+  void for_each(int64_t length, const Body& body) const {
+    for (int64_t first = 0; first < length; first += block) body(BlockRows{first, std::min(block, length - first)});
+  }
+
+  int64_t heads, tasks, queries, keys, width, features, block;
+};
+
+/// One head's operands.
+template <class T>
+struct KernelHead {
+  KernelHead(const KernelAttentionCall& call, const KernelBlocks& blocks, int64_t task)
+      : number(task % blocks.heads),
+        q(one_head<T>(call.q, task)),
+        k(one_head<T>(call.k, task)),
+        v(one_head<T>(call.v, task)),
+        padding(call.padding.defined() ? call.padding.const_data_ptr<bool>() + task / blocks.heads * blocks.keys
+                                       : nullptr) {}
+  const bool* padding_of(BlockRows rows) const { return padding ? padding + rows.first : nullptr; }
+
+  int64_t number;
+  HeadRows<T> q, k, v;
+  const bool* padding;
+};
+
+/// Numbers of a thread, reused from block to block.
+class RowBuffer {
+ public:
+  RowBuffer(int64_t rows, int64_t columns)
+      : rows_(rows), columns_(columns), data_(static_cast<size_t>(rows * columns)) {}
+  float* data() { return data_.data(); }
+  Matrix matrix() { return Matrix::dense(data(), rows_, columns_); }
+  Matrix rows(int64_t first, int64_t count) { return matrix().block_of_rows(first, count); }
+  /// Takes the numbers of `from`, whose rows are dense, as columns.
+  void transpose(const Matrix& from) {
+    kernels::transpose(from.data, from.row_stride, data(), columns_, from.rows, from.columns);
+  }
+  void clear_from(int64_t row) { std::fill(data_.begin() + static_cast<ptrdiff_t>(row * columns_), data_.end(), 0.0f); }
+
+ private:
+  int64_t rows_, columns_;
+  std::vector<float> data_;
+};
+
+inline kernels::ValueRows shape_of(const Matrix& m) { return {m.rows, m.columns, m.row_stride}; }
+
+/// [v, 1] of a block, zero at padding and behind the block's rows.
+template <class T>
+void load_values(const KernelHead<T>& head, BlockRows rows, RowBuffer& with_ones) {
+  const HeadRows<T> v = head.v.block(rows);
+  kernels::append_ones(v.data, head.padding_of(rows), with_ones.data(), {rows.count, v.columns, v.stride});
+  with_ones.clear_from(rows.count);
+}
+
+// Sums Σ [v, 1]φ(k)ᵀ lie with features side by side: products then write and read rows as wide as there are features,
+// and the one row more, the denominators', costs them little. As a column it would cost as much as sixteen.
+inline Matrix numerators(const Matrix& sums) { return sums.block_of_rows(0, sums.rows - 1); }
+inline const float* denominators(const Matrix& sums) { return sums.data + (sums.rows - 1) * sums.row_stride; }
+
+/// The sums Σ [v, 1]φ(k)ᵀ, or their gradients, before (or behind) each kInner rows of a block.
+class InnerSums {
+ public:
+  explicit InnerSums(const KernelBlocks& blocks)
+      : count_(blocks.block / kInner),
+        rows_(blocks.width + 1),
+        features_(blocks.features),
+        sums_(count_ * rows_, features_) {}
+
+  Matrix operator[](int64_t i) { return sums_.rows(i * rows_, rows_); }
+
+  /// Sets each to `state` and adds what left(j)ᵀ·right(j) give for all j before it; state becomes the sum of all.
+  template <class Left, class Right>
+  void before(BlockProduct& product, Matrix state, const Left& left, const Right& right) {
+    for (int64_t i = 0; i < count_; ++i) step(product, state, i, left, right);
+  }
+  /// The same with all j behind it.
+  template <class Left, class Right>
+  void behind(BlockProduct& product, Matrix state, const Left& left, const Right& right) {
+    for (int64_t i = count_; i-- > 0;) step(product, state, i, left, right);
+  }
+
+ private:
+  template <class Left, class Right>
+  void step(BlockProduct& product, Matrix state, int64_t i, const Left& left, const Right& right) {
+    std::copy_n(state.data, rows_ * features_, (*this)[i].data);
+    product(state, left(i).t(), right(i), /*add=*/true);
+  }
+
+  int64_t count_, rows_, features_;
+  RowBuffer sums_;
+};
+
+}  // namespace cachet::ops

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "cachet/ops/attention/kernel_attention_checks.h"
+
+namespace cachet::ops {
+
+// Kernel attention as a composition of differentiable ATen operators, for every dtype and device; the twin of
+// ops/attention/kernel_attention_cpu.h. ops/attention/kernel_attention.h has the formulas; operands were checked.
+
+/// φ(x).
+at::Tensor kernel_features_composite(const at::Tensor& x, at::TensorList weights, at::IntArrayRef units);
+
+struct KernelAttendedComposite {
+  at::Tensor output;  // (B, H, Lq, e)
+  at::Tensor sums;    // (B, H, m, e + 1) float32 or wider: Σ φ(k)[v, 1]ᵀ, after all keys
+};
+
+/// sums: those of earlier keys, if there are any.
+KernelAttendedComposite kernel_attention_composite(const KernelAttentionOperands& call, const OptionalTensor& sums);
+
+}  // namespace cachet::ops

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/util/DimVector.h>
+
+#include <optional>
+#include <vector>
+
+namespace cachet::ops {
+
+// Kernel attention head by head, in blocks of rows that stay in a core's cache: small products in float32, and one pass
+// for what lies between them. Features are computed again in the backward pass, block by block, so that memory is that
+// of the operands whatever the feature map. ops/attention/kernel_attention.h has the formulas.
+
+/// Operands of one call: q (B, H, Lq, n), k (B, H, Lk, n), v (B, H, Lk, e), last dimension dense; weights and units of
+/// the feature map; padding (B, Lk) or undefined. Causal calls have Lq = Lk.
+struct KernelAttentionCall {
+  at::Tensor q, k, v;
+  std::vector<at::Tensor> weights;
+  std::vector<int64_t> units;
+  at::Tensor padding;
+  bool causal;
+  double eps, key_eps;
+
+  int64_t features() const;  // m
+};
+
+/// Sizes of the sums that a call stores, (B, H, stored·(e + 1), m): one, or with causal one for each block of rows of
+/// q.
+c10::SymDimVector sizes_of_states(const at::Tensor& q, const at::Tensor& v, bool causal, const c10::SymInt& features);
+
+struct KernelAttended {
+  at::Tensor output;    // (B, H, Lq, e), heads of a token side by side in memory
+  at::Tensor states;    // (B, H, stored·(e + 1), m) float32: Σ [v, 1]φ(k)ᵀ over all keys, or before each block
+  at::Tensor divisors;  // (B, H, Lq) float32, what numerators were divided by
+};
+
+KernelAttended kernel_attention_forward(const KernelAttentionCall& call);
+
+struct KernelAttentionGradients {
+  at::Tensor q, k, v;
+  std::vector<at::Tensor> weights;
+};
+
+KernelAttentionGradients kernel_attention_backward(const KernelAttentionCall& call, const at::Tensor& grad,
+                                                   const KernelAttended& forward);
+
+}  // namespace cachet::ops

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "cachet/ops/support/optional_tensor.h"
+
+namespace cachet::ops {
+
+enum class FusedOn;  // ops/support/fused.h
+
+// One step of the gated recurrent cache on the CPU: three products, ATen's, and between them a pass over memory before
+// the candidate's product and one behind it. ops/cache/grc_update.h has the formulas.
+
+/// Operands of one call, in the order of the schema: cache (1 or B, Tm, Dm), tokens (B, Tm, Dm), weights (Dm, 2·Dm)
+/// over [cache, tokens], biases and the candidate's norm (Dm) if there are any.
+struct GrcUpdateCall {
+  at::Tensor cache, tokens;
+  at::Tensor reset_weight;
+  OptionalTensor reset_bias;
+  at::Tensor update_weight;
+  OptionalTensor update_bias;
+  at::Tensor candidate_weight;
+  OptionalTensor candidate_bias, norm_weight, norm_bias;
+  double norm_eps;
+
+  template <class Take>
+  auto list(const Take& take) const {
+    return take(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight, candidate_bias,
+                norm_weight, norm_bias, norm_eps);
+  }
+};
+
+/// Where the fused kernels serve these operands: they read tokens and weights of one type and a float32 cache. A
+/// sample's own cache is stream state, whose successors must not be rounded to bfloat16.
+FusedOn grc_update_fused_on(const GrcUpdateCall& call);
+
+/// The products that the backward pass reads: X̄ with all weights (B, Tm, 3·Dm), C with those of the gates, biases added
+/// (1 or B, Tm, 2·Dm), r ⊙ C with the candidate's (B, Tm, Dm).
+struct GrcProducts {
+  at::Tensor tokens, cache, reset;
+};
+
+struct GrcStep {
+  at::Tensor samples;  // (B, Tm, Dm)
+  at::Tensor mean;     // (1, Tm, Dm)
+  GrcProducts products;
+};
+
+GrcStep grc_update_forward(const GrcUpdateCall& call);
+
+/// Gradients of the operands; those of a norm that is not there are empty.
+struct GrcUpdateGradients {
+  at::Tensor cache, tokens, reset_weight, update_weight, candidate_weight;
+  at::Tensor gate_bias;  // (2·Dm): reset, update
+  at::Tensor candidate_bias, norm_weight, norm_bias;
+};
+
+/// The gates' biases are not read. d_samples, d_mean: absent if no gradient arrives.
+GrcUpdateGradients grc_update_gradients(const GrcUpdateCall& call, const OptionalTensor& d_samples,
+                                        const OptionalTensor& d_mean, const GrcProducts& products);
+
+}  // namespace cachet::ops

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <ATen/ops/zeros_like.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <memory>
+#include <tuple>
+
+#include "cachet/ops/support/batch_reducer_holder.h"
+#include "cachet/ops/support/optional_tensor.h"
+
+namespace cachet::ops {
+
+/// What an autograd context keeps besides tensors, by name.
+using SavedNumbers = decltype(torch::autograd::AutogradContext::saved_data);
+
+/// What a norm's backward pass reads of its forward pass.
+struct SavedNorm {
+  at::Tensor grad, input;
+  OptionalTensor weight, padding;
+  torch::autograd::variable_list results;  // of the forward operator, without y
+  at::Tensor statistics;
+};
+
+/// The autograd function of a norm whose state is two tensors, on one process or several. `Norm` has
+///   Call                               operands: input, weight, bias, padding, statistics, …, as a struct for Listed
+///   forward(call, replicas)            y and other results; by the operator if replicas is null
+///   save(call, numbers)                keeps the numbers that backward() reads
+///   backward(saved, numbers, replicas) gradients of input, weight and bias; by the operator if replicas is null
+/// Operators of the dispatcher know no replicas: with them, the norm is computed without the operators.
+template <class Norm>
+struct NormFunction : torch::autograd::Function<NormFunction<Norm>> {
+  template <class... Operands>
+  static torch::autograd::variable_list forward(torch::autograd::AutogradContext* ctx,
+                                                const std::shared_ptr<Replicas>& replicas,
+                                                const Operands&... operands) {
+    at::AutoDispatchBelowADInplaceOrView below;
+    const typename Norm::Call call{operands...};
+    SavedNumbers& numbers = ctx->saved_data;
+    if (replicas) numbers["replicas"] = hold(replicas);
+    // The state is written by later passes too, so it is held as it is and not as a saved variable.
+    numbers["statistics"] = call.statistics;
+    numbers["bias"] = call.bias.has_value();
+    numbers["operands"] = static_cast<int64_t>(sizeof...(operands));
+    Norm::save(call, numbers);
+    return std::apply(
+        [&](const at::Tensor& y, const auto&... results) -> torch::autograd::variable_list {
+          ctx->save_for_backward({call.input, or_undefined(call.weight), or_undefined(call.padding), results...});
+          ctx->mark_non_differentiable({results...});
+          return {y, results...};
+        },
+        Norm::forward(call, replicas.get()));
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list grads) {
+    const auto saved = ctx->get_saved_variables();
+    SavedNumbers& numbers = ctx->saved_data;
+    const auto replicas = numbers.find("replicas");
+    const SavedNorm norm{grads[0].defined() ? grads[0] : at::zeros_like(saved[0]),
+                         saved[0],
+                         as_optional(saved[1]),
+                         as_optional(saved[2]),
+                         {saved.begin() + 3, saved.end()},
+                         numbers["statistics"].toTensor()};
+    const auto [dx, dw, db] =
+        Norm::backward(norm, numbers, replicas == numbers.end() ? nullptr : held_replicas(replicas->second));
+    const at::Tensor none;
+    torch::autograd::variable_list all{none, dx, norm.weight ? dw.to(norm.weight->scalar_type()) : none,
+                                       numbers["bias"].toBool() ? db : none};
+    all.resize(static_cast<size_t>(1 + numbers["operands"].toInt()));
+    return all;
+  }
+};
+
+/// y and the other results of a norm, differentiable; replicas may be null.
+template <class Norm>
+torch::autograd::variable_list apply_norm(const typename Norm::Call& call, const std::shared_ptr<Replicas>& replicas) {
+  return call.list([&](const auto&... operands) { return NormFunction<Norm>::apply(replicas, operands...); });
+}
+
+}  // namespace cachet::ops

@@ -1,0 +1,93 @@
+#include "cachet/report/charts/axis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace cachet::report {
+namespace {
+
+constexpr double kAir = 0.05;  // of the range, above and below the curves
+
+struct Span {
+  double least = std::numeric_limits<double>::infinity(), most = -std::numeric_limits<double>::infinity();
+  void add(double value) { least = std::min(least, value), most = std::max(most, value); }
+  bool empty() const { return least > most; }
+};
+
+// Where all values are equal, a span around them that doubles can still tell apart.
+Span widened(Span span) {
+  if (span.empty()) return {0, 1};
+  if (span.least < span.most) return span;
+  const double half = span.least == 0 ? 1 : std::abs(span.least) * 0.5;
+  return {span.least - half, span.most + half};
+}
+
+// Keeps differences of the ends finite, and the ends apart.
+Axis bounded(double least, double most) {
+  constexpr double limit = std::numeric_limits<double>::max() / 4;
+  Axis axis{std::clamp(least, -limit, limit), std::clamp(most, -limit, limit)};
+  if (!(axis.least < axis.most)) {
+    axis.most = std::max(axis.least, axis.most);
+    axis.least = axis.most - std::abs(axis.most) / 2;
+  }
+  return axis;
+}
+
+}  // namespace
+
+double Axis::at(double value) const {
+  const double share =
+      logarithmic ? std::log(value / least) / std::log(most / least) : (value - least) / (most - least);
+  return from + share * (to - from);
+}
+
+Ticks Axis::ticks(int count) const {
+  return logarithmic ? logarithmic_ticks(least, most, count) : linear_ticks(least, most, count, whole);
+}
+
+Axis x_axis(const std::vector<DrawnSeries>& series) {
+  Span span;
+  bool whole = true;
+  const auto add = [&](double x) {
+    span.add(x);
+    whole = whole && x == std::floor(x);
+  };
+  for (const DrawnSeries& one : series) {
+    for (const Point& point : one.points) add(point.x);
+    for (double x : one.missing) add(x);
+  }
+  whole = whole && !span.empty();
+  span = widened(span);
+  Axis axis = bounded(span.least, span.most);
+  axis.whole = whole;
+  return axis;
+}
+
+Axis y_axis(const std::vector<DrawnSeries>& series, bool logarithmic, bool from_zero) {
+  Span span;
+  for (const DrawnSeries& one : series) {
+    for (const Point& point : one.points) span.add(point.y);
+    for (const Point& point : one.line()) {
+      span.add(point.y + point.deviation);
+      if (!logarithmic || point.y > point.deviation) span.add(point.y - point.deviation);
+    }
+  }
+  if (logarithmic) {
+    if (span.empty()) span = {1, 10};
+    const double air = std::pow(span.most / span.least, kAir) * (span.least == span.most ? 2 : 1);
+    Axis axis = bounded(std::max(span.least / air, std::numeric_limits<double>::min()), span.most * air);
+    axis.logarithmic = true;
+    return axis;
+  }
+  if (from_zero && !span.empty()) span.add(0);
+  const bool stays_zero = from_zero && span.least == 0 && span.most == 0;
+  span = stays_zero ? Span{0, 1} : widened(span);
+  // Values of one sign keep a zero line at the frame rather than below it.
+  const double air = kAir * (span.most / 2 - span.least / 2) * 2;
+  const double least = span.least >= 0 && (from_zero || span.least < air) ? 0 : span.least - air;
+  const double most = span.most <= 0 && from_zero ? 0 : span.most + air;
+  return bounded(least, most);
+}
+
+}  // namespace cachet::report

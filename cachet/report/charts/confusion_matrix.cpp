@@ -1,0 +1,165 @@
+#include "cachet/report/charts/confusion_matrix.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "cachet/report/format.h"
+#include "cachet/report/table.h"
+#include "cachet/report/text/display_width.h"
+
+namespace cachet::report {
+namespace {
+
+constexpr size_t kMostDrawnClasses = 120;  // more make cells of less than four pixels
+constexpr size_t kMostTextClasses = 24, kMostTableRows = 20;
+constexpr double kMatrixWidth = 560, kHeadHeight = 74, kFooter = 22;
+
+int64_t count_at(const ConfusionMatrix& matrix, size_t truth, size_t predicted) {
+  return std::max<int64_t>(matrix.counts[truth * matrix.classes.size() + predicted], 0);
+}
+
+bool is_square(const ConfusionMatrix& matrix) {
+  const size_t size = matrix.classes.size();
+  return size > 0 && matrix.counts.size() / size == size && matrix.counts.size() % size == 0;
+}
+
+double row_sum(const ConfusionMatrix& matrix, size_t truth) {
+  double sum = 0;
+  for (size_t i = 0; i < matrix.classes.size(); ++i) sum += static_cast<double>(count_at(matrix, truth, i));
+  return sum;
+}
+
+double column_sum(const ConfusionMatrix& matrix, size_t predicted) {
+  double sum = 0;
+  for (size_t i = 0; i < matrix.classes.size(); ++i) sum += static_cast<double>(count_at(matrix, i, predicted));
+  return sum;
+}
+
+Cell percent_cell(double part, double whole) {
+  return whole > 0 ? Cell(format_percent(part / whole), part / whole) : Cell("–");
+}
+
+void draw_matrix_row(Markup& svg, const ConfusionMatrix& matrix, size_t truth, double left, double cell) {
+  const double sum = row_sum(matrix, truth), top = kHeadHeight + truth * cell;
+  for (size_t predicted = 0; predicted < matrix.classes.size(); ++predicted) {
+    const int64_t count = count_at(matrix, truth, predicted);
+    const double share = sum > 0 ? count / sum : 0, x = left + predicted * cell;
+    const bool right = truth == predicted;
+    // Mistakes are rare: the root lets few of them show.
+    const double opacity = count == 0 ? 0.035 : right ? 0.12 + 0.88 * share : 0.10 + 0.90 * std::sqrt(share);
+    if (count == 0 && matrix.classes.size() > kMostTextClasses) continue;
+    svg.open("rect", {{"class", count == 0 ? "cell"
+                                : right    ? "cell right"
+                                           : "cell wrong"},
+                      {"x", x},
+                      {"y", top},
+                      {"width", cell * 0.94},
+                      {"height", cell * 0.94},
+                      {"rx", std::min(cell / 12, 3.0)},
+                      {"fill-opacity", opacity}});
+    svg.element("title", {},
+                matrix.classes[truth] + " taken for " + matrix.classes[predicted] + ": " + std::to_string(count) +
+                    " (" + format_percent(share) + ")")
+        .close();
+    if (count == 0 || matrix.classes.size() > kMostTextClasses) continue;
+    svg.element("text",
+                {{"class", opacity > 0.68 ? "in-cell on-heat" : "in-cell"},
+                 {"x", x + cell * 0.47},
+                 {"y", top + cell * 0.47},
+                 {"dy", "0.35em"},
+                 {"text-anchor", "middle"}},
+                count < 10'000 ? std::to_string(count) : format_count(static_cast<double>(count)));
+  }
+}
+
+void draw_matrix(Markup& svg, const ConfusionMatrix& matrix) {
+  const size_t size = matrix.classes.size();
+  int letters = 4;
+  for (const std::string& name : matrix.classes) letters = std::max(letters, display_width(name));
+  const double left = std::min(letters * 7.0 + 12, 130.0), right = 40;
+  const double cell = std::min((kMatrixWidth - left - right) / size, 56.0);
+  svg.open("svg", {{"class", "plot"},
+                   {"xmlns", "http://www.w3.org/2000/svg"},
+                   {"role", "img"},
+                   {"viewBox", "0 0 " + coordinate(left + right + cell * size) + " " +
+                                   coordinate(kHeadHeight + cell * size + kFooter)}});
+  svg.element("title", {}, matrix.title);
+  svg.element("desc", {}, "A row for each true class, a column for each predicted class.");
+  const size_t stride = static_cast<size_t>(std::ceil(13 / cell));  // names that have room
+  for (size_t i = 0; i < size; i += stride) {
+    const double middle = (i + 0.47) * cell;
+    svg.element("text", {{"x", left - 8}, {"y", kHeadHeight + middle}, {"dy", "0.35em"}, {"text-anchor", "end"}},
+                fit_width(matrix.classes[i], 17));
+    svg.element("text",
+                {{"transform",
+                  "translate(" + coordinate(left + middle + 2) + " " + coordinate(kHeadHeight - 8) + ") rotate(-42)"}},
+                fit_width(matrix.classes[i], 13));
+  }
+  for (size_t truth = 0; truth < size; ++truth) draw_matrix_row(svg, matrix, truth, left, cell);
+  svg.element("text", {{"class", "axis-title"}, {"x", left}, {"y", kHeadHeight + cell * size + 16}},
+              "rows: truth · columns: prediction");
+  svg.close();
+}
+
+}  // namespace
+
+Table class_table(const ConfusionMatrix& matrix, size_t most) {
+  Table table;
+  table.columns = {{"class"},
+                   {"found", Alignment::right},
+                   {"right when named", Alignment::right},
+                   {matrix.samples, Alignment::right},
+                   {"most often taken for"}};
+  if (!is_square(matrix)) return table;
+  const size_t size = matrix.classes.size();
+  std::vector<double> found(size);
+  for (size_t i = 0; i < size; ++i) {
+    const double sum = row_sum(matrix, i);
+    found[i] = sum > 0 ? count_at(matrix, i, i) / sum : 2;  // classes without samples go last
+  }
+  std::vector<size_t> order(matrix.ends_with_none ? size - 1 : size);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return found[a] < found[b]; });
+  order.resize(std::min(order.size(), most));
+  for (size_t i : order) {
+    size_t confused = i;
+    int64_t count = 0;
+    for (size_t j = 0; j < size; ++j) {
+      if (j != i && count_at(matrix, i, j) > count) count = count_at(matrix, i, j), confused = j;
+    }
+    const double hits = static_cast<double>(count_at(matrix, i, i)), images = row_sum(matrix, i);
+    table.rows.push_back({matrix.classes[i], percent_cell(hits, images), percent_cell(hits, column_sum(matrix, i)),
+                          Cell(format_fixed(images, 0), images),
+                          count == 0 ? "–" : matrix.classes[confused] + " (" + std::to_string(count) + ")"});
+  }
+  return table;
+}
+
+void draw(Markup& html, const ConfusionMatrix& matrix) {
+  html.open("figure", {{"class", "confusion wide"}}).element("figcaption", {}, matrix.title);
+  if (!is_square(matrix)) {
+    html.element("p", {{"class", "note"}}, "No predictions yet.").close();
+    return;
+  }
+  const size_t size = matrix.classes.size();
+  html.open("div", {{"class", "beside"}});
+  if (size <= kMostDrawnClasses) {
+    html.open("div", {{"class", "matrix"}});
+    draw_matrix(html, matrix);
+    html.close();
+  }
+  html.open("div", {{"class", "classes"}});
+  draw_rows(html, class_table(matrix, kMostTableRows));
+  html.close().close();
+  std::string note = matrix.note;
+  if (size > kMostTableRows) {
+    note += (note.empty() ? "" : " ") + std::string("The table has the ") + std::to_string(kMostTableRows) +
+            " weakest of " + std::to_string(size) + " classes.";
+  }
+  if (!note.empty()) html.element("p", {{"class", "note"}}, note);
+  if (size > kMostTableRows && size <= kMostDrawnClasses) draw_details(html, "All classes", class_table(matrix, size));
+  html.close();
+}
+
+}  // namespace cachet::report

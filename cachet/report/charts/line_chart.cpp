@@ -1,0 +1,144 @@
+#include "cachet/report/charts/line_chart.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "cachet/report/charts/embedded_json.h"
+#include "cachet/report/format.h"
+#include "cachet/report/table.h"
+
+namespace cachet::report {
+namespace {
+
+using nlohmann::json;
+
+std::vector<DrawnSeries> drawn(const LineChart& chart, const PlotSize& size, bool positive_only) {
+  std::vector<DrawnSeries> series;
+  for (const Series& one : chart.series) series.push_back(drawn_series(one, size.points, positive_only));
+  return series;
+}
+
+// Is there something to see on a logarithmic scale? Only positive values, and a range worth it, or the wish for one.
+bool offers_logarithm(const LineChart& chart, const std::vector<DrawnSeries>& series) {
+  double least = INFINITY, most = 0;
+  for (const DrawnSeries& one : series) {
+    for (const Point& point : one.points) {
+      if (point.y > 0 || !chart.log_y) least = std::min(least, point.y);
+      most = std::max(most, point.y);
+    }
+  }
+  return least > 0 && most > 0 && (chart.log_y || most / least >= 5);
+}
+
+json view_of(const LineChart& chart, const std::vector<DrawnSeries>& series, const Axis& y, const PlotSize& size) {
+  const Axis x = x_axis(series);
+  const PlotFrame frame = plot_frame(chart, size);
+  return {{"log", y.logarithmic},
+          {"x", {x.least, x.most}},
+          {"y", {y.least, y.most}},
+          {"frame", {frame.left, frame.top, frame.right, frame.bottom}}};
+}
+
+// Six digits are more than a screen shows and a third of the length.
+double shortened(double value) { return json::parse(format_number(value, 6), nullptr, false).get<double>(); }
+
+json numbers_of(const LineChart& chart, const std::vector<DrawnSeries>& series) {
+  json numbers = json::array();
+  for (size_t i = 0; i < series.size(); ++i) {
+    json x = json::array(), y = json::array();
+    for (const Point& point : series[i].points) {
+      x.push_back(shortened(point.x));
+      y.push_back(shortened(point.y));
+    }
+    numbers.push_back({{"name", chart.series[i].name}, {"x", std::move(x)}, {"y", std::move(y)}});
+    json starts = json::array();  // of lines behind a gap
+    for (size_t k = 1; k < series[i].points.size(); ++k)
+      if (series[i].points[k].starts) starts.push_back(k);
+    if (!starts.empty()) numbers.back()["starts"] = std::move(starts);
+    if (chart.series[i].deviation.empty()) continue;
+    json& deviation = numbers.back()["deviation"] = json::array();
+    for (const Point& point : series[i].points) deviation.push_back(shortened(point.deviation));
+  }
+  return numbers;
+}
+
+Table numbers_table(const LineChart& chart) {
+  Table table;
+  table.columns = {{"series"}};
+  for (const char* name : {"points", "first", "least", "greatest", "last"}) {
+    table.columns.push_back({name, Alignment::right});
+  }
+  for (const Series& series : chart.series) {
+    const DrawnSeries all = drawn_series(series, std::max<size_t>(series.y.size(), 4));
+    std::vector<Cell> row = {series.name, std::to_string(all.points.size())};
+    if (!all.points.empty()) {
+      const auto [least, most] = std::minmax_element(all.points.begin(), all.points.end(),
+                                                     [](const Point& a, const Point& b) { return a.y < b.y; });
+      for (double y : {all.points.front().y, least->y, most->y, all.points.back().y}) row.push_back(format_number(y));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string missing_note(const std::vector<Series>& series) {
+  size_t count = 0;
+  for (const Series& one : series) count += drawn_series(one, 4).missing_count;
+  if (count == 0) return "";
+  return count == 1 ? "One value is not finite (×)." : std::to_string(count) + " values are not finite (×).";
+}
+
+void draw_legend(Markup& html, const std::vector<Series>& series) {
+  if (series.size() < 2) return;
+  html.open("div", {{"class", "legend"}, {"role", "group"}, {"aria-label", "Series"}});
+  for (size_t i = 0; i < series.size(); ++i) {
+    html.open("button",
+              {{"type", "button"}, {"class", "key"}, {"aria-pressed", "true"}, {"data-toggle", std::to_string(i)}});
+    html.open("svg", {{"class", "swatch " + series_class(i)}, {"viewBox", "0 0 22 8"}, {"aria-hidden", "true"}});
+    html.empty("path", {{"class", "curve"}, {"d", "M1 4H21"}}).close();
+    html.element("span", {}, series[i].name).close();
+  }
+  html.close();
+}
+
+bool draw_plot_box(Markup& html, const LineChart& chart, const PlotSize& size, const Axis* y) {
+  const std::vector<DrawnSeries> linear = drawn(chart, size, false);
+  const bool both = y == nullptr && offers_logarithm(chart, linear);
+  json views = json::array();
+  html.open("div", {{"class", "plot-box"}});
+  const auto add = [&](const std::vector<DrawnSeries>& series, const Axis& axis) {
+    draw_plot(html, chart, series, axis, size, !views.empty());
+    views.push_back(view_of(chart, series, axis, size));
+  };
+  const auto add_linear = [&] { add(linear, y ? *y : y_axis(linear, false, chart.y_from_zero)); };
+  const auto add_logarithmic = [&] {
+    const std::vector<DrawnSeries> positive = drawn(chart, size, true);
+    add(positive, y_axis(positive, true, false));
+  };
+  if (!(both && chart.log_y)) add_linear();
+  if (both) add_logarithmic();
+  if (both && chart.log_y) add_linear();
+  html.raw(embedded_json({{"x_label", chart.x_label}, {"series", numbers_of(chart, linear)}, {"views", views}}));
+  html.close();
+  return both;
+}
+
+void draw(Markup& html, const LineChart& chart) {
+  html.open("figure", {{"class", "chart"}}).element("figcaption", {}, chart.title);
+  draw_legend(html, chart.series);
+  if (draw_plot_box(html, chart, {})) {
+    html.element("button", {{"type", "button"}, {"class", "scale"}}, chart.log_y ? "linear scale" : "log scale");
+  }
+  const std::string note = missing_note(chart.series);
+  if (!chart.note.empty() || !note.empty()) {
+    html.element("p", {{"class", "note"}}, chart.note + (chart.note.empty() || note.empty() ? "" : " ") + note);
+  }
+  draw_details(html, "Numbers", numbers_table(chart));
+  html.close();
+}
+
+}  // namespace cachet::report

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "cachet/report/charts/plot.h"
+#include "cachet/report/content.h"
+#include "cachet/report/page/markup.h"
+
+namespace cachet::report {
+
+/// An HTML figure: switches for the series, the plot, its numbers as JSON for the script and as a table for readers.
+void draw(Markup& html, const LineChart& chart);
+
+/// A switch for each series, in its colour, with its last value. Nothing for a single one.
+void draw_legend(Markup& html, const std::vector<Series>& series);
+
+/// The plot with its JSON, and hidden behind it the plot on the other scale where there is a use for it. `y` overrides
+/// the vertical axis. Returns whether there is another scale.
+bool draw_plot_box(Markup& html, const LineChart& chart, const PlotSize& size, const Axis* y = nullptr);
+
+/// "2 values are not finite (×)", or nothing.
+std::string missing_note(const std::vector<Series>& series);
+
+}  // namespace cachet::report

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "cachet/report/content.h"
+#include "cachet/report/page/markup.h"
+
+namespace cachet::report {
+
+/// An HTML figure: one legend, a grid of small plots.
+void draw(Markup& html, const SmallMultiples& multiples);
+
+}  // namespace cachet::report

@@ -1,0 +1,94 @@
+#include "cachet/report/page/markup.h"
+
+#include <cmath>
+#include <stdexcept>
+
+#include "cachet/report/format.h"
+#include "cachet/report/text/display_width.h"
+
+namespace cachet::report {
+
+std::string escaped(std::string_view text) {
+  std::string safe;
+  safe.reserve(text.size());
+  while (!text.empty()) {
+    const char32_t c = take_code_point(text);
+    switch (c) {
+      case '&':
+        safe += "&amp;";
+        break;
+      case '<':
+        safe += "&lt;";
+        break;
+      case '>':
+        safe += "&gt;";
+        break;
+      case '"':
+        safe += "&quot;";
+        break;
+      case '\'':
+        safe += "&#39;";
+        break;
+      default:
+        const bool forbidden = (c < 0x20 && c != '\t' && c != '\n') || c == 0x7F || c == 0xFFFE || c == 0xFFFF;
+        append_code_point(safe, forbidden ? 0xFFFD : c);
+    }
+  }
+  return safe;
+}
+
+std::string coordinate(double value) {
+  if (!std::isfinite(value)) return "0";
+  std::string text = format_fixed(value, 2);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+void Markup::start(std::string_view tag, Attributes attributes) {
+  markup_.append("<").append(tag);
+  for (const Attribute& attribute : attributes) {
+    markup_.append(" ").append(attribute.name).append("=\"").append(escaped(attribute.value)).append("\"");
+  }
+}
+
+Markup& Markup::open(std::string_view tag, Attributes attributes) {
+  start(tag, attributes);
+  markup_ += '>';
+  open_.emplace_back(tag);
+  return *this;
+}
+
+Markup& Markup::close() {
+  if (open_.empty()) throw std::logic_error("Markup::close: no element is open");
+  markup_.append("</").append(open_.back()).append(">");
+  open_.pop_back();
+  return *this;
+}
+
+Markup& Markup::text(std::string_view text) {
+  markup_ += escaped(text);
+  return *this;
+}
+
+Markup& Markup::element(std::string_view tag, Attributes attributes, std::string_view content) {
+  return open(tag, attributes).text(content).close();
+}
+
+Markup& Markup::empty(std::string_view tag, Attributes attributes) {
+  start(tag, attributes);
+  markup_ += "/>";
+  return *this;
+}
+
+Markup& Markup::raw(std::string_view markup) {
+  markup_ += markup;
+  return *this;
+}
+
+const std::string& Markup::str() const {
+  if (!open_.empty()) throw std::logic_error("Markup::str: <" + open_.back() + "> is still open");
+  return markup_;
+}
+
+}  // namespace cachet::report

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "cachet/data/vision/coco/detection_set.h"
+#include "cachet/tasks/detection/detection_plan.h"
+
+namespace cachet::tasks {
+
+/// A detection set of shapes, to try a recipe where its data are not at hand: PNG files in a temporary folder that goes
+/// with this. Sizes are those at which the recipe shows images, up to 512 pixels; classes are numbers.
+class MadeUpScenes {
+ public:
+  MadeUpScenes(const DetectionOptions& options, int64_t count);
+  MadeUpScenes(const MadeUpScenes&) = delete;
+  MadeUpScenes& operator=(const MadeUpScenes&) = delete;
+  ~MadeUpScenes();
+
+  const std::shared_ptr<const data::DetectionSet>& set() const { return set_; }
+
+ private:
+  std::filesystem::path folder_;
+  std::shared_ptr<const data::DetectionSet> set_;
+};
+
+}  // namespace cachet::tasks

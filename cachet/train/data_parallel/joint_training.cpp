@@ -1,0 +1,105 @@
+#include "cachet/train/data_parallel/joint_training.h"
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "cachet/io/json/parse_json.h"
+#include "cachet/train/checkpoints/checkpoint.h"
+#include "cachet/train/machine/environment.h"
+#include "cachet/train/machine/interruption.h"
+#include "cachet/train/step/live_run.h"
+
+namespace cachet::train {
+namespace {
+
+/// By what it is called in a message.
+using Terms = std::map<std::string, std::string>;
+
+Terms terms_of(const CommonGround& own) {
+  Terms terms{{"recipe", own.config_hash},
+              {"kind of device", c10::DeviceTypeName(own.device, /*lower_case=*/true)},
+              {"train.accumulate", std::to_string(own.accumulate)},
+              {"version of cachet", cachet_version()},
+              {"LibTorch", torch_version()}};
+  for (const auto& [split, digest] : own.data) terms[split + " data"] = digest.identity();
+  return terms;
+}
+
+/// Why processes with these terms, by rank, do not train together; empty where they do.
+std::string disagreement(const std::vector<std::string>& all) {
+  std::vector<Terms> terms;
+  for (const std::string& text : all) terms.push_back(io::parse_json<nlohmann::json>(text).get<Terms>());
+  for (size_t rank = 1; rank < terms.size(); ++rank) {
+    for (const auto& [name, value] : terms[0]) {
+      const auto found = terms[rank].find(name);
+      // Data that a process has not opened it does not train with.
+      if (found != terms[rank].end() && found->second != value)
+        return "process " + std::to_string(rank) + " has another " + name + " than process 0 (" +
+               found->second.substr(0, 16) + ", not " + value.substr(0, 16) + ")";
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+void agree(const CommonGround& own, processes::Processes& processes) {
+  const std::vector<std::string> all = processes.to_leader(nlohmann::json(terms_of(own)).dump());
+  const std::string why_not = processes.from_leader(processes.leads() ? disagreement(all) : std::string());
+  if (!why_not.empty()) throw std::runtime_error(why_not);
+}
+
+Leader::~Leader() { name_stragglers({}); }
+
+void Leader::name_stragglers(std::function<void(const std::string& line)> say) {
+  if (processes_) processes_->name_stragglers(std::move(say));
+}
+
+void Leader::begin(const CommonGround& own, const std::optional<std::filesystem::path>& checkpoint) {
+  if (!processes_) return;
+  agree(own, *processes_);
+  processes_->connect();
+  processes_->from_leader(checkpoint ? std::filesystem::absolute(*checkpoint).string() : std::string());
+  they_wait_ = true;
+}
+
+void Leader::announce(Act act) {
+  if (processes_) processes_->from_leader(static_cast<int64_t>(act));
+}
+
+void Leader::leave() noexcept {
+  if (!they_wait_) return;
+  try {
+    announce(Act::leave);
+  } catch (const std::exception&) {  // those that are gone have left
+  }
+}
+
+bool follow(Task& task, const Options& options, const std::string& config_hash,
+            const std::shared_ptr<processes::Processes>& processes) {
+  const Interruption interruption;
+  LiveRun live(task, options, processes);
+  agree({config_hash, live.device().type(), task.data_digests(), options.train.accumulate}, *processes);
+  processes->connect();
+  if (const std::string checkpoint = processes->from_leader(std::string()); !checkpoint.empty())
+    live.restore(read_checkpoint(checkpoint));
+  while (true) {
+    switch (static_cast<Act>(processes->from_leader(int64_t{0}))) {
+      case Act::step:
+        live.advance(interruption.signal());
+        break;
+      case Act::give_state:
+        live.give_own_state();
+        break;
+      case Act::renew_average:
+        live.renew_average();
+        break;
+      case Act::leave:
+        return interruption.requested();
+    }
+  }
+}
+
+}  // namespace cachet::train

@@ -1,0 +1,55 @@
+#include "cachet/train/data_parallel/part_counts.h"
+
+#include <optional>
+#include <stdexcept>
+
+#include "cachet/train/checkpoints/checkpoint.h"
+#include "cachet/train/checkpoints/checkpoint_store.h"
+
+namespace cachet::train {
+namespace {
+
+int64_t parts_of(const TrainOptions& options) { return options.has_parts() ? options.shard.all_parts() : 0; }
+
+std::string spread_text(int64_t parts, int64_t processes) {
+  if (parts == 0) return "one state for all micro-batches and processes";
+  return std::to_string(parts) + (parts == 1 ? " part" : " parts") + " in a step (" + count_of_processes(processes) +
+         " x train.accumulate " + std::to_string(parts / processes) + ")";
+}
+
+/// What makes the parts of a run as many as they were.
+std::string remedy(int64_t parts, const TrainOptions& options) {
+  const int64_t processes = options.shard.world_size;
+  if (parts == 0 || !options.has_parts()) return "resume with the train.state of the run";
+  if (parts % processes != 0) return "resume with a number of processes that divides " + std::to_string(parts);
+  const int64_t accumulate = parts / processes;
+  return "resume with --set train.accumulate=" + std::to_string(accumulate) +
+         ", and with the same whole step: train.batch_size (in translation data.max_tokens) x train.accumulate";
+}
+
+}  // namespace
+
+std::string count_of_processes(int64_t processes) {
+  return processes == 1 ? "1 process" : std::to_string(processes) + " processes";
+}
+
+void require_as_many_parts(const TrainState& saved, const TrainOptions& options) {
+  if (saved.parts == parts_of(options)) return;
+  throw std::runtime_error("the checkpoint has " + spread_text(saved.parts, saved.world_size) +
+                           ", the run would have " + spread_text(parts_of(options), options.shard.world_size) +
+                           ": the state of a part belongs to its samples; " + remedy(saved.parts, options));
+}
+
+void require_parts_of_newest(const std::filesystem::path& checkpoints, const TrainOptions& options) {
+  for (const std::filesystem::path& folder : newest_checkpoints(checkpoints)) {
+    std::optional<TrainState> saved;
+    try {
+      saved = read_checkpoint_state(folder);
+    } catch (const DamagedCheckpoint&) {
+      continue;
+    }
+    return require_as_many_parts(*saved, options);
+  }
+}
+
+}  // namespace cachet::train

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cachet/io/tensors/tensor_map.h"
+#include "cachet/train/checkpoints/checkpoint.h"
+
+namespace cachet::train {
+
+// A checkpoint has what each of several processes carries in its stream of micro-batches. Process 0's tensors have
+// their own names; those of process 1 begin with "process.1/". If parts have states of their own, part r has the names
+// of process r.
+
+/// The name in a checkpoint of a tensor in the stream of process `rank` > 0.
+std::string stream_name(const std::string& name, int64_t rank);
+
+/// The tensors of a checkpoint's stream that are process `rank`'s, by their own names.
+io::TensorMap stream_of(const io::TensorMap& stream, int64_t rank);
+
+/// The bytes that a process sends to the leader for a checkpoint: `own`, and a digest of the tensors that all processes
+/// must have alike.
+std::string packed_state(io::TensorMap own, const io::TensorMap& common);
+
+/// Adds to the leader's checkpoint what the other processes sent, by rank; the leader's own bytes come first. Throws
+/// std::logic_error if the digests differ.
+void add_states_of_others(Checkpoint& checkpoint, const std::vector<std::string>& states);
+
+}  // namespace cachet::train

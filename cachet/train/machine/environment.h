@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cachet/train/machine/device_choice.h"
+
+namespace cachet::train {
+
+/// What a bug report needs: nothing of it names the machine or its user.
+struct Environment {
+  std::string cachet_version;
+  std::string commit;  // of the source this was built from; "unknown" outside a checkout
+  std::string compiler, build_flags;
+  std::string torch_version;   // of the LibTorch that is loaded
+  std::string torch_built;     // of the one that Cachet was built against
+  std::string processor;       // its model: "AMD EPYC 9B14"; "unknown" where the system does not tell
+  std::string gpus;            // models of those that LibTorch can use: "2 x NVIDIA H200"; empty where there is none
+  std::string cpu_capability;  // instruction set that LibTorch's kernels use: "AVX512"
+  int threads = 0;
+  int hardware_threads = 0;
+  int64_t memory_bytes = 0;  // of the machine; 0 where the system does not tell
+  int64_t processes = 0;     // that train a run together, `threads` in each; 0 if no run is meant
+};
+
+Environment environment();
+
+/// A key of environment.json and its value.
+struct EnvironmentEntry {
+  std::string key;
+  std::variant<std::string, int64_t> value;
+
+  std::string text() const;  // for people: bytes as "23.5 GiB"
+};
+/// In the order in which they are shown.
+std::vector<EnvironmentEntry> entries(const Environment& environment);
+
+/// Whether a run with this `train.device` has a GPU here.
+bool runs_on_gpu(const Environment& environment, const DeviceChoice& choice);
+
+/// What a run with this `train.device` ran on: the GPUs, or "2 threads of AMD EPYC 9B14". Of several processes: "2
+/// processes, each with 1 thread of AMD EPYC 9B14".
+std::string device_text(const Environment& environment, const DeviceChoice& choice);
+
+std::string to_json(const Environment& environment);  // one object, with a schema number
+std::string to_text(const Environment& environment);  // one line
+/// A line for the user where another LibTorch is loaded than Cachet was built against.
+std::optional<std::string> torch_mismatch(const Environment& environment);
+
+std::string cachet_version();
+std::string torch_version();  // of the LibTorch that is loaded: "2.13.0"
+
+}  // namespace cachet::train

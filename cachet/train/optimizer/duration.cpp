@@ -1,0 +1,66 @@
+#include "cachet/train/optimizer/duration.h"
+
+#include <charconv>
+#include <limits>
+#include <optional>
+
+namespace cachet::train {
+namespace {
+
+std::optional<Span> parse_span(std::string_view text) {
+  Span span;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), span.count);
+  if (error != std::errc()) return std::nullopt;
+  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+  if (unit == " step" || unit == " steps") {
+    span.unit = Span::Unit::steps;
+  } else if (unit == " epoch" || unit == " epochs") {
+    span.unit = Span::Unit::epochs;
+  } else {
+    return std::nullopt;
+  }
+  return span;
+}
+
+void refuse_span(const config::View& view, std::string_view key, const std::string& text, int64_t least) {
+  view.problem(key, "\"" + text + "\" is no stretch of training; write a count of at least " + std::to_string(least) +
+                        " and a unit: \"500 steps\", \"3 epochs\"");
+}
+
+}  // namespace
+
+int64_t Span::steps(int64_t steps_per_epoch) const {
+  if (unit == Unit::steps) return count;
+  int64_t product = 0;
+  if (__builtin_mul_overflow(count, steps_per_epoch, &product)) return std::numeric_limits<int64_t>::max();
+  return product;
+}
+
+std::string Span::text() const {
+  return std::to_string(count) + (unit == Unit::steps ? " step" : " epoch") + (count == 1 ? "" : "s");
+}
+
+Span read_span(const config::View& view, std::string_view key, Span fallback, int64_t least) {
+  const std::string text = view.text(key, fallback.text());
+  const std::optional<Span> span = parse_span(text);
+  if (span && span->count >= least) return *span;
+  refuse_span(view, key, text, least);
+  return fallback;
+}
+
+std::vector<Span> read_spans(const config::View& view, std::string_view key, const std::vector<Span>& fallback,
+                             int64_t least) {
+  std::vector<std::string> texts;
+  for (const Span& span : fallback) texts.push_back(span.text());
+  std::vector<Span> spans;
+  for (const std::string& text : view.texts(key, texts)) {
+    const std::optional<Span> span = parse_span(text);
+    if (span && span->count >= least)
+      spans.push_back(*span);
+    else
+      refuse_span(view, key, text, least);
+  }
+  return spans;
+}
+
+}  // namespace cachet::train

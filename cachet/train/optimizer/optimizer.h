@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "cachet/io/tensors/tensor_map.h"
+#include "cachet/train/optimizer/optimizer_options.h"
+#include "cachet/train/optimizer/parameter_groups.h"
+
+namespace cachet::train {
+
+/// What a schedule sets for one step.
+struct UpdateRates {
+  double learning_rate = 0;
+  std::optional<double> momentum{};  // replaces AdamW's first beta, or SGD's momentum; none = the option's
+};
+
+/// Updates parameters by their gradients with LibTorch's fused operators. Parameters without a gradient in a step are
+/// passed over.
+///
+/// torch::optim is not used because it keys its state by the addresses of parameters and saves it as pickle; here the
+/// state is tensors named after the parameters.
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+
+  virtual void step(const UpdateRates& rates) = 0;
+
+  /// Whether steps leave something for the next ones besides the parameters.
+  virtual bool keeps_state() const = 0;
+
+  /// "<parameter>.<quantity>"; the tensors share storage with the optimizer. Parameters that never had a gradient are
+  /// absent.
+  virtual io::TensorMap state() const = 0;
+  /// Throws std::runtime_error naming the tensors that are missing, unexpected or of another shape.
+  virtual void load_state(const io::TensorMap& state) = 0;
+};
+
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, ParameterGroups groups);
+
+}  // namespace cachet::train

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "cachet/config/view.h"
+#include "cachet/train/optimizer/duration.h"
+
+namespace cachet::train {
+
+/// The table [optimizer] of a recipe.
+struct OptimizerOptions {
+  enum class Kind { adamw, sgd };
+  Kind kind = Kind::adamw;
+  double learning_rate = 1e-3;                        // key `lr`: the schedule's peak
+  double backbone_rate = 1;                           // of all but the task's head, as a share of it
+  double weight_decay = 0.05;                         // decoupled (AdamW) or added to the gradient (SGD)
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // AdamW; keys `betas`, `eps`
+  double momentum = 0.9;                              // SGD
+  bool nesterov = false;
+};
+
+OptimizerOptions read_optimizer_options(const config::View& view);
+
+/// What a schedule of the kind one_cycle reads.
+struct OneCycleOptions {
+  enum class Rule { pytorch, version_0_1_0 };
+  enum class Anneal { cosine, linear };
+  Rule rule = Rule::pytorch;
+  std::optional<double> share_up = 0.3;  // of the run's steps, up to the peak; key `pct_start`; none = the warm-up's
+  Anneal anneal = Anneal::cosine;
+  bool three_phase = false;       // down to the first rate in as many steps as up, then to the least
+  double div_factor = 25;         // the peak over the first rate
+  double final_div_factor = 1e4;  // the first rate over the last
+  bool cycle_momentum = true;     // AdamW's first beta, or SGD's momentum
+  double base_momentum = 0.85;    // at the peak
+  double max_momentum = 0.95;     // at the first rate and the last
+};
+
+/// The table [schedule] of a recipe: the learning rate over the steps of a run.
+struct ScheduleOptions {
+  enum class Kind { cosine, linear, constant, one_cycle, inverse_sqrt, arena, step };
+  Kind kind = Kind::cosine;
+  Span warmup{0, Span::Unit::steps};
+  double warmup_start = 0;         // learning rate before the warm-up; key `warmup_from`
+  double minimum = 0;              // learning rate at the end
+  std::vector<Span> milestones{};  // of step: where the rate falls
+  double factor = 0.1;             // of step: what it is multiplied by at each
+  double warmup_factor = 0.001;    // of step: share of the rate at the first step of the warm-up
+  int64_t first_update = 1;        // the number that the first step counts as
+  OneCycleOptions one_cycle{};
+
+  /// Whether the schedule also sets AdamW's first beta, or SGD's momentum.
+  bool cycles_momentum() const {
+    return kind == Kind::one_cycle && one_cycle.rule == OneCycleOptions::Rule::pytorch && one_cycle.cycle_momentum;
+  }
+};
+
+ScheduleOptions read_schedule_options(const config::View& view);
+
+}  // namespace cachet::train

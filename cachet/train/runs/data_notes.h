@@ -1,0 +1,25 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cachet/train/training_task.h"
+
+namespace cachet::train {
+
+/// Which notes of a task's data (Task::data_notes) the user has seen: those that a task was made with, since whoever
+/// made it told them, and those that were asked for here.
+class ToldNotes {
+ public:
+  explicit ToldNotes(const Task& task);
+
+  /// Those that came since; from now on they count as told.
+  std::vector<std::string> untold();
+
+ private:
+  const Task& task_;
+  std::set<std::string> told_;
+};
+
+}  // namespace cachet::train

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachet/report/metric_description.h"
+#include "cachet/train/runs/sample_words.h"
+
+namespace cachet::train {
+
+/// What a run is, kept in its run.json when it begins: all that tables and pages need besides its events. Nothing that
+/// looks at a run builds its model or reads its recipe anew.
+struct RunDescription {
+  std::string task;  // as [task] kind has it: "image_classification"
+  SampleWords words;
+  std::string model;  // "vit_small_patch16_224"
+  int64_t parameters = 0;
+  int64_t linear_convolution_macs = 0, attention_macs = 0;  // of one sample; 0 where nobody counted them
+  /// False if they were counted by an earlier rule, and are both kNoMacs.
+  bool has_macs() const { return attention_macs != kNoMacs; }
+  static constexpr int64_t kNoMacs = -1;
+  std::vector<report::MetricDescription> metrics;
+  /// Samples that the metric that decides is measured on, and those of their split; 0 if the run does not say.
+  int64_t evaluated = 0, split_size = 0;
+
+  /// How many samples a metric is a share of; 0 if it is none, or if the run does not say.
+  int64_t samples_of(const report::MetricDescription& metric) const { return metric.share ? evaluated : 0; }
+
+  bool operator==(const RunDescription&) const = default;
+};
+
+/// "64 of 10000 test images" if a limit leaves a part of the split, else "10000 test images".
+std::string evaluated_text(const SampleWords& words, int64_t evaluated, int64_t split_size);
+
+/// One JSON object, whose fields are only ever added to.
+std::string to_json(const RunDescription& description);
+
+/// Nothing for a text that is none. Fields that are missing keep their defaults.
+std::optional<RunDescription> run_description_from_json(const std::string& text);
+
+/// What the trainer itself measures in each step, for those who show it: the penalties, "lr", "grad_norm".
+const std::vector<report::MetricDescription>& trainer_metrics();
+
+}  // namespace cachet::train

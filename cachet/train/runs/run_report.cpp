@@ -1,0 +1,207 @@
+#include "cachet/train/runs/run_report.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+
+#include "cachet/io/files/atomic_file.h"
+#include "cachet/report/format.h"
+#include "cachet/report/page/html.h"
+#include "cachet/report/page/run_page.h"
+#include "cachet/report/uncertainty.h"
+#include "cachet/train/data_parallel/part_counts.h"
+#include "cachet/train/machine/environment.h"
+#include "cachet/train/runs/event_curves.h"
+#include "cachet/train/runs/paper_rows.h"
+#include "cachet/train/step/step_meter.h"
+
+namespace cachet::train {
+namespace {
+
+using report::MetricDescription;
+using EventKind = Event::Kind;
+
+report::Status status_of(const Status& status) {
+  if (status.running) return report::Status::running;
+  switch (status.ending) {
+    case Ending::interrupted:
+      return report::Status::interrupted;
+    case Ending::not_finite:
+    case Ending::failed:
+    case Ending::killed:
+      return report::Status::failed;
+    case Ending::finished:
+    case Ending::early_stop:
+    case Ending::out_of_time:
+      return report::Status::finished;
+  }
+  return report::Status::finished;
+}
+
+/// Those that the task described in its order, then what else the run logged; not the trainer's own.
+std::vector<MetricDescription> shown_metrics(const RunDescription& run, const std::vector<Event>& events) {
+  std::vector<MetricDescription> all = run.metrics;
+  const auto has = [](const std::vector<MetricDescription>& list, const std::string& name) {
+    return std::ranges::find(list, name, &MetricDescription::name) != list.end();
+  };
+  for (const EventKind kind : {EventKind::evaluation, EventKind::step})
+    for (const std::string& name : metric_names(events, kind))
+      if (!has(all, name) && !has(trainer_metrics(), name)) all.push_back(report::description_of({}, name));
+  return all;
+}
+
+void add_metric_charts(const RunDescription& run, const std::vector<Event>& events, report::RunPage& page) {
+  for (const MetricDescription& metric : shown_metrics(run, events)) {
+    if (metric.constant) continue;
+    const bool percent = metric.form == report::ValueForm::percent;
+    report::add_chart(page.charts, {report::heading(metric),
+                                    percent ? "%" : metric.unit,
+                                    {curve(events, EventKind::step, metric.name, "training"),
+                                     curve(events, EventKind::evaluation, metric.name, run.words.held_out)},
+                                    percent});
+  }
+  for (const MetricDescription& metric : trainer_metrics())
+    report::add_chart(page.charts, {report::heading(metric),
+                                    "",
+                                    {curve(events, EventKind::step, metric.name, metric.title)},
+                                    /*in_percent=*/false,
+                                    /*from_zero=*/true});
+}
+
+void add_machine_charts(const RunDescription& run, const std::vector<Event>& events, report::RunPage& page) {
+  report::Series rate = curve(events, EventKind::step, "tokens_per_second", token_rate_title(run));
+  if (rate.x.empty()) rate = curve(events, EventKind::step, "samples_per_second", run.words.many + "/s");
+  const std::string unit = rate.name;
+  report::add_chart(page.charts, {"Throughput", unit, {std::move(rate)}, false, /*from_zero=*/true});
+  report::add_chart(page.charts, {"Waiting for data",
+                                  "% of a step",
+                                  {curve(events, EventKind::step, "data_wait", "waiting for data")},
+                                  /*in_percent=*/true,
+                                  /*from_zero=*/true});
+}
+
+/// What the run is to reach: its last value and its best.
+void add_deciding_facts(const RunDescription& run, const std::vector<Event>& events, report::RunPage& page) {
+  const MetricDescription* metric = report::deciding(run.metrics);
+  if (metric == nullptr) return;
+  const std::vector<double> values = step_curve(events, EventKind::evaluation, metric->name).values;
+  if (values.empty()) return;
+  const std::vector<double> errors =
+      step_curve(events, EventKind::evaluation, metric->name + std::string(report::kErrorSuffix)).values;
+  const auto text = [&](double value) { return report::format_value(*metric, value); };
+  const std::optional<double> error = errors.empty() ? std::nullopt : std::optional(errors.back());
+  const std::string spread = report::uncertainty_text(values.back(), error, run.samples_of(*metric), text);
+  const std::string samples = run.evaluated < run.split_size ? evaluated_text(run.words, run.evaluated, run.split_size)
+                                                             : "the " + run.words.held_out + " " + run.words.many;
+  page.facts.push_back({report::heading(*metric), text(values.back()), "of " + samples + spread});
+  if (metric->better == report::Better::neither) return;
+  const double best = report::best_of(values, metric->better);
+  page.facts.push_back({"Best " + metric->title, text(best), ""});
+}
+
+void add_facts(const RunDescription& run, const Status& status, const std::vector<Event>& events,
+               report::RunPage& page) {
+  add_deciding_facts(run, events, page);
+  page.facts.push_back({"Parameters", report::format_count(static_cast<double>(run.parameters)), ""});
+  if (run.linear_convolution_macs > 0)
+    page.facts.push_back({"MACs (evaluation)", report::format_count(static_cast<double>(run.linear_convolution_macs)),
+                          "linear and convolution, for one " + run.words.one + "; attention " +
+                              report::format_count(static_cast<double>(run.attention_macs))});
+  page.facts.push_back({"Epoch", std::to_string(status.epoch) + " of " + std::to_string(status.epochs),
+                        "step " + std::to_string(status.step) + " of " + std::to_string(status.total_steps)});
+}
+
+/// Into how many parts with states of their own a step is cut, if it is.
+void add_part_facts(const RunFolder& folder, report::RunPage& page) {
+  const RecipeValues& values = folder.values();
+  const auto value = [&](const char* key) {
+    const auto found = values.find(key);
+    return found == values.end() ? std::string() : found->second;
+  };
+  const std::string state = value("train.state");
+  if (state.empty() || state == "\"shared\"") return;
+  const std::string accumulate = value("train.accumulate");
+  const int64_t processes = std::max<int64_t>(1, folder.processes()),
+                parts = processes * std::strtoll(accumulate.c_str(), nullptr, 10);
+  page.facts.push_back({"Parts of a step", std::to_string(parts),
+                        (state == "\"first\"" ? "with the state of part 0" : "each with a state of its own") +
+                            std::string("; ") + count_of_processes(processes) +
+                            ", each with train.accumulate = " + accumulate});
+}
+
+/// When it began, how long it took, on what.
+void add_machine_facts(const RunFolder& folder, const Environment& machine, const std::vector<Event>& events,
+                       report::RunPage& page) {
+  const std::string& created = folder.created();  // 2026-11-21T20:43:45Z
+  const size_t time = created.find('T');
+  page.facts.push_back(
+      {"Begun", created.substr(0, time), time == std::string::npos ? "" : created.substr(time + 1, 5) + " UTC"});
+  double whole = 0, evaluation = 0;
+  for (const Event& event : events) {
+    whole = std::max(whole, event.machine.find("seconds").value_or(0));
+    evaluation += event.machine.find("evaluation_seconds").value_or(0);
+  }
+  if (whole > 0)
+    page.facts.push_back(
+        {"Training time", report::format_duration(training_seconds(events)),
+         "the run took " + report::format_duration(whole) +
+             (evaluation > 0 ? ", " + report::format_duration(evaluation) + " of it in evaluations" : std::string())});
+  const bool on_gpu = runs_on_gpu(machine, device_of(folder.values())), several = machine.processes > 1;
+  const std::string processes = std::to_string(machine.processes) + " processes";
+  const std::string threads = std::to_string(machine.threads) + (machine.threads == 1 ? " thread" : " threads");
+  std::string value = threads, detail = machine.processor;
+  if (on_gpu) {
+    value = machine.gpus;
+    detail = (several ? processes + ", each with " : "") + threads + " of " + machine.processor;
+  } else if (several) {
+    value = processes;
+    detail = "each with " + threads + " of " + machine.processor;
+  }
+  if (machine.memory_bytes > 0) detail += ", " + report::format_bytes(machine.memory_bytes) + " of memory";
+  page.facts.push_back({"Machine", value, detail});
+}
+
+/// The rows of papers that the run's recipe trains, and how the experiment differs from the paper's.
+void add_paper(const RecipeValues& values, report::RunPage& page) {
+  const std::optional<PaperRows> paper = paper_rows_of(values);
+  if (!paper || paper->rows.empty()) return;
+  report::Table rows{"", {{"paper"}, {"row"}, {"the paper's value"}}, {}, several_runs_text(*paper).value_or("")};
+  for (const PaperRow& row : paper->rows) rows.rows.push_back({paper_title(row.arxiv), row.row, row.value});
+  report::Section section{"The paper's row", {std::move(rows)}, changed_keys_text(*paper).value_or("")};
+  if (!paper->differs.empty()) {
+    report::Table differs{"", {{"differs from the paper"}}, {}, ""};
+    for (const std::string& difference : paper->differs) differs.rows.push_back({difference});
+    section.blocks.push_back(std::move(differs));
+  }
+  page.sections.push_back(std::move(section));
+}
+
+}  // namespace
+
+void write_run_report(const RunFolder& folder, const RunDescription& run, const Status& status,
+                      const std::vector<Event>& events, std::vector<report::Section> sections) {
+  report::RunPage page;
+  page.name = folder.path().filename().string();
+  page.subtitle = run.model;
+  page.status = status_of(status);
+  page.status_detail = status.message;
+  add_facts(run, status, events, page);
+  add_part_facts(folder, page);
+  Environment machine = environment();
+  machine.processes = folder.processes();
+  add_machine_facts(folder, machine, events, page);
+  add_metric_charts(run, events, page);
+  add_machine_charts(run, events, page);
+  page.sections = std::move(sections);
+  add_paper(folder.values(), page);
+  page.recipe = folder.recipe_text().value_or("");
+  for (const std::string& key : folder.set_keys())
+    if (const auto value = folder.values().find(key); value != folder.values().end())
+      page.settings += key + " = " + value->second + "\n";
+  page.commands = folder.command_text();
+  for (const EnvironmentEntry& entry : entries(machine)) page.environment.emplace_back(entry.key, entry.text());
+  page.footer = "Cachet " + cachet_version();
+  io::write_file_atomically(folder.report(), report::render_html(report::run_page(page)));
+}
+
+}  // namespace cachet::train

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "cachet/train/runs/run_folder.h"
+#include "cachet/train/training_task.h"
+
+namespace cachet::train {
+
+/// status.json: where a run stands, written at its start, at each evaluation and at every kind of ending. That of a run
+/// whose process was killed says that it is running.
+std::string to_json(const Status& status);
+
+/// Nothing where the file is missing or damaged. Throws io::NewerSchema.
+std::optional<Status> read_status(const std::filesystem::path& file);
+
+/// That of a run's folder; killed where it says that it is running and no process trains it. Nothing where the file is
+/// missing. Throws io::Error where it is damaged: then it does not say whether the run is over.
+std::optional<Status> current_status(const RunFolder& folder);
+
+/// Whether a run needs no resuming: it was finished or stopped early.
+bool is_complete(const Status& status);
+
+/// "running", or how it ended: "finished", "interrupted".
+std::string state_word(const Status& status);
+
+/// "finished", "stopped early at step 20 of 36", "running at step 20 of 36", "killed at step 20 of 36".
+std::string to_text(const Status& status);
+
+}  // namespace cachet::train

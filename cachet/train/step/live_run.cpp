@@ -1,0 +1,271 @@
+#include "cachet/train/step/live_run.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+
+#include "cachet/io/tensors/state_dict.h"
+#include "cachet/train/data_parallel/part_counts.h"
+#include "cachet/train/data_parallel/process_states.h"
+#include "cachet/train/inference/inference_scope.h"
+#include "cachet/train/machine/environment.h"
+#include "cachet/train/machine/runtime.h"
+#include "cachet/train/step/gradients.h"
+#include "cachet/train/step/micro_batches.h"
+#include "cachet/train/step/outgrown_values.h"
+#include "cachet/train/step/recalibration.h"
+
+namespace cachet::train {
+namespace {
+
+/// The device, with the model on it: the optimizer and the averages are made where the parameters are.
+c10::Device placed(torch::nn::Module& model, c10::Device device) {
+  place(model, device);
+  return device;
+}
+
+int64_t bounded_steps(const TrainOptions& options, int64_t steps_per_epoch) {
+  const int64_t all = Span{options.epochs, Span::Unit::epochs}.steps(steps_per_epoch);
+  return options.limit ? std::min(all, options.limit->steps(steps_per_epoch)) : all;
+}
+
+/// Tensors by what they are called: "the weight or state".
+using CalledTensors = std::pair<const char*, const io::TensorMap*>;
+
+void require_finite(std::initializer_list<CalledTensors> all) {
+  std::vector<std::string> names;
+  std::vector<at::Tensor> tensors;
+  for (const auto& [what, map] : all) {
+    for (const auto& [name, tensor] : *map) {
+      names.push_back(std::string(what) + " " + name);
+      tensors.push_back(tensor);
+    }
+  }
+  if (const auto index = first_non_finite(tensors)) throw NotFinite(names[*index] + " is not finite");
+}
+
+/// The sums of a run whose loss column has the penalty in it.
+std::vector<MetricSum> with_penalty_in_loss(std::vector<MetricSum> sums) {
+  const auto penalty = std::ranges::find(sums, "penalty", &MetricSum::name);
+  if (penalty == sums.end()) return sums;
+  std::ranges::find(sums, "loss", &MetricSum::name)->total += penalty->total;
+  sums.erase(penalty);
+  return sums;
+}
+
+}  // namespace
+
+LiveRun::LiveRun(Task& task, const Options& options, std::shared_ptr<processes::Processes> processes)
+    : task_(task),
+      options_(options),
+      processes_(std::move(processes)),
+      device_(placed(task.model(), find_device(options.train.device))),
+      parts_(options.train.has_parts() ? std::make_unique<PartStates>(task.model(), options.train) : nullptr),
+      training_step_(task, options, processes_, parts_.get()),
+      batches_per_epoch_(checked_batches(task)),
+      steps_per_epoch_((batches_per_epoch_ + options.train.accumulate - 1) / options.train.accumulate),
+      total_steps_(bounded_steps(options.train, steps_per_epoch_)),
+      schedule_(options.schedule, options.optimizer.learning_rate, total_steps_, steps_per_epoch_),
+      renews_average_(options.train.ema_decay > 0 && options.train.ema_renew_states > 0 && has_states(task.model())) {
+  // Other processes than the leader need the average for its states alone, which are sums over all of them unless parts
+  // have states of their own.
+  if (parts_ && rank() > 0) renews_average_ = false;
+  const AverageOptions average = average_options(options.train);
+  if (average.decay > 0 && (rank() == 0 || renews_average_)) average_.emplace(task.model(), average);
+  task.model().train();
+  if (rank() > 0) seed_draws(options.train.seed, rank());
+}
+
+StepSummary LiveRun::advance(int stop_signal) {
+  if (!stream_) open_stream({});
+  // The last accumulation of an epoch takes what is left of it.
+  const int64_t micro_batches = std::min(options_.train.accumulate, batches_per_epoch_ - state.batch);
+  StepSummary result = named_step(micro_batches, stop_signal);
+  move_cursor(micro_batches);
+  state.step += 1;
+  if (average_) average_->update(state.step);
+  state.samples += result.samples;
+  state.evaluated = false;
+  add_sums(state.running, state.penalty_in_loss ? with_penalty_in_loss(result.sums) : result.sums);
+  state.running_norm += result.gradient_norm;
+  state.running_steps += 1;
+  return result;
+}
+
+void LiveRun::fill_stream() {
+  if (!stream_) open_stream({});
+  stream_->fill_state(batches_per_epoch_ / 2);
+}
+
+StepSummary LiveRun::named_step(int64_t micro_batches, int stop_signal) {
+  try {
+    return training_step_.run(*stream_, micro_batches, schedule_.rates(state.step), stop_signal);
+  } catch (const NotFinite& error) {
+    const auto what = outgrown_value(task_.model());
+    if (!what) throw;
+    throw NotFinite(std::string(error.what()) + "; " + *what);
+  }
+}
+
+void LiveRun::move_cursor(int64_t micro_batches) {
+  state.batch += micro_batches;
+  if (state.batch < batches_per_epoch_) return;
+  state.batch = 0;
+  state.epoch += 1;
+  stream_.reset();
+}
+
+void LiveRun::open_stream(const io::TensorMap& stream_state) {
+  stream_ = task_.training_stream(state.epoch, state.batch);
+  for (int64_t i = 0; i < own_parts(); ++i)
+    if (const io::TensorMap own = stream_of(stream_state, part_number(i)); !own.empty()) stream_->restore(i, own);
+}
+
+io::TensorMap LiveRun::own_generators() const {
+  return parts_ ? parts_->generators() : random_state(task_.model(), rank());
+}
+
+io::TensorMap LiveRun::own_stream() const {
+  io::TensorMap own;
+  if (!stream_) return own;
+  for (int64_t i = 0; i < own_parts(); ++i) {
+    const int64_t number = part_number(i);
+    for (auto& [name, tensor] : stream_->state(i)) own.emplace(number == 0 ? name : stream_name(name, number), tensor);
+  }
+  return own;
+}
+
+Checkpoint LiveRun::capture() const {
+  Checkpoint checkpoint;
+  checkpoint.stream = own_stream();
+  checkpoint.random = own_generators();
+  if (parts_) checkpoint.parts = parts_->states();
+  // First of all: the others wait for it, whatever is found to be wrong.
+  if (processes_) add_states_of_others(checkpoint, processes_->to_leader(own_state()));
+  checkpoint.model = io::state_dict(task_.model());
+  checkpoint.optimizer = training_step_.optimizer().state();
+  if (average_) checkpoint.ema = average_->state();
+  require_finite({{"the weight or state", &checkpoint.model},
+                  {"the optimizer's", &checkpoint.optimizer},
+                  {"the averaged weight or state", &checkpoint.ema},
+                  {"the stream's", &checkpoint.stream},
+                  {"the state", &checkpoint.parts}});
+  checkpoint.state = state;
+  checkpoint.state.seed = options_.train.seed;
+  checkpoint.state.threads = at::get_num_threads();
+  checkpoint.state.world_size = world_size();
+  checkpoint.state.parts = parts_ ? parts_->all() : 0;
+  checkpoint.state.cachet_version = cachet_version();
+  checkpoint.state.torch_version = torch_version();
+  return checkpoint;
+}
+
+int64_t LiveRun::expected_checkpoint_bytes() const {
+  const int64_t models = options_.train.ema_decay > 0 ? 2 : 1;
+  constexpr int64_t kMoments = 2;
+  return (models + kMoments) * training_step_.parameter_bytes() + models * state_bytes(task_.model()) +
+         part_state_bytes(task_.model(), options_.train).in_checkpoint;
+}
+
+std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
+  require_as_many_parts(checkpoint.state, options_.train);
+  const TrainState saved = recounted(checkpoint.state);
+  if (saved.batch < 0 || saved.batch >= batches_per_epoch_ || saved.epoch < 0 || saved.step < 0) {
+    throw std::runtime_error("the checkpoint stands at batch " + std::to_string(saved.batch) +
+                             " of an epoch that has " + std::to_string(batches_per_epoch_) +
+                             ": the training data changed");
+  }
+  io::load_state_dict(task_.model(), checkpoint.model, {.conversion = io::LoadPolicy::Conversion::kNone});
+  if (saved.step > 0 && checkpoint.optimizer.empty() && training_step_.optimizer().keeps_state())
+    throw std::runtime_error("the checkpoint has no state of the optimizer, which " + std::to_string(saved.step) +
+                             " steps leave: optimizer.safetensors is empty; resume from another checkpoint");
+  training_step_.optimizer().load_state(checkpoint.optimizer);
+  if (average_) average_->load_state(checkpoint.ema);
+  state = saved;
+  stream_.reset();
+  const bool as_many = saved.world_size == world_size();
+  if (as_many) use_threads(std::max<int64_t>(1, saved.threads));  // others add in another order
+  if (state.batch > 0) open_stream(as_many || parts_ ? checkpoint.stream : io::TensorMap());
+  // Last: nothing before it may draw from it.
+  if (parts_) return restore_parts(checkpoint);
+  std::vector<std::string> notes;
+  if (!as_many) {
+    notes.push_back("the checkpoint is one of " + count_of_processes(saved.world_size) + ", and now there " +
+                    (world_size() == 1 ? "is " : "are ") + std::to_string(world_size()) +
+                    ": the run goes on, but draws other random numbers" +
+                    (checkpoint.stream.empty() ? "" : ", and what it carries from batch to batch begins anew"));
+    if (rank() > 0) seed_draws(options_.train.seed, rank());
+    if (rank() == 0) set_random_state(task_.model(), checkpoint.random);
+  } else if (!set_random_state(task_.model(), checkpoint.random, rank())) {
+    notes.push_back("the checkpoint was made on another kind of device than " + device_.str() +
+                    ": the run goes on, but not bit by bit as it would have");
+  }
+  return notes;
+}
+
+TrainState LiveRun::recounted(TrainState saved) const {
+  if (!parts_) return saved;
+  const int64_t then = saved.parts / saved.world_size;
+  if (saved.batch % then != 0) throw std::runtime_error("the checkpoint stands within a step");
+  saved.batch = saved.batch / then * parts_->own();
+  return saved;
+}
+
+std::vector<std::string> LiveRun::restore_parts(const Checkpoint& checkpoint) {
+  std::vector<std::string> notes;
+  const int64_t then = checkpoint.state.world_size;
+  if (then != world_size())
+    notes.push_back("the " + std::to_string(parts_->all()) + " parts of a step were those of " +
+                    count_of_processes(then) + " and are those of " + count_of_processes(world_size()) +
+                    " now: the run goes on as it would have, except for the order of sums");
+  if (!parts_->load(checkpoint.parts, checkpoint.random))
+    notes.push_back("the checkpoint was made on another kind of device than " + device_.str() +
+                    ": the run goes on, but not bit by bit as it would have");
+  return notes;
+}
+
+std::string LiveRun::own_state() const {
+  io::TensorMap own;
+  if (rank() > 0) {  // the leader has its own at hand
+    own = own_generators();
+    own.merge(own_stream());
+    if (parts_) own.merge(parts_->states());
+  }
+  return packed_state(std::move(own), common_tensors());
+}
+
+io::TensorMap LiveRun::common_tensors() const {
+  if (!parts_ || options_.train.state == StateRule::first) return io::state_dict(task_.model());
+  io::TensorMap parameters;
+  for (const io::NamedTensor& parameter : io::distinct_parameters(task_.model()))
+    parameters.emplace(parameter.name(), parameter.tensor.detach());
+  return parameters;
+}
+
+void LiveRun::give_own_state() const { processes_->to_leader(own_state()); }
+
+bool LiveRun::renew_average(const std::function<void(int64_t, int64_t)>& passed) {
+  if (!renews_average_) return false;
+  const RandomStateKept random(task_.model());
+  const int64_t count = options_.train.ema_renew_states;
+  const bool renewed = average_->renew_states([&] {
+    const auto tell = [&](int64_t done) {
+      if (passed) passed(done, count);
+    };
+    pass_for_states(task_, options_.train.precision, count, tell, own_parts());
+  });
+  task_.model().train();
+  return renewed;
+}
+
+Metrics LiveRun::evaluate(const EvaluationProgress& progress) {
+  const io::TensorMap weights = io::state_dict(task_.model());
+  require_finite({{"the weight or state", &weights}});
+  const RandomStateKept random(task_.model());
+  const InferenceScope inference(task_.model(), {.precision = options_.train.precision});
+  std::optional<WeightAverage::Applied> averaged;
+  if (average_) averaged.emplace(*average_);
+  return task_.evaluate(progress);
+}
+
+}  // namespace cachet::train

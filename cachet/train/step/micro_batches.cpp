@@ -1,0 +1,32 @@
+#include "cachet/train/step/micro_batches.h"
+
+#include <memory>
+#include <stdexcept>
+
+namespace cachet::train {
+
+int64_t checked_batches(const Task& task) {
+  const int64_t batches = task.batches_per_epoch();
+  if (batches < 1) {
+    throw std::runtime_error("an epoch has no batch: the training set is smaller than train.batch_size; lower that");
+  }
+  return batches;
+}
+
+int64_t over_micro_batches(Task& task, int64_t count, const std::function<void(TrainingStream&, int64_t)>& take,
+                           int64_t own_parts) {
+  int64_t epoch = 0;
+  std::unique_ptr<TrainingStream> stream = task.training_stream(epoch, 0);
+  for (int64_t done = 0; done < count; ++done) {
+    if (!stream->fetch()) {
+      stream = task.training_stream(++epoch, 0);
+      if (!stream->fetch()) return done;
+    }
+    stream->prepare();
+    take(*stream, done + 1);
+    for (int64_t other = 1; other < own_parts; ++other) stream->fetch();
+  }
+  return count;
+}
+
+}  // namespace cachet::train

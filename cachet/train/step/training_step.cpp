@@ -1,0 +1,242 @@
+#include "cachet/train/step/training_step.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/tensor.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cachet/train/machine/clock.h"
+#include "cachet/train/machine/interruption.h"
+#include "cachet/train/machine/runtime.h"
+#include "cachet/train/step/numbers.h"
+
+namespace cachet::train {
+namespace {
+
+constexpr const char* kLoss = "loss";
+constexpr const char* kPenalty = "penalty";
+constexpr const char* kDataEnded = "the training data ended before the epoch did";
+
+void require_finite_number(double value, const std::string& what, size_t micro_batch, size_t micro_batches) {
+  if (std::isfinite(value)) return;
+  const std::string which = micro_batches == 1 ? ""
+                                               : " of micro-batch " + std::to_string(micro_batch + 1) + " of " +
+                                                     std::to_string(micro_batches);
+  throw NotFinite("the " + what + which + " is " + (std::isnan(value) ? "NaN" : "infinite"));
+}
+
+}  // namespace
+
+TrainingStep::TrainingStep(Task& task, const Options& options, std::shared_ptr<processes::Processes> processes,
+                           PartStates* parts)
+    : task_(task),
+      model_(task.model()),
+      precision_(options.train.precision),
+      clip_norm_(options.train.clip_norm),
+      device_(device_of(task.model()).type()),
+      processes_(std::move(processes)),
+      parts_(parts) {
+  ParameterGroups groups = parameter_groups(task.model(), task.without_decay());
+  if (options.optimizer.backbone_rate != 1) groups.slow_backbone(options.optimizer.backbone_rate, task.heads());
+  group_summary_ = groups.summary();
+  parameters_ = groups.decayed;
+  parameters_.insert(parameters_.end(), groups.undecayed.begin(), groups.undecayed.end());
+  optimizer_ = make_optimizer(options.optimizer, std::move(groups));
+}
+
+StepSummary TrainingStep::run(TrainingStream& stream, int64_t micro_batches, const UpdateRates& rates,
+                              int stop_signal) {
+  StepSummary summary;
+  summary.stop_signal = stop_signal;
+  zero_gradients(parameters_);
+  const Accumulated step = accumulate(stream, micro_batches, summary);
+  all_reduce_gradients(step);
+  read_and_check(step, summary);
+  if (clip_norm_ > 0) clip_gradients(parameters_, summary.gradient_norm, clip_norm_);
+  optimizer_->step(rates);
+  return summary;
+}
+
+// Accumulate.
+
+TrainingStep::Accumulated TrainingStep::accumulate(TrainingStream& stream, int64_t micro_batches,
+                                                   StepSummary& summary) const {
+  fetch_step(stream, micro_batches, summary);
+  Accumulated step;
+  for (int64_t i = 0; i < micro_batches; ++i) {
+    if (parts_ != nullptr) parts_->begin(i);
+    task_.record_passes(parts_ == nullptr || parts_->number(i) == 0);
+    accumulate_one(stream, step, summary);
+    task_.record_passes(false);
+    if (parts_ != nullptr) parts_->end(i);
+  }
+  if (parts_ != nullptr) parts_->end_step(processes_.get());
+  return step;
+}
+
+void TrainingStep::fetch_step(TrainingStream& stream, int64_t micro_batches, StepSummary& summary) const {
+  const double start = clock_seconds();
+  if (!stream.fetch_step(micro_batches)) throw std::runtime_error(kDataEnded);
+  summary.waited_seconds += clock_seconds() - start;
+  stream.count_step([&](std::vector<double>& numbers) { sum_over_processes(numbers); });
+}
+
+void TrainingStep::accumulate_one(TrainingStream& stream, Accumulated& step, StepSummary& summary) const {
+  const double start = clock_seconds();
+  if (!stream.fetch()) throw std::runtime_error(kDataEnded);
+  summary.waited_seconds += clock_seconds() - start;
+  stream.prepare();
+
+  ForwardResult result = forward(stream);
+  if (!(result.weight >= 0) || std::isinf(result.weight)) {
+    throw std::logic_error("the task gave a micro-batch the weight " + std::to_string(result.weight));
+  }
+  if (step.unit == 0) step.unit = unit_of(result.weight);
+  // A process with an empty micro-batch goes backward, too, if layers sum their gradients over all processes.
+  if (result.weight > 0 || (processes_ && parts_ == nullptr)) {
+    const double divisor = step.unit > 0 ? step.unit : 1;
+    at::Tensor objective = result.loss / divisor;
+    if (result.penalty.defined()) objective = objective + result.penalty * (result.weight / divisor);
+    objective.backward();
+  }
+  summary.samples += result.samples;
+  summary.tokens += result.tokens;
+  step.weight += result.weight;
+  const at::Tensor loss = result.loss.detach();
+  step.numbers.push_back({result.weight > 0 ? loss / result.weight : loss,
+                          result.penalty.defined() ? result.penalty.detach() : at::Tensor(), result.weight,
+                          std::move(result.metrics)});
+}
+
+ForwardResult TrainingStep::forward(TrainingStream& stream) const {
+  const PrecisionScope precision(precision_, device_);
+  if (parts_ == nullptr || stream.has_samples()) return stream.forward();
+  const at::NoGradGuard no_grad;
+  model_.eval();
+  ForwardResult result = stream.forward();
+  model_.train();
+  return result;
+}
+
+double TrainingStep::unit_of(double weight) const {
+  if (parts_ == nullptr) return sum_over_processes(weight);
+  const double of_part_0 = sum_over_processes(parts_->number(0) == 0 ? weight : 0);
+  return of_part_0 > 0 ? of_part_0 : 1;
+}
+
+// All-reduce.
+
+void TrainingStep::all_reduce_gradients(const Accumulated& step) const {
+  const double weight = sum_over_processes(step.weight);
+  if (weight == 0) return zero_gradients(parameters_);
+  const auto take_means = [&] {
+    if (weight != step.unit) scale_gradients(parameters_, step.unit / weight);
+  };
+  // One process that has all parts adds up their gradients before it divides. Several processes do the same, to the
+  // bit.
+  if (parts_ == nullptr) take_means();
+  if (processes_) add_gradients(parameters_, *processes_);
+  if (parts_ != nullptr) take_means();
+}
+
+double TrainingStep::sum_over_processes(double number) const {
+  std::vector<double> one{number};
+  sum_over_processes(one);
+  return one.front();
+}
+
+void TrainingStep::sum_over_processes(std::vector<double>& numbers) const {
+  if (!processes_) return;
+  at::Tensor sums = at::tensor(numbers, at::kDouble);
+  processes_->add(sums);
+  const double* sum = sums.const_data_ptr<double>();
+  numbers.assign(sum, sum + sums.numel());
+}
+
+// Check.
+
+void TrainingStep::read_and_check(const Accumulated& step, StepSummary& summary) const {
+  std::vector<at::Tensor> tensors;
+  for (const UnreadNumbers& numbers : step.numbers) {
+    tensors.push_back(numbers.loss);
+    if (numbers.penalty.defined()) tensors.push_back(numbers.penalty);
+    for (const StepMetric& metric : numbers.metrics) tensors.push_back(metric.total);
+  }
+  const size_t losses_and_metrics = tensors.size();
+  tensors.push_back(gradient_norms(parameters_));
+  const std::vector<double> numbers = read_numbers(tensors);
+  take_sums(step, std::span(numbers).first(losses_and_metrics), summary);
+  if (processes_) all_reduce_sums(summary);
+  take_norm(std::span(numbers).subspan(losses_and_metrics), summary);
+}
+
+void TrainingStep::take_sums(const Accumulated& step, std::span<const double> numbers, StepSummary& summary) const {
+  auto next = numbers.begin();
+  for (size_t i = 0; i < step.numbers.size(); ++i) {
+    const UnreadNumbers& micro_batch = step.numbers[i];
+    const auto take = [&](const char* name) {
+      // Several processes check the sum, so that all of them throw.
+      if (!processes_) require_finite_number(*next, name, i, step.numbers.size());
+      add_sums(summary.sums, {{name, *next++ * micro_batch.weight, micro_batch.weight}});
+    };
+    take(kLoss);
+    if (micro_batch.penalty.defined()) take(kPenalty);
+    for (const StepMetric& metric : micro_batch.metrics) add_sums(summary.sums, {{metric.name, *next++, metric.count}});
+  }
+}
+
+void TrainingStep::all_reduce_sums(StepSummary& summary) const {
+  std::vector<double> numbers{static_cast<double>(summary.samples), static_cast<double>(summary.tokens)};
+  for (const int signal : Interruption::kSignals) numbers.push_back(signal == summary.stop_signal ? 1 : 0);
+  for (const MetricSum& sum : summary.sums) {
+    numbers.push_back(sum.total);
+    numbers.push_back(sum.count);
+  }
+  sum_over_processes(numbers);
+  auto next = numbers.begin();
+  summary.samples = static_cast<int64_t>(*next++);
+  summary.tokens = static_cast<int64_t>(*next++);
+  for (const int signal : Interruption::kSignals)
+    if (*next++ > 0) summary.stop_signal = signal;
+  for (MetricSum& sum : summary.sums) {
+    sum.total = *next++;
+    sum.count = *next++;
+    if (sum.name == kLoss || sum.name == kPenalty) require_finite_number(sum.total, sum.name, 0, 1);
+  }
+}
+
+void TrainingStep::take_norm(std::span<const double> norms, StepSummary& summary) const {
+  summary.gradient_norm = norm_of_norms(norms);
+  if (std::isfinite(summary.gradient_norm)) return;
+  const std::optional<std::string> name = first_non_finite_gradient(parameters_);
+  throw NotFinite(name ? "the gradient of " + *name + " is not finite" : "the norm of the gradients overflows");
+}
+
+int64_t TrainingStep::parameter_bytes() const {
+  int64_t bytes = 0;
+  for (const NamedParameter& parameter : parameters_) bytes += static_cast<int64_t>(parameter.tensor.nbytes());
+  return bytes;
+}
+
+void add_sums(std::vector<MetricSum>& sums, const std::vector<MetricSum>& more) {
+  for (const MetricSum& sum : more) {
+    const auto found = std::ranges::find(sums, sum.name, &MetricSum::name);
+    if (found == sums.end()) {
+      sums.push_back(sum);
+    } else {
+      found->total += sum.total;
+      found->count += sum.count;
+    }
+  }
+}
+
+Metrics means(const std::vector<MetricSum>& sums) {
+  Metrics metrics;
+  for (const MetricSum& sum : sums) {
+    if (sum.count > 0) metrics.set(sum.name, sum.total / sum.count);
+  }
+  return metrics;
+}
+
+}  // namespace cachet::train

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cachet/ops/support/finite.h"
+#include "cachet/processes/process_group.h"
+#include "cachet/train/data_parallel/part_states.h"
+#include "cachet/train/optimizer/optimizer.h"
+#include "cachet/train/options.h"
+#include "cachet/train/step/gradients.h"
+#include "cachet/train/training_task.h"
+
+namespace cachet::train {
+
+/// A loss, a gradient, a weight or a score that is NaN or infinite. what() names it.
+using ops::NotFinite;
+
+/// The numbers of one optimizer step, of all processes.
+struct StepSummary {
+  std::vector<MetricSum> sums;  // the loss and, if there is one, the penalty, by weight; then the task's metrics
+  int64_t samples = 0;
+  int64_t tokens = 0;
+  double gradient_norm = 0;   // before clipping
+  double waited_seconds = 0;  // of this process, for data
+  int stop_signal = 0;        // the signal that asks all processes to stop after this step; 0: none
+};
+
+/// One optimizer step: zero gradients, accumulate, all-reduce, check, clip, update. run() has these phases in order.
+class TrainingStep {
+ public:
+  /// `processes`: if several processes train the model, all of them; each has a part of every micro-batch. Null: this
+  /// process has every micro-batch whole.
+  /// `parts`: if the parts of a step have states of their own, those states. Each micro-batch of this process is one
+  /// part. They must outlive the step. Null: all parts share the model's state.
+  TrainingStep(Task& task, const Options& options, std::shared_ptr<processes::Processes> processes = nullptr,
+               PartStates* parts = nullptr);
+
+  /// Takes `micro_batches` of the stream. The gradient is that of ForwardResult, of one large batch. Each forward pass
+  /// updates the model's state (batch statistics, caches) once, in order. If the whole step has no weight, no parameter
+  /// is updated. Nothing is read from the device before the last backward pass; then all numbers are read at once.
+  ///
+  /// Each of several processes gets the sums of all, and updates its parameters alike. `stop_signal` is the signal that
+  /// asked this process to stop, 0 for none. Throws NotFinite before the update, in all processes; std::runtime_error
+  /// if the stream ends early; std::logic_error for a weight that is negative or not finite.
+  StepSummary run(TrainingStream& stream, int64_t micro_batches, const UpdateRates& rates, int stop_signal = 0);
+
+  Optimizer& optimizer() { return *optimizer_; }
+  const Optimizer& optimizer() const { return *optimizer_; }
+  std::string group_summary() const { return group_summary_; }
+  int64_t parameter_bytes() const;
+
+ private:
+  /// The losses and metrics of one micro-batch. The tensors are on the device until the step reads them.
+  struct UnreadNumbers {
+    at::Tensor loss;     // the mean over its weight
+    at::Tensor penalty;  // undefined = none
+    double weight = 0;
+    std::vector<StepMetric> metrics;
+  };
+  /// What the backward passes of a step leave: gradients are sums over `unit`, of this process.
+  struct Accumulated {
+    double unit = 0;    // the divisor of the loss: the weight of the first micro-batch that has one, of all processes;
+                        // with parts, part 0's weight
+    double weight = 0;  // of all micro-batches of this process
+    std::vector<UnreadNumbers> numbers;  // of each micro-batch
+  };
+
+  Accumulated accumulate(TrainingStream& stream, int64_t micro_batches, StepSummary& summary) const;
+  /// Waits for the data of the whole step and lets the stream count in them.
+  void fetch_step(TrainingStream& stream, int64_t micro_batches, StepSummary& summary) const;
+  void accumulate_one(TrainingStream& stream, Accumulated& step, StepSummary& summary) const;
+  ForwardResult forward(TrainingStream& stream) const;
+  double unit_of(double weight) const;
+
+  /// Makes gradients means over the weight of all processes. Removes them if that weight is 0.
+  void all_reduce_gradients(const Accumulated& step) const;
+
+  /// Reads the numbers of all micro-batches and the gradients' norms from the device at once, sums the numbers over all
+  /// processes, and throws NotFinite for the first that is not finite.
+  void read_and_check(const Accumulated& step, StepSummary& summary) const;
+  void take_sums(const Accumulated& step, std::span<const double> numbers, StepSummary& summary) const;
+  void all_reduce_sums(StepSummary& summary) const;
+  void take_norm(std::span<const double> norms, StepSummary& summary) const;
+
+  double sum_over_processes(double number) const;
+  void sum_over_processes(std::vector<double>& numbers) const;
+
+  Task& task_;
+  torch::nn::Module& model_;
+  Precision precision_;
+  double clip_norm_;
+  c10::DeviceType device_;
+  std::string group_summary_;
+  std::vector<NamedParameter> parameters_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::shared_ptr<processes::Processes> processes_;
+  PartStates* parts_;
+};
+
+/// Adds sums to those of the same names.
+void add_sums(std::vector<MetricSum>& sums, const std::vector<MetricSum>& more);
+/// total / count of each that has a count.
+Metrics means(const std::vector<MetricSum>& sums);
+
+}  // namespace cachet::train

@@ -1,0 +1,115 @@
+#include "cachet/nn/attention/functions/local_attention.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "cachet/nn/attention/functions/softmax_attention.h"
+#include "cachet/nn/attention/multi_head_attention.h"
+#include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
+
+namespace cachet {
+namespace {
+
+// What each query may see, written out: 0 where it may, −∞ where it may not.
+at::Tensor band(int64_t lq, int64_t lk, int64_t window, const nn::AttentionLayout& layout) {
+  at::Tensor bias = at::full({lq, lk}, -std::numeric_limits<double>::infinity(), at::kDouble);
+  const int64_t cq = layout.causal ? 0 : layout.query.class_tokens,
+                ck = layout.causal ? 0 : layout.context.class_tokens;
+  for (int64_t i = 0; i < lq; ++i)
+    for (int64_t j = 0; j < lk; ++j) {
+      const int64_t place = layout.causal ? i + lk - lq : i < cq ? 0 : ck + (i - cq) * (lk - ck) / (lq - cq);
+      const bool near = j >= place - window && j <= place + (layout.causal ? 0 : window);
+      if (near || i < cq || j < ck) bias[i][j] = 0;
+    }
+  return bias;
+}
+
+at::Tensor local_dense(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t window,
+                       const nn::AttentionLayout& layout) {
+  nn::AttentionLayout all;
+  all.context.padding = layout.context.padding;
+  all.bias = band(q.size(2), k.size(2), window, layout);
+  return nn::softmax_attention(q, k, v, all).nan_to_num(0.0);
+}
+
+TEST(LocalAttention, EqualsTheDenseFormForEveryLayout) {
+  for (const auto& [lq, lk] : {std::pair{5, 5}, {1, 6}, {6, 2}, {64, 64}, {150, 150}, {65, 200}, {200, 65}, {131, 1}})
+    for (const int64_t window : {0, 3, 40, 100})
+      for (const bool causal : {false, true})
+        for (const int64_t class_tokens : {0, 2})
+          for (const bool padded : {false, true}) {
+            if (class_tokens >= std::min(lq, lk)) continue;
+            nn::LocalAttention attention({window});
+            const at::Tensor q = at::randn({2, 2, lq, 4}, at::kDouble), k = at::randn({2, 2, lk, 4}, at::kDouble),
+                             v = at::randn({2, 2, lk, 3}, at::kDouble);
+            nn::AttentionLayout layout;
+            layout.causal = causal;
+            layout.query.class_tokens = layout.context.class_tokens = class_tokens;
+            if (padded) {
+              layout.context.padding = at::zeros({2, lk}, at::kBool);
+              layout.context.padding[0].slice(0, lk / 2, lk / 2 + 2).fill_(true);
+              layout.context.padding[1].fill_(true);  // a sample without any key
+            }
+            EXPECT_TRUE(
+                at::allclose(attention.forward(q, k, v, layout), local_dense(q, k, v, window, layout), 1e-9, 1e-10))
+                << lq << 'x' << lk << " window " << window << " causal " << causal << " class tokens " << class_tokens
+                << " padded " << padded;
+          }
+}
+
+TEST(LocalAttention, QueriesStandAtTheSamePlaceOfAContextWhateverTheBatch) {
+  for (const int64_t class_tokens : {0, 1}) {
+    nn::LocalAttention attention({5}), earlier({.window = 5, .pattern_length = nn::PatternLength::batch});
+    const at::Tensor q = at::randn({1, 2, 90, 4}), k = at::randn({1, 2, 33, 4});
+    nn::AttentionLayout layout;
+    layout.query.class_tokens = layout.context.class_tokens = class_tokens;
+    layout.query.full_length = 90;
+    const at::Tensor whole = attention.forward(q, k, k, layout), part = q.slice(2, 0, 50);
+    EXPECT_TRUE(at::allclose(attention.forward(part, k, k, layout), whole.slice(2, 0, 50), 1e-5, 1e-6));
+    EXPECT_FALSE(at::allclose(earlier.forward(part, k, k, layout), whole.slice(2, 0, 50), 1e-5, 1e-6));
+    layout.query.full_length = 0;
+    EXPECT_TRUE(at::equal(earlier.forward(part, k, k, layout), attention.forward(part, k, k, layout)));
+  }
+}
+
+TEST(LocalAttention, GradientsEqualFiniteDifferences) {
+  nn::AttentionLayout layout;
+  layout.query.class_tokens = layout.context.class_tokens = 1;
+  layout.context.padding = at::tensor({0, 0, 0, 0, 0, 0, 1, 0, 0, 1}).view({2, 5}).to(at::kBool);
+  for (const bool causal : {false, true}) {
+    nn::LocalAttention attention({1});
+    layout.causal = causal;
+    test::expect_gradients([&](const auto& in) { return attention.forward(in[0], in[1], in[2], layout).pow(2).sum(); },
+                           {at::randn({2, 2, 4, 4}), at::randn({2, 2, 5, 4}), at::randn({2, 2, 5, 3})});
+  }
+}
+
+TEST(LocalAttention, DecodingEqualsTheCausalWhole) {
+  nn::AttentionOptions options;
+  options.function = nn::LocalOptions{3};
+  nn::MultiHeadAttention attention({8, 2, options});
+  attention.to(at::kDouble);
+  const at::Tensor x = at::randn({2, 70, 8}, at::kDouble);
+  nn::AttentionLayout whole;
+  whole.causal = true;
+  const at::Tensor expected = attention.forward(x, x, whole);
+  const auto state = attention.make_state(2, nn::StreamUse::decoding);
+  for (const auto& [from, to] : {std::pair{0, 66}, {66, 67}, {67, 70}}) {
+    nn::AttentionLayout layout = whole;
+    layout.state = state.get();
+    const at::Tensor part = x.slice(1, from, to);
+    EXPECT_TRUE(at::allclose(attention.forward(part, part, layout), expected.slice(1, from, to), 1e-9, 1e-10));
+  }
+}
+
+TEST(LocalAttention, RefusesABias) {
+  nn::AttentionLayout layout;
+  layout.bias = at::zeros({1, 1, 3, 3});
+  const at::Tensor x = at::randn({1, 2, 3, 4});
+  test::expect_refused([&] { nn::LocalAttention({1}).forward(x, x, x, layout); }, "local_attention: an attention bias");
+  test::expect_refused([] { nn::LocalAttention({-1}); }, "window must be at least 0");
+}
+
+}  // namespace
+}  // namespace cachet
