@@ -24,7 +24,7 @@ namespace {
 
 using at::Tensor;
 using models::LanguageModel;
-using models::TextStream;
+using models::LanguageSession;
 
 constexpr int kThreads = 2;
 
@@ -42,18 +42,18 @@ Tensor drawn_words(int64_t vocabulary, at::IntArrayRef sizes) {
   return (rank - 1).to(at::kLong).clamp(0, vocabulary - 1);
 }
 
-Tensor tokens_of(const LanguageModel& model, int64_t lanes, int64_t length) {
-  return drawn_words(model.language_shape().vocabulary, {lanes, length});
+Tensor tokens_of(const LanguageModel& model, int64_t batch_rows, int64_t length) {
+  return drawn_words(model.language_shape().vocabulary, {batch_rows, length});
 }
 
 /// A model that is trained on made-up text, whose memory is full.
 class Training {
  public:
-  Training(const std::vector<std::string>& settings, int64_t lanes, train::Precision precision)
+  Training(const std::vector<std::string>& settings, int64_t batch_rows, train::Precision precision)
       : model_(made(settings)),
-        stream_(model_->make_stream(lanes, model_->segments())),
+        stream_(model_->make_session(batch_rows, model_->segments())),
         timed_(model_, precision),
-        lanes_(lanes) {
+        batch_rows_(batch_rows) {
     for (int i = 0; i < 4; ++i) forward_backward();
   }
 
@@ -70,18 +70,18 @@ class Training {
  private:
   at::Tensor loss() {
     const int64_t length = model_->language_shape().target_length;
-    const Tensor ids = tokens_of(*model_, lanes_, length), targets = tokens_of(*model_, lanes_, length);
+    const Tensor ids = tokens_of(*model_, batch_rows_, length), targets = tokens_of(*model_, batch_rows_, length);
     return model_->negative_log_likelihood(ids, targets, stream_).mean();
   }
 
   std::shared_ptr<LanguageModel> model_;
-  TextStream stream_;
+  LanguageSession stream_;
   TimedTraining timed_;
-  int64_t lanes_;
+  int64_t batch_rows_;
 };
 
-void serve(const std::string& precision, const std::vector<std::string>& settings, int64_t lanes) {
-  Training training(settings, lanes, precision == "bf16" ? train::Precision::bfloat16 : train::Precision::float32);
+void serve(const std::string& precision, const std::vector<std::string>& settings, int64_t batch_rows) {
+  Training training(settings, batch_rows, precision == "bf16" ? train::Precision::bfloat16 : train::Precision::float32);
   std::cout << "ready" << std::endl;
   for (std::string line; std::getline(std::cin, line);) training.print_step();
 }
@@ -96,14 +96,15 @@ void compare(const std::string& what, const std::string& beside, const Call& cal
 // --- evaluation: a cache instead of a long memory --------------------------------------------------------------------
 
 void evaluation_row(int turns) {
-  constexpr int64_t kLanes = 10, kTarget = 64, kMemory = 640;
+  constexpr int64_t kBatchRows = 10, kTarget = 64, kMemory = 640;
   const auto evaluated = [](const std::vector<std::string>& settings, const models::SegmentOptions& segments) {
     const auto model = made(settings);
     model->eval();
-    auto stream = std::make_shared<TextStream>(model->make_stream(kLanes, segments));
-    for (int64_t past = 0; past < kMemory; past += kTarget) model->read(tokens_of(*model, kLanes, kTarget), *stream);
+    auto stream = std::make_shared<LanguageSession>(model->make_session(kBatchRows, segments));
+    for (int64_t past = 0; past < kMemory; past += kTarget)
+      model->read(tokens_of(*model, kBatchRows, kTarget), *stream);
     return Call([=] {
-      const Tensor ids = tokens_of(*model, kLanes, kTarget);
+      const Tensor ids = tokens_of(*model, kBatchRows, kTarget);
       model->negative_log_likelihood(ids, ids, *stream);
     });
   };
@@ -122,16 +123,17 @@ void evaluation_row(int turns) {
 // --- training: what a causal cache adds, beside its products alone --------------------------------------------------
 
 void cache_row(int turns) {
-  constexpr int64_t kLanes = 16, kTarget = 64, kMemory = 64, kHalf = 128, kHeads = 8, kDepth = 6;
+  constexpr int64_t kBatchRows = 16, kTarget = 64, kMemory = 64, kHalf = 128, kHeads = 8, kDepth = 6;
   const std::string model = "name=transformer_xl_small";
-  const auto plain =
-      std::make_shared<Training>(std::vector<std::string>{model, "memory_length=0"}, kLanes, train::Precision::float32);
+  const auto plain = std::make_shared<Training>(std::vector<std::string>{model, "memory_length=0"}, kBatchRows,
+                                                train::Precision::float32);
   const auto cached = std::make_shared<Training>(
-      std::vector<std::string>{model, "cache.kind=grc", "cache.length=64", "cache.ratio=0.5"}, kLanes,
+      std::vector<std::string>{model, "cache.kind=grc", "cache.length=64", "cache.ratio=0.5"}, kBatchRows,
       train::Precision::float32);
   // Of each layer: the update that the last step stored, made again with its gradients, the memory attention that reads
   // it, and the update that this step stores.
-  const AddedProducts layer({kLanes, kTarget, kMemory, kHalf, kHeads}, at::kFloat, /*training=*/true, CacheRead::mean);
+  const AddedProducts layer({kBatchRows, kTarget, kMemory, kHalf, kHeads}, at::kFloat, /*training=*/true,
+                            CacheRead::mean);
   const Call alone = [&] {
     for (int64_t i = 0; i < kDepth; ++i) {
       benchmarks::step(layer.forward(), layer.operands());
@@ -156,7 +158,7 @@ void generation_row(int turns) {
   model->eval();
   const at::NoGradGuard no_grad;
   const auto behind = [&](int64_t past) {
-    auto stream = std::make_shared<TextStream>(model->make_stream(1, model->segments()));
+    auto stream = std::make_shared<LanguageSession>(model->make_session(1, model->segments()));
     for (int64_t read = 0; read < past; read += 256) model->read(tokens_of(*model, 1, 256), *stream);
     return Call([&model, stream] {
       for (int i = 0; i < 16; ++i) model->next_token(tokens_of(*model, 1, 1), *stream);

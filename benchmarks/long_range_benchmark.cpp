@@ -67,7 +67,7 @@ double mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20);
 /// The slope is that of log time over log length from 1,024 tokens on.
 void length_rows(const Function& f, bool causal, const std::vector<int64_t>& lengths) {
   const auto function = nn::make_attention_function(f.options, 4, 64);
-  nn::AttentionLayout layout;
+  nn::AttentionArgs layout;
   layout.causal = causal;
   std::vector<std::vector<std::string>> rows;
   std::vector<double> x, y;

@@ -47,7 +47,7 @@ Call layer_pass(const nn::CacheOptions& cache, bool training, at::ScalarType typ
   layer->train(training);
   if (!training) layer->to(type);
   const Tensor x = at::randn({kBatch, kTokens, kDim}).to(training ? at::kFloat : type).requires_grad_(training);
-  return [layer, x, training, type, layout = nn::AttentionLayout::self(tokens)] {
+  return [layer, x, training, type, layout = nn::AttentionArgs::self(tokens)] {
     if (!training) {
       const at::NoGradGuard no_grad;
       layer->forward(x, x, layout);

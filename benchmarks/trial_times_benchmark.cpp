@@ -28,8 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kThreads = 1;
-constexpr double kMostDifference = 0.1;
-constexpr double kMostDifferenceOfMacs = 0.02;
+constexpr double kMaxDifference = 0.1;
+constexpr double kMaxDifferenceOfMacs = 0.02;
 int least_pairs = 21;
 
 struct TimedCase {
@@ -40,7 +40,7 @@ struct TimedCase {
 // A trial has sequences of the model's full length, and made-up sequences are shorter.
 const char* const kFullLength = "data.pad_to=max_length";
 // A trial has sentences of one token more than data.max_length, and made-up sentences have 24 at most.
-const char* const kMadeUpSentences = "data.max_length=23";
+const char* const kSyntheticSentences = "data.max_length=23";
 // The mask head sees the regions that show an object: up to 16 of an image of a trial, which has eight objects, and
 // fewer of a made-up scene. Both have two.
 const char* const kFewPositives = "model.roi_head.sampler.pos_fraction=0.03125";
@@ -72,8 +72,8 @@ const std::vector<TimedCase>& timed_cases() {
       {"Transformer-XL, gated recurrent cache", "language/wikitext2_grc"},
       {"Transformer-XL, FIFO cache", "language/wikitext2_fifo"},
       {"causal transformer, 2×GLU", "language/wikitext2_kernel"},
-      {"translation", "translation/multi30k_de_en", {kMadeUpSentences}},
-      {"translation, gated recurrent cache", "translation/multi30k_de_en_cached", {kMadeUpSentences}},
+      {"translation", "translation/multi30k_de_en", {kSyntheticSentences}},
+      {"translation, gated recurrent cache", "translation/multi30k_de_en_cached", {kSyntheticSentences}},
       {"Mask R-CNN", "detection/shapes_mask_rcnn", {kFewPositives}},
       {"RetinaNet", "detection/shapes_retinanet"},
   };
@@ -93,7 +93,7 @@ tasks::RecipePlan plan_of(const fs::path& recipes, const TimedCase& timed) {
 class Run {
  public:
   explicit Run(const tasks::RecipePlan& plan)
-      : task_(plan.build(tasks::Splits::made_up)), live_(*task_, plan.training) {}
+      : task_(plan.build(tasks::Splits::synthetic)), live_(*task_, plan.training) {}
 
   void skip_first_half_of_epoch() {
     while (live_.state.batch < live_.steps_per_epoch() / 2) live_.advance();
@@ -139,7 +139,7 @@ bool time_case(const fs::path& recipes, const TimedCase& timed) {
   for (int warm_up = 0; warm_up < 3; ++warm_up) trial();
   run.skip_first_half_of_epoch();
   const double macs = static_cast<double>(macs_of(trial)) / static_cast<double>(macs_of([&] { run.step(); }));
-  const bool comparable = std::abs(macs - 1) <= kMostDifferenceOfMacs;
+  const bool comparable = std::abs(macs - 1) <= kMaxDifferenceOfMacs;
   if (!comparable)
     std::cerr << timed.name << ": a trial has " << number(macs)
               << " times the multiply-accumulates of a step of the run\n";
@@ -151,7 +151,7 @@ bool time_case(const fs::path& recipes, const TimedCase& timed) {
     if (!run_first) of_run.push_back(run.step());
   }
   const auto ratio = analysis::ratio_of_pairs(of_trial, of_run);
-  const bool near = std::abs(ratio.median - 1) <= kMostDifference;
+  const bool near = std::abs(ratio.median - 1) <= kMaxDifference;
   print_row({timed.name, std::to_string(options.batch), std::to_string(least_pairs), median(of_run), median(of_trial)},
             &ratio);
   if (!near) std::cerr << timed.name << ": the trial takes " << number(ratio.median) << " times as long as the run\n";

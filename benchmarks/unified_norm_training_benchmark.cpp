@@ -27,7 +27,7 @@ namespace {
 
 using at::Tensor;
 
-constexpr double kMostNorm = 1;  // of all gradients together
+constexpr double kMaxNorm = 1;  // of all gradients together
 
 std::shared_ptr<models::ImageClassifier> made(const std::vector<std::string>& settings) {
   config::Document document;
@@ -63,7 +63,7 @@ void train(const std::string& path, at::ScalarType type, const std::vector<std::
     loss.backward();
     const Tensor each = train::gradient_norms(all).to(at::kDouble).contiguous();
     const double norm = train::norm_of_norms({each.const_data_ptr<double>(), static_cast<size_t>(each.numel())});
-    train::clip_gradients(all, norm, kMostNorm);
+    train::clip_gradients(all, norm, kMaxNorm);
     optimizer->step({rates[step].item<double>()});
     nlohmann::ordered_json line{{"step", step + 1}, {"loss", loss.item<double>()}, {"gradient_norm", norm}};
     for (const auto& layer : analysis::unified_norm_steps(*model)) line["filtered"][layer.layer] = layer.filtered;

@@ -8,13 +8,13 @@
 namespace cachet::app {
 
 /// The interface that a task must have for what was asked. Throws UsageError that says what it cannot do.
-template <class Ability>
-Ability& ability_of(tasks::Task& task, const char* what) {
-  auto* ability = dynamic_cast<Ability*>(&task);
-  if (ability == nullptr)
+template <class Capability>
+Capability& capability_of(tasks::Task& task, const char* what) {
+  auto* capability = dynamic_cast<Capability*>(&task);
+  if (capability == nullptr)
     throw UsageError("a task of kind '" + task.profile().kind + "' cannot " + what + "; `" + report::program_name() +
                      " eval` measures it");
-  return *ability;
+  return *capability;
 }
 
 }  // namespace cachet::app

@@ -55,11 +55,11 @@ models::ModelPlan read_model(const ModelArgument& argument) {
   return plan;
 }
 
-void set_model(const ModelArgument& argument, const std::function<bool(models::Ability)>& can_be,
+void set_model(const ModelArgument& argument, const std::function<bool(models::Capability)>& can_be,
                const std::string& else_say, config::Document& document) {
   std::vector<std::string> names;
-  for (const models::Ability ability : models::abilities())
-    if (can_be(ability)) std::ranges::copy(models::model_names(ability), std::back_inserter(names));
+  for (const models::Capability capability : models::abilities())
+    if (can_be(capability)) std::ranges::copy(models::model_names(capability), std::back_inserter(names));
   if (!models::abilities_of(argument.name).empty() && std::ranges::find(names, argument.name) == names.end())
     throw UsageError("'" + argument.name + "' " + else_say);
   set_model(argument, names, document);

@@ -28,7 +28,7 @@ models::ModelPlan read_model(const ModelArgument& argument);
 
 /// Puts name and settings into a document, for whom reads more there than the model. Throws UsageError as read_model()
 /// does, for a model that cannot do one of these, and where the settings name another one.
-void set_model(const ModelArgument& argument, const std::function<bool(models::Ability)>& can_be,
+void set_model(const ModelArgument& argument, const std::function<bool(models::Capability)>& can_be,
                const std::string& else_say, config::Document& document);
 
 /// The names that a glob matches; all for an empty one. Throws UsageError when there is none, with the nearest names.

@@ -190,7 +190,7 @@ config::Document read_document(const fs::path& recipe, const std::vector<std::st
 }
 
 train::WrittenRecipe written_recipe(const fs::path& recipe) {
-  return {recipe.stem().string(), io::read_text_file(recipe, config::kMostRecipeBytes)};
+  return {recipe.stem().string(), io::read_text_file(recipe, config::kMaxRecipeBytes)};
 }
 
 }  // namespace cachet::app

@@ -16,7 +16,7 @@
 namespace cachet::app {
 namespace {
 
-constexpr size_t kMostLineBytes = size_t{1} << 24;
+constexpr size_t kMaxLineBytes = size_t{1} << 24;
 constexpr int kShownColumns = 30;  // of a text in messages
 
 /// An open file, pipe or terminal, read from its beginning to its end.
@@ -86,7 +86,7 @@ tasks::NextSample samples_of_arguments(const std::vector<std::string>& words, ta
 tasks::NextSample samples_of_lines(const std::string& file) {
   const auto stream = std::make_shared<Stream>(file);
   const auto lines = std::make_shared<io::LineReader>(
-      [stream](std::span<std::byte> bytes) { return stream->read(bytes); }, stream->name(), kMostLineBytes);
+      [stream](std::span<std::byte> bytes) { return stream->read(bytes); }, stream->name(), kMaxLineBytes);
   return [lines, name = stream->name()]() -> std::optional<tasks::GivenSample> {
     const auto line = lines->next();
     if (!line) return std::nullopt;

@@ -39,7 +39,7 @@ struct AnalyzeArguments {
 /// A measurement that was made, or why it was not.
 struct Measured {
   tasks::AnalysisJob job;
-  tasks::KeptResult result;
+  tasks::SavedResult result;
 };
 struct MeasuredAnalysis {
   const tasks::Analysis* analysis = nullptr;
@@ -67,9 +67,9 @@ std::vector<std::string> names_of(const std::vector<std::string>& paths) {
 void check(const AnalyzeArguments& arguments) {
   if (arguments.options.samples < 1)
     throw UsageError("--samples " + std::to_string(arguments.options.samples) + ": an analysis wants one at least");
-  if (arguments.options.steps < analysis::kLeastForNormality)
+  if (arguments.options.steps < analysis::kMinForNormality)
     throw UsageError("--steps " + std::to_string(arguments.options.steps) + ": the test of normality wants " +
-                     std::to_string(analysis::kLeastForNormality) + " steps at least, and is accurate from " +
+                     std::to_string(analysis::kMinForNormality) + " steps at least, and is accurate from " +
                      std::to_string(analysis::kEnoughForNormality) + " on");
   const std::set<std::string> different(arguments.runs.begin(), arguments.runs.end());
   if (different.size() != arguments.runs.size()) throw UsageError("the same run is named twice");
@@ -87,12 +87,12 @@ std::vector<std::unique_ptr<tasks::AnalysedRun>> opened_runs(const AnalyzeArgume
   const c10::Device device = device_named(arguments.device);
   std::vector<SavedRunArgument> runs;
   tasks::AnalysisOptions options = arguments.options;
-  constexpr int64_t kLeastBatch = 4;
+  constexpr int64_t kMinBatch = 4;
   for (const std::string& path : arguments.runs) {
     runs.push_back({path, arguments.data, arguments.device, arguments.settings});
     const tasks::SavedRun saved = tasks::open_saved_run(path, runs.back().all_settings());
     if (!saved.exported) require_data(saved, runs.back());
-    options.batch = std::min(options.batch, std::max(kLeastBatch, saved.plan.training.train.batch_size));
+    options.batch = std::min(options.batch, std::max(kMinBatch, saved.plan.training.train.batch_size));
   }
   options.batch = std::min(options.batch, options.samples);
   std::vector<std::unique_ptr<tasks::AnalysedRun>> opened;
@@ -107,7 +107,7 @@ std::vector<std::unique_ptr<tasks::AnalysedRun>> opened_runs(const AnalyzeArgume
 std::vector<MeasuredAnalysis> measured(const AnalyzeArguments& arguments,
                                        const std::vector<const tasks::Analysis*>& chosen,
                                        const std::vector<std::unique_ptr<tasks::AnalysedRun>>& runs) {
-  const tasks::KeptResults kept(arguments.output.path);
+  const tasks::SavedResults kept(arguments.output.path);
   report::Progress progress({.mode = progress_mode(arguments.progress)});
   size_t jobs = 0, done = 0;
   for (const tasks::Analysis* analysis : chosen) jobs += analysis->jobs(runs.size()).size();

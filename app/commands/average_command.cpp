@@ -47,7 +47,7 @@ io::TensorMap renewed(const io::TensorMap& weights, const AverageArguments& argu
   CountedProgress progress("renewing", arguments.progress);
   const train::TrainOptions& training = saved.plan.training.train;
   const auto show = [&](int64_t passed) { progress.show(passed, arguments.renewing); };
-  train::renew_states(*task, training.precision, arguments.renewing, show, training.shard.parts);
+  train::recalibrate(*task, training.precision, arguments.renewing, show, training.shard.parts);
   progress.finish();
   io::TensorMap all;
   for (const auto& [name, tensor] : io::state_dict(task->model())) all.emplace(name, tensor.cpu());

@@ -149,8 +149,8 @@ bool holds(const std::filesystem::path& page, const std::string& mark) {
 }
 
 int run_compare(const CompareArguments& arguments) {
-  constexpr std::chrono::seconds kMostForData{60};
-  BoundedLook look(kMostForData, arguments.progress);
+  constexpr std::chrono::seconds kMaxForData{60};
+  BoundedLook look(kMaxForData, arguments.progress);
   const tasks::ReadGroups read = tasks::read_groups({arguments.runs.begin(), arguments.runs.end()}, std::ref(look));
   const Groups& groups = read.groups;
   if (const std::string& file = arguments.output.path; !file.empty()) {

@@ -50,13 +50,13 @@ struct Evaluated {
 /// A row for each metric, with its standard error: "  top1          0.8623 ± 0.0083".
 void print_metrics(const std::string& checkpoint, const train::Metrics& metrics, const std::string& samples,
                    const Evaluated& evaluated) {
-  constexpr size_t kLeastWidth = 13;
+  constexpr size_t kMinWidth = 13;
   const auto error_of = [&](const std::string& name) { return metrics.find(name + std::string(report::kErrorSuffix)); };
   const auto is_error = [&](const std::string& name) {
     return name.ends_with(report::kErrorSuffix) &&
            metrics.find(std::string_view(name).substr(0, name.size() - report::kErrorSuffix.size()));
   };
-  size_t width = kLeastWidth;
+  size_t width = kMinWidth;
   for (const auto& [name, value] : metrics)
     if (!is_error(name)) width = std::max(width, name.size());
   std::cout << checkpoint << ", " << samples << '\n';
@@ -84,7 +84,7 @@ train::Metrics metrics_of_text(const tasks::ScoredLine& text) {
 int eval_text(const EvalArguments& arguments) {
   const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
   const auto task = load(saved, arguments.model, tasks::Splits::given);
-  auto& scores = ability_of<tasks::ScoresText>(*task, "score text");
+  auto& scores = capability_of<tasks::ScoresText>(*task, "score text");
   const train::InferenceScope inference(task->model(), {.precision = saved.plan.training.train.precision});
   const tasks::NextSample next = samples_of_lines(arguments.text);
   CountedProgress progress("eval", arguments.progress,
@@ -140,7 +140,7 @@ nlohmann::ordered_json intervals_json(const train::Metrics& metrics, const Evalu
 /// the task has such.
 train::Metrics eval_into_folder(tasks::Task& task, PredictionFolder& folder, const tasks::RecordSource& records,
                                 CountedProgress& progress, std::vector<std::string>& written) {
-  auto& evaluates = ability_of<tasks::EvaluatesRecords>(task, "keep records of its evaluation");
+  auto& evaluates = capability_of<tasks::EvaluatesRecords>(task, "keep records of its evaluation");
   const int64_t all = evaluates.evaluation_records();
   const std::string source = records.of_evaluation(task);
   for (const auto& [split, images] : task.image_sources()) images->keep_digests();
@@ -187,7 +187,7 @@ int run_eval(const EvalArguments& arguments) {
   if (!arguments.output.path.empty()) folder.emplace(arguments.output, std::vector<std::filesystem::path>{});
   const auto task = load(saved, arguments.model, tasks::Splits::test);
   const train::InferenceScope inference(task->model(), {.precision = saved.plan.training.train.precision});
-  train::ToldNotes notes(*task);
+  train::DataNotes notes(*task);
   CountedProgress progress("eval", arguments.progress);
   const auto show = [&](int64_t done, int64_t total) { progress.show(done, total); };
   std::vector<std::string> written;
@@ -195,7 +195,7 @@ int run_eval(const EvalArguments& arguments) {
   const train::Metrics metrics =
       folder ? eval_into_folder(*task, *folder, {saved, {}, "evaluation"}, progress, written) : task->evaluate(show);
   progress.finish();
-  for (const std::string& line : notes.untold()) progress.log(line);
+  for (const std::string& line : notes.take_new()) progress.log(line);
   const auto evaluated = task->evaluated_samples();
   if (!arguments.json) {
     const std::string samples =

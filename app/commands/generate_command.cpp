@@ -47,7 +47,7 @@ int run_generate(const GenerateArguments& arguments) {
     throw UsageError("a prompt is given by --prompt or by --lines, not by both");
   const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
   const auto task = load(saved, arguments.model, tasks::Splits::given);
-  auto& generates = ability_of<tasks::GeneratesText>(*task, "generate text");
+  auto& generates = capability_of<tasks::GeneratesText>(*task, "generate text");
   const train::InferenceScope inference(task->model(), {.precision = saved.plan.training.train.precision});
   if (arguments.lines.empty()) {
     generate(generates, arguments, arguments.prompt);

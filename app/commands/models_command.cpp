@@ -44,8 +44,8 @@ nlohmann::ordered_json to_json(const std::vector<Listed>& list) {
     entries.push_back({{"name", plan.name}, {"parameters", summary.parameters}, {"macs", macs_json(summary.macs)}});
     nlohmann::ordered_json& sizes = entries.back()[plan.input.kind];
     for (const auto& [name, size] : plan.input.sizes) std::visit([&](auto value) { sizes[name] = value; }, size);
-    for (const models::Ability ability : models::abilities_of(plan.name))
-      entries.back()["can"].push_back(models::word(ability));
+    for (const models::Capability capability : models::abilities_of(plan.name))
+      entries.back()["can"].push_back(models::word(capability));
   }
   return {{"schema", kSchema}, {"models", entries}};
 }

@@ -139,7 +139,7 @@ tasks::RecordOrigin origin_of(const tasks::PreparedSample& sample, tasks::Sample
 
 void predict_given(tasks::Task& task, const PredictArguments& arguments, RecordOutput& output,
                    CountedProgress& progress) {
-  auto& answers = ability_of<tasks::AnswersGivenSamples>(task, "answer samples that are given");
+  auto& answers = capability_of<tasks::Predictor>(task, "answer samples that are given");
   const tasks::SampleForm form = answers.sample_form();
   tasks::GivenOptions options{arguments.answers()};
   if (arguments.asks_line_by_line()) options.batch = 1;
@@ -147,7 +147,7 @@ void predict_given(tasks::Task& task, const PredictArguments& arguments, RecordO
   tasks::NextSample next = given_samples(arguments, form);
   std::optional<tasks::GivenRecords> earlier;
   if (tasks::RecordFile* file = output.earlier()) {
-    const auto places = arguments.asks_line_by_line() ? tasks::SamplePlaces::same : tasks::SamplePlaces::any;
+    const auto places = arguments.asks_line_by_line() ? tasks::SampleLocations::same : tasks::SampleLocations::any;
     earlier.emplace(*file, next, form, output.source(), places);
     next = earlier->samples();
   }
@@ -182,14 +182,14 @@ int64_t count_unreadable(const tasks::NextRecord& next) {
 /// Pictures with what was found drawn over them, and files of results: all that a folder holds of given samples.
 int predict_into_folder(tasks::Task& task, const PredictArguments& arguments, PredictionFolder& folder,
                         const tasks::RecordSource& source, CountedProgress& progress) {
-  auto& answers = ability_of<tasks::AnswersGivenSamples>(task, "answer samples that are given");
-  auto& draws = ability_of<tasks::DrawsAnswers>(task, "draw its answers into a folder (-o FILE.jsonl writes them)");
+  auto& answers = capability_of<tasks::Predictor>(task, "answer samples that are given");
+  auto& draws = capability_of<tasks::DrawsAnswers>(task, "draw its answers into a folder (-o FILE.jsonl writes them)");
   const tasks::SampleForm form = answers.sample_form();
   const double least_score = arguments.least_score.value_or(kUsualLeastScore);
   const tasks::NextSample given = given_samples(arguments, form);
   tasks::RecordFile records = folder.open_records();  // after all that may fail: what is replaced goes now
   // Names of pictures depend on the order of the samples.
-  tasks::GivenRecords earlier(records, given, form, source, tasks::SamplePlaces::same);
+  tasks::GivenRecords earlier(records, given, form, source, tasks::SampleLocations::same);
   tasks::GivenOptions options{arguments.answers()};
   options.unreadable = tasks::UnreadableSamples::record;
   PictureNames names;
@@ -229,7 +229,7 @@ int predict_into_folder(tasks::Task& task, const PredictArguments& arguments, Pr
 
 void predict_evaluation(tasks::Task& task, const PredictArguments& arguments, RecordOutput& output,
                         CountedProgress& progress) {
-  auto& answers = ability_of<tasks::AnswersEvaluationSamples>(task, "answer its evaluation data one by one");
+  auto& answers = capability_of<tasks::AnswersEvaluationSamples>(task, "answer its evaluation data one by one");
   const int64_t size = task.evaluation_size();
   const std::string source = output.source().of_evaluation(task);
   if (!arguments.output.path.empty())
@@ -258,7 +258,7 @@ void predict_evaluation(tasks::Task& task, const PredictArguments& arguments, Re
 
 /// Options that say nothing to a task.
 void refuse_options_for(const tasks::Task& task, const PredictArguments& arguments) {
-  const auto* answers = dynamic_cast<const tasks::AnswersGivenSamples*>(&task);
+  const auto* answers = dynamic_cast<const tasks::Predictor*>(&task);
   if ((arguments.top || arguments.logits) && answers && !answers->ranks_classes())
     throw UsageError("--top and --logits are of models that give each sample a class; leave them out for " +
                      arguments.model.path);

@@ -65,7 +65,7 @@ struct Prepared {
 
 /// Before a run's folder is made or changed. Throws std::runtime_error if another process has another recipe, other
 /// data or another version.
-void require_common_ground(const Prepared& prepared, bool resumes, processes::Processes& processes) {
+void require_common_ground(const Prepared& prepared, bool resumes, processes::ProcessGroup& processes) {
   train::RecipeValues values = train::recipe_values(prepared.recipe.document);
   // A run may be resumed where its data lie elsewhere; which data they are is compared.
   if (resumes) std::erase_if(values, [](const auto& value) { return train::is_place_of_data(value.first); });
@@ -77,42 +77,43 @@ void require_common_ground(const Prepared& prepared, bool resumes, processes::Pr
 
 /// A job's recipe and its task, as this process has a part of them.
 Prepared prepare(const TrainArguments& arguments, const TrainingJob& job, const TrainingProcesses& processes) {
-  const std::optional<std::filesystem::path> gone_on_with = job.resumes ? std::optional(job.run) : std::nullopt;
-  Prepared prepared{read_recipe_for_run(job, arguments, arguments.seed, gone_on_with), nullptr};
+  const std::optional<std::filesystem::path> resumed_run = job.resumes ? std::optional(job.run) : std::nullopt;
+  Prepared prepared{read_recipe_for_run(job, arguments, arguments.seed, resumed_run), nullptr};
   processes.share_out(prepared.recipe.plan.training);
-  prepared.task = task_to_train(arguments, prepared.recipe.plan, gone_on_with);
+  prepared.task = task_to_train(arguments, prepared.recipe.plan, resumed_run);
   if (processes.all()) {
-    if (!prepared.recipe.plan.training.train.has_parts()) nn::use_replicas(prepared.task->model(), processes.all());
+    if (!prepared.recipe.plan.training.train.has_parts())
+      nn::use_batch_reducer(prepared.task->model(), processes.all());
     require_common_ground(prepared, job.resumes, *processes.all());
   }
   return prepared;
 }
 
 /// Trains with others, of whom another one leads, keeps the run's folder and says what there is to say.
-int follow(const TrainArguments& arguments, const TrainingProcesses& processes, LibraryLog& log) {
+int run_worker(const TrainArguments& arguments, const TrainingProcesses& processes, LibraryLog& log) {
   TrainingJob job = training_job(arguments, /*several=*/false);
-  const std::string run = processes.all()->from_leader(std::string());
+  const std::string run = processes.all()->broadcast(std::string());
   job.resumes = !run.empty();
   if (job.resumes) job.run = run;
   const Prepared prepared = prepare(arguments, job, processes);
-  log.write_to(std::filesystem::path(processes.all()->from_leader(std::string())), processes.all()->rank());
+  log.write_to(std::filesystem::path(processes.all()->broadcast(std::string())), processes.all()->rank());
   const std::string hash = job.resumes ? train::RunFolder::open(job.run).config_hash()
                                        : train::config_hash(train::recipe_values(prepared.recipe.document));
-  return train::follow(*prepared.task, prepared.recipe.plan.training, hash, processes.all())
+  return train::run_worker(*prepared.task, prepared.recipe.plan.training, hash, processes.all())
              ? train::Interruption::exit_code()
              : kDone;
 }
 
 int lead(const TrainArguments& arguments, const TrainingProcesses& processes, LibraryLog& log) {
   const TrainingJob job = training_job(arguments, /*several=*/false);
-  if (processes.all()) processes.all()->from_leader(job.resumes ? std::filesystem::absolute(job.run).string() : "");
+  if (processes.all()) processes.all()->broadcast(job.resumes ? std::filesystem::absolute(job.run).string() : "");
   const Prepared prepared = prepare(arguments, job, processes);
   const ReadRecipe& recipe = prepared.recipe;
   if (job.resumes)
     train::require_parts_of_newest(train::RunFolder::open(job.run).checkpoints(), recipe.plan.training.train);
   train::RunFolder folder = make_run_folder(arguments, job, recipe);
   if (processes.all()) {
-    processes.all()->from_leader(std::filesystem::absolute(folder.log()).string());
+    processes.all()->broadcast(std::filesystem::absolute(folder.log()).string());
     log.write_to(folder.log(), /*rank=*/0);
   }
   report::Progress progress({.mode = progress_mode(arguments.progress)});
@@ -135,7 +136,7 @@ void require_samples_for_all(const TrainArguments& arguments) {
 }
 
 int train_one(const TrainArguments& arguments) {
-  if (arguments.only_looks()) {
+  if (arguments.is_preview()) {
     const TrainingJob job = training_job(arguments, /*several=*/false);
     const auto resumed = job.resumes ? std::optional(job.run) : std::nullopt;
     const ReadRecipe recipe = read_recipe(job, arguments, arguments.seed, resumed);
@@ -145,7 +146,7 @@ int train_one(const TrainArguments& arguments) {
   LibraryLog log;
   TrainingProcesses processes(arguments.processes);
   try {
-    return processes.follows() ? follow(arguments, processes, log) : lead(arguments, processes, log);
+    return processes.follows() ? run_worker(arguments, processes, log) : lead(arguments, processes, log);
   } catch (const std::exception& error) {
     processes.fail(error);
     throw;
@@ -159,7 +160,7 @@ bool means_seeds(const TrainArguments& arguments) {
 }
 
 int run_train(const TrainArguments& arguments) {
-  if (arguments.processes > 1 && (means_seeds(arguments) || arguments.only_looks()))
+  if (arguments.processes > 1 && (means_seeds(arguments) || arguments.is_preview()))
     throw UsageError("--processes trains one run; leave it out with --seeds, --print and --dry-run");
   return means_seeds(arguments) ? train_seeds(arguments).code : train_one(arguments);
 }

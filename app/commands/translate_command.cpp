@@ -90,7 +90,7 @@ int run_translate(const TranslateArguments& arguments) {
     throw UsageError(arguments.of_drawing + " is of --sample, which is not given");
   const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
   const auto task = load(saved, arguments.model, tasks::Splits::given);
-  auto& translates = ability_of<tasks::TranslatesText>(*task, "translate");
+  auto& translates = capability_of<tasks::TranslatesText>(*task, "translate");
   options.beam = translates.translation_options().beam;
   lay_over(options.beam, arguments);
   if (arguments.lines)

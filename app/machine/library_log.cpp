@@ -72,11 +72,11 @@ class Buffer : public std::streambuf {
 
  private:
   void keep(std::string_view entry) {
-    constexpr size_t kMostEntries = 1000;
+    constexpr size_t kMaxEntries = 1000;
     while (entry.ends_with('\n')) entry.remove_suffix(1);
     if (log_)
       log_->note(prefix_ + std::string(entry));
-    else if (entries_.size() < kMostEntries)
+    else if (entries_.size() < kMaxEntries)
       entries_.emplace_back(entry);
   }
 

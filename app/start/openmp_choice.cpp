@@ -24,7 +24,7 @@ namespace {
 char kLongSpin[] = "GOMP_SPINCOUNT=20000";
 char kShortSpin[] = "GOMP_SPINCOUNT=200";
 
-constexpr int kMostProbes = 16;
+constexpr int kMaxProbes = 16;
 constexpr long kProbeNanoseconds = 24'000'000;  // some turns of the scheduler
 
 bool sets(const char* entry, const char* variable) {
@@ -77,8 +77,8 @@ struct Room {
 };
 
 Room look_for_room(int cores) {
-  pid_t children[kMostProbes];
-  double lasted[kMostProbes];
+  pid_t children[kMaxProbes];
+  double lasted[kMaxProbes];
   const long end = nanoseconds_now() + kProbeNanoseconds;
   int started = 0;
   for (; started < cores; ++started) {
@@ -117,7 +117,7 @@ char* choice() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return kLongSpin;
-  const int cores = CPU_COUNT(&allowed) < kMostProbes ? CPU_COUNT(&allowed) : kMostProbes;
+  const int cores = CPU_COUNT(&allowed) < kMaxProbes ? CPU_COUNT(&allowed) : kMaxProbes;
   if (cores < 2) return kLongSpin;
   const Room room = look_for_room(cores);
   const bool some_are_busy = room.missing_cores > 0.25 && room.others >= 1 && room.others < cores;

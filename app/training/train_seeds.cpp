@@ -59,7 +59,7 @@ class SeedSeries {
       : arguments_(arguments), job_(job), folder_(std::move(folder)) {}
 
   /// `built` is the task of the first seed, if it was needed before the folder.
-  SeedsOutcome run(std::unique_ptr<train::Task> built) {
+  SeedsOutcome run(std::unique_ptr<train::TrainingTask> built) {
     uint64_t at = 0;
     const auto elsewhere = train_shared(folder_.seeds(), [&](uint64_t seed) {
       at = seed;
@@ -79,7 +79,7 @@ class SeedSeries {
 
  private:
   /// A failure is said, and ends only this seed.
-  Came run_one(uint64_t seed, std::unique_ptr<train::Task> built) {
+  Came run_one(uint64_t seed, std::unique_ptr<train::TrainingTask> built) {
     const std::string who = "seed " + std::to_string(seed);
     try {
       const auto begun = folder_.has_begun(seed) ? std::optional(folder_.run(seed)) : std::nullopt;
@@ -108,7 +108,7 @@ class SeedSeries {
 
   /// Results of seeds, and of a sweep's points that differ in other keys, are compared: a new run has the data of those
   /// that were begun. Throws as RunFolder::compare_data() does.
-  void require_data_of_others(const train::Task& task, const config::Document& document) const {
+  void require_data_of_others(const train::TrainingTask& task, const config::Document& document) const {
     const train::RecipeValues own = data_values(train::recipe_values(document));
     for (const std::filesystem::path& path : runs_to_compare_with()) {
       std::optional<train::RunFolder> other;
@@ -136,7 +136,7 @@ class SeedSeries {
     return runs;
   }
 
-  train::Outcome train_in_folder(uint64_t seed, train::Task& task, const ReadRecipe& recipe) {
+  train::Outcome train_in_folder(uint64_t seed, train::TrainingTask& task, const ReadRecipe& recipe) {
     train::RunFolder run = run_folder(seed, recipe);
     report::Progress progress({.mode = progress_mode(arguments_.progress)});
     return train::Trainer(task, recipe.plan.training, run, &progress).run();
@@ -226,7 +226,7 @@ SeedsOutcome train_seeds(const TrainArguments& arguments) {
     const std::vector<uint64_t> known = train::SeedFolder::open(job.run).seeds();
     seeds.insert(seeds.begin(), known.begin(), known.end());
   }
-  if (arguments.only_looks()) {
+  if (arguments.is_preview()) {
     const ReadRecipe first = read_recipe(job, arguments, seeds.front());
     const std::set<uint64_t> distinct(seeds.begin(), seeds.end());
     return {look_at_training(arguments, job, first.document, first.plan, distinct.size()), {}};
@@ -234,7 +234,7 @@ SeedsOutcome train_seeds(const TrainArguments& arguments) {
   std::optional<std::filesystem::path> begun;
   if (job.resumes) begun = train::SeedFolder::run_of(job.run, seeds.front());
   const ReadRecipe first = read_recipe_for_run(job, arguments, seeds.front(), begun);
-  std::unique_ptr<train::Task> built;
+  std::unique_ptr<train::TrainingTask> built;
   if (!job.resumes) built = task_to_train(arguments, first.plan, begun);  // what cannot begin leaves no folder
   train::SeedFolder folder = seed_folder(arguments, job, first.document, seeds);
   if (folder.seeds().front() != seeds.front()) built.reset();  // another process made the folder, for seeds of its own

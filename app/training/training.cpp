@@ -117,7 +117,7 @@ void dry_run_without_data(const tasks::RecipePlan& plan, const std::string& why)
   const int64_t batch = small.training.train.batch_size;
   print_line("data", why);
   for (const std::string& note : plan.notes) print_line("note", note);
-  const auto task = small.build(tasks::Splits::made_up);
+  const auto task = small.build(tasks::Splits::synthetic);
   const std::string samples = task->sample_words().many;
   print_line(
       "", "Made-up " + samples + " instead: " + std::to_string(batch) + " a batch, " + plan.model().input.text + ".");
@@ -127,7 +127,7 @@ void dry_run_without_data(const tasks::RecipePlan& plan, const std::string& why)
   print_tried(dry);
   const train::TrainOptions& training = plan.training.train;
   const double seconds = dry.step_seconds / static_cast<double>(dry.step_samples);
-  const std::string epochs = train::Span{training.epochs, train::Span::Unit::epochs}.text();
+  const std::string epochs = train::Duration{training.epochs, train::Span::Unit::epochs}.text();
   const std::string limit = training.limit ? ", at most " + training.limit->text() : "";
   const tasks::TaskPlan::StepSize size = plan.task->step_size(training);
   print_line("whole run", "about " + report::format_duration(1000 * seconds * static_cast<double>(training.epochs)) +
@@ -144,7 +144,7 @@ TrainingJob training_job(const TrainArguments& arguments, bool several) {
       throw UsageError(arguments.target + " is a run of one seed; name the recipe to train with --seeds");
     if (!arguments.run.empty())
       throw UsageError(arguments.target + " is a run, which goes on where it is; leave --run out");
-    if (!arguments.resume && !arguments.only_looks())
+    if (!arguments.resume && !arguments.is_preview())
       throw UsageError(arguments.target + " is a run; go on with it by: " + train::resume_command(folder.path()));
     return {folder.resolved(), folder.path(), true};
   }
@@ -193,7 +193,7 @@ std::optional<train::RecipeValues> earlier_values(const TrainingJob& job, const 
 ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
                        const std::optional<fs::path>& resumed) {
   ReadRecipe recipe{read_document(job.recipe, arguments.settings), {}};
-  for (const std::string& setting : arguments.kept_settings) recipe.document.set(setting, kKeptSource);
+  for (const std::string& setting : arguments.saved_settings) recipe.document.set(setting, kKeptSource);
   if (const auto values = earlier_values(job, resumed)) train::set_earlier_options(recipe.document, *values);
   if (seed) recipe.document.set("train.seed=" + std::to_string(*seed));
   recipe.plan = tasks::read_recipe(recipe.document);
@@ -219,10 +219,10 @@ namespace {
 /// written.
 tasks::RecipePlan plan_with_kept_files(const TrainingJob& job, const TrainArguments& arguments,
                                        std::optional<uint64_t> seed, const ReadRecipe& recipe, const fs::path& run) {
-  const std::vector<std::string> own = recipe.plan.task->kept_file_settings(run);
+  const std::vector<std::string> own = recipe.plan.task->saved_file_settings(run);
   if (own.empty()) return recipe.plan;
   TrainArguments with_own = arguments;
-  with_own.kept_settings.insert(with_own.kept_settings.end(), own.begin(), own.end());
+  with_own.saved_settings.insert(with_own.saved_settings.end(), own.begin(), own.end());
   return read_recipe(job, with_own, seed, run).plan;
 }
 
@@ -237,18 +237,18 @@ void drop_newer_keys(const train::RunFolder& run, std::vector<std::string>& sett
 }  // namespace
 
 ReadRecipe read_recipe_for_run(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
-                               const std::optional<fs::path>& gone_on_with) {
+                               const std::optional<fs::path>& resumed_run) {
   TrainArguments held = arguments;
-  ReadRecipe recipe = read_recipe(job, held, seed, gone_on_with);
+  ReadRecipe recipe = read_recipe(job, held, seed, resumed_run);
   const auto plan_of = [&] {
-    return gone_on_with ? plan_with_kept_files(job, held, seed, recipe, *gone_on_with) : recipe.plan;
+    return resumed_run ? plan_with_kept_files(job, held, seed, recipe, *resumed_run) : recipe.plan;
   };
   tasks::RecipePlan plan = plan_of();
-  tasks::KeptFiles keep = plan.task->files_to_keep();
+  tasks::SavedFiles keep = plan.task->files_to_keep();
   if (job.resumes) drop_newer_keys(train::RunFolder::open(job.run), keep.settings);
   if (!keep.settings.empty()) {
-    held.kept_settings.insert(held.kept_settings.end(), keep.settings.begin(), keep.settings.end());
-    recipe = read_recipe(job, held, seed, gone_on_with);
+    held.saved_settings.insert(held.saved_settings.end(), keep.settings.begin(), keep.settings.end());
+    recipe = read_recipe(job, held, seed, resumed_run);
     plan = plan_of();
   }
   recipe.plan = std::move(plan);
@@ -294,18 +294,18 @@ int look_at_training(const TrainArguments& arguments, const TrainingJob& job, co
 }
 
 std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, const tasks::RecipePlan& plan,
-                                           const std::optional<fs::path>& gone_on_with) {
+                                           const std::optional<fs::path>& resumed_run) {
   train::find_device(plan.training.train.device);  // before data are opened and a folder is made
-  if (gone_on_with && train::is_stripped_run(*gone_on_with))
+  if (resumed_run && train::is_stripped_run(*resumed_run))
     throw std::runtime_error(
-        gone_on_with->string() +
+        resumed_run->string() +
         ": holds weights alone, from which no run goes on; a recipe begins from them by train.init");
-  if (gone_on_with)
+  if (resumed_run)
     tasks::require_memory(plan.model());
   else
     tasks::require_memory_of_new_run(plan.model());
   auto task = plan.build();
-  if (gone_on_with && !train::newest_checkpoints(train::RunFolder::open(*gone_on_with).checkpoints()).empty())
+  if (resumed_run && !train::newest_checkpoints(train::RunFolder::open(*resumed_run).checkpoints()).empty())
     return task;
   report::Progress progress({.mode = progress_mode(arguments.progress)});
   for (const std::string& line : plan.initialize(*task)) progress.log(line);

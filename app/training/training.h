@@ -22,14 +22,14 @@ struct TrainArguments {
   std::string target;  // a recipe, a run, or a folder of seeds
   std::vector<std::string> settings;
   std::vector<std::string>
-      kept_settings;  // over those: what a run keeps of its data and of files that its recipe names
+      saved_settings;  // over those: what a run keeps of its data and of files that its recipe names
   std::string run, runs = "runs", progress = "auto", seeds;
   std::optional<uint64_t> seed;
   int64_t processes = 0;  // that train together; 0: as the environment says, else one
   bool resume = false, print = false, dry_run = false;
   bool of_sweep = false;  // which shows the results of all its points itself
 
-  bool only_looks() const { return print || dry_run; }
+  bool is_preview() const { return print || dry_run; }
 };
 
 /// What is to be read, and the folder that it is for.
@@ -79,7 +79,7 @@ std::optional<std::string> other_parts_note(const TrainingJob& job, const TrainA
 /// The same for training: the recipe is held to the files that it names (a subword model), or to their copies in the
 /// run that is gone on with. Throws io::Error where one cannot be read.
 ReadRecipe read_recipe_for_run(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
-                               const std::optional<std::filesystem::path>& gone_on_with);
+                               const std::optional<std::filesystem::path>& resumed_run);
 
 /// A line where the recipe asks for bfloat16 and this processor is slower with it; measures for less than half a
 /// second.
@@ -107,6 +107,6 @@ SeedsOutcome train_seeds(const TrainArguments& arguments);
 /// The task that is about to be trained. Where no run with a checkpoint is gone on with, it takes its weights from
 /// where the recipe says, and says what became of them.
 std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, const tasks::RecipePlan& plan,
-                                           const std::optional<std::filesystem::path>& gone_on_with);
+                                           const std::optional<std::filesystem::path>& resumed_run);
 
 }  // namespace cachet::app

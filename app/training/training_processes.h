@@ -29,7 +29,7 @@ class TrainingProcesses {
   TrainingProcesses& operator=(const TrainingProcesses&) = delete;
 
   /// Null where this one trains alone.
-  const std::shared_ptr<processes::Processes>& all() const { return all_; }
+  const std::shared_ptr<processes::ProcessGroup>& all() const { return all_; }
   bool follows() const { return all_ && !all_->leads(); }
 
   /// What of a run's options is this process's: its part of each batch, its GPU.
@@ -50,7 +50,7 @@ class TrainingProcesses {
 
   processes::ProcessPlace place_;
   std::vector<Started> started_;
-  std::shared_ptr<processes::Processes> all_;
+  std::shared_ptr<processes::ProcessGroup> all_;
   bool failed_ = false;
 };
 

@@ -26,8 +26,8 @@ Document Document::from_file(const std::filesystem::path& path) {
 
 Document Document::from_text(std::string_view text, std::string_view source) {
   const std::string name(source);
-  if (text.size() > static_cast<size_t>(kMostRecipeBytes)) {
-    throw Error({Problem{Origin{name, 0}, "", "is larger than " + std::to_string(kMostRecipeBytes) + " bytes"}});
+  if (text.size() > static_cast<size_t>(kMaxRecipeBytes)) {
+    throw Error({Problem{Origin{name, 0}, "", "is larger than " + std::to_string(kMaxRecipeBytes) + " bytes"}});
   }
   Document document;
   document.state_->root = parse_toml(text, name);

@@ -7,7 +7,7 @@ namespace cachet::config {
 namespace {
 
 constexpr size_t kLongestName = 80;  // beyond it nothing was mistyped, and the table of distances would grow
-constexpr size_t kLeastPrefix = 3;
+constexpr size_t kMinPrefix = 3;
 
 /// Capitals and hyphens are how people write the same word.
 std::string folded(std::string_view name) {
@@ -46,7 +46,7 @@ std::vector<std::string> near_names(std::string_view typed, std::span<const std:
     const std::string name = folded(known[i]);
     const size_t apart = distance(wanted, name);
     const size_t allowed = std::max(wanted.size(), name.size()) / 3;
-    const bool begins = wanted.size() >= kLeastPrefix && name.starts_with(wanted);
+    const bool begins = wanted.size() >= kMinPrefix && name.starts_with(wanted);
     if (apart <= allowed || begins) candidates.emplace_back(apart > allowed, apart, i);
   }
   std::ranges::sort(candidates);

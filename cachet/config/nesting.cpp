@@ -65,7 +65,7 @@ std::optional<int64_t> line_nested_too_deep(std::string_view toml) {
     } else if (character == '.') {
       ++dots;
     }
-    if (brackets > kMostNesting || dots >= kMostNesting) return line;
+    if (brackets > kMaxNesting || dots >= kMaxNesting) return line;
     ++i;
   }
   return std::nullopt;

@@ -7,7 +7,7 @@
 namespace cachet::config {
 
 /// How deep tables and lists may lie in each other; our recipes need four or five.
-inline constexpr int64_t kMostNesting = 16;
+inline constexpr int64_t kMaxNesting = 16;
 
 /// The first line of a TOML text that nests brackets or dotted keys deeper than `kMostNesting`, if there is one.
 ///

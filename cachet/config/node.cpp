@@ -13,9 +13,9 @@ struct Describe {
   std::string operator()(double value) const { return toml_text(value); }
   std::string operator()(DateOrTime) const { return "a date or time"; }
   std::string operator()(const std::string& value) const {
-    constexpr size_t kMost = 60;  // characters: a message stays on a line or two
-    if (value.size() <= kMost) return "the text " + toml_text(value);
-    size_t cut = kMost;
+    constexpr size_t kMax = 60;  // characters: a message stays on a line or two
+    if (value.size() <= kMax) return "the text " + toml_text(value);
+    size_t cut = kMax;
     while (cut > 0 && (static_cast<unsigned char>(value[cut]) & 0xC0) == 0x80) --cut;  // not inside a character
     return "the text " + toml_text(value.substr(0, cut) + "...");
   }

@@ -76,8 +76,8 @@ class RecipeReader {
     std::error_code missing;
     const std::filesystem::path identity = std::filesystem::canonical(path, missing);
     if (!missing) refuse_circle(identity, path, base);
-    if (++count_ >= kMostRecipes) {
-      refuse_recipe(base.origin, "base", "more than " + std::to_string(kMostRecipes) + " recipes in all");
+    if (++count_ >= kMaxRecipes) {
+      refuse_recipe(base.origin, "base", "more than " + std::to_string(kMaxRecipes) + " recipes in all");
     }
     return read(path, &base);
   }
@@ -93,7 +93,7 @@ class RecipeReader {
   /// What is wrong with a base is told at the line that names it.
   static std::string text_of(const std::filesystem::path& path, const BaseName* named_by) {
     try {
-      return read_text_file(path, kMostRecipeBytes);
+      return read_text_file(path, kMaxRecipeBytes);
     } catch (const UnreadableFile& error) {
       if (named_by == nullptr) refuse_recipe({path.string(), 0}, "", error.what());
       refuse_recipe(named_by->origin, "base", path.string() + ": " + error.what());

@@ -6,8 +6,8 @@
 
 namespace cachet::config {
 
-inline constexpr int64_t kMostRecipeBytes = 1'000'000;
-inline constexpr int64_t kMostRecipes = 64;  // that one recipe may be merged from
+inline constexpr int64_t kMaxRecipeBytes = 1'000'000;
+inline constexpr int64_t kMaxRecipes = 64;  // that one recipe may be merged from
 
 /// Reads a recipe and everything that its key `base` names, merged. The key itself is taken out. Of tables [paper], the
 /// nearest one is left, whole.

@@ -35,8 +35,8 @@ std::vector<std::string> parse_key(std::string_view key, std::string_view assign
     parts.emplace_back(part);
     start = end + 1;
   }
-  if (parts.size() > static_cast<size_t>(kMostNesting)) {
-    refuse_assignment(assignment, "the key has more than " + std::to_string(kMostNesting) + " parts");
+  if (parts.size() > static_cast<size_t>(kMaxNesting)) {
+    refuse_assignment(assignment, "the key has more than " + std::to_string(kMaxNesting) + " parts");
   }
   return parts;
 }

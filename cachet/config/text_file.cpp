@@ -33,12 +33,12 @@ std::string reason() { return "cannot be read: " + std::string(std::strerror(err
 
 /// Recipes beside a missing one whose names are near its own.
 std::string near_files(const std::filesystem::path& missing) {
-  constexpr size_t kMostLookedAt = 1000;
+  constexpr size_t kMaxLookedAt = 1000;
   std::vector<std::string> names;
   std::error_code ignored;
   const auto folder = missing.has_parent_path() ? missing.parent_path() : std::filesystem::path(".");
   for (std::filesystem::directory_iterator entry(folder, ignored), end; entry != end; entry.increment(ignored)) {
-    if (ignored || names.size() == kMostLookedAt) break;
+    if (ignored || names.size() == kMaxLookedAt) break;
     if (entry->path().extension() == ".toml") names.push_back(entry->path().stem().string());
   }
   std::vector<std::string> near = near_names(missing.stem().string(), names);

@@ -58,7 +58,7 @@ void check_bytes(std::string_view text, const std::string& source) {
     refuse(source, line_of(text, zero), "a NUL byte: this is no text, or UTF-16; save the file as UTF-8");
   }
   if (const auto line = line_nested_too_deep(text)) {
-    refuse(source, *line, "nested deeper than " + std::to_string(kMostNesting) + " tables or lists");
+    refuse(source, *line, "nested deeper than " + std::to_string(kMaxNesting) + " tables or lists");
   }
 }
 
@@ -75,8 +75,8 @@ class Converter {
 
   Node convert(const toml::node& from, int64_t depth, const std::string& path) const {
     const int64_t line = from.source().begin.line;
-    if (depth > kMostNesting) {
-      refuse(source_, line, path + ": nested deeper than " + std::to_string(kMostNesting) + " tables or lists");
+    if (depth > kMaxNesting) {
+      refuse(source_, line, path + ": nested deeper than " + std::to_string(kMaxNesting) + " tables or lists");
     }
     Node node;
     node.origin = {source_, line};

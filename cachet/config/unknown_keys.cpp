@@ -11,8 +11,8 @@
 namespace cachet::config {
 namespace {
 
-constexpr size_t kMostReported = 100;
-constexpr size_t kMostListed = 12;  // keys of a table that a message lists when none is near
+constexpr size_t kMaxReported = 100;
+constexpr size_t kMaxListed = 12;  // keys of a table that a message lists when none is near
 
 std::pair<std::string, std::string> split_path(const std::string& path) {
   const size_t dot = path.rfind('.');
@@ -56,7 +56,7 @@ class Search {
   }
 
   void report(const std::string& table, const std::string& key, const std::string& path, const Node& node) {
-    if (problems_.size() == kMostReported) {
+    if (problems_.size() == kMaxReported) {
       ++unreported_;
       return;
     }
@@ -72,7 +72,7 @@ class Search {
     const std::vector<std::string>& siblings = entry == siblings_.end() ? kNone : entry->second;
     std::string near = suggestion(key, siblings);
     if (near.empty()) near = suggestion_elsewhere(table, key);
-    if (near.empty() && !siblings.empty() && siblings.size() <= kMostListed) {
+    if (near.empty() && !siblings.empty() && siblings.size() <= kMaxListed) {
       near = "; known here: ";
       for (size_t i = 0; i < siblings.size(); ++i) near += (i > 0 ? ", " : "") + siblings[i];
     }

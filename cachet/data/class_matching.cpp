@@ -10,7 +10,7 @@
 namespace cachet::data {
 namespace {
 
-constexpr size_t kMostStoredBytes = 500'000;  // half of a recipe's file (config/recipe_file.h)
+constexpr size_t kMaxStoredBytes = 500'000;  // half of a recipe's file (config/recipe_file.h)
 constexpr size_t kShownNames = 5;
 
 /// "'a', 'b' and 3 more".
@@ -92,7 +92,7 @@ bool can_be_stored(const std::vector<std::string>& names) {
     if (name.empty() || config::first_invalid_utf8(name) != std::string::npos) return false;
     bytes += name.size() + 4;  // quotes, comma and space; what TOML escapes is rare in names
   }
-  return bytes <= kMostStoredBytes;
+  return bytes <= kMaxStoredBytes;
 }
 
 }  // namespace cachet::data

@@ -55,7 +55,7 @@ std::string digest_of(std::string_view text) { return digest_of(std::as_bytes(st
 
 std::string digest_of_image_file(const std::filesystem::path& file) {
   try {
-    return digest_of(io::read_file(file, io::kMostImageFileBytes));
+    return digest_of(io::read_file(file, io::kMaxImageFileBytes));
   } catch (const io::Error&) {
     return kUnreadable;
   }

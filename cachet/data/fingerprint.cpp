@@ -5,7 +5,7 @@
 namespace cachet::data {
 namespace {
 
-constexpr int64_t kMostSamples = 4096;
+constexpr int64_t kMaxSamples = 4096;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ Fingerprint& Fingerprint::add(std::span<const std::byte> bytes) {
 }
 
 void Fingerprint::for_some(int64_t size, const std::function<void(int64_t index)>& add_sample) {
-  const int64_t count = std::min(size, kMostSamples);
+  const int64_t count = std::min(size, kMaxSamples);
   for (int64_t i = 0; i < count; ++i) add_sample(count == 1 ? 0 : i * (size - 1) / (count - 1));
 }
 

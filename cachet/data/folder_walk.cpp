@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostDepth = 8;
+constexpr int kMaxDepth = 8;
 
 std::string small_ending(const fs::path& path) {
   std::string ending = path.extension().string();
@@ -31,7 +31,7 @@ void go_through(const fs::path& folder, const std::string& prefix, int depth, co
       use(entry.path(), name);
       continue;
     }
-    if (depth == kMostDepth) throw io::Error(entry.path().string() + ": folders are nested too deep");
+    if (depth == kMaxDepth) throw io::Error(entry.path().string() + ": folders are nested too deep");
     go_through(entry.path(), name + "/", depth + 1, use, passed_over);
   }
 }

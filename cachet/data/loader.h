@@ -26,9 +26,9 @@ LoaderOptions read_loader_options(const config::View& view);
 /// in next(). A sample that cannot be read makes next() throw a std::runtime_error that names it, whichever thread read
 /// it. Destroying the stream early stops its workers.
 template <class Batch>
-class BatchStream {
+class BatchIterator {
  public:
-  explicit BatchStream(std::unique_ptr<OrderedPrefetch<Batch>> batches) : batches_(std::move(batches)) {}
+  explicit BatchIterator(std::unique_ptr<OrderedPrefetch<Batch>> batches) : batches_(std::move(batches)) {}
   std::optional<Batch> next() { return batches_->next(); }
   double waited_seconds() const { return batches_->waited_seconds(); }
 
@@ -62,12 +62,12 @@ class BatchLoader {
 
   /// The batches of an epoch from `first_batch` on, without work for those before it. Throws
   /// std::out_of_range unless 0 <= first_batch <= batches().
-  BatchStream<Batch> stream(int64_t epoch, int64_t first_batch = 0) const {
+  BatchIterator<Batch> stream(int64_t epoch, int64_t first_batch = 0) const {
     if (first_batch < 0 || first_batch > batches())
       throw std::out_of_range("batch " + std::to_string(first_batch) + " of an epoch of " + std::to_string(batches()));
     // The stream owns all that its workers touch, so that it may outlive the loader.
     auto produce = [make = make_, order = order_->epoch(epoch)](int64_t number) { return make(order.place(number)); };
-    return BatchStream<Batch>(std::make_unique<OrderedPrefetch<Batch>>(
+    return BatchIterator<Batch>(std::make_unique<OrderedPrefetch<Batch>>(
         first_batch, batches(), std::move(produce), options_.workers, options_.workers * options_.prefetch));
   }
 

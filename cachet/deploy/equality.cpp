@@ -35,7 +35,7 @@ Equality equality_of(const at::Tensor& expected, const at::Tensor& actual, const
   const at::Tensor before = log_probabilities(expected), now = log_probabilities(actual);
   Equality equality;
   equality.samples = before.size(0);
-  const at::Tensor least = before.amax(1, /*keepdim=*/true) + std::log(kLeastLikely);
+  const at::Tensor least = before.amax(1, /*keepdim=*/true) + std::log(kMinLikely);
   const at::Tensor differences = (at::maximum(now, least) - at::maximum(before, least)).abs().amax(1);
   equality.difference = differences.max().item<double>();
   equality.mean = differences.mean().item<double>();

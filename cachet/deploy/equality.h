@@ -16,7 +16,7 @@ struct Tolerance {
 
 /// Classes that are less likely than this share of a sample's most likely class do not count: nobody reads their
 /// probabilities, and few digits of them are right in bf16.
-inline constexpr double kLeastLikely = 1e-3;
+inline constexpr double kMinLikely = 1e-3;
 
 /// What a row of scores decides, and how many rows are called.
 struct DecisionWords {

@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kFifths = 5;  // steps a pixel
 
 // A hostile polygon runs to and fro over all columns; memory for that is not given.
-constexpr size_t kMostCrossings = size_t{1} << 24;
+constexpr size_t kMaxCrossings = size_t{1} << 24;
 
 // In fifths of a pixel.
 struct Corner {
@@ -22,9 +22,9 @@ struct Corner {
 
 Corner corner_of(const double* place) {
   for (int i = 0; i < 2; ++i) {
-    if (!(std::abs(place[i]) <= kMostPolygonCoordinate))
+    if (!(std::abs(place[i]) <= kMaxPolygonCoordinate))
       throw std::invalid_argument("a polygon's corner at " + std::to_string(place[i]) + "; at most " +
-                                  std::to_string(static_cast<int64_t>(kMostPolygonCoordinate)) + " is possible");
+                                  std::to_string(static_cast<int64_t>(kMaxPolygonCoordinate)) + " is possible");
   }
   // Towards zero, also of negative numbers: part of the rule.
   return {static_cast<int64_t>(kFifths * place[0] + .5), static_cast<int64_t>(kFifths * place[1] + .5)};
@@ -88,9 +88,9 @@ class Crossings {
   void add(int64_t column, int64_t height_in_fifths) {
     const double y = (static_cast<double>(height_in_fifths) + .5) / kFifths - .5;
     const double row = std::ceil(std::clamp(y, 0.0, static_cast<double>(image_.height)));
-    if (positions_.size() == kMostCrossings)
+    if (positions_.size() == kMaxCrossings)
       throw std::invalid_argument("a polygon's edges pass columns of pixels more than " +
-                                  std::to_string(kMostCrossings) + " times");
+                                  std::to_string(kMaxCrossings) + " times");
     positions_.push_back(static_cast<uint64_t>(column * image_.height + static_cast<int64_t>(row)));
   }
 

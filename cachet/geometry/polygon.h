@@ -12,7 +12,7 @@ namespace cachet::geometry {
 using Polygon = std::vector<double>;
 
 /// Corners may lie so far outside the image.
-inline constexpr double kMostPolygonCoordinate = 1 << 26;
+inline constexpr double kMaxPolygonCoordinate = 1 << 26;
 
 /// The pixels of a polygon by COCO's rule, bit for bit: corners are rounded to fifths of a pixel; along each edge, a
 /// point for each step of its longer side; an edge counts for a column of pixels where it passes the column's middle,

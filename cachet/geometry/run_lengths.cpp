@@ -11,9 +11,9 @@ namespace {
 std::string words(const Size& size) { return std::to_string(size.height) + " × " + std::to_string(size.width); }
 
 uint64_t pixels_of(const Size& size) {
-  if (size.height < 1 || size.width < 1 || size.height > kMostMaskPixels / size.width)
+  if (size.height < 1 || size.width < 1 || size.height > kMaxMaskPixels / size.width)
     throw std::invalid_argument("a mask cannot have " + words(size) + " pixels; 1 to " +
-                                std::to_string(kMostMaskPixels) + " are possible");
+                                std::to_string(kMaxMaskPixels) + " are possible");
   return static_cast<uint64_t>(size.height) * static_cast<uint64_t>(size.width);
 }
 

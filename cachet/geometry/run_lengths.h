@@ -11,7 +11,7 @@
 namespace cachet::geometry {
 
 /// The most pixels that a mask may have.
-inline constexpr int64_t kMostMaskPixels = (int64_t{1} << 31) - 1;
+inline constexpr int64_t kMaxMaskPixels = (int64_t{1} << 31) - 1;
 
 /// A mask as COCO stores it: the lengths of runs of pixels, column by column and each from top to bottom; the first run
 /// is outside the object (and may have no length), the next inside, and so on.

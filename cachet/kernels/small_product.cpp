@@ -138,8 +138,8 @@ namespace cachet::kernels {
 
 HWY_EXPORT(SmallProduct);
 
-void small_product(const LeftMatrix& left, const DenseRows<const float>& right, const DenseRows<float>& out, bool add,
-                   const ProductShape& shape) {
+void small_gemm(const LeftMatrix& left, const DenseRows<const float>& right, const DenseRows<float>& out, bool add,
+                const ProductShape& shape) {
   HWY_DYNAMIC_DISPATCH(SmallProduct)(left, right, out, add, shape);
 }
 

@@ -23,7 +23,7 @@ struct ProductShape {
 
 /// out (rows, columns) = left (rows, inner) · right (inner, columns), or += where `add`, of float32 matrices small
 /// enough to lie in a core's caches: nothing is copied to where it is read faster. out is none of the others.
-void small_product(const LeftMatrix& left, const DenseRows<const float>& right, const DenseRows<float>& out, bool add,
-                   const ProductShape& shape);
+void small_gemm(const LeftMatrix& left, const DenseRows<const float>& right, const DenseRows<float>& out, bool add,
+                const ProductShape& shape);
 
 }  // namespace cachet::kernels

@@ -13,7 +13,7 @@
 namespace cachet::metrics {
 namespace {
 
-constexpr int64_t kMostOrders = 100;
+constexpr int64_t kMaxOrders = 100;
 constexpr uint32_t kStrayByte = 0x200000;  // above all code points
 
 struct Character {
@@ -23,7 +23,7 @@ struct Character {
 
 // The code point there; where no sequence of UTF-8 begins, the byte.
 Character character_at(std::string_view text, size_t at) {
-  constexpr std::array<uint32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};  // that needs so many bytes
+  constexpr std::array<uint32_t, 5> kMin{0, 0, 0x80, 0x800, 0x10000};  // that needs so many bytes
   const auto first = static_cast<unsigned char>(text[at]);
   if (first < 0x80) return {first, 1};
   const Character stray{kStrayByte + first, 1};
@@ -36,7 +36,7 @@ Character character_at(std::string_view text, size_t at) {
     point = point << 6 | (next & 0x3F);
   }
   const bool is_surrogate = point >= 0xD800 && point < 0xE000;
-  return point < kLeast[bytes] || point > 0x10FFFF || is_surrogate ? stray : Character{point, bytes};
+  return point < kMin[bytes] || point > 0x10FFFF || is_surrogate ? stray : Character{point, bytes};
 }
 
 void characters_of(std::string_view text, bool blanks, std::vector<uint32_t>& characters) {
@@ -63,7 +63,7 @@ ChrfCounts& ChrfCounts::operator+=(const ChrfCounts& other) {
 
 ChrfCounter::ChrfCounter(ChrfOptions options)
     : options_(options),
-      matches_(options.character_order < 1 || options.character_order > kMostOrders
+      matches_(options.character_order < 1 || options.character_order > kMaxOrders
                    ? throw std::invalid_argument("chrF counts n-grams of 1 to 100 characters")
                    : static_cast<size_t>(options.character_order)) {
   if (options.beta < 1) throw std::invalid_argument("chrF needs a beta of 1 or more");

@@ -87,7 +87,7 @@ struct CategorySummary {
 CategorySummary summarize_category(const RankedCategory& category) {
   CategorySummary summary;
   CocoNumbers& numbers = summary.numbers;
-  Curves all = curves_of(category, AreaRange::all, kMostDetections);
+  Curves all = curves_of(category, AreaRange::all, kMaxDetections);
   summary.result.truths = all.truths;
   summary.result.detections =
       std::count_if(category.detections.begin(), category.detections.end(),
@@ -102,7 +102,7 @@ CategorySummary summarize_category(const RankedCategory& category) {
     summary.result.precision.assign(all.precision.begin(), all.precision.end());
   }
   const auto of_range = [&](AreaRange range, double& ap, double& ar) {
-    const Curves curves = curves_of(category, range, kMostDetections);
+    const Curves curves = curves_of(category, range, kMaxDetections);
     if (curves.truths == 0) return;
     ap = mean_precision(curves);
     ar = mean_recall(curves);

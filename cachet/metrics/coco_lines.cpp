@@ -69,8 +69,8 @@ std::string to_line(const ImageVerdicts& verdicts) {
 }
 
 ImageVerdicts image_verdicts(std::string_view line) {
-  constexpr int32_t kMost32 = INT32_MAX;
-  constexpr uint16_t kMostBits = (1u << kOverlapThresholds) - 1;
+  constexpr int32_t kMax32 = INT32_MAX;
+  constexpr uint16_t kMaxBits = (1u << kOverlapThresholds) - 1;
   LineOfNumbers numbers(line);
   ImageVerdicts verdicts;
   verdicts.image = numbers.next<int64_t>("image", INT64_MIN, INT64_MAX);
@@ -78,16 +78,16 @@ ImageVerdicts image_verdicts(std::string_view line) {
   for (int64_t c = 0; c < categories; ++c) {
     CategoryVerdicts category;
     const int32_t least = verdicts.categories.empty() ? 0 : verdicts.categories.back().category + 1;
-    category.category = numbers.next<int32_t>("category", least, kMost32 - 1);
-    for (int32_t& truths : category.truths) truths = numbers.next<int32_t>("number of truths", 0, kMost32);
-    category.detections = numbers.next<int64_t>("number of detections", 0, kMostDetections);
+    category.category = numbers.next<int32_t>("category", least, kMax32 - 1);
+    for (int32_t& truths : category.truths) truths = numbers.next<int32_t>("number of truths", 0, kMax32);
+    category.detections = numbers.next<int64_t>("number of detections", 0, kMaxDetections);
     double last = INFINITY;
     for (int64_t i = 0; i < category.detections; ++i) {
       DetectionVerdict detection;
       detection.score = last =
           numbers.next<double>("score", -1.7976931348623157e308, std::min(last, 1.7976931348623157e308));
-      for (uint16_t& bits : detection.matched) bits = numbers.next<uint16_t>("bits", 0, kMostBits);
-      for (uint16_t& bits : detection.ignored) bits = numbers.next<uint16_t>("bits", 0, kMostBits);
+      for (uint16_t& bits : detection.matched) bits = numbers.next<uint16_t>("bits", 0, kMaxBits);
+      for (uint16_t& bits : detection.ignored) bits = numbers.next<uint16_t>("bits", 0, kMaxBits);
       verdicts.detections.push_back(detection);
     }
     verdicts.categories.push_back(category);

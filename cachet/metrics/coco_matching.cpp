@@ -30,7 +30,7 @@ class Matching {
   Matching(std::vector<const TrueObject*> truths, std::vector<const DetectedObject*> detections, OverlapKind kind)
       : truths_(std::move(truths)), detections_(std::move(detections)), kind_(kind) {
     std::stable_sort(detections_.begin(), detections_.end(), [](auto* a, auto* b) { return a->score > b->score; });
-    if (detections_.size() > kMostDetections) detections_.resize(kMostDetections);
+    if (detections_.size() > kMaxDetections) detections_.resize(kMaxDetections);
     find_candidates();
   }
 
@@ -144,18 +144,18 @@ double overlap_threshold(int number) {
 }
 
 AreaBounds area_bounds(AreaRange range) {
-  constexpr double kMost = 1e10, kSmall = 32 * 32, kMedium = 96 * 96;
+  constexpr double kMax = 1e10, kSmall = 32 * 32, kMedium = 96 * 96;
   switch (range) {
     case AreaRange::small:
       return {0, kSmall};
     case AreaRange::medium:
       return {kSmall, kMedium};
     case AreaRange::large:
-      return {kMedium, kMost};
+      return {kMedium, kMax};
     case AreaRange::all:
       break;
   }
-  return {0, kMost};
+  return {0, kMax};
 }
 
 ImageVerdicts match_image(int64_t image, std::span<const TrueObject> truths, std::span<const DetectedObject> detections,

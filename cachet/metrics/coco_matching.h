@@ -16,9 +16,9 @@
 /// it wrote down.
 namespace cachet::metrics {
 
-inline constexpr int kOverlapThresholds = 10;    // 0.50, 0.55, …, 0.95
-inline constexpr int kAreaRanges = 4;            // all, small, medium, large
-inline constexpr int64_t kMostDetections = 100;  // of an image and a category, the best ones
+inline constexpr int kOverlapThresholds = 10;   // 0.50, 0.55, …, 0.95
+inline constexpr int kAreaRanges = 4;           // all, small, medium, large
+inline constexpr int64_t kMaxDetections = 100;  // of an image and a category, the best ones
 
 /// The least overlap of threshold 0 … 9.
 double overlap_threshold(int number);

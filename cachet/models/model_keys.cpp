@@ -3,7 +3,7 @@
 namespace cachet::models {
 namespace {
 
-constexpr int64_t kMostPixels = 1 << 14;
+constexpr int64_t kMaxPixels = 1 << 14;
 
 /// Whether a cache's channels and heads go together.
 bool check_cache_width(const config::View& table, const nn::CachedLayerOptions& options, int64_t embed_dim,
@@ -27,7 +27,7 @@ bool check_cache_width(const config::View& table, const nn::CachedLayerOptions& 
 
 void read_image_shape(const config::View& table, ImageShape& image) {
   image.channels = table.integer("channels", image.channels, {1, 1024});
-  const std::vector<int64_t> size = table.integers("image_size", {image.height, image.width}, {1, kMostPixels});
+  const std::vector<int64_t> size = table.integers("image_size", {image.height, image.width}, {1, kMaxPixels});
   if (size.empty() || size.size() > 2) {
     table.problem("image_size", "takes one number or two: [height, width]");
     return;

@@ -21,19 +21,19 @@ const std::vector<RegisteredModel>& registered_models() {
   return models;
 }
 
-bool can(const RegisteredModel& model, Ability ability) {
-  switch (ability) {
-    case Ability::image_classifier:
+bool can(const RegisteredModel& model, Capability capability) {
+  switch (capability) {
+    case Capability::image_classifier:
       return model.image_classifier != nullptr;
-    case Ability::feature_pyramid:
+    case Capability::feature_pyramid:
       return model.feature_pyramid != nullptr;
-    case Ability::sequence_classifier:
+    case Capability::sequence_classifier:
       return model.sequence_classifier != nullptr;
-    case Ability::language_model:
+    case Capability::language_model:
       return model.language_model != nullptr;
-    case Ability::translation_model:
+    case Capability::translation_model:
       return model.translation_model != nullptr;
-    case Ability::object_detector:
+    case Capability::object_detector:
       return model.object_detector != nullptr;
   }
   return false;
@@ -45,51 +45,52 @@ const RegisteredModel* find_registered(std::string_view name) {
   return found == all.end() ? nullptr : &*found;
 }
 
-std::string as_words(Ability ability) {
-  std::string words(word(ability));
+std::string as_words(Capability capability) {
+  std::string words(word(capability));
   std::ranges::replace(words, '_', ' ');
   return words;
 }
 
 /// One that can do it, whatever `name` is: the other keys of the table are read to find their mistakes too.
-const RegisteredModel& model_for(Ability ability, std::string_view name, const config::View& table) {
+const RegisteredModel& model_for(Capability capability, std::string_view name, const config::View& table) {
   const RegisteredModel* named = find_registered(name);
-  if (named != nullptr && can(*named, ability)) return *named;
+  if (named != nullptr && can(*named, capability)) return *named;
   if (named != nullptr) {
-    table.problem("name", "'" + named->name + "' is no " + as_words(ability) +
+    table.problem("name", "'" + named->name + "' is no " + as_words(capability) +
                               ", which the task needs; its kind: " + as_words(abilities_of(name).front()));
   } else {
     table.problem("name", "there is no model '" + std::string(name) + "'" +
-                              config::suggestion(std::string(name), model_names(ability)) +
+                              config::suggestion(std::string(name), model_names(capability)) +
                               "; `cachet models` lists them");
   }
-  return *std::ranges::find_if(registered_models(), [&](const RegisteredModel& model) { return can(model, ability); });
+  return *std::ranges::find_if(registered_models(),
+                               [&](const RegisteredModel& model) { return can(model, capability); });
 }
 
 }  // namespace
 
-std::string_view word(Ability ability) {
-  switch (ability) {
-    case Ability::image_classifier:
+std::string_view word(Capability capability) {
+  switch (capability) {
+    case Capability::image_classifier:
       return "image_classifier";
-    case Ability::feature_pyramid:
+    case Capability::feature_pyramid:
       return "feature_pyramid";
-    case Ability::sequence_classifier:
+    case Capability::sequence_classifier:
       return "sequence_classifier";
-    case Ability::language_model:
+    case Capability::language_model:
       return "language_model";
-    case Ability::translation_model:
+    case Capability::translation_model:
       return "translation_model";
-    case Ability::object_detector:
+    case Capability::object_detector:
       return "object_detector";
   }
   return "";
 }
 
-const std::vector<Ability>& abilities() {
-  static const std::vector<Ability> all{Ability::image_classifier,    Ability::feature_pyramid,
-                                        Ability::sequence_classifier, Ability::language_model,
-                                        Ability::translation_model,   Ability::object_detector};
+const std::vector<Capability>& abilities() {
+  static const std::vector<Capability> all{Capability::image_classifier,    Capability::feature_pyramid,
+                                           Capability::sequence_classifier, Capability::language_model,
+                                           Capability::translation_model,   Capability::object_detector};
   return all;
 }
 
@@ -102,18 +103,18 @@ const std::vector<std::string>& model_names() {
   return names;
 }
 
-std::vector<std::string> model_names(Ability ability) {
+std::vector<std::string> model_names(Capability capability) {
   std::vector<std::string> names;
   for (const RegisteredModel& model : registered_models())
-    if (can(model, ability)) names.push_back(model.name);
+    if (can(model, capability)) names.push_back(model.name);
   return names;
 }
 
-std::vector<Ability> abilities_of(std::string_view name) {
-  std::vector<Ability> found;
+std::vector<Capability> abilities_of(std::string_view name) {
+  std::vector<Capability> found;
   const RegisteredModel* model = find_registered(name);
-  for (const Ability ability : abilities())
-    if (model != nullptr && can(*model, ability)) found.push_back(ability);
+  for (const Capability capability : abilities())
+    if (model != nullptr && can(*model, capability)) found.push_back(capability);
   return found;
 }
 
@@ -123,45 +124,46 @@ ImageClassifierPlan read_image_classifier(const config::View& table, const Image
 
 ImageClassifierPlan read_image_classifier(std::string_view name, const config::View& table,
                                           const ImageDefaults& defaults) {
-  return model_for(Ability::image_classifier, name, table).image_classifier(table, defaults);
+  return model_for(Capability::image_classifier, name, table).image_classifier(table, defaults);
 }
 
 FeaturePyramidPlan read_feature_pyramid(const config::View& table, const ImageDefaults& defaults) {
-  return model_for(Ability::feature_pyramid, table.required_text("name"), table).feature_pyramid(table, defaults);
+  return model_for(Capability::feature_pyramid, table.required_text("name"), table).feature_pyramid(table, defaults);
 }
 
 SequenceClassifierPlan read_sequence_classifier(const config::View& table, const SequenceDefaults& defaults) {
-  return model_for(Ability::sequence_classifier, table.required_text("name"), table)
+  return model_for(Capability::sequence_classifier, table.required_text("name"), table)
       .sequence_classifier(table, defaults);
 }
 
 LanguageModelPlan read_language_model(const config::View& table, const LanguageDefaults& defaults) {
-  return model_for(Ability::language_model, table.required_text("name"), table).language_model(table, defaults);
+  return model_for(Capability::language_model, table.required_text("name"), table).language_model(table, defaults);
 }
 
 TranslationModelPlan read_translation_model(const config::View& table, const TranslationDefaults& defaults) {
-  return model_for(Ability::translation_model, table.required_text("name"), table).translation_model(table, defaults);
+  return model_for(Capability::translation_model, table.required_text("name"), table)
+      .translation_model(table, defaults);
 }
 
 ObjectDetectorPlan read_object_detector(const config::View& table, const ImageDefaults& defaults) {
-  return model_for(Ability::object_detector, table.required_text("name"), table).object_detector(table, defaults);
+  return model_for(Capability::object_detector, table.required_text("name"), table).object_detector(table, defaults);
 }
 
 ModelPlan read_model(std::string_view name, const config::View& table) {
-  const std::vector<Ability> can_do = abilities_of(name);
-  switch (can_do.empty() ? Ability::image_classifier : can_do.front()) {
-    case Ability::image_classifier:
+  const std::vector<Capability> can_do = abilities_of(name);
+  switch (can_do.empty() ? Capability::image_classifier : can_do.front()) {
+    case Capability::image_classifier:
       return read_image_classifier(name, table);
-    case Ability::feature_pyramid:
-      return model_for(Ability::feature_pyramid, name, table).feature_pyramid(table, {});
-    case Ability::sequence_classifier:
-      return model_for(Ability::sequence_classifier, name, table).sequence_classifier(table, {});
-    case Ability::language_model:
-      return model_for(Ability::language_model, name, table).language_model(table, {});
-    case Ability::translation_model:
-      return model_for(Ability::translation_model, name, table).translation_model(table, {});
-    case Ability::object_detector:
-      return model_for(Ability::object_detector, name, table).object_detector(table, {});
+    case Capability::feature_pyramid:
+      return model_for(Capability::feature_pyramid, name, table).feature_pyramid(table, {});
+    case Capability::sequence_classifier:
+      return model_for(Capability::sequence_classifier, name, table).sequence_classifier(table, {});
+    case Capability::language_model:
+      return model_for(Capability::language_model, name, table).language_model(table, {});
+    case Capability::translation_model:
+      return model_for(Capability::translation_model, name, table).translation_model(table, {});
+    case Capability::object_detector:
+      return model_for(Capability::object_detector, name, table).object_detector(table, {});
   }
   return {};
 }

@@ -15,7 +15,7 @@
 namespace cachet::models {
 
 /// What a model can do.
-enum class Ability {
+enum class Capability {
   image_classifier,
   feature_pyramid,
   sequence_classifier,
@@ -24,16 +24,16 @@ enum class Ability {
   object_detector
 };
 
-std::string_view word(Ability ability);   // as users type it: "feature_pyramid"
-const std::vector<Ability>& abilities();  // all of them
+std::string_view word(Capability capability);  // as users type it: "feature_pyramid"
+const std::vector<Capability>& abilities();    // all of them
 
 /// Names of models, sorted, as users type them: "vit_small_patch16_224", "lra_text".
 const std::vector<std::string>& model_names();
 /// Of those that can do this.
-std::vector<std::string> model_names(Ability ability);
+std::vector<std::string> model_names(Capability capability);
 
 /// What a model of this name can do, what it was made for first; nothing where there is no such model.
-std::vector<Ability> abilities_of(std::string_view name);
+std::vector<Capability> abilities_of(std::string_view name);
 
 // Each function below reads a `[model]` table: the key `name`, then the keys of that model over its defaults and over
 // what the data ask for. An unknown name, which comes with the nearest, and a model that cannot do this are problems.
@@ -52,5 +52,7 @@ ImageClassifierPlan read_image_classifier(std::string_view name, const config::V
                                           const ImageDefaults& defaults = {});
 /// A model of any ability, as what it was made for first.
 ModelPlan read_model(std::string_view name, const config::View& table);
+
+using Ability [[deprecated("Capability")]] = Capability;
 
 }  // namespace cachet::models

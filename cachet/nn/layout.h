@@ -32,7 +32,7 @@ struct RelativeLayout {
 };
 
 /// What an attention layer must know besides its tokens.
-struct AttentionLayout {
+struct AttentionArgs {
   TokenLayout query{}, context{};
   at::Tensor bias{};                // additive, broadcastable to (B, H, Lq, Lk); where its first dimension divides B,
                                     // it repeats (windows of a sample follow each other); undefined = none
@@ -41,7 +41,7 @@ struct AttentionLayout {
   RelativeLayout relative{};        // for layers that attend to relative positions; others look at nothing of it
 
   /// The layout of self-attention: context tokens are the query's.
-  static AttentionLayout self(const TokenLayout& tokens) { return {tokens, tokens, {}, false, nullptr}; }
+  static AttentionArgs self(const TokenLayout& tokens) { return {tokens, tokens, {}, false, nullptr}; }
 };
 
 /// Throws c10::Error unless tokens are (B, L, channels) and the layout fits them: grid and class tokens make L, padding
@@ -55,5 +55,7 @@ at::Tensor tokens_of(const at::Tensor& map);
 
 /// tokens (B, L, D) with zeros at the padding.
 at::Tensor zero_padding(const at::Tensor& tokens, const TokenLayout& layout);
+
+using AttentionLayout [[deprecated("AttentionArgs")]] = AttentionArgs;
 
 }  // namespace cachet::nn

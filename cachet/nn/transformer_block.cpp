@@ -67,7 +67,7 @@ torch::Tensor TransformerBlock::add_branch(const torch::Tensor& x, const torch::
                                            const torch::Tensor& padding, BranchSignals signals,
                                            const Branch& branch) const {
   const auto told = [&](Signal signal, const torch::Tensor& y) {
-    tell(signal, y);
+    notify(signal, y);
     return y;
   };
   const auto added = [&](const torch::Tensor& tokens, const torch::Tensor& visible) {
@@ -79,12 +79,12 @@ torch::Tensor TransformerBlock::add_branch(const torch::Tensor& x, const torch::
   return added(told(signals.norm, normed.narrow(1, context.size(1) - x.size(1), x.size(1))), normed);
 }
 
-torch::Tensor TransformerBlock::forward(const torch::Tensor& tokens, const AttentionLayout& layout,
+torch::Tensor TransformerBlock::forward(const torch::Tensor& tokens, const AttentionArgs& layout,
                                         const EncoderTokens& encoder) {
   const torch::Tensor x = is_training() ? with_outliers(tokens, 2, outliers_) : tokens;
   const auto state = [&](const char* part) { return layout.state ? &layout.state->part(part) : nullptr; };
   const torch::Tensor& padding = layout.query.padding;
-  if (padding.defined()) tell(Signal::token_padding, padding);
+  if (padding.defined()) notify(Signal::token_padding, padding);
   torch::Tensor context = x;
   if (layout.state && layout.state->declares("memory")) {
     TORCH_CHECK(!padding.defined(), "transformer_block: a stream with a memory has no padding");
@@ -93,12 +93,12 @@ torch::Tensor TransformerBlock::forward(const torch::Tensor& tokens, const Atten
   }
   torch::Tensor y = add_branch(x, context, *norm1_, padding, {Signal::norm1_output, Signal::attention_output},
                                [&](const torch::Tensor& tokens, const torch::Tensor& visible) {
-                                 AttentionLayout own = layout;
+                                 AttentionArgs own = layout;
                                  own.state = state("attn");
                                  return attn_->forward(tokens, visible, own);
                                });
   if (cross_attn_) {
-    AttentionLayout cross{layout.query, encoder.layout, {}, false, state("cross_attn")};
+    AttentionArgs cross{layout.query, encoder.layout, {}, false, state("cross_attn")};
     TORCH_CHECK(encoder.tokens.defined() || cross.state,
                 "transformer_block: attends to an encoder, whose tokens the call must give");
     y = add_branch(y, y, *cross_norm_, padding, {Signal::cross_norm_output, Signal::cross_attention_output},
@@ -111,20 +111,20 @@ torch::Tensor TransformerBlock::forward(const torch::Tensor& tokens, const Atten
   y = add_branch(
       y, y, *norm2_, padding, {Signal::norm2_output, Signal::feed_forward_output},
       [&](const torch::Tensor& tokens, const torch::Tensor&) { return mlp_->forward(tokens, layout.query); });
-  tell(Signal::block_output, y);
+  notify(Signal::block_output, y);
   return y;
 }
 
-std::shared_ptr<AttentionState> TransformerBlock::make_state(int64_t batch, StreamUse use) const {
+std::shared_ptr<AttentionState> TransformerBlock::make_state(int64_t batch, SessionUse use) const {
   auto state = std::make_shared<AttentionState>(batch);
-  const bool remembers = use == StreamUse::memory;
+  const bool remembers = use == SessionUse::memory;
   if (remembers)
     state->declare_growing("memory",
                            at::zeros({batch, 0, dim_}, attn_->parameters().at(0).options().requires_grad(false)), 1);
-  state->set_part("attn", attn_->make_state(batch, remembers ? StreamUse::segments : use));
+  state->set_part("attn", attn_->make_state(batch, remembers ? SessionUse::segments : use));
   if (cross_attn_)
     state->set_part("cross_attn",
-                    cross_attn_->make_state(batch, use == StreamUse::decoding ? StreamUse::fixed_context : use));
+                    cross_attn_->make_state(batch, use == SessionUse::decoding ? SessionUse::fixed_context : use));
   return state;
 }
 
@@ -133,11 +133,11 @@ std::vector<NormFold> TransformerBlock::norm_folds() {
     if (norm_place_ == NormPlace::before) return fold_into_reader(*this, name, norm, absorb);
     return leave_norm(*this, name, norm, "transformer_block: the sum that it gives goes past the next branch too");
   };
-  std::vector<NormFold> folded{fold("norm1", norm1_, [&](const Affine& before) { attn_->absorb(before); })};
+  std::vector<NormFold> folded{fold("norm1", norm1_, [&](const Affine& before) { attn_->fold_affine_before(before); })};
   if (cross_attn_)
     folded.push_back(
-        fold("cross_norm", cross_norm_, [&](const Affine& before) { cross_attn_->absorb_into_query(before); }));
-  folded.push_back(fold("norm2", norm2_, [&](const Affine& before) { mlp_->absorb(before); }));
+        fold("cross_norm", cross_norm_, [&](const Affine& before) { cross_attn_->fold_affine_into_query(before); }));
+  folded.push_back(fold("norm2", norm2_, [&](const Affine& before) { mlp_->fold_affine_before(before); }));
   return folded;
 }
 
@@ -145,9 +145,9 @@ bool TransformerBlock::has_cache() const { return attn_->has_cache(); }
 
 void TransformerBlock::freeze_cache() { attn_ = replace_module("attn", attn_->freeze_cache()); }
 
-std::vector<Part<TransformerBlock>> make_transformer_blocks(int64_t depth, const TransformerBlockOptions& options,
-                                                            const PlugIns& plug_ins) {
-  std::vector<Part<TransformerBlock>> blocks;
+std::vector<Submodule<TransformerBlock>> make_transformer_blocks(int64_t depth, const TransformerBlockOptions& options,
+                                                                 const PlugIns& plug_ins) {
+  std::vector<Submodule<TransformerBlock>> blocks;
   for (int64_t i = 0; i < depth; ++i) {
     TransformerBlockOptions block = options;
     block.stochastic_depth = stochastic_depth_of(options.stochastic_depth, i, depth);

@@ -88,11 +88,11 @@ class TransformerBlock : public Cloneable<TransformerBlock>, public Foldable, pu
   /// inputs of earlier calls before x as its context, normed as x is. encoder: of a block with cross attention;
   /// in a stream for decoding its tokens may be left out behind the first call. Throws c10::Error where the block and
   /// the call disagree about an encoder. In training, outliers are put in x first.
-  torch::Tensor forward(const torch::Tensor& x, const AttentionLayout& layout, const EncoderTokens& encoder = {});
+  torch::Tensor forward(const torch::Tensor& x, const AttentionArgs& layout, const EncoderTokens& encoder = {});
 
   /// The state of a stream, in parts `attn` and `cross_attn`: decoding projects the encoder's tokens once. For memory
   /// it has the inputs of earlier calls, all of them unless AttentionState::keep_last says how many.
-  std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const;
+  std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const;
 
   /// norm1, cross_norm and norm2 go into the layers behind them; of a post-norm block, whose sums go past those, none.
   std::vector<NormFold> norm_folds() override;
@@ -114,13 +114,13 @@ class TransformerBlock : public Cloneable<TransformerBlock>, public Foldable, pu
   int64_t dim_;
   double stochastic_depth_;
   OutlierOptions outliers_;
-  Part<Norm> norm1_, cross_norm_, norm2_;
-  Part<Attention> attn_, cross_attn_;
-  Part<FeedForward> mlp_;
+  Submodule<Norm> norm1_, cross_norm_, norm2_;
+  Submodule<Attention> attn_, cross_attn_;
+  Submodule<FeedForward> mlp_;
 };
 
 /// `depth` such blocks; their stochastic depth rises from 0 at the first to that of the options at the last.
-std::vector<Part<TransformerBlock>> make_transformer_blocks(int64_t depth, const TransformerBlockOptions& options,
-                                                            const PlugIns& plug_ins);
+std::vector<Submodule<TransformerBlock>> make_transformer_blocks(int64_t depth, const TransformerBlockOptions& options,
+                                                                 const PlugIns& plug_ins);
 
 }  // namespace cachet::nn

@@ -180,7 +180,7 @@ class Meeting {
 
 }  // namespace
 
-std::shared_ptr<Processes> meet(const ProcessPlace& place, LocalSocket* socket, const MeetingOptions& options) {
+std::shared_ptr<ProcessGroup> meet(const ProcessPlace& place, LocalSocket* socket, const MeetingOptions& options) {
   const auto until = std::chrono::steady_clock::now() + options.join;
   ProcessPlace at = place;
   if (socket != nullptr && place.rank == 0) at.port = socket->port();
@@ -191,7 +191,7 @@ std::shared_ptr<Processes> meet(const ProcessPlace& place, LocalSocket* socket, 
     throw ProcessLost("process 0, which leads, went while the processes met at " + address_of(at, nullptr));
   }
   const auto make_backend = [store = meeting.store(), at, options] { return gloo_backend(store, at, options); };
-  return std::make_shared<Processes>(meeting.store(), at.rank, at.size, make_backend, options.waiting, options.sum);
+  return std::make_shared<ProcessGroup>(meeting.store(), at.rank, at.size, make_backend, options.waiting, options.sum);
 }
 
 }  // namespace cachet::processes

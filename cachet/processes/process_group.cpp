@@ -25,7 +25,7 @@ namespace {
 constexpr std::chrono::milliseconds kAsLongAsItTakes = std::chrono::hours(24 * 365);
 
 constexpr const char* kGone = "another process is gone";
-constexpr size_t kMostReason = 2000;  // bytes of a message that another process left
+constexpr size_t kMaxReason = 2000;  // bytes of a message that another process left
 
 // A process that waits for the others leaves a new sign this often. Most calls take less, and ask nothing of the store.
 constexpr std::chrono::milliseconds kSign = std::chrono::seconds(1);
@@ -63,28 +63,29 @@ std::string text_of(const at::Tensor& bytes, int64_t size) {
 
 }  // namespace
 
-struct Processes::Links {
+struct ProcessGroup::Links {
   c10::intrusive_ptr<c10d::Store> store;
   MakeBackend make_backend;
   c10::intrusive_ptr<c10d::Backend> backend;  // null before connect()
 };
 
-Processes::Processes(const c10::intrusive_ptr<c10d::Store>& store, int64_t rank, int64_t size, MakeBackend make_backend,
-                     WaitingOptions waiting, std::chrono::milliseconds patience)
+ProcessGroup::ProcessGroup(const c10::intrusive_ptr<c10d::Store>& store, int64_t rank, int64_t size,
+                           MakeBackend make_backend, WaitingOptions waiting, std::chrono::milliseconds patience)
     : links_(std::make_unique<Links>(Links{store, std::move(make_backend), nullptr})),
       rank_(rank),
       size_(size),
       waiting_(std::move(waiting)),
       store_patience_(patience) {}
 
-Processes::Processes(const c10::intrusive_ptr<c10d::Store>& store, const c10::intrusive_ptr<c10d::Backend>& backend)
-    : Processes(store, backend->getRank(), backend->getSize(), [backend] { return backend; }) {
+ProcessGroup::ProcessGroup(const c10::intrusive_ptr<c10d::Store>& store,
+                           const c10::intrusive_ptr<c10d::Backend>& backend)
+    : ProcessGroup(store, backend->getRank(), backend->getSize(), [backend] { return backend; }) {
   connect();
 }
 
-Processes::~Processes() = default;
+ProcessGroup::~ProcessGroup() = default;
 
-void Processes::connect() {
+void ProcessGroup::connect() {
   if (links_->backend || size_ == 1) return;
   ++call_;
   sign_that_it_waits();
@@ -99,7 +100,7 @@ void Processes::connect() {
 }
 
 template <class Call>
-void Processes::together(const char* what, const Call& call) {
+void ProcessGroup::together(const char* what, const Call& call) {
   const at::NoGradGuard no_grad;
   try {
     call();
@@ -108,7 +109,7 @@ void Processes::together(const char* what, const Call& call) {
   }
 }
 
-void Processes::add(at::Tensor& sums) {
+void ProcessGroup::add(at::Tensor& sums) {
   if (size_ == 1 || sums.numel() == 0) return;
   connect();
   together("adding sums up", [&] {
@@ -119,25 +120,25 @@ void Processes::add(at::Tensor& sums) {
   });
 }
 
-int64_t Processes::from_leader(int64_t word) {
+int64_t ProcessGroup::broadcast(int64_t word) {
   if (size_ == 1) return word;
   connect();
   const at::Tensor said = at::full({1}, leads() ? word : 0, at::kLong);
-  take_from_leader(said);
+  broadcast_tensor(said);
   return *said.const_data_ptr<int64_t>();
 }
 
-std::string Processes::from_leader(const std::string& text) {
+std::string ProcessGroup::broadcast(const std::string& text) {
   if (size_ == 1) return text;
   if (!links_->backend) return text_from_store(text);
-  const int64_t size = from_leader(static_cast<int64_t>(text.size()));
+  const int64_t size = broadcast(static_cast<int64_t>(text.size()));
   if (size == 0) return {};
   const at::Tensor bytes = byte_tensor(leads() ? text : std::string(), size);
-  take_from_leader(bytes);
+  broadcast_tensor(bytes);
   return text_of(bytes, size);
 }
 
-void Processes::take_from_leader(const at::Tensor& said) {
+void ProcessGroup::broadcast_tensor(const at::Tensor& said) {
   // A sum, because a broadcast ends in some processes before it ends in others. Then nobody could tell which one is
   // late.
   together("waiting for what is next", [&] {
@@ -148,7 +149,7 @@ void Processes::take_from_leader(const at::Tensor& said) {
   });
 }
 
-std::vector<std::string> Processes::to_leader(const std::string& bytes) {
+std::vector<std::string> ProcessGroup::gather(const std::string& bytes) {
   if (size_ == 1) return {bytes};
   if (!links_->backend) return texts_through_store(bytes);
   at::Tensor sizes = at::zeros({size_}, at::kLong);
@@ -174,7 +175,7 @@ std::vector<std::string> Processes::to_leader(const std::string& bytes) {
   return all;
 }
 
-std::string Processes::text_from_store(const std::string& text) {
+std::string ProcessGroup::text_from_store(const std::string& text) {
   constexpr const char* kWhat = "waiting for what is next";
   const std::string key = "text/" + std::to_string(++call_);
   if (leads()) {
@@ -194,7 +195,7 @@ std::string Processes::text_from_store(const std::string& text) {
   return *said;
 }
 
-std::vector<std::string> Processes::texts_through_store(const std::string& bytes) {
+std::vector<std::string> ProcessGroup::texts_through_store(const std::string& bytes) {
   constexpr const char* kWhat = "gathering what each has";
   const std::string key = "texts/" + std::to_string(++call_) + "/";
   std::vector<std::string> all;
@@ -210,7 +211,7 @@ std::vector<std::string> Processes::texts_through_store(const std::string& bytes
   return all;
 }
 
-void Processes::wait_for_signs(const char* what) {
+void ProcessGroup::wait_for_signs(const char* what) {
   Wait wait(waiting_, store_patience_);
   std::vector<int64_t> absent;
   while (true) {
@@ -222,7 +223,7 @@ void Processes::wait_for_signs(const char* what) {
   }
 }
 
-void Processes::require_all_alive() const {
+void ProcessGroup::require_all_alive() const {
   std::optional<std::string> failure;
   try {
     failure = known_failure();
@@ -233,12 +234,13 @@ void Processes::require_all_alive() const {
   throw ProcessLost(*failure);
 }
 
-void Processes::name_stragglers(std::function<void(const std::string& line)> say, std::chrono::milliseconds patience) {
+void ProcessGroup::name_stragglers(std::function<void(const std::string& line)> say,
+                                   std::chrono::milliseconds patience) {
   say_of_stragglers_ = std::move(say);
   patience_ = patience;
 }
 
-void Processes::wait_for_all(c10d::Work& call, bool names_stragglers) {
+void ProcessGroup::wait_for_all(c10d::Work& call, bool names_stragglers) {
   ++call_;
   earlier_signs_.clear();
   if (!through_host_) {
@@ -266,21 +268,21 @@ void Processes::wait_for_all(c10d::Work& call, bool names_stragglers) {
   }
 }
 
-void Processes::sign_that_it_waits() noexcept {
+void ProcessGroup::sign_that_it_waits() noexcept {
   try {
     set_text(*links_->store, waits_key(rank_), std::to_string(call_) + " " + std::to_string(++signs_left_));
   } catch (...) {  // the store is gone with the leader: the call will fail for it
   }
 }
 
-std::vector<std::string> Processes::signs() const {
+std::vector<std::string> ProcessGroup::signs() const {
   std::vector<std::string> found(static_cast<size_t>(size_));
   for (int64_t rank = 0; rank < size_; ++rank)
     if (rank != rank_) found[static_cast<size_t>(rank)] = find_text(*links_->store, waits_key(rank)).value_or("");
   return found;
 }
 
-void Processes::look_at_signs() noexcept {
+void ProcessGroup::look_at_signs() noexcept {
   try {
     earlier_signs_ = signs();
   } catch (...) {  // the store is gone with the leader: the call will fail for it
@@ -288,7 +290,7 @@ void Processes::look_at_signs() noexcept {
   }
 }
 
-std::vector<int64_t> Processes::missing(const std::vector<std::string>& signs) const {
+std::vector<int64_t> ProcessGroup::missing(const std::vector<std::string>& signs) const {
   std::vector<int64_t> ranks;
   for (int64_t rank = 0; rank < size_; ++rank) {
     if (rank == rank_) continue;
@@ -302,7 +304,7 @@ std::vector<int64_t> Processes::missing(const std::vector<std::string>& signs) c
   return ranks;
 }
 
-void Processes::name_missing(std::chrono::steady_clock::duration waited) noexcept {
+void ProcessGroup::name_missing(std::chrono::steady_clock::duration waited) noexcept {
   try {
     const std::vector<int64_t> ranks = missing(signs());
     // The first of those that wait says it, for all.
@@ -316,9 +318,9 @@ void Processes::name_missing(std::chrono::steady_clock::duration waited) noexcep
   }
 }
 
-void Processes::tell_failure(const std::string& why) noexcept {
+void ProcessGroup::tell_failure(const std::string& why) noexcept {
   try {
-    set_text(*links_->store, failure_key(rank_), why.substr(0, kMostReason));
+    set_text(*links_->store, failure_key(rank_), why.substr(0, kMaxReason));
     set_text(*links_->store, kFailed, std::to_string(rank_));
     // The store goes with the leader: the others get the time to read it.
     if (leads() && !links_->backend) std::this_thread::sleep_for(kTimeToRead);
@@ -326,7 +328,7 @@ void Processes::tell_failure(const std::string& why) noexcept {
   }
 }
 
-std::string Processes::late_names() const {
+std::string ProcessGroup::late_names() const {
   try {
     if (const std::vector<int64_t> ranks = missing(signs()); !ranks.empty()) return names_of(ranks);
   } catch (const std::exception&) {  // of a store that went with the leader
@@ -334,7 +336,7 @@ std::string Processes::late_names() const {
   return "another process";
 }
 
-std::optional<std::string> Processes::known_failure() const {
+std::optional<std::string> ProcessGroup::known_failure() const {
   if (links_->store->check({kFailed})) {
     for (int64_t rank = 0; rank < size_; ++rank) {
       if (rank == rank_) continue;
@@ -345,14 +347,14 @@ std::optional<std::string> Processes::known_failure() const {
   return fate_();
 }
 
-std::string Processes::why_not_connected(const std::string& cause) const {
+std::string ProcessGroup::why_not_connected(const std::string& cause) const {
   const std::string why = why_lost("connecting", cause);
   if (why != kGone + std::string(" (connecting)")) return why;
   return "the processes met, but Gloo cannot connect them: " + config::plain_message(cause) +
          "; GLOO_SOCKET_IFNAME names the network interface that it uses";
 }
 
-std::string Processes::why_lost(const char* what, const std::string& cause) const {
+std::string ProcessGroup::why_lost(const char* what, const std::string& cause) const {
   // One that fails says so before it goes, and those that it leaves may ask before that has arrived.
   constexpr int kLooks = 10;
   try {

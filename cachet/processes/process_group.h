@@ -33,17 +33,17 @@ class ProcessLost : public std::runtime_error {
 ///
 /// Before connect(), texts are exchanged through the store alone, so that processes that do not fit together find it
 /// out before they move a tensor. From connect() on, everything is exchanged through the backend.
-class Processes : public ops::Replicas {
+class ProcessGroup : public ops::BatchReducer {
  public:
   /// Makes what moves tensors between the processes, those of the CPU at least.
   using MakeBackend = std::function<c10::intrusive_ptr<c10d::Backend>()>;
 
   /// `store`: all processes can read and write it; a process that fails leaves the reason there.
-  Processes(const c10::intrusive_ptr<c10d::Store>& store, int64_t rank, int64_t size, MakeBackend make_backend,
-            WaitingOptions waiting = {}, std::chrono::milliseconds patience = std::chrono::minutes(10));
+  ProcessGroup(const c10::intrusive_ptr<c10d::Store>& store, int64_t rank, int64_t size, MakeBackend make_backend,
+               WaitingOptions waiting = {}, std::chrono::milliseconds patience = std::chrono::minutes(10));
   /// With a backend of the caller's own, which is connected already.
-  Processes(const c10::intrusive_ptr<c10d::Store>& store, const c10::intrusive_ptr<c10d::Backend>& backend);
-  ~Processes() override;
+  ProcessGroup(const c10::intrusive_ptr<c10d::Store>& store, const c10::intrusive_ptr<c10d::Backend>& backend);
+  ~ProcessGroup() override;
 
   /// Connects the backend of all processes. add() and a number from the leader do so too if it is not connected yet.
   void connect();
@@ -52,23 +52,23 @@ class Processes : public ops::Replicas {
   int64_t size() const { return size_; }
   bool leads() const { return rank_ == 0; }
 
-  /// As Replicas says: the same bits in every process. On whatever device; what Gloo adds goes through the host.
+  /// As BatchReducer says: the same bits in every process. On whatever device; what Gloo adds goes through the host.
   void add(at::Tensor& sums) override;
 
   /// What the leader says, to all of them. The others wait for it as long as the leader is there, which may have an
   /// evaluation to do. The leader waits until all others have made this call.
-  int64_t from_leader(int64_t word);
-  std::string from_leader(const std::string& text);
+  int64_t broadcast(int64_t word);
+  std::string broadcast(const std::string& text);
 
   /// What each process gives, by rank, in the leader; nothing in the others.
-  std::vector<std::string> to_leader(const std::string& bytes);
+  std::vector<std::string> gather(const std::string& bytes);
 
   /// Leaves word of why this process ends, for the others to find: their calls fail when it is gone.
   void tell_failure(const std::string& why) noexcept;
 
   /// If a call takes longer than `patience`, the first of the processes that wait says which ones they wait for, and
   /// says it again every ten seconds. A process that is held up inside of a call is named, too. Others that wait for a
-  /// leader that evaluates say nothing. `say` is called inside of add(), to_leader() and the leader's from_leader(),
+  /// leader that evaluates say nothing. `say` is called inside of add(), gather() and the leader's broadcast(),
   /// and with Gloo alone. An empty `say` ends it.
   void name_stragglers(std::function<void(const std::string& line)> say,
                        std::chrono::milliseconds patience = std::chrono::seconds(8));
@@ -82,8 +82,8 @@ class Processes : public ops::Replicas {
   /// Waits for a call to which each process adds its part.
   void wait_for_all(c10d::Work& call, bool names_stragglers);
   /// In: what the leader says, and zeros in the others. Out: what the leader says.
-  void take_from_leader(const at::Tensor& said);
-  /// from_leader() and to_leader() before the backend is connected.
+  void broadcast_tensor(const at::Tensor& said);
+  /// broadcast() and gather() before the backend is connected.
   std::string text_from_store(const std::string& text);
   std::vector<std::string> texts_through_store(const std::string& bytes);
   /// Waits until every process has left its sign in this call.
@@ -119,5 +119,7 @@ class Processes : public ops::Replicas {
   std::chrono::milliseconds patience_ = std::chrono::seconds(8);
   std::function<std::optional<std::string>()> fate_ = [] { return std::nullopt; };
 };
+
+using Processes [[deprecated("ProcessGroup")]] = ProcessGroup;
 
 }  // namespace cachet::processes

@@ -16,8 +16,8 @@
 namespace cachet::processes {
 namespace {
 
-constexpr int64_t kMostProcesses = 4096;
-constexpr int64_t kMostAttempts = 1'000'000'000;
+constexpr int64_t kMaxProcesses = 4096;
+constexpr int64_t kMaxAttempts = 1'000'000'000;
 
 /// The whole number that a variable of the environment holds, from `least` to `most`.
 int64_t number_in_environment(const char* name, int64_t least, int64_t most) {
@@ -58,7 +58,7 @@ bool ProcessPlace::is_local() const { return host == "localhost" || host == "::1
 std::optional<ProcessPlace> place_from_environment() {
   if (std::getenv("WORLD_SIZE") == nullptr) return std::nullopt;
   ProcessPlace place;
-  place.size = number_in_environment("WORLD_SIZE", 1, kMostProcesses);
+  place.size = number_in_environment("WORLD_SIZE", 1, kMaxProcesses);
   if (place.size == 1) return place;
   place.rank = number_in_environment("RANK", 0, place.size - 1);
   place.local_rank = std::getenv("LOCAL_RANK") == nullptr ? 0 : number_in_environment("LOCAL_RANK", 0, place.rank);
@@ -67,7 +67,7 @@ std::optional<ProcessPlace> place_from_environment() {
   place.host = host;
   place.port = static_cast<uint16_t>(number_in_environment("MASTER_PORT", 1, 65535));
   if (std::getenv("TORCHELASTIC_RESTART_COUNT") != nullptr)
-    place.attempt = number_in_environment("TORCHELASTIC_RESTART_COUNT", 0, kMostAttempts);
+    place.attempt = number_in_environment("TORCHELASTIC_RESTART_COUNT", 0, kMaxAttempts);
   const char* served = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
   place.store_is_served = served != nullptr && std::string_view(served) == "True";
   return place;

@@ -56,14 +56,13 @@ struct MeetingOptions {
 };
 
 /// Waits until all processes are there and compares how they were started: each must have the same number of processes
-/// and the same attempt. Processes::connect() then connects them. They exchange sums by Gloo: between processes of one
-/// machine over its loopback interface, else over the interface that GLOO_SOCKET_IFNAME names, or that of the host's
-/// name. The exchange is not encrypted, and processes are not
-/// authenticated: use a network of your own.
+/// and the same attempt. ProcessGroup::connect() then connects them. They exchange sums by Gloo: between processes of
+/// one machine over its loopback interface, else over the interface that GLOO_SOCKET_IFNAME names, or that of the
+/// host's name. The exchange is not encrypted, and processes are not authenticated: use a network of your own.
 /// `socket`: what the leader's store listens on, else it is the place's port on all interfaces. Throws ProcessLost if a
 /// process does not come in time, std::runtime_error if one was started otherwise or this one cannot listen, and what
 /// while_waiting throws.
-std::shared_ptr<Processes> meet(const ProcessPlace& place, LocalSocket* socket = nullptr,
-                                const MeetingOptions& options = {});
+std::shared_ptr<ProcessGroup> meet(const ProcessPlace& place, LocalSocket* socket = nullptr,
+                                   const MeetingOptions& options = {});
 
 }  // namespace cachet::processes

@@ -148,11 +148,11 @@ class Connection {
 
  private:
   static constexpr milliseconds kGrace{500};
-  static constexpr milliseconds kLeastTry{100};  // none at all would be for ever
+  static constexpr milliseconds kMinTry{100};  // none at all would be for ever
   static constexpr milliseconds kBetween{200};
 
   milliseconds left() const {
-    return std::max(kLeastTry, std::chrono::duration_cast<milliseconds>(until_ - Clock::now()));
+    return std::max(kMinTry, std::chrono::duration_cast<milliseconds>(until_ - Clock::now()));
   }
 
   void report_or_give_up() {

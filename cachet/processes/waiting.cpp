@@ -5,7 +5,7 @@
 namespace cachet::processes {
 namespace {
 
-// Processes usually come within a second; after that a look costs the store more than the wait gains.
+// ProcessGroup usually come within a second; after that a look costs the store more than the wait gains.
 constexpr std::chrono::milliseconds kFirstPauses(5), kLaterPauses(50);
 constexpr std::chrono::seconds kUsualWait(1);
 

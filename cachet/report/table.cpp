@@ -53,10 +53,10 @@ bool TableMarks::is_best(size_t row, size_t column) const {
 namespace {
 
 // A table of few rows and more columns than a page has room for is turned: each column becomes a row.
-constexpr size_t kMostUprightColumns = 8;
+constexpr size_t kMaxUprightColumns = 8;
 
 bool is_turned(const Table& table) {
-  return table.columns.size() > kMostUprightColumns && table.rows.size() < kMostUprightColumns;
+  return table.columns.size() > kMaxUprightColumns && table.rows.size() < kMaxUprightColumns;
 }
 
 class RowsDrawing {

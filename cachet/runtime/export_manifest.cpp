@@ -26,10 +26,10 @@ constexpr int64_t kOrientedVersion = 2;  // only manifests whose images are turn
 constexpr int64_t kDigestVersion = 3;    // from this version on, a manifest has a digest of itself
 constexpr int64_t kResizeVersion = 4;    // from this version on, image has "resize_in", and "untrained" is known
 constexpr const char* kFormat = "cachet-export";
-constexpr uint64_t kMostManifestBytes = uint64_t{16} << 20;
-constexpr uint64_t kMostFileBytes = uint64_t{1} << 40;
-constexpr int64_t kMostSize = int64_t{1} << 24;  // of one dimension
-constexpr size_t kMostInputs = 16, kMostDimensions = 8, kMostClasses = size_t{1} << 20, kMostParts = size_t{1} << 16;
+constexpr uint64_t kMaxManifestBytes = uint64_t{16} << 20;
+constexpr uint64_t kMaxFileBytes = uint64_t{1} << 40;
+constexpr int64_t kMaxSize = int64_t{1} << 24;  // of one dimension
+constexpr size_t kMaxInputs = 16, kMaxDimensions = 8, kMaxClasses = size_t{1} << 20, kMaxParts = size_t{1} << 16;
 
 template <class Value>
 using Words = std::vector<std::pair<Value, const char*>>;
@@ -154,7 +154,7 @@ ImagePreparation read_image(const Reader& json, int64_t version) {
     return static_cast<double>(height) * static_cast<double>(width);
   };
   if (std::max(pixels(image.height, image.width) * side * side, pixels(image.first_height, image.first_width)) >
-      static_cast<double>(io::kMostImagePixels))
+      static_cast<double>(io::kMaxImagePixels))
     json.fail("makes images of more pixels than there can be");
   image.filter = json["interpolation"].word(kFilters);
   if (version >= kResizeVersion && json["resize_in"].text() != resize_numbers(image))
@@ -182,8 +182,8 @@ ExportedInput read_input(const Reader& json, int64_t version) {
   json.require_keys_among(keys);
   ExportedInput input{json["name"].text(), json["element"].word(kElements), {}};
   for (const auto& [key, limit] : {std::pair("longest", &input.longest), {"vocabulary", &input.vocabulary}})
-    if (json.has(key)) *limit = json[key].integer(1, kMostSize);
-  for (const Reader& size : json["shape"].list(kMostDimensions)) input.shape.push_back(size.integer(-1, kMostSize));
+    if (json.has(key)) *limit = json[key].integer(1, kMaxSize);
+  for (const Reader& size : json["shape"].list(kMaxDimensions)) input.shape.push_back(size.integer(-1, kMaxSize));
   if (input.shape.size() < 2 || input.shape[0] != -1) json["shape"].fail("has no free batch in front");
   return input;
 }
@@ -298,7 +298,7 @@ ExportManifest parse_export_manifest(const std::string& text, const std::string&
   if (parsed.is_discarded()) json.fail("is no JSON");
   if (!json.has("format") || json["format"].text() != kFormat)
     json.fail("is not of format '" + std::string(kFormat) + "'");
-  const int64_t version = json["version"].integer(1, kMostSize);
+  const int64_t version = json["version"].integer(1, kMaxSize);
   if (version > kExportVersion)
     throw io::Error(name + ": was written by a newer version of Cachet (format " + std::to_string(version) +
                     ", this one reads up to " + std::to_string(kExportVersion) +
@@ -321,11 +321,11 @@ ExportManifest parse_export_manifest(const std::string& text, const std::string&
     manifest.source = source.text();
   }
   manifest.made_by = json["made_by"].text();
-  for (const Reader& input : json["inputs"].list(kMostInputs)) manifest.inputs.push_back(read_input(input, version));
+  for (const Reader& input : json["inputs"].list(kMaxInputs)) manifest.inputs.push_back(read_input(input, version));
   if (manifest.inputs.empty()) json["inputs"].fail("is empty");
-  for (const Reader& label : json["classes"].list(kMostClasses)) manifest.classes.push_back(label.text());
+  for (const Reader& label : json["classes"].list(kMaxClasses)) manifest.classes.push_back(label.text());
   if (json.has("untrained"))
-    for (const Reader& part : json["untrained"].list(kMostParts)) manifest.untrained.push_back(part.text());
+    for (const Reader& part : json["untrained"].list(kMaxParts)) manifest.untrained.push_back(part.text());
   // LibTorch alone runs models that write text, which have none.
   const bool may_write_text = manifest.engine == EngineKind::torch && !json.has("image");
   if (manifest.classes.empty() && !may_write_text) json["classes"].fail("is empty");
@@ -366,13 +366,13 @@ bool is_export_alone(const fs::path& folder) {
 
 ExportManifest read_export_manifest(const fs::path& folder) {
   const fs::path path = folder / kExportManifest;
-  return parse_export_manifest(io::read_text_file(path, kMostManifestBytes), path.string());
+  return parse_export_manifest(io::read_text_file(path, kMaxManifestBytes), path.string());
 }
 
 ExportManifest read_export(const fs::path& folder) {
   ExportManifest manifest = read_export_manifest(folder);
   for (const auto& [file, digest] : manifest.files)
-    if (io::sha256_hex(io::read_file(folder / file, kMostFileBytes)) != digest)
+    if (io::sha256_hex(io::read_file(folder / file, kMaxFileBytes)) != digest)
       throw io::Error((folder / file).string() + ": its SHA-256 is not the one that " + kExportManifest +
                       " says: it was changed or damaged; export the model again");
   return manifest;

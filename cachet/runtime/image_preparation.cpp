@@ -16,7 +16,7 @@
 namespace cachet::runtime {
 namespace {
 
-constexpr uint64_t kMostFileBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxFileBytes = uint64_t{1} << 30;
 
 bool begins_with(std::span<const std::byte> bytes, std::string_view mark) {
   return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()).starts_with(mark);
@@ -69,9 +69,9 @@ Pixels part_of(const Pixels& image, const io::ImageRegion& region) {
 // The middle of the smallest size of the image's proportions that covers the input / crop_fraction.
 Pixels middle_of(const Pixels& image, const ImagePreparation& to) {
   // Of an image much longer than the input its middle, so that a line of a pixel does not become a gigabyte.
-  constexpr int64_t kMostTimes = 4;
+  constexpr int64_t kMaxTimes = 4;
   const auto longest = [](int64_t other, int64_t wanted, int64_t other_wanted) {
-    return std::max<int64_t>(1, kMostTimes * other * wanted / other_wanted);
+    return std::max<int64_t>(1, kMaxTimes * other * wanted / other_wanted);
   };
   const io::ImageSize kept{std::min(image.size.height, longest(image.size.width, to.height, to.width)),
                            std::min(image.size.width, longest(image.size.height, to.width, to.height))};
@@ -141,7 +141,7 @@ std::vector<float> prepare(const Pixels& image, const ImagePreparation& to) {
 
 std::vector<float> prepare_file(const std::filesystem::path& file, const ImagePreparation& preparation) {
   return prepare(
-      decode(io::read_file(file, kMostFileBytes), file.string(), preparation.channels, preparation.orientation),
+      decode(io::read_file(file, kMaxFileBytes), file.string(), preparation.channels, preparation.orientation),
       preparation);
 }
 

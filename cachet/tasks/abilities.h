@@ -48,9 +48,9 @@ struct GenerationOptions {
 };
 
 /// Answers samples that somebody gives. The model is in evaluation mode.
-class AnswersGivenSamples {
+class Predictor {
  public:
-  virtual ~AnswersGivenSamples() = default;
+  virtual ~Predictor() = default;
   virtual SampleForm sample_form() const = 0;
   /// Whether answers name classes; AnswerOptions say nothing to others.
   virtual bool ranks_classes() const { return true; }
@@ -184,5 +184,7 @@ class ScoresText {
                           const std::function<void(const ScoredLine& line)>& seen,
                           const std::function<void(int64_t tokens)>& scored) = 0;
 };
+
+using AnswersGivenSamples [[deprecated("Predictor")]] = Predictor;
 
 }  // namespace cachet::tasks

@@ -17,7 +17,7 @@
 namespace cachet::tasks {
 namespace {
 
-constexpr int64_t kMostMadeUpSamples = 4;
+constexpr int64_t kMaxSyntheticSamples = 4;
 
 class Stopwatch {
  public:
@@ -81,13 +81,13 @@ double DryRun::total_seconds() const {
          static_cast<double>(checkpoints) * checkpoint_seconds;
 }
 
-DryRun dry_run(train::Task& task, const train::Options& options) {
+DryRun dry_run(train::TrainingTask& task, const train::Options& options) {
   const train::RunDescription run = task.describe();
   train::deciding_metric(run);
   train::LiveRun live(task, options);
-  live.fill_stream();
+  live.fill_session();
   live.advance();
-  live.fill_stream();  // of the next epoch, if that was the last step of one
+  live.fill_session();  // of the next epoch, if that was the last step of one
   DryRun result;
   const Stopwatch step;
   result.step_samples = live.advance().samples;
@@ -117,7 +117,7 @@ RecipePlan reduced(const RecipePlan& plan) {
   task->reduce();
   RecipePlan small = plan;
   small.task = std::move(task);
-  small.training.train.batch_size = std::min(plan.training.train.batch_size, kMostMadeUpSamples);
+  small.training.train.batch_size = std::min(plan.training.train.batch_size, kMaxSyntheticSamples);
   small.training.train.accumulate = 1;
   small.training.train.shard.parts = 1;
   return small;

@@ -25,7 +25,7 @@ struct DryRun {
 /// Takes two optimizer steps (the first to warm up) as in the middle of an epoch, where memories are full; evaluates
 /// for a few seconds or whole, and writes a checkpoint to a temporary folder. The task's model is changed by it. Throws
 /// what training would throw.
-DryRun dry_run(train::Task& task, const train::Options& options);
+DryRun dry_run(train::TrainingTask& task, const train::Options& options);
 
 /// The recipe for a few made-up samples: a batch of at most 4, nothing accumulated, no workers. Its model and all that
 /// is done to a sample stay as they are.

@@ -74,7 +74,7 @@ std::unique_ptr<Task> RecipePlan::build(Splits splits) const {
   return built;
 }
 
-std::vector<std::string> RecipePlan::initialize(train::Task& task) const {
+std::vector<std::string> RecipePlan::initialize(train::TrainingTask& task) const {
   const std::string& path = training.train.init;
   if (path.empty()) return {};
   WeightImportOptions options;

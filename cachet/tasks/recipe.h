@@ -26,7 +26,7 @@ struct RecipePlan {
   /// Fills the task's model with the weights that train.init names, for a run that begins: unified norms start their
   /// warm-up again. Returns lines that say what became of them; none where the recipe names no weights. Throws
   /// io::Error, train::DamagedCheckpoint.
-  std::vector<std::string> initialize(train::Task& task) const;
+  std::vector<std::string> initialize(train::TrainingTask& task) const;
 };
 
 /// Reads all tables of a recipe: [task] with its kind (task_kinds.h), [model], [data], [train], [optimizer],

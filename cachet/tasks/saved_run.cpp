@@ -77,7 +77,7 @@ SavedPlan read_plan(const std::filesystem::path& run, const std::vector<std::str
     return answer_values(document);
   };
   saved.answer_values = read(settings);
-  std::vector<std::string> own = saved.plan.task->kept_file_settings(run);
+  std::vector<std::string> own = saved.plan.task->saved_file_settings(run);
   if (own.empty()) return saved;
   own.insert(own.end(), settings.begin(), settings.end());
   read(own);
@@ -97,7 +97,7 @@ std::optional<std::string> complete_run(const std::filesystem::path& run, const 
       const RecipePlan plan = read_plan(run, place).plan;
       if (!plan.task->keys_from_training_data()) return "the run was trained without them";
       if (auto absent = plan.task->absent_data()) throw io::Error(*absent);
-      const KeptFiles keep = plan.task->files_to_keep();
+      const SavedFiles keep = plan.task->files_to_keep();
       for (const auto& [split, digest] : keep.digests)
         if (!folder.data().contains(split)) throw io::Error("the run has no digest of its " + split + " data");
       folder.compare_data(keep.digests, keep.fingerprints);
@@ -194,7 +194,7 @@ SavedModel open_saved_model(const std::filesystem::path& path) {
 }
 
 std::unique_ptr<Task> load(const SavedRun& saved, Splits splits) {
-  if (saved.lack && splits != Splits::made_up) throw io::Error(*saved.lack);
+  if (saved.lack && splits != Splits::synthetic) throw io::Error(*saved.lack);
   auto task = saved.plan.build(splits);
   if (!saved.exported)
     io::load_state_dict(task->model(), read_weights(saved), {.conversion = io::LoadPolicy::Conversion::kNone});

@@ -54,8 +54,8 @@ void require_memory(const models::ModelPlan& plan) { require_free(memory_of_step
 
 void require_memory_of_new_run(const models::ModelPlan& plan) {
   const StepMemory needed = memory_of_step(plan);
-  if (needed.longest_cache > nn::kMostCacheLength)
-    throw std::runtime_error("model.cache.length: a new run may have at most " + std::to_string(nn::kMostCacheLength) +
+  if (needed.longest_cache > nn::kMaxCacheLength)
+    throw std::runtime_error("model.cache.length: a new run may have at most " + std::to_string(nn::kMaxCacheLength) +
                              " slots, not " + std::to_string(needed.longest_cache) + ", for which a step takes about " +
                              report::format_bytes(needed.cache_bytes));
   require_free(needed);

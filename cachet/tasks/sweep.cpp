@@ -147,8 +147,8 @@ Sweep read_sweep(const std::filesystem::path& recipe) {
   size_t count = 1;
   for (const auto& choices : dimensions) {
     count *= choices.size();
-    if (count > kMostSweepPoints)
-      refuse_sweep(sweep->origin, "", "more than " + std::to_string(kMostSweepPoints) + " points");
+    if (count > kMaxSweepPoints)
+      refuse_sweep(sweep->origin, "", "more than " + std::to_string(kMaxSweepPoints) + " points");
   }
   Sweep result{.points = {SweepPoint{}}};
   read_seeds(*sweep, result);

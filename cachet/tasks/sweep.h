@@ -8,7 +8,7 @@
 
 namespace cachet::tasks {
 
-inline constexpr size_t kMostSweepPoints = 1000;
+inline constexpr size_t kMaxSweepPoints = 1000;
 
 /// One of the recipes that a sweep makes of its own: what is laid over it, as `--set` options.
 struct SweepPoint {

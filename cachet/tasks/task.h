@@ -21,7 +21,7 @@ namespace cachet::tasks {
 ///
 /// What a task can do besides (classify samples that somebody gives, answer the evaluation data one by one) is an
 /// interface of abilities.h that it derives from too.
-class Task : public train::Task {
+class Task : public train::TrainingTask {
  public:
   const TaskProfile& profile() const { return profile_; }
   const train::SampleWords& sample_words() const { return profile_.words; }

@@ -19,7 +19,7 @@ namespace cachet::tasks {
 enum class Splits {
   both,
   test,         // evaluation alone; statistics of the training data are then only read where the recipe asks for them
-  made_up,      // none: noise in their place, two batches to train with and one to evaluate
+  synthetic,    // none: noise in their place, two batches to train with and one to evaluate
   calibration,  // training samples in the place of those of the evaluation, and prepared as they are
   given,        // none, for samples that somebody gives, but for what names their classes where it is there
 };
@@ -32,7 +32,7 @@ struct DataPlace {
 };
 
 /// What a run keeps a copy of, so that what it learnt does not depend on files elsewhere.
-struct KeptFiles {
+struct SavedFiles {
   std::map<std::string, std::string> files;  // name in the run's folder and bytes
   std::vector<std::string> settings;         // "key=value" that hold the recipe to them
   /// Of the splits that the files were computed from; empty if they are copies.
@@ -59,9 +59,9 @@ class TaskPlan {
   virtual DataLook look_at_data(const data::LookProgress& /*progress*/) const { return {}; }
 
   /// Throws io::Error where a file that the recipe names cannot be read.
-  virtual KeptFiles files_to_keep() const { return {}; }
+  virtual SavedFiles files_to_keep() const { return {}; }
   /// "key=value" that name the copies that a run has of them; nothing where it has none.
-  virtual std::vector<std::string> kept_file_settings(const std::filesystem::path& /*run*/) const { return {}; }
+  virtual std::vector<std::string> saved_file_settings(const std::filesystem::path& /*run*/) const { return {}; }
   /// The keys of a recipe whose values the plan would compute from training data, because neither the recipe nor the
   /// run has them: "data.normalization.mean and data.normalization.std". Nothing if there are none.
   virtual std::optional<std::string> keys_from_training_data() const { return std::nullopt; }

@@ -15,7 +15,7 @@ constexpr std::array<config::Choice<StateRule>, 3> kStateRules{
     {{"shared", StateRule::shared}, {"separate", StateRule::separate}, {"first", StateRule::first}}};
 
 constexpr config::Range<int64_t> kAtLeastOne{.least = 1, .most = int64_t{1} << 40};
-constexpr int64_t kMostParts = 65536;
+constexpr int64_t kMaxParts = 65536;
 constexpr config::Range<double> kNoLessThanZero{.least = 0};
 
 // A run keeps what "auto" meant where it began, so that it goes on with that elsewhere.
@@ -31,9 +31,9 @@ Precision decided_precision(const config::View& view, PrecisionWord word, const 
 void read_state_rule(const config::View& view, TrainOptions& options) {
   options.state = view.choice("state", options.state, kStateRules);
   if (!options.has_parts()) return;
-  if (options.accumulate > kMostParts || options.batch_size > kAtLeastOne.most / options.accumulate) {
+  if (options.accumulate > kMaxParts || options.batch_size > kAtLeastOne.most / options.accumulate) {
     view.problem("accumulate", "is too large: with train.state = \"separate\" or \"first\" a step has at most " +
-                                   std::to_string(kMostParts) + " micro-batches of 2^40 samples together");
+                                   std::to_string(kMaxParts) + " micro-batches of 2^40 samples together");
     return;
   }
   options.shard.parts = options.accumulate;
@@ -54,10 +54,10 @@ void read_average(const config::View& view, TrainOptions& options) {
 void read_saving(const config::View& view, TrainOptions& options) {
   options.log_every = read_span(view, "log_every", options.log_every);
   options.tensorboard = view.boolean("tensorboard", options.tensorboard);
-  constexpr int64_t kLeastForTest = 8, kMostForTest = 100'000;
+  constexpr int64_t kMinForTest = 8, kMaxForTest = 100'000;
   options.normality_passes =
-      view.integer("normality_passes", options.normality_passes, {.least = 0, .most = kMostForTest});
-  if (options.normality_passes > 0 && options.normality_passes < kLeastForTest)
+      view.integer("normality_passes", options.normality_passes, {.least = 0, .most = kMaxForTest});
+  if (options.normality_passes > 0 && options.normality_passes < kMinForTest)
     view.problem("normality_passes", "the test of normality needs 8 values or more; set 0 for no test");
   options.evaluate_every = read_span(view, "evaluate_every", options.evaluate_every);
   options.checkpoint_every = read_span(view, "checkpoint_every", options.checkpoint_every);
@@ -88,7 +88,7 @@ TrainOptions read_train_options(const config::View& view) {
   const PrecisionWord precision = view.choice("precision", PrecisionWord::float32, kPrecisions);
   options.device = read_device(view, "device");
   options.precision = decided_precision(view, precision, options.device);
-  options.threads = view.integer("threads", options.threads, {.least = 0, .most = kMostThreads});
+  options.threads = view.integer("threads", options.threads, {.least = 0, .most = kMaxThreads});
   options.deterministic = view.boolean("deterministic", options.deterministic);
   options.init = view.text("init", options.init);
   options.init_partial = view.boolean("init_partial", options.init_partial);

@@ -27,7 +27,7 @@ enum class StateRule {
 };
 
 /// The most threads that a run may have. With 2,048 LibTorch crashes in a training step.
-inline constexpr int64_t kMostThreads = 1024;
+inline constexpr int64_t kMaxThreads = 1024;
 
 /// The table [train] of a recipe.
 struct TrainOptions {
@@ -49,9 +49,9 @@ struct TrainOptions {
   bool ema_warmup = false;
   int64_t ema_renew_states = 100;  // micro-batches of training that make the averaged weights' own states
 
-  Span log_every{50, Span::Unit::steps};
-  Span evaluate_every{1, Span::Unit::epochs};
-  Span checkpoint_every{1, Span::Unit::epochs};
+  Duration log_every{50, Span::Unit::steps};
+  Duration evaluate_every{1, Span::Unit::epochs};
+  Duration checkpoint_every{1, Span::Unit::epochs};
   bool tensorboard = false;         // event files for TensorBoard beside metrics.jsonl
   int64_t normality_passes = 0;     // of each norm, whose statistics are tested for normality; 0 = no test
   double save_minutes = 10;         // between two saves at most; 0 = no saves by the clock

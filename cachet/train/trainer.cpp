@@ -36,7 +36,7 @@ namespace {
 struct EvaluationLeft {};
 
 /// Throws std::logic_error for a task that does not say which of its metrics decides, and which way is better.
-RunDescription described(Task& task) {
+RunDescription described(TrainingTask& task) {
   RunDescription run = task.describe();
   deciding_metric(run);
   return run;
@@ -46,10 +46,10 @@ RunDescription described(Task& task) {
 
 int Outcome::exit_code() const {
   switch (ending) {
-    case Ending::interrupted:
+    case StopReason::interrupted:
       return 130;
-    case Ending::not_finite:
-    case Ending::failed:
+    case StopReason::not_finite:
+    case StopReason::failed:
       return 1;
     default:
       return 0;
@@ -58,8 +58,8 @@ int Outcome::exit_code() const {
 
 class Trainer::Loop {
  public:
-  Loop(Task& task, const Options& options, RunFolder& folder, report::Progress* progress,
-       std::shared_ptr<processes::Processes> processes, io::FileSystem& file_system)
+  Loop(TrainingTask& task, const Options& options, RunFolder& folder, report::Progress* progress,
+       std::shared_ptr<processes::ProcessGroup> processes, io::FileSystem& file_system)
       : task_(task),
         options_(options),
         run_(described(task)),
@@ -78,13 +78,13 @@ class Trainer::Loop {
     try {
       start();
       outcome.ending = train();
-      outcome.message = farewell(outcome.ending);
+      outcome.message = stop_message(outcome.ending);
     } catch (const NotFinite& error) {
-      outcome.ending = Ending::not_finite;
+      outcome.ending = StopReason::not_finite;
       outcome.message = not_finite_message(error.what());
     } catch (const std::exception& error) {
       log_.note(error.what());  // with LibTorch's call stack, where it has one
-      end(Ending::failed, error_message(error));
+      end(StopReason::failed, error_message(error));
       throw;
     }
     end(outcome.ending, outcome.message);
@@ -175,14 +175,14 @@ class Trainer::Loop {
     for (const std::string& note : notes) log_.say(note);
   }
 
-  Ending train() {
+  StopReason train() {
     while (true) {
       if (evaluation_due()) {
         const double renewing = renew_average();
         save();  // if the evaluation fails, or the process is killed in it, the step is not lost
         evaluate(renewing);
       }
-      const std::optional<Ending> ending = due_ending();
+      const std::optional<StopReason> ending = due_ending();
       if (ending || checkpoint_due()) save();
       if (ending) return *ending;
       step();
@@ -195,7 +195,7 @@ class Trainer::Loop {
     const double rate = live_.learning_rate();
     StepSummary result;
     try {
-      result = leader_.lead(Act::step, [&] { return live_.advance(); });
+      result = leader_.lead(Command::step, [&] { return live_.advance(); });
       interruption_.pass_on(result.stop_signal);
     } catch (const NotFinite& error) {
       const TrainState& state = live_.state;
@@ -254,7 +254,7 @@ class Trainer::Loop {
     if (!live_.renews_average()) return 0;
     did_something_ = true;
     const double start = clock_seconds();
-    const bool renewed = leader_.lead(Act::renew_average, [&] {
+    const bool renewed = leader_.lead(Command::renew_average, [&] {
       return live_.renew_average([&](int64_t done, int64_t total) { show_passes("states", done, total); });
     });
     live_.state.seconds = seconds_so_far();
@@ -269,7 +269,7 @@ class Trainer::Loop {
     const double start = clock_seconds();
     try {
       evaluation_ = live_.evaluate([&](int64_t done, int64_t total) { show_evaluation(done, total); });
-      judge();
+      update_best();
     } catch (const EvaluationLeft&) {
       live_.state.seconds = seconds_so_far();
       return;  // still to be done, as the checkpoint says
@@ -305,7 +305,7 @@ class Trainer::Loop {
   }
 
   void tell_notes() {
-    for (const std::string& line : told_notes_.untold()) log_.say(line);
+    for (const std::string& line : told_notes_.take_new()) log_.say(line);
   }
 
   void show_evaluation(int64_t done, int64_t total) {
@@ -325,7 +325,7 @@ class Trainer::Loop {
   }
 
   /// Compares the evaluation with the best one so far.
-  void judge() {
+  void update_best() {
     const double value = deciding_value(run_, evaluation_);
     TrainState& state = live_.state;
     const bool higher = deciding_metric(run_).better == report::Better::higher;
@@ -337,13 +337,14 @@ class Trainer::Loop {
     state.evaluations_since_best = better ? 0 : state.evaluations_since_best + 1;
   }
 
-  std::optional<Ending> due_ending() const {
+  std::optional<StopReason> due_ending() const {
     const TrainState& state = live_.state;
-    if (interruption_.requested()) return Ending::interrupted;
-    if (state.step >= total_steps()) return Ending::finished;
-    if (options_.train.patience && state.evaluations_since_best >= *options_.train.patience) return Ending::early_stop;
+    if (interruption_.requested()) return StopReason::interrupted;
+    if (state.step >= total_steps()) return StopReason::finished;
+    if (options_.train.patience && state.evaluations_since_best >= *options_.train.patience)
+      return StopReason::early_stop;
     const double most = options_.train.max_hours * 3600;
-    if (most > 0 && seconds_so_far() >= most) return Ending::out_of_time;
+    if (most > 0 && seconds_so_far() >= most) return StopReason::out_of_time;
     return std::nullopt;
   }
 
@@ -362,7 +363,7 @@ class Trainer::Loop {
     const double start = clock_seconds();
     events_->sync();
     live_.state.for_evaluation = !checkpoint_due() && !due_ending();
-    Checkpoint checkpoint = leader_.lead(Act::give_state, [&] { return live_.capture(); });
+    Checkpoint checkpoint = leader_.lead(Command::give_state, [&] { return live_.capture(); });
     checkpoint.state.config_hash = folder_.config_hash();
     const CheckpointStore::Saved saved = store_.save(checkpoint);
     saved_ = {saved.folder, live_.state.step, evaluation_mark_of(live_.state)};
@@ -387,7 +388,7 @@ class Trainer::Loop {
 
   double seconds_so_far() const { return seconds_before_ + (clock_seconds() - wall_start_); }
 
-  bool due(const Span& every) const { return live_.state.step % every.steps(live_.steps_per_epoch()) == 0; }
+  bool due(const Duration& every) const { return live_.state.step % every.steps(live_.steps_per_epoch()) == 0; }
 
   Event new_event(Event::Kind kind, Metrics metrics) {
     const at::NoGradGuard no_grad;
@@ -413,15 +414,15 @@ class Trainer::Loop {
     return state;
   }
 
-  std::string farewell(Ending ending) const {
+  std::string stop_message(StopReason ending) const {
     const std::string at = "at step " + std::to_string(live_.state.step) + " of " + std::to_string(total_steps());
     switch (ending) {
-      case Ending::interrupted:
+      case StopReason::interrupted:
         return "interrupted " + at + "; go on with: " + resume_command(folder_.path(), leader_.processes());
-      case Ending::early_stop:
+      case StopReason::early_stop:
         return "stopped early " + at + ": " + std::to_string(live_.state.evaluations_since_best) +
                " evaluations without a better " + deciding_metric(run_).title;
-      case Ending::out_of_time:
+      case StopReason::out_of_time:
         return "out of time " + at +
                " (train.max_hours); go on with: " + resume_command(folder_.path(), leader_.processes()) +
                " --set train.max_hours=…";
@@ -438,7 +439,7 @@ class Trainer::Loop {
   }
 
   /// At every kind of ending. Nothing here may hide why the run ends.
-  void end(Ending ending, const std::string& message) noexcept {
+  void end(StopReason ending, const std::string& message) noexcept {
     leader_.leave();
     try {
       tell_notes();
@@ -479,7 +480,7 @@ class Trainer::Loop {
     }
   }
 
-  Task& task_;
+  TrainingTask& task_;
   Options options_;
   RunDescription run_;
   RunFolder& folder_;
@@ -490,7 +491,7 @@ class Trainer::Loop {
   CheckpointStore store_;
   RunLog log_;
   std::optional<EventLog> events_;
-  ToldNotes told_notes_{task_};
+  DataNotes told_notes_{task_};
   std::vector<Event> history_;  // all that metrics.jsonl holds, which is read once
   std::optional<TensorBoardLog> tensorboard_;
   StepMeter meter_;
@@ -509,8 +510,8 @@ class Trainer::Loop {
   double wall_start_ = clock_seconds(), last_save_ = wall_start_;
 };
 
-Trainer::Trainer(Task& task, const Options& options, RunFolder& folder, report::Progress* progress,
-                 std::shared_ptr<processes::Processes> processes, io::FileSystem& file_system)
+Trainer::Trainer(TrainingTask& task, const Options& options, RunFolder& folder, report::Progress* progress,
+                 std::shared_ptr<processes::ProcessGroup> processes, io::FileSystem& file_system)
     : loop_(std::make_unique<Loop>(task, options, folder, progress, std::move(processes), file_system)) {}
 
 Trainer::~Trainer() = default;

@@ -18,7 +18,7 @@ class RunFolder;
 
 /// How Trainer::run() ended.
 struct Outcome {
-  Ending ending = Ending::finished;
+  StopReason ending = StopReason::finished;
   std::string message;  // for not_finite and failed: a line or two for the user
   int64_t step = 0;
   Metrics metrics;     // of the last evaluation
@@ -37,8 +37,8 @@ class Trainer {
   /// The folder's newest whole checkpoint, if it has one, is where training goes on. `progress` may be null. Of several
   /// processes that train together this is the leader's, which evaluates, saves and writes the folder; the others
   /// follow() (joint_training.h). Files that a resume reads are written through `file_system`.
-  Trainer(Task& task, const Options& options, RunFolder& folder, report::Progress* progress,
-          std::shared_ptr<processes::Processes> processes = nullptr,
+  Trainer(TrainingTask& task, const Options& options, RunFolder& folder, report::Progress* progress,
+          std::shared_ptr<processes::ProcessGroup> processes = nullptr,
           io::FileSystem& file_system = io::FileSystem::real());
   ~Trainer();
 

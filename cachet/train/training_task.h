@@ -43,9 +43,9 @@ using StepResult [[deprecated("use ForwardResult")]] = ForwardResult;
 using SumOverProcesses = std::function<void(std::vector<double>& numbers)>;
 
 /// The micro-batches of one epoch, from the one it was opened at to the last.
-class TrainingStream {
+class TrainingBatches {
  public:
-  virtual ~TrainingStream() = default;
+  virtual ~TrainingBatches() = default;
 
   /// A loss may have a divisor that is not the weight: a sum over the whole step (all micro-batches in all processes)
   /// that can be counted before the forward passes. A stream with such a loss overrides fetch_step() and count_step().
@@ -84,7 +84,7 @@ class TrainingStream {
 };
 
 /// How a run came to its end.
-enum class Ending {
+enum class StopReason {
   finished,     // all epochs, or the limit
   early_stop,   // no better objective for `patience` evaluations
   out_of_time,  // max_hours
@@ -93,13 +93,13 @@ enum class Ending {
   failed,       // any other error
   killed,       // its process went without a word; nobody writes this, current_status() finds it out
 };
-const char* to_string(Ending ending);  // "finished", "stopped early", …
+const char* to_string(StopReason ending);  // "finished", "stopped early", …
 
 /// Where a run stands when its report is to be rewritten.
 struct Status {
   bool running = true;
-  Ending ending = Ending::finished;  // where running is false
-  std::string message;               // of the ending: what was not finite, what failed
+  StopReason ending = StopReason::finished;  // where running is false
+  std::string message;                       // of the ending: what was not finite, what failed
   int64_t step = 0, total_steps = 0;
   int64_t epoch = 0, epochs = 0;
 };
@@ -112,9 +112,9 @@ using EvaluationProgress = std::function<void(int64_t done, int64_t total)>;
 ///
 /// All that forward() and evaluate() draw at random comes from (seed, epoch, batch) or from torch's generators, which
 /// the trainer saves; then a resumed run is the uninterrupted one, bit by bit.
-class Task {
+class TrainingTask {
  public:
-  virtual ~Task() = default;
+  virtual ~TrainingTask() = default;
 
   virtual torch::nn::Module& model() = 0;
   /// What the run's folder tells of it: words, model, and the metrics of steps and evaluations, one of which decides
@@ -126,12 +126,12 @@ class Task {
   virtual std::vector<std::string> without_decay() const { return {}; }
 
   /// Modules that answer the task, below the model: the optimizer's backbone_rate is for all others.
-  virtual std::vector<std::string> heads() const { return {}; }
+  virtual std::vector<std::string> head_modules() const { return {}; }
 
   virtual int64_t batches_per_epoch() const = 0;  // micro-batches
 
   /// Micro-batches of an epoch from `first_batch` on; the same as if those before it had been read.
-  virtual std::unique_ptr<TrainingStream> training_stream(int64_t epoch, int64_t first_batch) = 0;
+  virtual std::unique_ptr<TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) = 0;
 
   /// Whether the passes that follow are those of a training step whose statistics the task may log: true during the
   /// forward and backward pass of a micro-batch, unless parts have states of their own (train.state) and the
@@ -171,5 +171,11 @@ class Task {
     return {};
   }
 };
+
+using Task [[deprecated("TrainingTask")]] = TrainingTask;
+
+using TrainingStream [[deprecated("TrainingBatches")]] = TrainingBatches;
+
+using Ending [[deprecated("StopReason")]] = StopReason;
 
 }  // namespace cachet::train

@@ -14,11 +14,11 @@ std::string repeated(const std::string& text, int64_t count) {
 }
 
 TEST(Nesting, CountsBracketsAndDots) {
-  EXPECT_EQ(line_nested_too_deep("a = " + repeated("[", kMostNesting)), std::nullopt);
-  EXPECT_EQ(line_nested_too_deep("\na = " + repeated("[", kMostNesting + 1)), 2);
-  EXPECT_EQ(line_nested_too_deep("\n\na = " + repeated("{a=", kMostNesting + 1)), 3);
-  EXPECT_EQ(line_nested_too_deep(repeated("a.", kMostNesting - 1) + "a = 1"), std::nullopt);
-  EXPECT_EQ(line_nested_too_deep(repeated("a.", kMostNesting) + "a = 1"), 1);
+  EXPECT_EQ(line_nested_too_deep("a = " + repeated("[", kMaxNesting)), std::nullopt);
+  EXPECT_EQ(line_nested_too_deep("\na = " + repeated("[", kMaxNesting + 1)), 2);
+  EXPECT_EQ(line_nested_too_deep("\n\na = " + repeated("{a=", kMaxNesting + 1)), 3);
+  EXPECT_EQ(line_nested_too_deep(repeated("a.", kMaxNesting - 1) + "a = 1"), std::nullopt);
+  EXPECT_EQ(line_nested_too_deep(repeated("a.", kMaxNesting) + "a = 1"), 1);
   EXPECT_EQ(line_nested_too_deep("a = [" + repeated("0.5, ", 1000) + "]"), std::nullopt);
   EXPECT_EQ(line_nested_too_deep(repeated("a.b = 1\n", 1000)), std::nullopt);
   EXPECT_EQ(line_nested_too_deep(repeated("]", 1000)), std::nullopt);

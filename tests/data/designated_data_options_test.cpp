@@ -53,7 +53,7 @@ TEST(DesignatedOptions, OfSequences) {
 
 // Orders.
 static_assert(EqualBatchOptions{.batch_size = 4}.shuffle);
-static_assert(LaneOptions{.lanes = 2}.segment_length == 150);
+static_assert(BatchRowOptions{.batch_rows = 2}.segment_length == 150);
 static_assert(TokenBudgetOptions{.max_tokens = 64}.max_samples == 0);
 static_assert(SubsetOptions{.limit = 5}.fraction == 1);
 

@@ -24,7 +24,7 @@ TEST_P(DetectorRewrite, FindsTheSame) {
     const auto model = test::built_detector(GetParam(), plug_ins);
     model->to(at::kDouble);
     model->train();
-    const auto batch = test::made_up_batch(at::kDouble);
+    const auto batch = test::synthetic_batch(at::kDouble);
     for (int step = 0; step < 3; ++step) model->losses(batch);
     for (at::Tensor& parameter : model->parameters()) parameter.add_(at::randn_like(parameter) / 8);
     model->eval();

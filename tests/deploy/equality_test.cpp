@@ -73,7 +73,7 @@ TEST(Equality, CountsClassesThatBecomeLikelyAndNoOthers) {
   now[0][2] = -21;  // of no interest in both
   EXPECT_NEAR(equality_of(scores, now, {}).difference, 0, 1e-8);
   now[0][2] = -1;  // p = 0.27 now
-  EXPECT_NEAR(equality_of(scores, now, {}).difference, std::log(0.26894142) - std::log(kLeastLikely), 1e-6);
+  EXPECT_NEAR(equality_of(scores, now, {}).difference, std::log(0.26894142) - std::log(kMinLikely), 1e-6);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ struct Foretold {
 Foretold foretold_by(models::LanguageModel& model, const at::Tensor& ids) {
   const at::NoGradGuard no_grad;
   const int64_t segment = model.language_shape().target_length;
-  models::TextStream stream = model.make_stream(ids.size(0), model.segments());
+  models::LanguageSession stream = model.make_session(ids.size(0), model.segments());
   std::vector<at::Tensor> scores;
   for (int64_t first = 0; first < ids.size(1); first += segment)
     scores.push_back(model.next_token(ids.narrow(1, first, segment), stream));

@@ -32,7 +32,7 @@ TEST_P(TorchSession, ComputesWhatTheModelDoes) {
       plug_ins.push_back("norm.kind=" + std::string(norm));
       SCOPED_TRACE(text_of(plug_ins));
       const auto model = trained(GetParam(), plug_ins, at::kFloat);
-      const std::vector<at::Tensor> inputs = made_up_inputs(*model, 4, 2);
+      const std::vector<at::Tensor> inputs = synthetic_inputs(*model, 4, 2);
       const at::Tensor expected = classify(*model, inputs);
       rewrite(*model);
       const auto copy = std::dynamic_pointer_cast<models::Model>(model->clone());

@@ -12,10 +12,10 @@
 namespace cachet::fuzz {
 namespace {
 
-constexpr int64_t kMostTokens = 20;
+constexpr int64_t kMaxTokens = 20;
 
 void check_tokens(const std::vector<data::Token>& tokens, int64_t vocabulary) {
-  if (tokens.empty() || tokens.size() > static_cast<size_t>(kMostTokens)) std::abort();
+  if (tokens.empty() || tokens.size() > static_cast<size_t>(kMaxTokens)) std::abort();
   for (const data::Token token : tokens)
     if (token <= data::kPaddingToken || token >= vocabulary) std::abort();
 }
@@ -33,7 +33,7 @@ void check_utf8(std::string_view text) {
 void read(std::span<const uint8_t> input) {
   if (input.empty()) return;
   constexpr const data::SequenceKind* kKinds[] = {&data::kListOps, &data::kImdb, &data::kMatching};
-  const data::SequenceDatasetOptions options{.kind = kKinds[input[0] % 3], .max_length = kMostTokens};
+  const data::SequenceDatasetOptions options{.kind = kKinds[input[0] % 3], .max_length = kMaxTokens};
   const std::string_view text(reinterpret_cast<const char*>(input.data()) + 1, input.size() - 1);
   check_utf8(text);
   try {

@@ -33,7 +33,7 @@ void read(std::span<const uint8_t> input) {
   try {
     const data::SubwordEncoder encoder({reinterpret_cast<const char*>(input.data()), input.size()}, "input");
     const int64_t size = encoder.vocabulary().size;
-    if (size < 1 || size > data::kMostTokens) std::abort();
+    if (size < 1 || size > data::kMaxTokens) std::abort();
     for (const std::string_view text : kTexts) {
       const std::vector<data::Token> tokens = encoder.encode(text, 100).tokens;
       for (const data::Token token : tokens)

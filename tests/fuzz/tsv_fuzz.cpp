@@ -12,13 +12,13 @@
 namespace cachet::fuzz {
 namespace {
 
-constexpr int64_t kMostTokens = 20;
+constexpr int64_t kMaxTokens = 20;
 
 void check_samples(const data::SequenceDataset& samples) {
   if (samples.size() < 1) std::abort();
   for (int64_t i = 0; i < samples.size(); ++i) {
     if (samples.label(i) < 0 || samples.label(i) >= samples.classes()) std::abort();
-    if (samples.tokens(i).empty() || samples.length(i) > kMostTokens) std::abort();
+    if (samples.tokens(i).empty() || samples.length(i) > kMaxTokens) std::abort();
     for (const data::Token token : samples.tokens(i))
       if (token <= data::kPaddingToken || token >= samples.vocabulary().size) std::abort();
   }
@@ -35,7 +35,7 @@ void read(std::span<const uint8_t> input) {
   if (input.empty()) return;
   const auto bytes = input.subspan(1);
   const io::MemorySource source(std::as_bytes(bytes));
-  const data::SequenceRules rules{.max_length = kMostTokens, .empty_texts = data::EmptyText::skip};
+  const data::SequenceRules rules{.max_length = kMaxTokens, .empty_texts = data::EmptyText::skip};
   try {
     switch (input[0] % 3) {
       case 0:

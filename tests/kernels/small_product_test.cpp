@@ -35,7 +35,7 @@ void check(const Case& c, int64_t offset, std::mt19937& random, const std::strin
     return total;
   };
   Guarded<float> out = before;
-  kernels::small_product(matrix, {right.data(), stride}, {out.data(), stride}, c.add, c.shape);
+  kernels::small_gemm(matrix, {right.data(), stride}, {out.data(), stride}, c.add, c.shape);
   expect_near<float>(
       out, [&](int64_t i) { return sum(i, false); }, [&](int64_t i) { return sum(i, true); },
       static_cast<double>(inner) + 2, label);

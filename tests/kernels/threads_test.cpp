@@ -341,8 +341,8 @@ TEST(KernelThreads, FeaturesOfRows) {
 TEST(KernelThreads, PartsOfAProductAndOfATranspose) {
   const auto left = random_numbers<float>(kTokens * kWidth), right = random_numbers<float>(kWidth * 8);
   expect_parts_make_the_whole<float>(kTokens * 8, kTokens, 1, [&](float* out, int64_t from, int64_t to) {
-    kernels::small_product({left.data() + from * kWidth, kWidth, 1}, {right.data(), 8}, {out + from * 8, 8}, false,
-                           {to - from, 8, kWidth});
+    kernels::small_gemm({left.data() + from * kWidth, kWidth, 1}, {right.data(), 8}, {out + from * 8, 8}, false,
+                        {to - from, 8, kWidth});
   });
   expect_parts_make_the_whole<float>(kTokens * kWidth, kTokens, 1, [&](float* out, int64_t from, int64_t to) {
     kernels::transpose(left.data() + from * kWidth, kWidth, out + from, kTokens, to - from, kWidth);

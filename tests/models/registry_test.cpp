@@ -46,8 +46,8 @@ const std::map<std::string, int64_t> kParameters{
 };
 
 TEST(ModelRegistry, BuildsEveryNameWithThePublishedParameterCount) {
-  EXPECT_EQ(models::model_names(models::Ability::image_classifier).size(), kParameters.size());
-  for (const std::string& name : models::model_names(models::Ability::image_classifier)) {
+  EXPECT_EQ(models::model_names(models::Capability::image_classifier).size(), kParameters.size());
+  for (const std::string& name : models::model_names(models::Capability::image_classifier)) {
     config::Document document;
     const auto plan = models::read_image_classifier(name, document.root());
     document.finish();
@@ -62,21 +62,21 @@ TEST(ModelRegistry, BuildsEveryNameWithThePublishedParameterCount) {
 }
 
 TEST(ModelRegistry, AModelIsAskedForByWhatItCanDo) {
-  using models::Ability;
-  EXPECT_EQ(models::abilities_of("pvt_tiny"), (std::vector{Ability::image_classifier, Ability::feature_pyramid}));
-  EXPECT_EQ(models::abilities_of("vit_tiny_patch16_224"), (std::vector{Ability::image_classifier}));
-  EXPECT_EQ(models::abilities_of("lra_text"), (std::vector{Ability::sequence_classifier}));
+  using models::Capability;
+  EXPECT_EQ(models::abilities_of("pvt_tiny"), (std::vector{Capability::image_classifier, Capability::feature_pyramid}));
+  EXPECT_EQ(models::abilities_of("vit_tiny_patch16_224"), (std::vector{Capability::image_classifier}));
+  EXPECT_EQ(models::abilities_of("lra_text"), (std::vector{Capability::sequence_classifier}));
   EXPECT_TRUE(models::abilities_of("pvt_smal").empty());
   size_t first = 0;
   for (const std::string& name : models::model_names())
-    for (const Ability ability : models::abilities_of(name))
+    for (const Capability ability : models::abilities_of(name))
       if (ability == models::abilities_of(name).front()) ++first;
   EXPECT_EQ(first, models::model_names().size()) << "every model can do something";
 }
 
 // A pyramid is read from a recipe without the classifier around it: it has no head, no class token and no classes.
 TEST(ModelRegistry, EveryPyramidIsABackboneOfItsOwn) {
-  const std::vector<std::string> names = models::model_names(models::Ability::feature_pyramid);
+  const std::vector<std::string> names = models::model_names(models::Capability::feature_pyramid);
   EXPECT_EQ(names.size(), 14u);
   for (const std::string& name : names) {
     config::Document document;

@@ -26,7 +26,7 @@ TEST(DesignatedOptions, OfCaches) {
   static_assert(GatedRecurrentCacheOptions{.ratio = 0.3}.pool == 1);
   static_assert(GatedRecurrentCacheOptions{.length = 5, .attend = CacheAttend::per_sample}.ratio == 0.5);
   static_assert(FifoCacheOptions{.ratio = 0.25}.length == std::nullopt);
-  const CacheOptions cache = FifoCacheOptions{.scope = CacheScope::lane};
+  const CacheOptions cache = FifoCacheOptions{.scope = CacheScope::batch_row};
   EXPECT_EQ(cached_layer_options(cache)->ratio, 0.5);
   const CacheOptions whole = GatedRecurrentCacheOptions{.ratio = 1, .length = 9, .share_start = -1};
   EXPECT_EQ(cached_layer_options(whole)->length, 9);
@@ -56,7 +56,7 @@ TEST(DesignatedOptions, OfAttentions) {
   static_assert(WindowSettings{.window = {7, 7}}.shift == Grid{});
   EXPECT_EQ((WindowAttentionOptions{.dim = 8, .num_heads = 2}.windows.order), WindowOrder::shift_then_pad);
   EXPECT_EQ((TokenLayout{.grid = Grid{.height = 2, .width = 3}}.class_tokens), 0);
-  EXPECT_FALSE((AttentionLayout{.query = {.class_tokens = 1}}.causal));
+  EXPECT_FALSE((AttentionArgs{.query = {.class_tokens = 1}}.causal));
 }
 
 TEST(DesignatedOptions, OfBlocks) {

@@ -76,7 +76,7 @@ TEST(OwnPlugIns, ANameIsTakenOnce) {
 TEST(OwnPlugIns, ABlockOfThemTrainsClonesAndFreezes) {
   const auto block = own_block(read(kOwn));
   const at::Tensor x = at::randn({3, 5, 8});
-  const auto forward = [&](TransformerBlock& each) { return each.forward(x, AttentionLayout::self({})); };
+  const auto forward = [&](TransformerBlock& each) { return each.forward(x, AttentionArgs::self({})); };
   for (int64_t step = 0; step < 3; ++step) forward(*block).square().sum().backward();
   for (const auto& parameter : block->named_parameters())
     EXPECT_GT(parameter.value().grad().abs().sum().item<double>(), 0) << parameter.key();

@@ -5,14 +5,14 @@
 namespace cachet {
 namespace {
 
-nn::PlugIns read(const std::string& toml, nn::Streams streams = nn::Streams::lanes) {
+nn::PlugIns read(const std::string& toml, nn::Streams streams = nn::Streams::batch_rows) {
   auto document = config::Document::from_text(toml, "recipe.toml");
   const nn::PlugIns plug_ins = nn::read_plug_ins(document.root(), {}, streams);
   document.finish();
   return plug_ins;
 }
 
-void expect_problem(const std::string& toml, const std::string& text, nn::Streams streams = nn::Streams::lanes) {
+void expect_problem(const std::string& toml, const std::string& text, nn::Streams streams = nn::Streams::batch_rows) {
   try {
     read(toml, streams);
     FAIL() << "accepted: " << toml;
@@ -102,8 +102,9 @@ TEST(PlugInOptions, VariantsBringTheirOwnDefaults) {
   EXPECT_FALSE(paper.positional_convolution);
   EXPECT_EQ(paper.attend, nn::CacheAttend::mean);
   EXPECT_EQ(paper.inference, nn::CacheInference::frozen);
-  const auto lanes = std::get<nn::GatedRecurrentCacheOptions>(read(R"(cache = {kind = "grc", scope = "lane"})").cache);
-  EXPECT_EQ(lanes.attend, nn::CacheAttend::per_sample);
+  const auto batch_rows =
+      std::get<nn::GatedRecurrentCacheOptions>(read(R"(cache = {kind = "grc", scope = "lane"})").cache);
+  EXPECT_EQ(batch_rows.attend, nn::CacheAttend::per_sample);
 }
 
 TEST(PlugInOptions, OtherNormsAndKernelsAreRead) {
@@ -198,7 +199,7 @@ TEST(PlugInOptions, ProblemsNameKeyAndWhatIsAccepted) {
   for (const char* function : {"elu", "kernel", "performer", "bigbird", "reformer", "local"})
     expect_problem("cache = {kind = 'concatenated'}\nattention = {kind = '" + std::string(function) + "'}",
                    "Transformer-XL's memory", nn::Streams::none);
-  expect_problem(R"(cache = {kind = "concatenated"})", "Transformer-XL's memory", nn::Streams::lanes);
+  expect_problem(R"(cache = {kind = "concatenated"})", "Transformer-XL's memory", nn::Streams::batch_rows);
   expect_problem(R"(norm = {kind = "un", window = 0})", "norm.window");
   expect_problem(R"(norm = {kind = "un", threshold = "token"})", "norm.threshold");
   expect_problem(R"(norm = {kind = "un", threshold = "channel", filter_outliers = false})",

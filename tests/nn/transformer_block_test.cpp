@@ -122,10 +122,10 @@ TEST(TransformerBlock, DecodesWithAnEncoderThatIsProjectedOnce) {
   const at::Tensor x = at::randn({2, 7, 8}, at::kDouble), tokens = at::randn({2, 5, 6}, at::kDouble);
   const at::Tensor padding = at::tensor({0, 0, 0, 1, 1, 0, 0, 0, 0, 1}).view({2, 5}).to(at::kBool);
   const nn::EncoderTokens encoder{tokens, {std::nullopt, 0, padding}};
-  nn::AttentionLayout layout;
+  nn::AttentionArgs layout;
   layout.causal = true;
   const at::Tensor expected = block->forward(x, layout, encoder);
-  const auto state = block->make_state(2, nn::StreamUse::decoding);
+  const auto state = block->make_state(2, nn::SessionUse::decoding);
   layout.state = state.get();
   for (int64_t i = 0; i < 7; ++i) {
     const at::Tensor y = block->forward(x.narrow(1, i, 1), layout, i == 0 ? encoder : nn::EncoderTokens{});

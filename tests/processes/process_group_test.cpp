@@ -20,7 +20,7 @@
 namespace cachet::processes {
 namespace {
 
-using Own = std::shared_ptr<Processes>;
+using Own = std::shared_ptr<ProcessGroup>;
 
 std::string message_of(const std::exception_ptr& error) {
   try {
@@ -31,7 +31,7 @@ std::string message_of(const std::exception_ptr& error) {
   return "";
 }
 
-TEST(Processes, AddUpToTheSameBits) {
+TEST(ProcessGroup, AddUpToTheSameBits) {
   for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kLong}) {
     const at::Tensor given = (at::rand({3, 1001, 2}, at::kDouble) * 100).to(type);
     std::array<at::Tensor, 3> sums;
@@ -45,60 +45,60 @@ TEST(Processes, AddUpToTheSameBits) {
   }
 }
 
-TEST(Processes, NothingToAddIsNoCall) {
+TEST(ProcessGroup, NothingToAddIsNoCall) {
   test::play_well(2, [&](const Own& own) {
     at::Tensor none = at::empty({0});
     if (own->leads()) own->add(none);
   });
 }
 
-TEST(Processes, TheLeaderIsHeardByAll) {
+TEST(ProcessGroup, TheLeaderIsHeardByAll) {
   const std::string text = "a\0b, and \xf0\x9f\x99\x82" + std::string(100'000, 'x');
   test::play_well(3, [&](const Own& own) {
-    EXPECT_EQ(own->from_leader(int64_t{own->leads() ? 42 : 0}), 42);
-    EXPECT_EQ(own->from_leader(own->leads() ? text : std::string("not this")), text);
-    EXPECT_EQ(own->from_leader(std::string()), "");
+    EXPECT_EQ(own->broadcast(int64_t{own->leads() ? 42 : 0}), 42);
+    EXPECT_EQ(own->broadcast(own->leads() ? text : std::string("not this")), text);
+    EXPECT_EQ(own->broadcast(std::string()), "");
   });
 }
 
-TEST(Processes, TheLeaderGathersWhatEachHas) {
+TEST(ProcessGroup, TheLeaderGathersWhatEachHas) {
   test::play_well(3, [&](const Own& own) {
     const auto of = [](int64_t rank) { return std::string(static_cast<size_t>(rank * 1000), static_cast<char>(rank)); };
-    const std::vector<std::string> all = own->to_leader(of(own->rank()));
+    const std::vector<std::string> all = own->gather(of(own->rank()));
     if (own->leads())
       EXPECT_EQ(all, (std::vector<std::string>{of(0), of(1), of(2)}));
     else
       EXPECT_TRUE(all.empty());
-    const std::vector<std::string> none = own->to_leader("");
+    const std::vector<std::string> none = own->gather("");
     EXPECT_EQ(none.size(), own->leads() ? 3U : 0U);
   });
 }
 
-TEST(Processes, TextsAreExchangedBeforeTheyConnect) {
+TEST(ProcessGroup, TextsAreExchangedBeforeTheyConnect) {
   // An interface that is not there: Gloo could not connect them.
   setenv("GLOO_SOCKET_IFNAME", "none-such", 1);
   test::play_well(
       3,
       [&](const Own& own) {
-        const std::vector<std::string> all = own->to_leader(std::string("of\0", 3) + std::to_string(own->rank()));
+        const std::vector<std::string> all = own->gather(std::string("of\0", 3) + std::to_string(own->rank()));
         EXPECT_EQ(own->leads() ? all[2] : std::string("of\0", 3) + "2", std::string("of\0", 3) + "2");
-        EXPECT_EQ(own->from_leader(own->leads() ? std::string("go") : ""), "go");
-        EXPECT_EQ(own->from_leader(std::string()), "");
+        EXPECT_EQ(own->broadcast(own->leads() ? std::string("go") : ""), "go");
+        EXPECT_EQ(own->broadcast(std::string()), "");
       },
       test::Played::met);
   unsetenv("GLOO_SOCKET_IFNAME");
 }
 
-TEST(Processes, AFailureBeforeTheyConnectIsTold) {
+TEST(ProcessGroup, AFailureBeforeTheyConnectIsTold) {
   for (const int64_t failing : {0, 1}) {
     const auto errors = test::play_processes(
         3,
         [&](const Own& own) {
           if (own->rank() == failing) return own->tell_failure("there is no such data");
           if (own->leads())
-            own->to_leader("");
+            own->gather("");
           else
-            own->from_leader(std::string());
+            own->broadcast(std::string());
         },
         {}, test::Played::met);
     const std::string expected = "process " + std::to_string(failing) + " failed: there is no such data";
@@ -109,7 +109,7 @@ TEST(Processes, AFailureBeforeTheyConnectIsTold) {
   }
 }
 
-TEST(Processes, AWaitBeforeTheyConnectIsReported) {
+TEST(ProcessGroup, AWaitBeforeTheyConnectIsReported) {
   using namespace std::chrono_literals;
   std::mutex mutex;
   std::vector<std::string> lines;
@@ -121,14 +121,14 @@ TEST(Processes, AWaitBeforeTheyConnectIsReported) {
       2,
       [&](const Own& own) {
         if (own->rank() == 1) return std::this_thread::sleep_for(2500ms);
-        own->to_leader("");
+        own->gather("");
       },
       {.waiting = {.report = report, .report_every = 1s}, .sum = 2s}, test::Played::met);
   EXPECT_EQ(lines, std::vector<std::string>{"waiting for process 1 (1 s)"});
   EXPECT_EQ(message_of(errors[0]), "process 1 did not answer in time (gathering what each has)");
 }
 
-TEST(Processes, OneThatIsGoneIsFound) {
+TEST(ProcessGroup, OneThatIsGoneIsFound) {
   const auto errors = test::play_processes(3, [&](const Own& own) {
     if (own->rank() == 1) return;
     at::Tensor sum = at::ones({10});
@@ -140,13 +140,13 @@ TEST(Processes, OneThatIsGoneIsFound) {
   }
 }
 
-TEST(Processes, OneThatFailsSaysWhy) {
+TEST(ProcessGroup, OneThatFailsSaysWhy) {
   const auto errors = test::play_processes(2, [&](const Own& own) {
     if (own->rank() == 1) {
       own->tell_failure("no space left in the larder");
       return;
     }
-    own->from_leader(int64_t{1});  // what is on its way may still arrive
+    own->broadcast(int64_t{1});  // what is on its way may still arrive
     for (int i = 0; i < 100; ++i) {
       at::Tensor sum = at::ones({10});
       own->add(sum);
@@ -155,7 +155,7 @@ TEST(Processes, OneThatFailsSaysWhy) {
   EXPECT_EQ(message_of(errors[0]), "process 1 failed: no space left in the larder");
 }
 
-TEST(Processes, WhoStartedThemKnowsHowTheyEnded) {
+TEST(ProcessGroup, WhoStartedThemKnowsHowTheyEnded) {
   const auto errors = test::play_processes(2, [&](const Own& own) {
     if (own->rank() == 1) return;
     own->ask_about_lost([] { return std::optional<std::string>("process 1 was ended by signal 9"); });
@@ -165,7 +165,7 @@ TEST(Processes, WhoStartedThemKnowsHowTheyEnded) {
   EXPECT_EQ(message_of(errors[0]), "process 1 was ended by signal 9");
 }
 
-TEST(Processes, OneThatDoesNotAnswerIsLate) {
+TEST(ProcessGroup, OneThatDoesNotAnswerIsLate) {
   using namespace std::chrono_literals;
   const auto errors = test::play_processes(2,
                                            [&](const Own& own) {
@@ -177,7 +177,7 @@ TEST(Processes, OneThatDoesNotAnswerIsLate) {
   EXPECT_EQ(message_of(errors[0]), "process 1 did not answer in time (adding sums up)");
 }
 
-TEST(Processes, TheFirstThatWaitsNamesTheStraggler) {
+TEST(ProcessGroup, TheFirstThatWaitsNamesTheStraggler) {
   using namespace std::chrono_literals;
   for (const int64_t straggler : {0, 1, 2}) {
     std::array<std::vector<std::string>, 3> said;
@@ -188,7 +188,7 @@ TEST(Processes, TheFirstThatWaitsNamesTheStraggler) {
       at::Tensor sum = at::ones({10});
       own->add(sum);
       EXPECT_EQ(sum[0].item<float>(), 3);
-      own->to_leader("part");
+      own->gather("part");
     });
     const size_t first = straggler == 0 ? 1 : 0;
     for (size_t rank = 0; rank < said.size(); ++rank) EXPECT_EQ(said[rank].size(), rank == first ? 1U : 0U) << rank;
@@ -197,7 +197,7 @@ TEST(Processes, TheFirstThatWaitsNamesTheStraggler) {
   }
 }
 
-TEST(Processes, SeveralStragglersAreNamedTogether) {
+TEST(ProcessGroup, SeveralStragglersAreNamedTogether) {
   using namespace std::chrono_literals;
   std::vector<std::string> said;
   test::play_well(4, [&](const Own& own) {
@@ -209,7 +209,7 @@ TEST(Processes, SeveralStragglersAreNamedTogether) {
   EXPECT_EQ(said, std::vector<std::string>{"the others have waited 1 s for processes 1, 2 and 3"});
 }
 
-TEST(Processes, TheLeaderNamesThoseThatDoNotListen) {
+TEST(ProcessGroup, TheLeaderNamesThoseThatDoNotListen) {
   using namespace std::chrono_literals;
   for (const int64_t straggler : {1, 2}) {
     std::array<std::vector<std::string>, 3> said;
@@ -217,7 +217,7 @@ TEST(Processes, TheLeaderNamesThoseThatDoNotListen) {
       own->name_stragglers([&](const std::string& line) { said[static_cast<size_t>(own->rank())].push_back(line); },
                            1500ms);
       if (own->rank() == straggler) std::this_thread::sleep_for(2500ms);
-      EXPECT_EQ(own->from_leader(int64_t{own->leads() ? 7 : 3}), 7);
+      EXPECT_EQ(own->broadcast(int64_t{own->leads() ? 7 : 3}), 7);
     });
     EXPECT_EQ(said[0], std::vector<std::string>{"the others have waited 1 s for process " + std::to_string(straggler)});
     EXPECT_TRUE(said[1].empty() && said[2].empty());
@@ -236,7 +236,7 @@ class LosingStore : public c10d::HashStore {
   std::atomic<int> given_ = 0;
 };
 
-TEST(Processes, OneThatIsHeldUpWhileItWaitsIsNamed) {
+TEST(ProcessGroup, OneThatIsHeldUpWhileItWaitsIsNamed) {
   using namespace std::chrono_literals;
   constexpr int64_t kSize = 3;
   const auto store = c10::make_intrusive<LosingStore>();
@@ -244,25 +244,25 @@ TEST(Processes, OneThatIsHeldUpWhileItWaitsIsNamed) {
   std::vector<std::thread> threads;
   for (int64_t rank = 0; rank < kSize; ++rank) {
     threads.emplace_back([&, rank] {
-      Processes own(store, rank, kSize,
-                    [&] { return gloo_backend(store, {.rank = rank, .size = kSize, .host = "127.0.0.1"}, {}); });
+      ProcessGroup own(store, rank, kSize,
+                       [&] { return gloo_backend(store, {.rank = rank, .size = kSize, .host = "127.0.0.1"}, {}); });
       own.connect();
       if (own.leads()) own.name_stragglers([&](const std::string& line) { said.push_back(line); }, 5000ms);
       if (rank == 2) std::this_thread::sleep_for(6500ms);
-      own.from_leader(int64_t{1});
+      own.broadcast(int64_t{1});
     });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(said, std::vector<std::string>{"the others have waited 5 s for processes 1 and 2"});
 }
 
-TEST(Processes, AWaitForTheLeaderAtItsWorkIsNoStraggling) {
+TEST(ProcessGroup, AWaitForTheLeaderAtItsWorkIsNoStraggling) {
   using namespace std::chrono_literals;
   std::vector<std::string> said;
   test::play_well(2, [&](const Own& own) {
     own->name_stragglers([&](const std::string& line) { said.push_back(line); }, 500ms);
     if (own->leads()) std::this_thread::sleep_for(1500ms);
-    own->from_leader(int64_t{1});
+    own->broadcast(int64_t{1});
   });
   EXPECT_TRUE(said.empty());
 }

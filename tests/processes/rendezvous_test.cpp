@@ -97,7 +97,8 @@ TEST(Rendezvous, OneThatDoesNotComeIsWaitedForSoLong) {
 std::vector<std::string> meet_at(uint16_t port, LocalSocket* socket, std::vector<ProcessPlace> places,
                                  const MeetingOptions& options) {
   std::vector<std::string> said(places.size());
-  std::vector<std::shared_ptr<Processes>> met(places.size());  // until all are through: the store goes with the leader
+  std::vector<std::shared_ptr<ProcessGroup>> met(
+      places.size());  // until all are through: the store goes with the leader
   std::vector<std::thread> threads;
   for (size_t i = 0; i < places.size(); ++i) {
     threads.emplace_back([&, i] {
@@ -232,7 +233,7 @@ TEST(Rendezvous, ANetworkInterfaceThatIsNotThereIsNamedToAll) {
   setenv("GLOO_SOCKET_IFNAME", "no-such\ninterface", 1);
   const auto errors = test::play_processes(
       2,
-      [&](const std::shared_ptr<Processes>& own) {
+      [&](const std::shared_ptr<ProcessGroup>& own) {
         try {
           own->connect();
         } catch (const std::exception& error) {

@@ -14,8 +14,8 @@ inline const std::vector<std::string> kGarments = {"T-shirt", "Trouser", "Pullov
                                                    "Sandal",  "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};
 
 /// A curve that decays from `first` to `last`, with noise.
-inline Series made_up_series(const std::string& name, int points, double first, double last, double noise, int stride,
-                             unsigned seed) {
+inline Series synthetic_series(const std::string& name, int points, double first, double last, double noise, int stride,
+                               unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<double> normal(0, noise);
   Series series{name, {}, {}};
@@ -27,7 +27,7 @@ inline Series made_up_series(const std::string& name, int points, double first, 
 }
 
 /// Every part that the page of a run that classifies images can have, from made-up numbers that look like a run.
-inline RunPage made_up_run() {
+inline RunPage synthetic_run() {
   RunPage run;
   run.name = "vit_tiny · GRC + UN";
   run.subtitle = "Fashion-MNIST, 10,000 training and 2,000 test images; recipes/vision/fashion_mnist_cached.toml";
@@ -38,13 +38,13 @@ inline RunPage made_up_run() {
                {"Duration", "2m47s", "epoch 15 of 15"},
                {"Training", "1.31 k img/s", "2 CPU threads, fp32"},
                {"Peak memory", "412 MiB", "live tensors"}};
-  Series loss = made_up_series("train", 5865, 2.3, 0.28, 0.05, 1, 1);
+  Series loss = synthetic_series("train", 5865, 2.3, 0.28, 0.05, 1, 1);
   loss.y[900] = NAN;
-  add_chart(run.charts, {"Loss", "", {loss, made_up_series("eval", 15, 1.1, 0.36, 0.01, 391, 2)}});
+  add_chart(run.charts, {"Loss", "", {loss, synthetic_series("eval", 15, 1.1, 0.36, 0.01, 391, 2)}});
   add_chart(run.charts, {"Top-1",
                          "%",
-                         {made_up_series("train", 15, 0.45, 0.91, 0.004, 391, 3),
-                          made_up_series("eval", 15, 0.58, 0.876, 0.006, 391, 4)},
+                         {synthetic_series("train", 15, 0.45, 0.91, 0.004, 391, 3),
+                          synthetic_series("eval", 15, 0.58, 0.876, 0.006, 391, 4)},
                          /*in_percent=*/true});
   Series rate{"", {}, {}};
   for (int i = 0; i < 5865; i += 5) {
@@ -52,17 +52,19 @@ inline RunPage made_up_run() {
     rate.y.push_back(i < 500 ? 1e-3 * i / 500 : 5e-4 * (1 + std::cos(M_PI * (i - 500) / 5365)));
   }
   add_chart(run.charts, {"Learning rate", "", {rate}, false, /*from_zero=*/true});
-  add_chart(run.charts, {"Gradient norm", "", {made_up_series("", 1200, 6, 0.9, 0.2, 5, 5)}, false, true});
-  add_chart(run.charts, {"Throughput", "images/s", {made_up_series("train", 390, 1150, 1310, 25, 15, 6)}, false, true});
+  add_chart(run.charts, {"Gradient norm", "", {synthetic_series("", 1200, 6, 0.9, 0.2, 5, 5)}, false, true});
   add_chart(run.charts,
-            {"Waiting for data", "% of a step", {made_up_series("train", 390, 0.08, 0.02, 0.004, 15, 7)}, true, true});
+            {"Throughput", "images/s", {synthetic_series("train", 390, 1150, 1310, 25, 15, 6)}, false, true});
+  add_chart(
+      run.charts,
+      {"Waiting for data", "% of a step", {synthetic_series("train", 390, 0.08, 0.02, 0.004, 15, 7)}, true, true});
   std::vector<LayerShares> cache_shares;
   for (int layer = 0; layer < 6; ++layer) {
     LayerShares shares{"layer " + std::to_string(layer), {}};
     for (int head = 0; head < 3; ++head) {
       const double last = 0.1 + 0.12 * layer + 0.07 * head;
       shares.heads.push_back(
-          made_up_series("head " + std::to_string(head), 200, 0.5, last, 0.004, 29, 10 * layer + head));
+          synthetic_series("head " + std::to_string(head), 200, 0.5, last, 0.004, 29, 10 * layer + head));
     }
     cache_shares.push_back(std::move(shares));
   }
@@ -100,7 +102,7 @@ inline RunPage made_up_run() {
   std::vector<Series> cache_sizes;
   for (int layer = 0; layer < 6; ++layer)
     cache_sizes.push_back(
-        made_up_series("layer " + std::to_string(layer), 200, 0.01, 0.3 + 0.4 * layer, 0.002, 29, 90 + layer));
+        synthetic_series("layer " + std::to_string(layer), 200, 0.01, 0.3 + 0.4 * layer, 0.002, 29, 90 + layer));
   run.sections = {cache_section(cache_shares, cache_sizes), unified_norm_section(window_statistics),
                   Section{"Predictions", {confusion, wrong, right}, ""}};
   run.recipe =

@@ -15,11 +15,11 @@ namespace cachet::test {
 inline std::shared_ptr<nn::AttentionState> expect_decoding_equals_whole(nn::Attention& attention, int64_t batch) {
   attention.to(at::kDouble);
   const at::Tensor x = at::randn({batch, 7, 8}, at::kDouble);
-  nn::AttentionLayout whole;
+  nn::AttentionArgs whole;
   whole.causal = true;
   const at::Tensor expected = attention.forward(x, x, whole);
-  auto state = attention.make_state(batch, nn::StreamUse::decoding);
-  nn::AttentionLayout layout = whole;
+  auto state = attention.make_state(batch, nn::SessionUse::decoding);
+  nn::AttentionArgs layout = whole;
   layout.state = state.get();
   constexpr std::array<int64_t, 4> kCuts{0, 3, 4, 7};
   for (size_t i = 0; i + 1 < kCuts.size(); ++i) {

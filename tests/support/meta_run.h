@@ -213,9 +213,9 @@ class MetaDeviceCompleted {
 
 /// A task's stream whose forward passes upload and read nothing after the first, or tell what they did. The first may
 /// make tables that later ones remember.
-class WatchedForward : public train::TrainingStream {
+class WatchedForward : public train::TrainingBatches {
  public:
-  explicit WatchedForward(std::unique_ptr<train::TrainingStream> stream) : stream_(std::move(stream)) {}
+  explicit WatchedForward(std::unique_ptr<train::TrainingBatches> stream) : stream_(std::move(stream)) {}
 
   void fill_state(int64_t micro_batches) override { stream_->fill_state(micro_batches); }
   bool fetch_step(int64_t micro_batches) override { return stream_->fetch_step(micro_batches); }
@@ -236,18 +236,18 @@ class WatchedForward : public train::TrainingStream {
   std::set<std::string> faults;
 
  private:
-  std::unique_ptr<train::TrainingStream> stream_;
+  std::unique_ptr<train::TrainingBatches> stream_;
   int64_t passes_ = 0;
 };
 
 /// Takes two training steps of a task whose model is on the meta device. Returns what left_on_the_cpu() says of a step.
-inline std::set<std::string> faults_of_step(train::Task& task, const train::Options& options) {
+inline std::set<std::string> faults_of_step(train::TrainingTask& task, const train::Options& options) {
   const DeviceMixes mixes;
   std::set<std::string> faults;
   try {
     train::TrainingStep step(task, options);
     task.model().train();
-    WatchedForward stream(task.training_stream(0, 0));
+    WatchedForward stream(task.training_batches(0, 0));
     constexpr int64_t kLongPast = 1000;
     stream.fill_state(kLongPast);
     for (int i = 0; i < 2; ++i) step.run(stream, 1, {.learning_rate = 0.1});
@@ -264,7 +264,7 @@ inline std::set<std::string> faults_of_step(train::Task& task, const train::Opti
 /// comes back is empty where all tensors follow the model: operators that met two devices, what an operator refused,
 /// values that the host waited for (in a training step any, in an evaluation more than one tensor a batch), and what
 /// the forward pass of the step read or uploaded.
-inline std::set<std::string> left_on_the_cpu(train::Task& task, const train::Options& options) {
+inline std::set<std::string> left_on_the_cpu(train::TrainingTask& task, const train::Options& options) {
   const MetaDeviceCompleted completed;
   put_on_meta(task.model());
   std::set<std::string> refused = faults_of_step(task, options);

@@ -14,12 +14,12 @@ namespace cachet::test {
 enum class Played { connected, met };
 
 /// Meets, connects if it is to, and waits until all others have done the same or failed.
-inline std::shared_ptr<processes::Processes> connected_process(const processes::ProcessPlace& place,
-                                                               processes::LocalSocket* socket,
-                                                               const processes::MeetingOptions& options, Played played,
-                                                               std::latch& connected) {
+inline std::shared_ptr<processes::ProcessGroup> connected_process(const processes::ProcessPlace& place,
+                                                                  processes::LocalSocket* socket,
+                                                                  const processes::MeetingOptions& options,
+                                                                  Played played, std::latch& connected) {
   if (played == Played::met) return processes::meet(place, socket, options);
-  std::shared_ptr<processes::Processes> own;
+  std::shared_ptr<processes::ProcessGroup> own;
   try {
     own = processes::meet(place, socket, options);
     own->connect();
@@ -31,10 +31,10 @@ inline std::shared_ptr<processes::Processes> connected_process(const processes::
   return own;
 }
 
-/// Processes of a run, played by threads of this one that meet as processes do. `play` of each gets its own; an
+/// ProcessGroup of a run, played by threads of this one that meet as processes do. `play` of each gets its own; an
 /// exception of one ends it alone, and is given back by rank.
 inline std::vector<std::exception_ptr> play_processes(
-    int64_t size, const std::function<void(const std::shared_ptr<processes::Processes>& own)>& play,
+    int64_t size, const std::function<void(const std::shared_ptr<processes::ProcessGroup>& own)>& play,
     const processes::MeetingOptions& options = {}, Played played = Played::connected) {
   processes::LocalSocket socket;
   std::vector<std::exception_ptr> errors(static_cast<size_t>(size));
@@ -56,7 +56,8 @@ inline std::vector<std::exception_ptr> play_processes(
 }
 
 /// The same where nobody is to fail.
-inline void play_well(int64_t size, const std::function<void(const std::shared_ptr<processes::Processes>& own)>& play,
+inline void play_well(int64_t size,
+                      const std::function<void(const std::shared_ptr<processes::ProcessGroup>& own)>& play,
                       Played played = Played::connected) {
   for (const std::exception_ptr& error : play_processes(size, play, {}, played))
     if (error) std::rethrow_exception(error);

@@ -41,7 +41,7 @@ inline std::shared_ptr<models::ObjectDetector> built_detector(const SmallModel& 
 }
 
 /// Two made-up images of one batch, the second smaller and without objects, and the first's objects.
-inline models::DetectionBatch made_up_batch(at::ScalarType type = at::kFloat) {
+inline models::DetectionBatch synthetic_batch(at::ScalarType type = at::kFloat) {
   const auto place = [](int64_t height, int64_t width, int64_t padded_width) {
     models::DetectionImage image;
     image.original = {2 * height, 2 * width};

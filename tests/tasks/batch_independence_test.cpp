@@ -35,7 +35,7 @@ constexpr int64_t kMixed = 7;  // samples of a batch
 // Sums of float32 that are added up in another order, through layers whose weights are drawn. A batch that is filled up
 // to another length changes the third digit.
 constexpr double kTolerance = 2e-4;
-constexpr int64_t kLanes = 3;  // texts of a language model
+constexpr int64_t kBatchRows = 3;  // texts of a language model
 
 void write_mixed(const std::filesystem::path& folder) {
   test::write_mixed_scenes(folder / "shapes", /*train=*/2, /*validation=*/7);
@@ -169,7 +169,7 @@ void expect_the_same_answers(const KeyFamily& family, const Settings& settings) 
 /// The losses of two segments of some texts.
 at::Tensor losses_of_texts(models::LanguageModel& model, const models::SegmentOptions& segments, const at::Tensor& ids,
                            int64_t segment_length) {
-  models::TextStream stream = model.make_stream(ids.size(0), segments);
+  models::LanguageSession stream = model.make_session(ids.size(0), segments);
   std::vector<at::Tensor> losses;
   for (int64_t first = 0; first + segment_length < ids.size(1); first += segment_length)
     losses.push_back(model.negative_log_likelihood(ids.narrow(1, first, segment_length).contiguous(),
@@ -182,12 +182,12 @@ void expect_the_same_losses(const RecipePlan& plan) {
   auto& model = dynamic_cast<models::LanguageModel&>(task->model());
   const at::NoGradGuard no_grad;
   const models::LanguageShape shape = model.language_shape();
-  const at::Tensor ids = at::randint(shape.vocabulary, {kLanes, 3 * shape.target_length + 1}, at::kLong);
+  const at::Tensor ids = at::randint(shape.vocabulary, {kBatchRows, 3 * shape.target_length + 1}, at::kLong);
   const at::Tensor together = losses_of_texts(model, model.segments(), ids, shape.target_length);
-  for (int64_t lane = 0; lane < kLanes; ++lane) {
+  for (int64_t batch_row = 0; batch_row < kBatchRows; ++batch_row) {
     const at::Tensor alone =
-        losses_of_texts(model, model.segments(), ids.narrow(0, lane, 1).contiguous(), shape.target_length);
-    EXPECT_TRUE(at::allclose(alone, together.narrow(0, lane, 1), kTolerance, kTolerance)) << "text " << lane;
+        losses_of_texts(model, model.segments(), ids.narrow(0, batch_row, 1).contiguous(), shape.target_length);
+    EXPECT_TRUE(at::allclose(alone, together.narrow(0, batch_row, 1), kTolerance, kTolerance)) << "text " << batch_row;
   }
 }
 

@@ -13,9 +13,9 @@
 namespace cachet::test {
 
 /// Keeps what a task says about samples that it answers.
-class KeptPredictions : public tasks::AnswersGivenSamples {
+class RecordedPredictions : public tasks::Predictor {
  public:
-  explicit KeptPredictions(tasks::ClassificationTask& task) : task_(task) {}
+  explicit RecordedPredictions(tasks::ClassificationTask& task) : task_(task) {}
 
   tasks::SampleForm sample_form() const override { return task_.sample_form(); }
   std::unique_ptr<tasks::PreparedSample> prepare_given(const std::string& sample) override {
@@ -37,7 +37,7 @@ class KeptPredictions : public tasks::AnswersGivenSamples {
 /// What a task says about samples that are given, all `top` classes of each.
 inline std::vector<tasks::Prediction> given_predictions(tasks::Task& task, const std::vector<std::string>& samples,
                                                         int64_t top) {
-  KeptPredictions kept(dynamic_cast<tasks::ClassificationTask&>(task));
+  RecordedPredictions kept(dynamic_cast<tasks::ClassificationTask&>(task));
   size_t next = 0;
   const auto next_sample = [&]() -> std::optional<tasks::GivenSample> {
     if (next == samples.size()) return std::nullopt;

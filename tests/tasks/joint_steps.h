@@ -27,7 +27,7 @@ struct JointSteps {
 /// Trains a plan for some steps, alone and in two processes that threads play. Nothing may be drawn in training, whose
 /// generator is that of all threads.
 inline JointSteps train_joint_steps(const tasks::RecipePlan& plan, int64_t steps,
-                                    tasks::Splits splits = tasks::Splits::made_up) {
+                                    tasks::Splits splits = tasks::Splits::synthetic) {
   at::set_num_threads(1);
   const auto advance = [&](train::LiveRun& live) {
     double loss = 0;
@@ -50,9 +50,9 @@ inline JointSteps train_joint_steps(const tasks::RecipePlan& plan, int64_t steps
     plans[rank].training.train.shard = {static_cast<int64_t>(rank), 2};
     made[rank] = plans[rank].build(splits);
   }
-  play_well(2, [&](const std::shared_ptr<processes::Processes>& own) {
+  play_well(2, [&](const std::shared_ptr<processes::ProcessGroup>& own) {
     const auto rank = static_cast<size_t>(own->rank());
-    nn::use_replicas(made[rank]->model(), own);
+    nn::use_batch_reducer(made[rank]->model(), own);
     train::LiveRun live(*made[rank], plans[rank].training, own);
     const double loss = advance(live);
     if (rank == 0) left.losses[1] = loss;

@@ -80,7 +80,7 @@ TEST(JointTraining, AccumulatesMicroBatches) {
 TEST(JointTraining, RefusesABatchOfFewerSamplesThanProcesses) {
   RecipePlan plan = joint_plan(kJointImages, {}, 1);
   plan.training.train.shard = {0, 2};
-  EXPECT_THROW(plan.build(Splits::made_up), std::invalid_argument);
+  EXPECT_THROW(plan.build(Splits::synthetic), std::invalid_argument);
 }
 
 }  // namespace

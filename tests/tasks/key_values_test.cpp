@@ -28,8 +28,8 @@ using test::Settings;
 using test::Trial;
 
 std::string shortened(const std::string& value) {
-  constexpr size_t kMost = 600;
-  return value.size() < kMost ? value : value.substr(0, kMost) + "...";
+  constexpr size_t kMax = 600;
+  return value.size() < kMax ? value : value.substr(0, kMax) + "...";
 }
 
 class KeyValuesRobustness : public ::testing::TestWithParam<KeyFamily> {

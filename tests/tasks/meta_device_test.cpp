@@ -100,7 +100,7 @@ class MetaDevice : public ::testing::TestWithParam<MetaFamily> {
     std::string what;
     for (const std::string& setting : plug_ins) what += setting + " ";
     const RecipePlan plan = plan_with(plug_ins);
-    const auto task = plan.build(Splits::made_up);
+    const auto task = plan.build(Splits::synthetic);
     EXPECT_EQ(test::left_on_the_cpu(*task, plan.training), std::set<std::string>{}) << what;
   }
 
@@ -205,7 +205,7 @@ TEST_P(MetaTexts, StepsReadAndUploadNothing) {
   config::Document document = config::Document::from_text(GetParam().recipe, GetParam().name);
   for (const std::string& setting : GetParam().settings) document.set(setting);
   const RecipePlan plan = reduced(read_recipe(document, data::DataRoot::optional));
-  const auto task = plan.build(Splits::made_up);
+  const auto task = plan.build(Splits::synthetic);
   const test::MetaDeviceCompleted completed;
   test::put_on_meta(task->model());
   EXPECT_EQ(test::faults_of_step(*task, plan.training), GetParam().faults);

@@ -56,7 +56,7 @@ TEST_F(RenewedStatesTest, AreThoseOfTheWeights) {
     for (const at::Tensor& weight : made->model().parameters()) weights.push_back(weight.clone());
     const double before = top1(*made);
     std::vector<int64_t> passed;
-    train::renew_states(*made, train::Precision::float32, 50, [&](int64_t done) { passed.push_back(done); });
+    train::recalibrate(*made, train::Precision::float32, 50, [&](int64_t done) { passed.push_back(done); });
     EXPECT_FALSE(made->model().is_training());
     EXPECT_EQ(passed.size(), 50U) << "of epochs of twelve";
     EXPECT_EQ(passed.back(), 50);
@@ -88,7 +88,7 @@ TEST_F(RenewedStatesTest, HoldNothingOfTheStatesBefore) {
           else if (state.name().ends_with("cache.tokens"))
             state.tensor.fill_(before);
       }
-      train::renew_states(*made, train::Precision::float32, 3);
+      train::recalibrate(*made, train::Precision::float32, 3);
       if (first.empty())
         for (const auto& [name, tensor] : io::state_dict(made->model())) first.emplace(name, tensor.clone());
       else
@@ -101,7 +101,7 @@ TEST_F(RenewedStatesTest, ComeOutAgain) {
   io::TensorMap first;
   for (int i = 0; i < 2; ++i) {
     const auto made = task();
-    train::renew_states(*made, train::Precision::float32, 5);
+    train::recalibrate(*made, train::Precision::float32, 5);
     if (i == 0)
       for (const auto& [name, tensor] : io::state_dict(made->model())) first.emplace(name, tensor.clone());
     else
@@ -145,7 +145,7 @@ TEST_F(AveragedStatesTest, AreThoseOfTheAverage) {
   test::expect_same_tensors(states_of(made->model(), raw.ema), states_of(made->model(), raw.model));
   io::load_state_dict(made->model(), raw.ema);
   EXPECT_EQ(top1(*made), last_top1("raw"));
-  train::renew_states(*made, train::Precision::float32, 5);
+  train::recalibrate(*made, train::Precision::float32, 5);
   test::expect_same_tensors(io::state_dict(made->model()), own.ema);
   EXPECT_EQ(top1(*made), last_top1("own")) << "what is evaluated is what is saved";
 }
@@ -175,7 +175,7 @@ TEST_F(AveragedStatesTest, AreNotLookedForWhereThereAreNone) {
 TEST_F(RenewedStatesTest, AreRefusedWhereThereAreNone) {
   const auto made = task({"model.cache.kind=none", "model.norm.kind=layer"});
   const std::string message =
-      test::thrown_message<std::runtime_error>([&] { train::renew_states(*made, train::Precision::float32, 1); });
+      test::thrown_message<std::runtime_error>([&] { train::recalibrate(*made, train::Precision::float32, 1); });
   EXPECT_NE(message.find("keeps nothing of its data"), std::string::npos) << message;
 }
 
@@ -185,7 +185,7 @@ TEST_F(RenewedStatesTest, AreRefusedWhereTheyAreNotFinite) {
     const at::NoGradGuard no_grad;
     made->model().parameters().front().fill_(std::numeric_limits<float>::quiet_NaN());
   }
-  EXPECT_THROW(train::renew_states(*made, train::Precision::float32, 1), train::NotFinite);
+  EXPECT_THROW(train::recalibrate(*made, train::Precision::float32, 1), train::NotFinite);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ RecipePlan parts_plan(const std::string& recipe, const Settings& settings, State
 
 train::Checkpoint trained_alone(const RecipePlan& plan, int64_t steps, double& loss) {
   at::set_num_threads(1);
-  const auto task = plan.build(Splits::made_up);
+  const auto task = plan.build(Splits::synthetic);
   train::LiveRun live(*task, plan.training);
   for (int64_t step = 0; step < steps; ++step) {
     const auto result = live.advance();
@@ -45,15 +45,15 @@ train::Checkpoint trained_by_two(const RecipePlan& plan, int64_t steps, double& 
   std::vector<std::unique_ptr<Task>> made;
   for (int64_t rank = 0; rank < 2; ++rank) {
     plans[static_cast<size_t>(rank)].training.train.shard.rank = rank;
-    made.push_back(plans[static_cast<size_t>(rank)].build(Splits::made_up));
+    made.push_back(plans[static_cast<size_t>(rank)].build(Splits::synthetic));
   }
   train::Checkpoint checkpoint;
-  test::play_well(2, [&](const std::shared_ptr<processes::Processes>& own) {
+  test::play_well(2, [&](const std::shared_ptr<processes::ProcessGroup>& own) {
     const auto rank = static_cast<size_t>(own->rank());
     train::LiveRun live(*made[rank], plans[rank].training, own);
     train::StepSummary result;
     for (int64_t step = 0; step < steps; ++step) result = live.advance();
-    if (!own->leads()) return live.give_own_state();
+    if (!own->leads()) return live.send_state();
     loss = result.sums.front().total / result.sums.front().count;
     checkpoint = live.capture();
   });
@@ -74,7 +74,7 @@ void expect_two_parts_are_two_processes(const std::string& recipe, const Setting
     test::expect_same_tensors(one.parts, two.parts);
     test::expect_same_tensors(one.optimizer, two.optimizer);
     test::expect_same_tensors(one.stream, two.stream);
-    const auto task = test::joint_plan(recipe, settings, 2).build(Splits::made_up);
+    const auto task = test::joint_plan(recipe, settings, 2).build(Splits::synthetic);
     EXPECT_EQ(one.parts.empty(), state == StateRule::first || io::distinct_buffers(task->model()).empty());
   }
 }
@@ -113,7 +113,7 @@ TEST(Parts, ReadNothingFromTheDeviceForAConcatenatedCache) {
     at::set_num_threads(1);
     RecipePlan plan = parts_plan(test::kJointImages, settings, state, 6, 1);
     if (state == StateRule::shared) plan.training.train.shard.parts = 1;
-    const auto task = plan.build(Splits::made_up);
+    const auto task = plan.build(Splits::synthetic);
     train::LiveRun live(*task, plan.training);
     test::DeviceReads reads;
     for (int64_t step = 0; step < 3; ++step) live.advance();
@@ -127,7 +127,7 @@ TEST(Parts, RefuseAStepOfFewerSamplesThanParts) {
   RecipePlan plan = parts_plan(test::kJointImages, {}, StateRule::separate, 2, 2);
   plan.training.train.shard.parts = 2;
   plan.training.train.batch_size = 1;
-  EXPECT_THROW(plan.build(Splits::made_up), std::invalid_argument);
+  EXPECT_THROW(plan.build(Splits::synthetic), std::invalid_argument);
 }
 
 }  // namespace

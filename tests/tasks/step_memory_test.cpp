@@ -25,8 +25,8 @@ models::ModelPlan tiny_model(const std::vector<std::string>& settings) {
 std::string length(int64_t slots) { return "model.cache.length=" + std::to_string(slots); }
 
 TEST(StepMemory, ACacheOfANewRunHasABoundThatNamesItsKey) {
-  EXPECT_NO_THROW(require_memory_of_new_run(tiny_model({length(nn::kMostCacheLength)})));
-  const models::ModelPlan longer = tiny_model({length(nn::kMostCacheLength + 1)});
+  EXPECT_NO_THROW(require_memory_of_new_run(tiny_model({length(nn::kMaxCacheLength)})));
+  const models::ModelPlan longer = tiny_model({length(nn::kMaxCacheLength + 1)});
   const std::string said = test::thrown_message<std::runtime_error>([&] { require_memory_of_new_run(longer); });
   EXPECT_TRUE(said.starts_with("model.cache.length: a new run may have at most 131072 slots, not 131073")) << said;
   EXPECT_NO_THROW(require_memory(longer));

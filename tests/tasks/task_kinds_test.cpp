@@ -158,7 +158,7 @@ TEST(TaskPlan, KeepsACopyOfItsSubwords) {
   const std::string bytes = "pieces of words";
   std::ofstream(folder / "sub.model") << bytes;
   const RecipePlan plan = read_text(subword_recipe(folder.path()));
-  const KeptFiles kept = plan.task->files_to_keep();
+  const SavedFiles kept = plan.task->files_to_keep();
   ASSERT_EQ(kept.files.size(), 1U);
   EXPECT_EQ(kept.files.at("subwords.model"), bytes);
   ASSERT_EQ(kept.settings.size(), 2U) << "which hold the recipe to it";
@@ -181,9 +181,9 @@ TEST(TaskPlan, NamesTheCopyThatARunKeeps) {
   const test::TemporaryDirectory folder;
   const RecipePlan original = read_text(subword_recipe(folder.path()));
   std::filesystem::create_directory(folder / "run");
-  EXPECT_TRUE(original.task->kept_file_settings(folder / "run").empty()) << "a run that keeps none";
+  EXPECT_TRUE(original.task->saved_file_settings(folder / "run").empty()) << "a run that keeps none";
   std::ofstream(folder / "run" / "subwords.model") << "pieces of words";
-  const std::vector<std::string> own = original.task->kept_file_settings(folder / "run");
+  const std::vector<std::string> own = original.task->saved_file_settings(folder / "run");
   ASSERT_EQ(own.size(), 1U);
   config::Document document = config::Document::from_text(subword_recipe(folder.path()), "r.toml");
   document.set(own[0]);

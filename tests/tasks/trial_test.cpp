@@ -136,7 +136,7 @@ void clear_gradients(torch::nn::Module& model) {
 /// The task's own step, after others of the same epoch.
 Done step_of_run(Task& task) {
   task.model().train();
-  auto stream = task.training_stream(/*epoch=*/0, /*first_batch=*/0);
+  auto stream = task.training_batches(/*epoch=*/0, /*first_batch=*/0);
   Done done;
   for (int step = 0; step <= kStepsBefore; ++step) {
     clear_gradients(task.model());
@@ -328,10 +328,10 @@ TEST_F(Trials, OfADryRunReadAFullMemory) {
   const auto family = test::family_for("transformer_xl_small", families());
   config::Document document = test::document_of(*family, {"model.memory_length=20", "train.epochs=1000"});
   const RecipePlan plan = read_recipe(document);
-  for (const Splits splits : {Splits::made_up, Splits::both}) {
+  for (const Splits splits : {Splits::synthetic, Splits::both}) {
     const auto task = plan.build(splits);
     train::LiveRun live(*task, plan.training);
-    live.fill_stream();
+    live.fill_session();
     live.advance();
     int64_t memories = 0;
     for (const auto& [name, tensor] : live.capture().stream) {

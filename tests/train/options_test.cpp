@@ -40,9 +40,9 @@ warmup = "1 epoch"
   EXPECT_EQ(options.train.epochs, 7);
   EXPECT_EQ(options.train.accumulate, 3);
   EXPECT_EQ(options.train.precision, Precision::bfloat16);
-  EXPECT_EQ(options.train.log_every, (Span{10, Span::Unit::steps}));
-  EXPECT_EQ(options.train.evaluate_every, (Span{2, Span::Unit::epochs}));
-  EXPECT_EQ(options.train.limit, (Span{500, Span::Unit::steps}));
+  EXPECT_EQ(options.train.log_every, (Duration{10, Span::Unit::steps}));
+  EXPECT_EQ(options.train.evaluate_every, (Duration{2, Span::Unit::epochs}));
+  EXPECT_EQ(options.train.limit, (Duration{500, Span::Unit::steps}));
   EXPECT_EQ(options.train.patience, 4);
   EXPECT_EQ(options.optimizer.kind, OptimizerOptions::Kind::sgd);
   EXPECT_TRUE(options.optimizer.nesterov);

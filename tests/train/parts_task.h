@@ -43,7 +43,7 @@ class PartsModel : public torch::nn::Module {
 };
 
 /// Squared errors of 17 rows, of which an epoch has batches as the options say; the last one is smaller.
-class PartsTask : public train::Task {
+class PartsTask : public train::TrainingTask {
  public:
   static constexpr int64_t kRows = 17;
 
@@ -68,12 +68,12 @@ class PartsTask : public train::Task {
     run.metrics = {{"loss", "loss", report::ValueForm::fixed, report::Better::lower, /*decides=*/true}};
     return run;
   }
-  std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override {
+  std::unique_ptr<train::TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) override {
     return std::make_unique<Stream>(*this, epoch, first_batch);
   }
 
  private:
-  class Stream : public train::TrainingStream {
+  class Stream : public train::TrainingBatches {
    public:
     Stream(PartsTask& task, int64_t epoch, int64_t first)
         : task_(task), epoch_(task.order->epoch(epoch)), number_(first - 1) {}

@@ -69,7 +69,7 @@ class ResumeMatrix : public ::testing::TestWithParam<int> {};
 TEST_P(ResumeMatrix, IsBitExact) {
   const std::vector<std::string> workers{"data.workers=" + std::to_string(GetParam())};
   const TemporaryDirectory folder;
-  ASSERT_EQ(train_toy(folder / "whole").ending, Ending::finished);
+  ASSERT_EQ(train_toy(folder / "whole").ending, StopReason::finished);
   for (const ResumeCase& test_case : resume_cases()) {
     SCOPED_TRACE(test_case.name);
     const auto run = folder / test_case.name;
@@ -78,13 +78,13 @@ TEST_P(ResumeMatrix, IsBitExact) {
         EXPECT_THROW(train_toy(run, hooks, workers), ResumeCrash);
       } else {
         const Outcome outcome = train_toy(run, hooks, workers);
-        EXPECT_EQ(outcome.ending, Ending::interrupted);
+        EXPECT_EQ(outcome.ending, StopReason::interrupted);
         EXPECT_EQ(outcome.exit_code(), 130);
         EXPECT_NE(outcome.message.find(run.string() + " --resume"), std::string::npos) << outcome.message;
       }
     }
     const Outcome outcome = train_toy(run, {}, workers);
-    EXPECT_EQ(outcome.ending, Ending::finished);
+    EXPECT_EQ(outcome.ending, StopReason::finished);
     EXPECT_EQ(outcome.step, 12);
     test::expect_same_runs(folder / "whole", run);
   }
@@ -99,7 +99,7 @@ TEST(Resume, ASignalThatIsIgnoredStaysIgnored) {
   const auto before = signal(SIGHUP, SIG_IGN);
   const Outcome outcome = train_toy(folder / "run", interrupt_at(1, 2, SIGHUP));
   EXPECT_EQ(signal(SIGHUP, before), SIG_IGN);
-  EXPECT_EQ(outcome.ending, Ending::finished);
+  EXPECT_EQ(outcome.ending, StopReason::finished);
 }
 
 TEST(Resume, TakesTheThreadsThatTheRunHad) {
@@ -110,8 +110,8 @@ TEST(Resume, TakesTheThreadsThatTheRunHad) {
     const test::EnvironmentVariable asked("OMP_NUM_THREADS", threads);
     return train_toy(folder / "run", hooks, any).ending;
   };
-  EXPECT_EQ(train_where("2", interrupt_at(1, 2)), Ending::interrupted);
-  EXPECT_EQ(train_where("1", {}), Ending::finished);
+  EXPECT_EQ(train_where("2", interrupt_at(1, 2)), StopReason::interrupted);
+  EXPECT_EQ(train_where("1", {}), StopReason::finished);
   EXPECT_EQ(at::get_num_threads(), 2);
   EXPECT_EQ(test::last_checkpoint(folder / "run").state.threads, 2);
   at::set_num_threads(before);
@@ -133,7 +133,7 @@ TEST(Resume, StartsAnewWhereNothingWasSaved) {
   const TemporaryDirectory folder;
   train_toy(folder / "whole");
   EXPECT_THROW(train_toy(folder / "cut", crash_at(0, 4)), ResumeCrash);
-  EXPECT_EQ(train_toy(folder / "cut").ending, Ending::finished);
+  EXPECT_EQ(train_toy(folder / "cut").ending, StopReason::finished);
   test::expect_same_runs(folder / "whole", folder / "cut");
 }
 
@@ -154,7 +154,7 @@ TEST(Resume, MilestonesStandWhereTheyStood) {
                                        "schedule.warmup=\"3 steps\"", "train.checkpoint_every=\"2 steps\""};
   train_toy(folder / "whole", {}, steps);
   EXPECT_THROW(train_toy(folder / "cut", crash_at(1, 4), steps), ResumeCrash);
-  EXPECT_EQ(train_toy(folder / "cut", {}, steps).ending, Ending::finished);
+  EXPECT_EQ(train_toy(folder / "cut", {}, steps).ending, StopReason::finished);
   test::expect_same_runs(folder / "whole", folder / "cut");
 }
 

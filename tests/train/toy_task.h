@@ -61,7 +61,7 @@ struct ToyHooks {
 };
 
 /// 58 images of noise in three classes, by which third of the rows is brighter; 7 micro-batches of 8.
-class ToyTask : public train::Task {
+class ToyTask : public train::TrainingTask {
  public:
   explicit ToyTask(int64_t workers = 0, ToyHooks hooks = {}, int64_t batch_size = 8)
       : hooks_(std::move(hooks)),
@@ -89,7 +89,7 @@ class ToyTask : public train::Task {
              {"top1", "top-1", ValueForm::percent, Better::higher, /*decides=*/true}}};
   }
 
-  std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override {
+  std::unique_ptr<train::TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) override {
     return std::make_unique<Stream>(*this, epoch, first_batch);
   }
 
@@ -139,7 +139,7 @@ class ToyTask : public train::Task {
                                                   data::ClassLabels(labels, {"a", "b", "c"}));
   }
 
-  class Stream : public train::TrainingStream {
+  class Stream : public train::TrainingBatches {
    public:
     Stream(ToyTask& task, int64_t epoch, int64_t first)
         : task_(task), epoch_(epoch), stream_(task.loader_.stream(epoch, first)) {}
@@ -165,7 +165,7 @@ class ToyTask : public train::Task {
    private:
     ToyTask& task_;
     int64_t epoch_;
-    data::BatchStream<data::ImageBatch> stream_;
+    data::BatchIterator<data::ImageBatch> stream_;
     std::optional<data::ImageBatch> batch_;
   };
 

@@ -28,7 +28,7 @@ TEST(Trainer, LeavesARunFolderThatSaysEverything) {
   ToyHooks hooks;
   hooks.report = [&](const Status& status) { reports.push_back(status.running); };
   const Outcome outcome = train_toy(folder / "run", hooks);
-  EXPECT_EQ(outcome.ending, Ending::finished);
+  EXPECT_EQ(outcome.ending, StopReason::finished);
   EXPECT_EQ(outcome.exit_code(), 0);
   EXPECT_EQ(outcome.step, 12);
   EXPECT_GT(outcome.metrics.find("top1").value(), 0.5) << "nothing was learnt";
@@ -109,7 +109,7 @@ TEST(Trainer, ARecipeFileThatIsGoneChangesNothing) {
   train_toy(folder / "run", {}, {"train.epochs=1", "train.tensorboard=true"});
   fs::remove(folder / "run/recipe.toml");
   const Outcome outcome = train_toy(folder / "run", {}, {"train.epochs=2", "train.tensorboard=true"});
-  EXPECT_EQ(outcome.ending, Ending::finished);
+  EXPECT_EQ(outcome.ending, StopReason::finished);
   EXPECT_EQ(read_status(folder / "run/status.json")->step, 8);
   EXPECT_NE(io::read_text_file(folder / "run/log.txt", 1 << 20).find("recipe.toml is missing"), std::string::npos);
 }
@@ -172,11 +172,11 @@ TEST(Trainer, StopsAtItsBounds) {
   EXPECT_EQ(train_toy(folder / "limit", {}, {"train.limit=\"5 steps\""}).step, 5);
   const Outcome early =
       train_toy(folder / "patience", {}, {"train.patience=1", "optimizer.lr=1e-12", "train.epochs=30"});
-  EXPECT_EQ(early.ending, Ending::early_stop);
+  EXPECT_EQ(early.ending, StopReason::early_stop);
   EXPECT_EQ(early.exit_code(), 0);
   EXPECT_LT(early.step, 100);
   const Outcome late = train_toy(folder / "time", {}, {"train.max_hours=1e-9", "train.epochs=1000"});
-  EXPECT_EQ(late.ending, Ending::out_of_time);
+  EXPECT_EQ(late.ending, StopReason::out_of_time);
   EXPECT_TRUE(fs::exists(folder / "time" / "run.json"));
 }
 
@@ -187,7 +187,7 @@ TEST(Trainer, CountsTheTimeOfAnEvaluationThatIsLeft) {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     raise(SIGINT);
   };
-  EXPECT_EQ(train_toy(folder / "run", hooks).ending, Ending::interrupted);
+  EXPECT_EQ(train_toy(folder / "run", hooks).ending, StopReason::interrupted);
   EXPECT_GE(test::last_checkpoint(folder / "run").state.seconds, 0.3);
 }
 
@@ -208,7 +208,7 @@ TEST(Trainer, TellsOfAnErrorOfLibTorchInALine) {
 TEST(Trainer, TrainsInBfloat16WithFloat32Weights) {
   const TemporaryDirectory folder;
   ToyHooks hooks;
-  EXPECT_EQ(train_toy(folder / "run", hooks, {"train.precision=bf16"}).ending, Ending::finished);
+  EXPECT_EQ(train_toy(folder / "run", hooks, {"train.precision=bf16"}).ending, StopReason::finished);
   EXPECT_EQ(test::last_checkpoint(folder / "run").model.at("head_weight").scalar_type(), at::kFloat);
   train_toy(folder / "fp32");
   EXPECT_FALSE(test::last_checkpoint(folder / "run")

@@ -23,14 +23,14 @@ namespace {
 struct WordsArguments {
   std::string text, progress = "auto";
   OutputArgument output;
-  int64_t most = data::kMostTokens, least = 1;
+  int64_t most = data::kMaxTokens, least = 1;
   data::TextNormalization form = data::TextNormalization::none;
   bool json = false;
 };
 
 data::WordCounter count_words(const std::filesystem::path& text, const WordsArguments& arguments) {
   // A word of the text may be longer than the one that its normal form makes of it.
-  constexpr size_t kLongestWord = 8 * data::kMostWordBytes;
+  constexpr size_t kLongestWord = 8 * data::kMaxWordBytes;
   data::WordCounter counter;
   CountedProgress progress("words", arguments.progress);
   const auto add = [&](std::string_view lines) {
@@ -88,7 +88,7 @@ Action declare_data_words(CLI::App& app) {
       ->required();
   add_output(app, arguments->output, "The vocabulary to write: a line a word, with its count")->required();
   add_number(app, "--vocabulary", arguments->most, "The most words, <eos> and <unk> among them (all)",
-             {2, data::kMostTokens})
+             {2, data::kMaxTokens})
       ->type_name("N");
   add_number(app, "--least", arguments->least, "How often a word must come (1)", {1, 1'000'000'000})->type_name("N");
   add_normalize(app, arguments->form);

@@ -25,8 +25,7 @@ namespace {
 constexpr double kBinsADecade = 4, kFirstDecade = -4;
 // What is looked at in one call, which takes about as long as the call itself: scores of each sample, scores of all of
 // them, and values of features.
-constexpr int64_t kMostScoresOfSample = int64_t{1} << 17, kMostScores = int64_t{1} << 22,
-                  kMostFeatures = int64_t{1} << 18;
+constexpr int64_t kMaxScoresOfSample = int64_t{1} << 17, kMaxScores = int64_t{1} << 22, kMaxFeatures = int64_t{1} << 18;
 
 const nn::KernelAttention* kernel_of(const torch::nn::Module& function) {
   return dynamic_cast<const nn::KernelAttention*>(&function);
@@ -129,7 +128,7 @@ struct Features {
 std::array<double, kFeatureBins> feature_histogram(const Features& features, std::mt19937_64& random) {
   const int64_t length = features.values.size(2);
   const int64_t count =
-      std::clamp<int64_t>(kMostFeatures / std::max<int64_t>(1, features.values.numel() / length), 1, length);
+      std::clamp<int64_t>(kMaxFeatures / std::max<int64_t>(1, features.values.numel() / length), 1, length);
   const at::Tensor places = drawn_places(length, count, random).to(features.values.device());
   const at::Tensor values = features.values.index_select(2, places);
   const at::Tensor weights = features.mask().index_select(2, places).expand(values.sizes()).to(at::kDouble);
@@ -222,7 +221,7 @@ void KernelUse::add(const torch::nn::Module& function, Sums& sums, const at::Ten
     const at::Tensor tokens = sample.is_token.flatten().nonzero().flatten(),
                      visible = sample.is_key.flatten().nonzero().flatten();
     if (tokens.numel() > 0 && visible.numel() > 0) {
-      const int64_t rows = std::clamp<int64_t>(kMostScores / context, 1, tokens.numel());
+      const int64_t rows = std::clamp<int64_t>(kMaxScores / context, 1, tokens.numel());
       const Scores some = sample.of_queries(selected(tokens, 0, drawn_places(tokens.numel(), rows, sums.random)));
       const at::Tensor softmax = shown(softmax_weights(some.of_first_head()), visible);
       sums.weights = softmax;
@@ -236,7 +235,7 @@ void KernelUse::add(const torch::nn::Module& function, Sums& sums, const at::Ten
   }
 
   const int64_t of_query = (kernel == nullptr ? 1 : 2) * samples * queries.size(1) * context;
-  const int64_t count = std::clamp<int64_t>(std::min(kMostScoresOfSample * samples, kMostScores) / of_query, 1, length);
+  const int64_t count = std::clamp<int64_t>(std::min(kMaxScoresOfSample * samples, kMaxScores) / of_query, 1, length);
   const double stands_for = static_cast<double>(length) / static_cast<double>(count);
   const Scores scores = count == length ? all : all.of_queries(drawn_places(length, count, sums.random));
   const at::Tensor visible = scores.visible(), valid = scores.counted();

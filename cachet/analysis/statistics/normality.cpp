@@ -52,8 +52,8 @@ double kurtosis_score(double kurtosis, double n) {
 
 NormalityTest dagostino_pearson(std::span<const double> values) {
   const auto count = static_cast<int64_t>(values.size());
-  if (count < kLeastForNormality)
-    throw std::invalid_argument("normality: needs at least " + std::to_string(kLeastForNormality) + " values, got " +
+  if (count < kMinForNormality)
+    throw std::invalid_argument("normality: needs at least " + std::to_string(kMinForNormality) + " values, got " +
                                 std::to_string(count));
   if (std::ranges::all_of(values, [&](double value) { return value == values.front(); })) return {};
   const Moments m = central_moments(values);

@@ -9,7 +9,7 @@
 namespace cachet::analysis {
 
 /// The least number of values that have a test, and the number from which its kurtosis part is accurate.
-inline constexpr int64_t kLeastForNormality = 8, kEnoughForNormality = 20;
+inline constexpr int64_t kMinForNormality = 8, kEnoughForNormality = 20;
 
 /// D'Agostino and Pearson's test that values are drawn from a normal distribution.
 struct NormalityTest {

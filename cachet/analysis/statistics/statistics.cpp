@@ -69,14 +69,14 @@ PairedDifference paired_difference(std::span<const double> a, std::span<const do
 }
 
 double pairs_to_decide(double effect) {
-  constexpr double kPower = 0.8, kMostPairs = 1e6, kSeenByTwo = 20;
+  constexpr double kPower = 0.8, kMaxPairs = 1e6, kSeenByTwo = 20;
   if (std::abs(effect) >= kSeenByTwo) return 2;
   // Too few pairs, and enough.
   double few = 1, enough = 2;
   while (!(power_of_pairs(effect, enough) >= kPower)) {
     few = enough;
     enough *= 2;
-    if (enough > kMostPairs) return std::numeric_limits<double>::max();
+    if (enough > kMaxPairs) return std::numeric_limits<double>::max();
   }
   while (enough - few > 1) {
     const double middle = std::floor((few + enough) / 2);

@@ -9,48 +9,49 @@ namespace {
 
 constexpr int64_t kLongestSegment = int64_t{1} << 24;
 
-int64_t tokens_of_lane(int64_t tokens, const LaneOptions& options) {
+int64_t tokens_of_batch_row(int64_t tokens, const BatchRowOptions& options) {
   if (tokens < 0) throw std::invalid_argument("a sequence cannot have " + std::to_string(tokens) + " tokens");
-  if (options.lanes < 1 || options.segment_length < 1)
+  if (options.batch_rows < 1 || options.segment_length < 1)
     throw std::invalid_argument("a sequence is cut into 1 or more lanes and segments of 1 or more tokens");
-  return tokens / options.lanes;
+  return tokens / options.batch_rows;
 }
 
 // The last token of a lane is a target alone.
-int64_t segments_of_lane(int64_t lane_tokens, int64_t segment_length) {
-  return lane_tokens < 2 ? 0 : (lane_tokens - 2) / segment_length + 1;
+int64_t segments_of_batch_row(int64_t batch_row_tokens, int64_t segment_length) {
+  return batch_row_tokens < 2 ? 0 : (batch_row_tokens - 2) / segment_length + 1;
 }
 
 }  // namespace
 
-LaneOptions read_lane_options(const config::View& view) {
-  LaneOptions options;
+BatchRowOptions read_batch_row_options(const config::View& view) {
+  BatchRowOptions options;
   options.segment_length = view.integer("segment_length", options.segment_length, {1, kLongestSegment});
   return options;
 }
 
-Lanes::Lanes(int64_t tokens, LaneOptions options, Shard shard)
-    : Lanes(options, tokens_of_lane(tokens, options), shard) {}
+BatchRows::BatchRows(int64_t tokens, BatchRowOptions options, Shard shard)
+    : BatchRows(options, tokens_of_batch_row(tokens, options), shard) {}
 
-Lanes::Lanes(LaneOptions options, int64_t lane_tokens, Shard shard)
-    : BatchOrder(options.lanes * segments_of_lane(lane_tokens, options.segment_length), /*seed=*/0, shard),
+BatchRows::BatchRows(BatchRowOptions options, int64_t batch_row_tokens, Shard shard)
+    : BatchOrder(options.batch_rows * segments_of_batch_row(batch_row_tokens, options.segment_length), /*seed=*/0,
+                 shard),
       options_(options),
-      lane_tokens_(lane_tokens) {
-  check_batch_size(options.lanes);
+      batch_row_tokens_(batch_row_tokens) {
+  check_batch_size(options.batch_rows);
 }
 
-int64_t Lanes::batches() const { return segments_of_lane(lane_tokens_, options_.segment_length); }
+int64_t BatchRows::batches() const { return segments_of_batch_row(batch_row_tokens_, options_.segment_length); }
 
-TokenRange Lanes::segment(int64_t sample) const {
+TokenRange BatchRows::segment(int64_t sample) const {
   if (sample < 0 || sample >= samples())
     throw std::out_of_range("segment " + std::to_string(sample) + " of " + std::to_string(samples()));
-  const int64_t lane = sample / batches(), start = sample % batches() * options_.segment_length;
-  return {lane * lane_tokens_ + start, std::min(options_.segment_length, lane_tokens_ - 1 - start)};
+  const int64_t batch_row = sample / batches(), start = sample % batches() * options_.segment_length;
+  return {batch_row * batch_row_tokens_ + start, std::min(options_.segment_length, batch_row_tokens_ - 1 - start)};
 }
 
-EpochOrder::WholeBatch Lanes::whole_batches(int64_t /*epoch*/) const {
-  return [lanes = options_.lanes, segments = batches()](int64_t number) {
-    std::vector<PlacedSample> batch(static_cast<size_t>(lanes));
+EpochOrder::WholeBatch BatchRows::whole_batches(int64_t /*epoch*/) const {
+  return [batch_rows = options_.batch_rows, segments = batches()](int64_t number) {
+    std::vector<PlacedSample> batch(static_cast<size_t>(batch_rows));
     int64_t sample = number;
     for (PlacedSample& placed : batch) {
       placed.index = sample;

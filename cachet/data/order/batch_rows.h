@@ -7,13 +7,13 @@
 
 namespace cachet::data {
 
-struct LaneOptions {
-  int64_t lanes = 60;            // of all shards together: the batch size
+struct BatchRowOptions {
+  int64_t batch_rows = 60;       // of all shards together: the batch size
   int64_t segment_length = 150;  // tokens of a lane in one batch; both as published for WikiText-103
 };
 
 /// Reads segment_length.
-LaneOptions read_lane_options(const config::View& view);
+BatchRowOptions read_batch_row_options(const config::View& view);
 
 /// A piece of a long sequence of tokens: the inputs of a segment, whose targets lie one token further on.
 struct TokenRange {
@@ -27,22 +27,22 @@ struct TokenRange {
 ///
 /// A sample is a segment: number (lane · segments of a lane + segment). Nothing is drawn, all epochs are equal. Takes
 /// no memory.
-class Lanes final : public BatchOrder {
+class BatchRows final : public BatchOrder {
  public:
   /// Throws std::invalid_argument for fewer than 0 tokens, and for a segment length or a number of lanes below 1. A
   /// sequence with fewer than two tokens a lane has no batches.
-  Lanes(int64_t tokens, LaneOptions options, Shard shard = {});
+  BatchRows(int64_t tokens, BatchRowOptions options, Shard shard = {});
 
   int64_t batches() const override;
   /// Throws std::out_of_range unless 0 <= sample < samples().
   TokenRange segment(int64_t sample) const;
 
  private:
-  Lanes(LaneOptions options, int64_t lane_tokens, Shard shard);
+  BatchRows(BatchRowOptions options, int64_t batch_row_tokens, Shard shard);
   EpochOrder::WholeBatch whole_batches(int64_t epoch) const override;
 
-  LaneOptions options_;
-  int64_t lane_tokens_;
+  BatchRowOptions options_;
+  int64_t batch_row_tokens_;
 };
 
 }  // namespace cachet::data

@@ -10,7 +10,7 @@
 namespace cachet::data {
 namespace {
 
-constexpr int64_t kMostBudget = int64_t{1} << 31;
+constexpr int64_t kMaxBudget = int64_t{1} << 31;
 
 int64_t checked_samples(const std::vector<Lengths>& sides) {
   const auto is_missing = [](const Lengths& side) { return side == nullptr; };
@@ -52,7 +52,7 @@ void check_lengths(const LengthsOfSamples& lengths, int64_t samples, int64_t max
 
 TokenBudgetOptions read_token_budget_options(const config::View& view) {
   TokenBudgetOptions options;
-  options.max_tokens = view.integer("max_tokens", options.max_tokens, {1, kMostBudget});
+  options.max_tokens = view.integer("max_tokens", options.max_tokens, {1, kMaxBudget});
   options.max_samples = view.integer("max_samples", options.max_samples, {.least = 0});
   return options;
 }

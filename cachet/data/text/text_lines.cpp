@@ -8,14 +8,14 @@
 namespace cachet::data {
 namespace {
 
-constexpr uint64_t kMostUnpackedTextBytes = uint64_t{1} << 33;
+constexpr uint64_t kMaxUnpackedTextBytes = uint64_t{1} << 33;
 
 }  // namespace
 
 TextFile::TextFile(const std::filesystem::path& path) {
   const std::filesystem::path ending = path.extension();
   if (ending == ".gz" || ending == ".xz") {
-    bytes_ = io::read_decompressed(path, kMostUnpackedTextBytes);
+    bytes_ = io::read_decompressed(path, kMaxUnpackedTextBytes);
     source_ = std::make_unique<io::MemorySource>(std::as_bytes(std::span(bytes_)));
   } else {
     source_ = std::make_unique<io::FileSource>(path);
@@ -24,7 +24,7 @@ TextFile::TextFile(const std::filesystem::path& path) {
 
 void for_each_line(const std::filesystem::path& path, const std::function<void(std::string_view line)>& take) {
   const TextFile file(path);
-  io::LineReader lines(file.source(), path.string(), kMostSentenceBytes);
+  io::LineReader lines(file.source(), path.string(), kMaxSentenceBytes);
   while (const auto line = lines.next()) take(*line);
 }
 

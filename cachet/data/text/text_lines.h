@@ -12,7 +12,7 @@
 namespace cachet::data {
 
 /// A sentence's line has at most so many bytes.
-inline constexpr size_t kMostSentenceBytes = size_t{1} << 24;
+inline constexpr size_t kMaxSentenceBytes = size_t{1} << 24;
 /// The mark that some programs write before a text in UTF-8. In a training text it stays where it is.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 

@@ -29,13 +29,13 @@ class KeyedSamples {
   explicit KeyedSamples(Take take) : take_(std::move(take)) {}
 
   void add(const std::array<std::string_view, Texts>& texts, const fs::path& file, int64_t line) {
-    constexpr size_t kMostTexts = 1 << 16, kMostBytes = size_t{1} << 26;
+    constexpr size_t kMaxTexts = 1 << 16, kMaxBytes = size_t{1} << 26;
     for (const std::string_view text : texts) {
       bytes_ += text.size();
       texts_.emplace_back(text);
     }
     places_.emplace_back(&file, line);
-    if (texts_.size() >= kMostTexts || bytes_ >= kMostBytes) flush();
+    if (texts_.size() >= kMaxTexts || bytes_ >= kMaxBytes) flush();
   }
   void flush() {
     std::vector<std::string> keys = split_keys(texts_);
@@ -106,7 +106,7 @@ void read_keyed_pairs(const ParallelOptions& options, SequenceSplit split, const
   samples.flush();
 }
 
-bool is_long_enough(std::string_view key) { return size_of(key).characters >= kLeastComparedCharacters; }
+bool is_long_enough(std::string_view key) { return size_of(key).characters >= kMinComparedCharacters; }
 
 void read_keyed_lines(const fs::path& text, const KeyedSamples<1>::Take& take) {
   KeyedSamples<1> samples([&](std::array<std::string, 1> keys, const fs::path& file, int64_t line) {

@@ -25,7 +25,7 @@ std::vector<SplitOverlap> parallel_overlaps(
 
 /// A line of a text is compared if it has so many characters (code points of its split_key()): short ones, such as
 /// headings, are often the same in texts that have nothing else in common.
-inline constexpr int64_t kLeastComparedCharacters = 40;
+inline constexpr int64_t kMinComparedCharacters = 40;
 
 /// The same of the lines of a text. A line with kLeastComparedCharacters is a sample. Whole texts are compared:
 /// data.fraction and data.limit count tokens.

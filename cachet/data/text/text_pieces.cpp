@@ -12,7 +12,7 @@
 namespace cachet::data {
 namespace {
 
-constexpr uint64_t kMostTextBytes = uint64_t{1} << 33;
+constexpr uint64_t kMaxTextBytes = uint64_t{1} << 33;
 constexpr size_t kPieceOfText = size_t{1} << 24;
 
 /// Puts a text together to whole lines.
@@ -67,7 +67,7 @@ void for_each_piece(const std::filesystem::path& text, const std::function<void(
   WholeLines lines(text, use, longest_word);
   const auto add = [&](const auto& bytes) { lines.add({reinterpret_cast<const char*>(bytes.data()), bytes.size()}); };
   if (text.extension() == ".gz" || text.extension() == ".xz")
-    io::for_each_decompressed_piece(text, kMostTextBytes, add);
+    io::for_each_decompressed_piece(text, kMaxTextBytes, add);
   else
     io::for_each_piece_of_file(text, kPieceOfText, add);
   lines.finish();

@@ -12,8 +12,8 @@
 namespace cachet::data {
 namespace {
 
-constexpr size_t kMostLineBytes = size_t{1} << 24;
-constexpr uint64_t kMostUnpackedBytes = uint64_t{1} << 32;
+constexpr size_t kMaxLineBytes = size_t{1} << 24;
+constexpr uint64_t kMaxUnpackedBytes = uint64_t{1} << 32;
 constexpr size_t kShownLabelBytes = 20, kShownHeaderBytes = 40;
 
 /// Names that a tab stands between, as a message shows them: 'Source', 'Target'.
@@ -71,7 +71,7 @@ void require_file(const std::filesystem::path& folder, const TsvFileName& name) 
 }  // namespace
 
 void read_tsv(const io::ByteSource& source, const std::string& name, const TsvLayout& layout, const TakeRow& take) {
-  io::LineReader lines(source, name, kMostLineBytes);
+  io::LineReader lines(source, name, kMaxLineBytes);
   std::vector<std::string_view> fields(layout.columns);
   if (!layout.header.empty()) {
     const auto header = lines.next();
@@ -99,7 +99,7 @@ std::filesystem::path read_tsv_file(const std::filesystem::path& folder, const T
     read_tsv(io::FileSource(path), path.string(), layout, take);
     return path;
   }
-  const DataFile file = read_data_file(folder, name.text(), kMostUnpackedBytes);
+  const DataFile file = read_data_file(folder, name.text(), kMaxUnpackedBytes);
   read_tsv(io::MemorySource(std::as_bytes(std::span(file.bytes))), path.string(), layout, take);
   return path;
 }

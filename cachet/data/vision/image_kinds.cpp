@@ -10,7 +10,7 @@
 namespace cachet::data {
 namespace {
 
-constexpr int64_t kMostIdxClasses = 256, kMostFolderClasses = 100'000;
+constexpr int64_t kMaxIdxClasses = 256, kMaxFolderClasses = 100'000;
 
 std::string idx_files(const DatasetOptions& /*options*/) {
   return "train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte "
@@ -65,7 +65,7 @@ constexpr double kCifar100Mean[] = {0.5071, 0.4865, 0.4409}, kCifar100Std[] = {0
 constexpr ImageKind kIdx{.name = "idx",
                          .shape = {1, 28, 28},
                          .classes = 10,
-                         .most_classes = kMostIdxClasses,
+                         .most_classes = kMaxIdxClasses,
                          .class_names = numbered_class_names,
                          .names_in = known_names,
                          .mean = {},
@@ -119,7 +119,7 @@ constexpr ImageKind kCifar100{.name = "cifar100",
 constexpr ImageKind kClassFolders{.name = "class_folders",
                                   .shape = {3, 0, 0},
                                   .classes = 1000,
-                                  .most_classes = kMostFolderClasses,
+                                  .most_classes = kMaxFolderClasses,
                                   .class_names = numbered_class_names,
                                   .names_in = class_folder_names,
                                   .mean = kImageNetMean,

@@ -32,7 +32,7 @@ class ImageLoader {
   const ImageTransform& transform() const { return transform_; }
 
   /// As BatchLoader::stream.
-  BatchStream<ImageBatch> stream(int64_t epoch, int64_t first_batch = 0) const {
+  BatchIterator<ImageBatch> stream(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.stream(epoch, first_batch);
   }
   /// As BatchLoader's.

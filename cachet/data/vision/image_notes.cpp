@@ -3,9 +3,9 @@
 namespace cachet::data {
 
 void ImageNotes::add(const std::string& message) {
-  constexpr size_t kMostNamed = 100;
+  constexpr size_t kMaxNamed = 100;
   const std::lock_guard lock(mutex_);
-  if (messages_.insert(message).second && first_.size() < kMostNamed) first_.push_back(message);
+  if (messages_.insert(message).second && first_.size() < kMaxNamed) first_.push_back(message);
 }
 
 int64_t ImageNotes::count() const {

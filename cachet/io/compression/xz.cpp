@@ -33,9 +33,9 @@ class XzDecoder {
 
   /// Decodes one stream and returns the number of bytes that it took.
   size_t stream(std::span<const uint8_t> bytes, GrowingOutput& output, std::string_view name) {
-    constexpr uint64_t kMostMemory = uint64_t{128} << 20;
+    constexpr uint64_t kMaxMemory = uint64_t{128} << 20;
     // A check that liblzma cannot verify would let corrupt bytes pass.
-    if (lzma_stream_decoder(&stream_, kMostMemory, LZMA_TELL_UNSUPPORTED_CHECK) != LZMA_OK) throw std::bad_alloc();
+    if (lzma_stream_decoder(&stream_, kMaxMemory, LZMA_TELL_UNSUPPORTED_CHECK) != LZMA_OK) throw std::bad_alloc();
     stream_.next_in = bytes.data();
     stream_.avail_in = bytes.size();
     while (true) {

@@ -26,11 +26,10 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 }
 
 void write_all(FileSystem& file_system, int file, std::span<const std::byte> bytes, const std::filesystem::path& path) {
-  constexpr size_t kMostAtOnce = size_t{1} << 30;  // Linux writes less than 2 GiB in one call
+  constexpr size_t kMaxAtOnce = size_t{1} << 30;  // Linux writes less than 2 GiB in one call
   size_t written = 0;
   while (written < bytes.size()) {
-    const ssize_t count =
-        file_system.write(file, bytes.data() + written, std::min(bytes.size() - written, kMostAtOnce));
+    const ssize_t count = file_system.write(file, bytes.data() + written, std::min(bytes.size() - written, kMaxAtOnce));
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) {
       fail_call(path, "writing " + byte_text(bytes.size()) + " (" + std::to_string(written) + " were written)",
@@ -115,7 +114,7 @@ void require_free_space(const std::filesystem::path& path, uint64_t bytes, FileS
 
 std::string name_with_suffix(std::string_view name, std::string_view suffix) {
   const auto is_inside_character = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; };
-  size_t kept = std::min(name.size(), kMostNameBytes - suffix.size());
+  size_t kept = std::min(name.size(), kMaxNameBytes - suffix.size());
   if (kept < name.size())
     while (kept > 0 && is_inside_character(name[kept])) --kept;
   return std::string(name.substr(0, kept)).append(suffix);

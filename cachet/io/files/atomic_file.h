@@ -44,7 +44,7 @@ void require_free_space(const std::filesystem::path& path, uint64_t bytes,
                         FileSystem& file_system = FileSystem::real());
 
 /// The most bytes that Linux takes for the name of a file or folder.
-inline constexpr size_t kMostNameBytes = 255;
+inline constexpr size_t kMaxNameBytes = 255;
 
 /// `name`, cut at its end so that `suffix` fits after it within kMostNameBytes, and then `suffix`. No UTF-8 character
 /// is cut in two. `suffix` has at most kMostNameBytes.

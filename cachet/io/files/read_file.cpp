@@ -58,10 +58,10 @@ void InputFile::read(std::span<std::byte> bytes) {
 }
 
 void InputFile::read_at(uint64_t position, std::span<std::byte> bytes) const {
-  constexpr size_t kMostAtOnce = size_t{1} << 30;  // Linux reads less than 2 GiB in one call
+  constexpr size_t kMaxAtOnce = size_t{1} << 30;  // Linux reads less than 2 GiB in one call
   size_t done = 0;
   while (done < bytes.size()) {
-    const ssize_t count = ::pread(file_, bytes.data() + done, std::min(bytes.size() - done, kMostAtOnce),
+    const ssize_t count = ::pread(file_, bytes.data() + done, std::min(bytes.size() - done, kMaxAtOnce),
                                   static_cast<off_t>(position + done));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail_reading(path_, "reading");

@@ -7,7 +7,7 @@
 
 namespace cachet::io {
 
-inline constexpr uint64_t kMostImagePixels = 89'478'485;  // as Pillow has it
+inline constexpr uint64_t kMaxImagePixels = 89'478'485;  // as Pillow has it
 
 /// In pixels.
 struct ImageSize {
@@ -48,9 +48,9 @@ enum class OrientationRule {
 
 struct ImageReadOptions {
   ImageChannels channels = ImageChannels::as_stored;
-  uint64_t max_pixels = kMostImagePixels;  // more are refused before memory for them is taken
-  bool strict = false;                     // what a decoder only warns of is an error
-  ImageChooser choose{};                   // without one, the whole image at its full size
+  uint64_t max_pixels = kMaxImagePixels;  // more are refused before memory for them is taken
+  bool strict = false;                    // what a decoder only warns of is an error
+  ImageChooser choose{};                  // without one, the whole image at its full size
   OrientationRule orientation = OrientationRule::ignore;
   /// Gets the bytes of a file before they are decoded, whether or not they can be.
   std::function<void(std::span<const std::byte> bytes)> see_bytes{};

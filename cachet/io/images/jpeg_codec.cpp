@@ -116,7 +116,7 @@ void skip_source(j_decompress_ptr decoder, long count) {
 }
 
 void check_scans(j_common_ptr decoder) {
-  if (reinterpret_cast<j_decompress_ptr>(decoder)->input_scan_number > kMostJpegScans) {
+  if (reinterpret_cast<j_decompress_ptr>(decoder)->input_scan_number > kMaxJpegScans) {
     fail_jpeg(reader_of(decoder), "more than 100 scans");
   }
 }

@@ -13,7 +13,7 @@
 namespace cachet::io {
 
 /// The most scans of a progressive file: a few kilobytes with thousands of them would take minutes.
-inline constexpr int kMostJpegScans = 100;
+inline constexpr int kMaxJpegScans = 100;
 
 /// Decodes a JPEG file of 8 bits a sample, baseline or progressive, grey, YCbCr, RGB, CMYK or YCCK (the latter two as
 /// Adobe stores them, inverted, and turned into RGB). `allocate` is asked once for memory, after all limits were

@@ -11,7 +11,7 @@ namespace {
 
 using FieldsJson = nlohmann::ordered_json;
 
-constexpr size_t kMostShownBytes = 60;
+constexpr size_t kMaxShownBytes = 60;
 
 const FieldsJson& json_of(const void* value) { return *static_cast<const FieldsJson*>(value); }
 
@@ -19,7 +19,7 @@ std::string shown(const FieldsJson& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return "a list";
   const std::string text = value.dump(-1, ' ', true, FieldsJson::error_handler_t::replace);
-  return text.size() > kMostShownBytes ? text.substr(0, kMostShownBytes) + "…" : text;
+  return text.size() > kMaxShownBytes ? text.substr(0, kMaxShownBytes) + "…" : text;
 }
 
 std::string range_text(const std::string& least, const std::string& most) {

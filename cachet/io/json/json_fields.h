@@ -25,7 +25,7 @@ class NewerSchema : public Error {
 /// `run/state.json: damaged: 'step' is 1.5, not a whole number from 0 to 9007199254740992`.
 class JsonFields {
  public:
-  static constexpr int64_t kMostCount = int64_t{1} << 53;  // what every reader of JSON keeps exactly
+  static constexpr int64_t kMaxCount = int64_t{1} << 53;  // what every reader of JSON keeps exactly
 
   /// `name` is the file's, in messages.
   JsonFields(std::string_view text, std::string name);
@@ -41,7 +41,7 @@ class JsonFields {
   std::string text(const std::string& key) const;
   bool flag(const std::string& key) const;
   int64_t integer(const std::string& key, int64_t least, int64_t most) const;
-  int64_t count(const std::string& key) const { return integer(key, 0, kMostCount); }
+  int64_t count(const std::string& key) const { return integer(key, 0, kMaxCount); }
   uint64_t unsigned_integer(const std::string& key, uint64_t most = std::numeric_limits<uint64_t>::max()) const;
   double number(const std::string& key) const;         // finite
   double number_or_nan(const std::string& key) const;  // NaN where it is null

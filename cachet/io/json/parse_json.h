@@ -33,12 +33,12 @@ class KeysOfObjects {
 /// object in which a key stands twice. Throws Json::parse_error, or, with `throws` false, gives a discarded value.
 template <class Json>
 Json parse_json(std::string_view text, bool throws = true) {
-  constexpr int kMostLevels = 64;
+  constexpr int kMaxLevels = 64;
   KeysOfObjects<Json> keys;
   const auto see = [&keys](int depth, typename Json::parse_event_t event, Json& parsed) {
     return keys(depth, event, parsed);
   };
-  Json json = Json::parse(nests_deeper_than(text, kMostLevels) ? std::string_view() : text, see, throws);
+  Json json = Json::parse(nests_deeper_than(text, kMaxLevels) ? std::string_view() : text, see, throws);
   return keys.repeated() ? Json::parse(std::string_view(), nullptr, throws) : json;
 }
 

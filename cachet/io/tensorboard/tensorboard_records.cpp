@@ -61,12 +61,12 @@ uint64_t from_little_endian(std::string_view bytes) {
 std::optional<int64_t> step_of(std::string_view event) {
   constexpr size_t kWallTimeBytes = 9;  // the field's key and a double
   constexpr char kWallTimeKey = event_field::kWallTime << 3 | 1, kStepKey = event_field::kStep << 3;
-  constexpr int kMostBytes = 10;  // of a varint
+  constexpr int kMaxBytes = 10;  // of a varint
   if (event.size() < kWallTimeBytes + 2 || event[0] != kWallTimeKey || event[kWallTimeBytes] != kStepKey)
     return std::nullopt;
   event.remove_prefix(kWallTimeBytes + 1);
   uint64_t step = 0;
-  for (int i = 0; i < std::min<int>(kMostBytes, static_cast<int>(event.size())); ++i) {
+  for (int i = 0; i < std::min<int>(kMaxBytes, static_cast<int>(event.size())); ++i) {
     const auto byte = static_cast<unsigned char>(event[static_cast<size_t>(i)]);
     step |= static_cast<uint64_t>(byte & 0x7F) << 7 * i;
     if (byte < 0x80) return static_cast<int64_t>(step);

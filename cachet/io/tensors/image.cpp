@@ -125,7 +125,7 @@ DecodedImage decode_image(std::span<const std::byte> bytes, std::string_view nam
 }
 
 DecodedImage read_image(const std::filesystem::path& path, const ImageReadOptions& options) {
-  const std::vector<std::byte> bytes = read_file(path, kMostImageFileBytes);
+  const std::vector<std::byte> bytes = read_file(path, kMaxImageFileBytes);
   if (options.see_bytes) options.see_bytes(bytes);
   return decode_image(bytes, path.string(), options);
 }

@@ -28,7 +28,7 @@ struct DecodedImage {
 DecodedImage decode_image(std::span<const std::byte> bytes, std::string_view name,
                           const ImageReadOptions& options = {});
 
-inline constexpr uint64_t kMostImageFileBytes = uint64_t{1} << 30;
+inline constexpr uint64_t kMaxImageFileBytes = uint64_t{1} << 30;
 
 /// Decodes a file of at most kMostImageFileBytes so.
 DecodedImage read_image(const std::filesystem::path& path, const ImageReadOptions& options = {});

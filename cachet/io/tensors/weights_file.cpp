@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 7> kUsualKeys{"state_dict_ema",   "model_
                                                      "model_state_dict", "net",       "module"};
 constexpr std::array<std::string_view, 4> kWrapperPrefixes{"module.", "_orig_mod.", "model.", "backbone."};
 
-constexpr int kMostLevels = 4;  // of usual keys within each other: checkpoint.model.state_dict
+constexpr int kMaxLevels = 4;  // of usual keys within each other: checkpoint.model.state_dict
 
 using Dict = PickleTree::Dict;
 
@@ -37,9 +37,9 @@ class Checkpoint {
       key_ = key;
       if (given == nullptr)
         fail("has no dictionary under " + in_quotes(key) + "; " + keys_text(root) + untried_text(root));
-      if (!take(*given) && !find_under_usual_keys(*given, kMostLevels))
+      if (!take(*given) && !find_under_usual_keys(*given, kMaxLevels))
         fail("has no weights under " + in_quotes(key) + "; " + keys_text(*given) + why_none(*given));
-    } else if (!find_under_usual_keys(root, kMostLevels) && !take(root)) {
+    } else if (!find_under_usual_keys(root, kMaxLevels) && !take(root)) {
       fail("has no weights under a usual key; " + keys_text(root) + untried_text(root) + why_none(root));
     }
   }

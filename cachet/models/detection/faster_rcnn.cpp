@@ -129,7 +129,7 @@ Trial FasterRcnn::trial(int64_t batch, const torch::TensorOptions& options) {
             return run().front().reshape({batch, -1});
           },
           [this, images, step = std::optional<DetectionBatch>()]() mutable {
-            if (!step) step = made_up_step(images);  // masks of it need values: a forward pass alone needs none
+            if (!step) step = synthetic_step(images);  // masks of it need values: a forward pass alone needs none
             return with_penalty(losses(*step).sum());
           }};
 }

@@ -60,10 +60,10 @@ class FasterRcnn : public nn::Cloneable<FasterRcnn, ObjectDetector> {
 
  private:
   RegionDetectorOptions options_;
-  nn::Part<FeaturePyramid> backbone_;
-  nn::Part<FeaturePyramidNetwork> neck_;
-  nn::Part<RpnHead> rpn_;
-  nn::Part<RoiHead> roi_;
+  nn::Submodule<FeaturePyramid> backbone_;
+  nn::Submodule<FeaturePyramidNetwork> neck_;
+  nn::Submodule<RpnHead> rpn_;
+  nn::Submodule<RoiHead> roi_;
 };
 
 /// Mask R-CNN (He et al., arXiv 1703.06870): the same with masks. Parts beside those: roi_head.mask_head.

@@ -18,7 +18,7 @@ DetectionLosses ObjectDetector::losses(const DetectionBatch& batch) {
   return losses(batch, anchor_targets(batch, {batch.images.size(2), batch.images.size(3)}));
 }
 
-DetectionBatch ObjectDetector::made_up_step(const at::Tensor& images) const {
+DetectionBatch ObjectDetector::synthetic_step(const at::Tensor& images) const {
   constexpr int64_t kObjects = 8;
   const ImageSize size{images.size(2), images.size(3)};
   const at::TensorOptions like = images.options().requires_grad(false);

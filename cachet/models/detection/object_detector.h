@@ -46,7 +46,7 @@ class ObjectDetector : public virtual ImageModel {
  protected:
   /// Made-up objects on images (B, C, H, W) that no padding ends: eight boxes an image, from an eighth to a half of its
   /// sides, about as many as an image of COCO has.
-  DetectionBatch made_up_step(const at::Tensor& images) const;
+  DetectionBatch synthetic_step(const at::Tensor& images) const;
 };
 
 struct ObjectDetectorPlan {

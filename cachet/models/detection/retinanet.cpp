@@ -73,7 +73,7 @@ Trial RetinaNet::trial(int64_t batch, const torch::TensorOptions& options) {
   const at::Tensor images = noise(batch, options);
   return {[this, images] { return at::cat(outputs(images).scores, 1).flatten(1); },
           [this, images, step = std::optional<DetectionBatch>()]() mutable {
-            if (!step) step = made_up_step(images);  // masks of it need values: a forward pass alone needs none
+            if (!step) step = synthetic_step(images);  // masks of it need values: a forward pass alone needs none
             return with_penalty(losses(*step).sum());
           }};
 }

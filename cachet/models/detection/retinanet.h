@@ -53,9 +53,9 @@ class RetinaNet : public nn::Cloneable<RetinaNet, ObjectDetector> {
 
  private:
   RetinaNetOptions options_;
-  nn::Part<FeaturePyramid> backbone_;
-  nn::Part<FeaturePyramidNetwork> neck_;
-  nn::Part<RetinaHead> head_;
+  nn::Submodule<FeaturePyramid> backbone_;
+  nn::Submodule<FeaturePyramidNetwork> neck_;
+  nn::Submodule<RetinaHead> head_;
 };
 
 }  // namespace cachet::models

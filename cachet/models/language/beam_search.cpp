@@ -22,7 +22,7 @@ struct LiveHypothesis {
 /// A token that may follow what a lane has written.
 struct Continuation {
   double sum = 0.0, log_probability = 0.0;
-  int64_t lane = 0, token = 0;
+  int64_t batch_row = 0, token = 0;
 };
 
 Hypothesis finished(const LiveHypothesis& live, const Continuation& with, double length_penalty) {
@@ -52,19 +52,19 @@ struct NextTokens {
     tokens = tokens.cpu().contiguous();
   }
 
-  void add_continuations(int64_t lane, const LiveHypothesis& live, std::vector<Continuation>& all) const {
+  void add_continuations(int64_t batch_row, const LiveHypothesis& live, std::vector<Continuation>& all) const {
     const int64_t count = values.size(1);
-    for (int64_t i = lane * count; i < (lane + 1) * count; ++i)
-      add(values.const_data_ptr<double>()[i], live, lane, tokens.const_data_ptr<int64_t>()[i], all);
+    for (int64_t i = batch_row * count; i < (batch_row + 1) * count; ++i)
+      add(values.const_data_ptr<double>()[i], live, batch_row, tokens.const_data_ptr<int64_t>()[i], all);
   }
-  void add_end(int64_t lane, const LiveHypothesis& live, int64_t end, std::vector<Continuation>& all) const {
-    add(ends.const_data_ptr<double>()[lane], live, lane, end, all);
+  void add_end(int64_t batch_row, const LiveHypothesis& live, int64_t end, std::vector<Continuation>& all) const {
+    add(ends.const_data_ptr<double>()[batch_row], live, batch_row, end, all);
   }
 
  private:
-  static void add(double log_probability, const LiveHypothesis& live, int64_t lane, int64_t token,
+  static void add(double log_probability, const LiveHypothesis& live, int64_t batch_row, int64_t token,
                   std::vector<Continuation>& all) {
-    if (std::isfinite(log_probability)) all.push_back({live.sum + log_probability, log_probability, lane, token});
+    if (std::isfinite(log_probability)) all.push_back({live.sum + log_probability, log_probability, batch_row, token});
   }
 };
 
@@ -73,19 +73,19 @@ class BeamSearch {
   BeamSearch(TranslationModel& model, const Sequences& source, const BeamOptions& options)
       : options_(options),
         special_(model.translation_shape().tokens),
-        lanes_(model, source, options.lengths),
-        live_(lanes_.sentences().size()),
-        finished_(lanes_.sentences().size()) {}
+        batch_rows_(model, source, options.lengths),
+        live_(batch_rows_.sentences().size()),
+        finished_(batch_rows_.sentences().size()) {}
 
   std::vector<std::vector<Hypothesis>> run() {
     std::vector<int64_t> last(live_.size(), special_.begin);
     while (!live_.empty()) {
-      const NextTokens next(lanes_.next(last), special_.end, lanes_.may_end(), 2 * options_.beam);
+      const NextTokens next(batch_rows_.next(last), special_.end, batch_rows_.may_end(), 2 * options_.beam);
       std::vector<std::vector<Continuation>> best;  // by sentence
       std::vector<int64_t> going_on;                // of them
       for (size_t first = 0, end = 0; first < live_.size(); first = end) {
-        const int64_t sentence = lanes_.sentences()[first];
-        while (end < live_.size() && lanes_.sentences()[end] == sentence) ++end;
+        const int64_t sentence = batch_rows_.sentences()[first];
+        while (end < live_.size() && batch_rows_.sentences()[end] == sentence) ++end;
         best.push_back(finish(sentence, continuations(first, end, next)));
         if (!best.back().empty()) going_on.push_back(static_cast<int64_t>(best.size()) - 1);
       }
@@ -93,14 +93,14 @@ class BeamSearch {
       std::vector<int64_t> rows;
       for (const int64_t i : with_gaps_filled(std::move(going_on))) {
         for (const Continuation& each : best[static_cast<size_t>(i)]) {
-          live.push_back(longer(live_[static_cast<size_t>(each.lane)], each));
-          rows.push_back(each.lane);
+          live.push_back(longer(live_[static_cast<size_t>(each.batch_row)], each));
+          rows.push_back(each.batch_row);
         }
       }
       live_ = std::move(live);
       last.clear();
       for (const LiveHypothesis& each : live_) last.push_back(each.tokens.back());
-      lanes_.go_on(rows);
+      batch_rows_.go_on(rows);
     }
     for (auto& all : finished_) {
       std::ranges::stable_sort(all, std::greater(), &Hypothesis::score);
@@ -113,15 +113,15 @@ class BeamSearch {
   // The best 2·beam of the sentence whose lanes are first … end − 1, the best first.
   std::vector<Continuation> continuations(size_t first, size_t end, const NextTokens& next) const {
     std::vector<Continuation> all;
-    const bool must_end = lanes_.must_end(lanes_.sentences()[first]);
-    for (size_t lane = first; lane < end; ++lane) {
+    const bool must_end = batch_rows_.must_end(batch_rows_.sentences()[first]);
+    for (size_t batch_row = first; batch_row < end; ++batch_row) {
       if (must_end)
-        next.add_end(static_cast<int64_t>(lane), live_[lane], special_.end, all);
+        next.add_end(static_cast<int64_t>(batch_row), live_[batch_row], special_.end, all);
       else
-        next.add_continuations(static_cast<int64_t>(lane), live_[lane], all);
+        next.add_continuations(static_cast<int64_t>(batch_row), live_[batch_row], all);
     }
     std::ranges::sort(all, [](const Continuation& a, const Continuation& b) {
-      return std::tie(b.sum, a.lane, a.token) < std::tie(a.sum, b.lane, b.token);
+      return std::tie(b.sum, a.batch_row, a.token) < std::tie(a.sum, b.batch_row, b.token);
     });
     if (all.size() > 2 * static_cast<size_t>(options_.beam)) all.resize(2 * static_cast<size_t>(options_.beam));
     return all;
@@ -133,9 +133,9 @@ class BeamSearch {
     std::vector<Hypothesis>& done = finished_[static_cast<size_t>(sentence)];
     for (size_t i = 0; i < std::min(beam, best.size()); ++i)
       if (best[i].token == special_.end && done.size() < beam)
-        done.push_back(finished(live_[static_cast<size_t>(best[i].lane)], best[i], options_.length_penalty));
+        done.push_back(finished(live_[static_cast<size_t>(best[i].batch_row)], best[i], options_.length_penalty));
     std::vector<Continuation> going_on;
-    if (done.size() == beam || lanes_.must_end(sentence)) return going_on;
+    if (done.size() == beam || batch_rows_.must_end(sentence)) return going_on;
     for (const Continuation& each : best)
       if (each.token != special_.end && going_on.size() < beam) going_on.push_back(each);
     return going_on;
@@ -143,7 +143,7 @@ class BeamSearch {
 
   BeamOptions options_;
   TranslationTokens special_;
-  DecodingLanes lanes_;
+  DecodingRows batch_rows_;
   std::vector<LiveHypothesis> live_;               // by lane
   std::vector<std::vector<Hypothesis>> finished_;  // by sentence
 };

@@ -67,13 +67,13 @@ CausalTransformer::CausalTransformer(const CausalTransformerOptions& options)
   make_output();
 }
 
-TextStream CausalTransformer::make_stream(int64_t lanes, const SegmentOptions& segments) const {
+LanguageSession CausalTransformer::make_session(int64_t batch_rows, const SegmentOptions& segments) const {
   TORCH_CHECK(segments.memory_length == 0 && segments.clamp_length == 0 && !segments.same_length,
               "causal_transformer: positions are absolute, and there is no memory of earlier tokens; memory_length and "
               "clamp_length must be 0, same_length false");
   check_whole_past(segments, options_.plug_ins);
-  const nn::StreamUse use = segments.whole_past ? nn::StreamUse::decoding : nn::StreamUse::segments;
-  TextStream stream = block_stream(lanes, segments, use);
+  const nn::SessionUse use = segments.whole_past ? nn::SessionUse::decoding : nn::SessionUse::segments;
+  LanguageSession stream = block_session(batch_rows, segments, use);
   if (segments.whole_past) {
     stream.state->declare(kPosition, nn::StateOwner::shared);
     stream.state->set(kPosition, at::full({1}, 0, at::kLong));
@@ -82,27 +82,27 @@ TextStream CausalTransformer::make_stream(int64_t lanes, const SegmentOptions& s
 }
 
 torch::Tensor CausalTransformer::positions(int64_t first, const torch::Tensor& like) {
-  const auto serves = [&](const Places& kept) {
+  const auto serves = [&](const Positions& kept) {
     return kept.first == first && kept.table.size(1) == like.size(1) && kept.table.device() == like.device() &&
            kept.table.scalar_type() == like.scalar_type();
   };
   return places_
       .get(serves,
            [&] {
-             return Places{first, nn::sinusoidal_positions(like.size(1), options_.vocabulary.dim, first)
-                                      .to(like.options().requires_grad(false))};
+             return Positions{first, nn::sinusoidal_positions(like.size(1), options_.vocabulary.dim, first)
+                                         .to(like.options().requires_grad(false))};
            })
       ->table;
 }
 
-torch::Tensor CausalTransformer::encode(const torch::Tensor& ids, TextStream& stream) {
+torch::Tensor CausalTransformer::encode(const torch::Tensor& ids, LanguageSession& stream) {
   const torch::Tensor tokens = embed(ids, stream);
   int64_t first = 0;
   if (stream.segments.whole_past) {
     first = stream.state->get(kPosition).item<int64_t>();
     stream.state->set(kPosition, at::full({1}, first + ids.size(1), at::kLong));
   }
-  nn::AttentionLayout layout;
+  nn::AttentionArgs layout;
   layout.causal = true;
   const torch::Tensor x = through_blocks(drop(tokens + positions(first, tokens)), layout, stream);
   return norm_ ? norm_->forward(x) : x;

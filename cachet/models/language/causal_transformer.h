@@ -35,19 +35,19 @@ class CausalTransformer : public nn::Cloneable<CausalTransformer, BlockLanguageM
 
   SegmentOptions segments() const override { return {.whole_past = options_.whole_past}; }
   /// Throws c10::Error for lengths other than 0, and for a whole past of attention that keeps no running sums.
-  TextStream make_stream(int64_t lanes, const SegmentOptions& segments) const override;
-  torch::Tensor encode(const torch::Tensor& ids, TextStream& stream) override;
+  LanguageSession make_session(int64_t batch_rows, const SegmentOptions& segments) const override;
+  torch::Tensor encode(const torch::Tensor& ids, LanguageSession& stream) override;
 
  private:
-  struct Places {
+  struct Positions {
     int64_t first;
     torch::Tensor table;  // (1, L, dim)
   };
   torch::Tensor positions(int64_t first, const torch::Tensor& like);
 
   CausalTransformerOptions options_;
-  nn::Part<nn::Norm> norm_;
-  nn::Latest<Places> places_;
+  nn::Submodule<nn::Norm> norm_;
+  nn::Memoized<Positions> places_;
 };
 
 }  // namespace cachet::models

@@ -18,10 +18,10 @@ class ClassificationHead : public nn::Cloneable<ClassificationHead> {
   /// x (B, widths[0]) -> (B, widths.back())
   torch::Tensor forward(torch::Tensor x) const;
   /// From now on the head does to x what it did to before.apply(x).
-  void absorb(const nn::Affine& before) { layers_.front()->absorb(before); }
+  void fold_affine_before(const nn::Affine& before) { layers_.front()->fold_affine_before(before); }
 
  private:
-  std::vector<nn::Part<nn::Linear>> layers_;
+  std::vector<nn::Submodule<nn::Linear>> layers_;
 };
 
 }  // namespace cachet::models

@@ -71,18 +71,18 @@ double hypothesis_score(std::span<const double> log_probabilities, double length
   return sum / std::pow(static_cast<double>(log_probabilities.size()), length_penalty);
 }
 
-DecodingLanes::DecodingLanes(TranslationModel& model, const Sequences& source, const LengthLimits& limits)
+DecodingRows::DecodingRows(TranslationModel& model, const Sequences& source, const LengthLimits& limits)
     : model_(model), limits_(limits) {
   TORCH_CHECK(!model.is_training(), "decoding: a model translates in evaluation: call eval() first");
   check_limits(limits);
   const at::NoGradGuard no_grad;
-  stream_ = model.make_stream(encode_in_parts(model, source));
+  stream_ = model.make_session(encode_in_parts(model, source));
   longest_ = longest_of(source, limits, model.translation_shape().target_length - 1);
   sentences_.resize(static_cast<size_t>(source.ids.size(0)));
   std::iota(sentences_.begin(), sentences_.end(), int64_t{0});
 }
 
-torch::Tensor DecodingLanes::next(std::span<const int64_t> last_tokens) {
+torch::Tensor DecodingRows::next(std::span<const int64_t> last_tokens) {
   const at::NoGradGuard no_grad;
   torch::Tensor log_probabilities = model_.next_token(on_device(last_tokens, model_.device()), stream_);
   ops::require_log_probabilities(log_probabilities);
@@ -94,7 +94,7 @@ torch::Tensor DecodingLanes::next(std::span<const int64_t> last_tokens) {
   return log_probabilities;
 }
 
-void DecodingLanes::go_on(std::span<const int64_t> rows) {
+void DecodingRows::go_on(std::span<const int64_t> rows) {
   ++step_;
   std::vector<int64_t> sentences;
   bool stays = rows.size() == sentences_.size(), same_sentences = stays;
@@ -124,33 +124,33 @@ std::vector<int64_t> with_gaps_filled(std::vector<int64_t> kept) {
 std::vector<Hypothesis> write_one_by_one(TranslationModel& model, const Sequences& source, const LengthLimits& limits,
                                          double length_penalty, const ChooseTokens& choose) {
   const TranslationTokens special = model.translation_shape().tokens;
-  DecodingLanes lanes(model, source, limits);
-  std::vector<Hypothesis> written(lanes.sentences().size());
+  DecodingRows batch_rows(model, source, limits);
+  std::vector<Hypothesis> written(batch_rows.sentences().size());
   std::vector<int64_t> last(written.size(), special.begin);
-  while (!lanes.sentences().empty()) {
-    torch::Tensor log_probabilities = lanes.next(last);
+  while (!batch_rows.sentences().empty()) {
+    torch::Tensor log_probabilities = batch_rows.next(last);
     torch::Tensor possible = log_probabilities;
-    if (!lanes.may_end()) {
+    if (!batch_rows.may_end()) {
       possible = log_probabilities.clone();
       possible.select(1, special.end).fill_(kNever);
     }
-    std::vector<int64_t> tokens = choose(possible, lanes.sentences(), written);
-    for (size_t lane = 0; lane < tokens.size(); ++lane)
-      if (lanes.must_end(lanes.sentences()[lane])) tokens[lane] = special.end;
+    std::vector<int64_t> tokens = choose(possible, batch_rows.sentences(), written);
+    for (size_t batch_row = 0; batch_row < tokens.size(); ++batch_row)
+      if (batch_rows.must_end(batch_rows.sentences()[batch_row])) tokens[batch_row] = special.end;
     const torch::Tensor chosen =
         log_probabilities.gather(1, on_device(tokens, log_probabilities.device()).unsqueeze(1)).to(at::kDouble).cpu();
     std::vector<int64_t> rows;
-    for (size_t lane = 0; lane < tokens.size(); ++lane) {
-      Hypothesis& own = written[static_cast<size_t>(lanes.sentences()[lane])];
-      own.tokens.push_back(tokens[lane]);
-      own.log_probabilities.push_back(chosen.const_data_ptr<double>()[lane]);
-      if (tokens[lane] == special.end) continue;
-      rows.push_back(static_cast<int64_t>(lane));
+    for (size_t batch_row = 0; batch_row < tokens.size(); ++batch_row) {
+      Hypothesis& own = written[static_cast<size_t>(batch_rows.sentences()[batch_row])];
+      own.tokens.push_back(tokens[batch_row]);
+      own.log_probabilities.push_back(chosen.const_data_ptr<double>()[batch_row]);
+      if (tokens[batch_row] == special.end) continue;
+      rows.push_back(static_cast<int64_t>(batch_row));
     }
     rows = with_gaps_filled(std::move(rows));
     last.clear();
-    for (const int64_t lane : rows) last.push_back(tokens[static_cast<size_t>(lane)]);
-    lanes.go_on(rows);
+    for (const int64_t batch_row : rows) last.push_back(tokens[static_cast<size_t>(batch_row)]);
+    batch_rows.go_on(rows);
   }
   for (Hypothesis& each : written) each.score = hypothesis_score(each.log_probabilities, length_penalty);
   return written;

@@ -32,13 +32,13 @@ struct Hypothesis {
 /// The score of a hypothesis with these log-probabilities. A penalty of 0 leaves the sum, 1 makes it the mean.
 double hypothesis_score(std::span<const double> log_probabilities, double length_penalty);
 
-/// Translations of a batch under way: which sentence each lane of a stream writes. Lanes of sentences that are finished
-/// leave it, and cost nothing from then on.
-class DecodingLanes {
+/// Translations of a batch under way: which sentence each lane of a stream writes. BatchRows of sentences that are
+/// finished leave it, and cost nothing from then on.
+class DecodingRows {
  public:
   /// One lane a sentence. Throws c10::Error for a model in training mode, std::invalid_argument for limits that make no
   /// sense.
-  DecodingLanes(TranslationModel& model, const Sequences& source, const LengthLimits& limits);
+  DecodingRows(TranslationModel& model, const Sequences& source, const LengthLimits& limits);
 
   const std::vector<int64_t>& sentences() const { return sentences_; }  // of the lanes
   int64_t step() const { return step_; }                                // tokens that are written, from 0
@@ -57,7 +57,7 @@ class DecodingLanes {
   TranslationModel& model_;
   LengthLimits limits_;
   std::vector<int64_t> sentences_, longest_;
-  TranslationStream stream_;
+  TranslationSession stream_;
   int64_t step_ = 0;
 };
 

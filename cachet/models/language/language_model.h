@@ -27,9 +27,9 @@ struct SegmentOptions {
   bool whole_past = false;    // all of the text before stays visible, in a state of fixed size: running sums
 };
 
-/// Lanes of text that a model reads segment by segment: what it remembers of each. The state is in checkpoints
+/// BatchRows of text that a model reads segment by segment: what it remembers of each. The state is in checkpoints
 /// (AttentionState::named_tensors), the rest is the model's options again.
-struct TextStream {
+struct LanguageSession {
   SegmentOptions segments;
   std::shared_ptr<nn::AttentionState> state;
 };
@@ -43,17 +43,17 @@ class LanguageModel : public virtual Model {
 
   /// A stream of `lanes` texts before their first tokens. For training what is remembered is read again with a graph of
   /// its own; in evaluation it is kept as the layers made it, which needs less time.
-  virtual TextStream make_stream(int64_t lanes, const SegmentOptions& segments) const = 0;
+  virtual LanguageSession make_session(int64_t batch_rows, const SegmentOptions& segments) const = 0;
 
   /// −log p of the next tokens, in nats: ids and targets (lanes, L) int64, target −1 for none -> (lanes, L), in float32
   /// or wider. The stream goes on behind the segment.
   virtual torch::Tensor negative_log_likelihood(const torch::Tensor& ids, const torch::Tensor& targets,
-                                                TextStream& stream) = 0;
+                                                LanguageSession& stream) = 0;
   /// ids (lanes, L) -> log p of each token behind the last one (lanes, vocabulary). The stream goes on behind them.
-  virtual torch::Tensor next_token(const torch::Tensor& ids, TextStream& stream) = 0;
+  virtual torch::Tensor next_token(const torch::Tensor& ids, LanguageSession& stream) = 0;
 
   /// The stream goes on behind a segment that nobody asks anything of.
-  virtual void read(const torch::Tensor& ids, TextStream& stream) = 0;
+  virtual void read(const torch::Tensor& ids, LanguageSession& stream) = 0;
   /// Whether a stream remembers something that moves with each segment and not with each token: a cache, memory tokens.
   virtual bool remembers_segments() const = 0;
 
@@ -64,7 +64,7 @@ class LanguageModel : public virtual Model {
 
  private:
   /// A stream whose memory is full, after a segment with these tokens.
-  TextStream stream_in_the_middle(const torch::Tensor& ids);
+  LanguageSession stream_in_the_middle(const torch::Tensor& ids);
 };
 
 struct LanguageModelPlan {
@@ -81,5 +81,7 @@ struct LanguageModelPlan {
 struct LanguageDefaults {
   std::optional<int64_t> vocabulary{};
 };
+
+using TextStream [[deprecated("LanguageSession")]] = LanguageSession;
 
 }  // namespace cachet::models

@@ -68,8 +68,8 @@ std::vector<nn::NormFold> LongRangeTransformer::norm_folds() {
   if (pairs && options_.pair_features != PairFeatures::joined)
     return {nn::leave_norm(*this, "norm", norm_, "the head reads products of two sequences")};
   return {nn::fold_into_reader(*this, "norm", norm_, [this, pairs](const nn::Affine& before) {
-    head_->absorb(pairs ? nn::Affine{at::cat({before.scale, before.scale}), at::cat({before.shift, before.shift})}
-                        : before);
+    head_->fold_affine_before(
+        pairs ? nn::Affine{at::cat({before.scale, before.scale}), at::cat({before.shift, before.shift})} : before);
   })};
 }
 
@@ -104,7 +104,7 @@ torch::Tensor LongRangeTransformer::encode(const Sequences& sequences) {
     padding = at::cat({at::zeros({ids.size(0), 1}, padding.options()), padding}, 1);
   const int64_t class_tokens = options_.class_tokens();
   const auto layout =
-      nn::AttentionLayout::self({std::nullopt, class_tokens, padding, options_.sequence.max_length + class_tokens});
+      nn::AttentionArgs::self({std::nullopt, class_tokens, padding, options_.sequence.max_length + class_tokens});
   torch::Tensor x = embed(ids);
   for (const auto& block : blocks_) x = block->forward(x, layout);
   return pool(norm_->forward(x, padding), padding);

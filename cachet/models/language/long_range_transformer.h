@@ -33,11 +33,11 @@ class LongRangeTransformer : public nn::Cloneable<LongRangeTransformer, Sequence
   torch::Tensor pool(const torch::Tensor& x, const torch::Tensor& padding) const;
 
   LongRangeOptions options_;
-  nn::OwnTensor token_embed_, cls_token_, pos_embed_;
-  nn::Latest<torch::Tensor> sinusoids_;
-  std::vector<nn::Part<nn::TransformerBlock>> blocks_;
-  nn::Part<nn::Norm> norm_;
-  nn::Part<ClassificationHead> head_;
+  nn::RegisteredTensor token_embed_, cls_token_, pos_embed_;
+  nn::Memoized<torch::Tensor> sinusoids_;
+  std::vector<nn::Submodule<nn::TransformerBlock>> blocks_;
+  nn::Submodule<nn::Norm> norm_;
+  nn::Submodule<ClassificationHead> head_;
 };
 
 }  // namespace cachet::models

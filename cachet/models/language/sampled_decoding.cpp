@@ -27,9 +27,9 @@ std::vector<Hypothesis> sampled_decoding(TranslationModel& model, const Sequence
     const torch::Tensor scores = log_probabilities.to(at::kDouble).cpu().contiguous();
     const auto width = static_cast<size_t>(scores.size(1));
     std::vector<int64_t> tokens;
-    for (size_t lane = 0; lane < sentences.size(); ++lane) {
-      const auto sentence = static_cast<size_t>(sentences[lane]);
-      const std::span<const double> own(scores.const_data_ptr<double>() + lane * width, width);
+    for (size_t batch_row = 0; batch_row < sentences.size(); ++batch_row) {
+      const auto sentence = static_cast<size_t>(sentences[batch_row]);
+      const std::span<const double> own(scores.const_data_ptr<double>() + batch_row * width, width);
       const double uniform = static_cast<double>(generators[sentence]() >> 11) * 0x1p-53;
       tokens.push_back(drawn_token(sampling_distribution(own, written[sentence].tokens, sampling), uniform));
     }

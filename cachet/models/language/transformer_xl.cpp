@@ -78,7 +78,7 @@ TransformerXL::TransformerXL(const TransformerXLOptions& options)
   make_output();
 }
 
-TextStream TransformerXL::make_stream(int64_t lanes, const SegmentOptions& segments) const {
+LanguageSession TransformerXL::make_session(int64_t batch_rows, const SegmentOptions& segments) const {
   TORCH_CHECK(segments.memory_length >= 0 && segments.clamp_length >= 0,
               "transformer_xl: lengths of memory and clamp must be at least 0, got ", segments.memory_length, " and ",
               segments.clamp_length);
@@ -89,19 +89,19 @@ TextStream TransformerXL::make_stream(int64_t lanes, const SegmentOptions& segme
               "transformer_xl: has a memory of memory_length tokens; whole_past is for linear attention");
   TORCH_CHECK(!segments.same_length || segments.memory_length > 0,
               "transformer_xl: same_length lets a token see memory_length tokens, and that is 0");
-  const nn::StreamUse use = segments.memory_length == 0 ? nn::StreamUse::segments
-                            : is_training()             ? nn::StreamUse::memory
-                                                        : nn::StreamUse::decoding;
-  TextStream stream = block_stream(lanes, segments, use);
-  if (options_.memory_tokens.recurrent) stream.state->declare(kMemoryTokens, nn::StateOwner::lanes);
+  const nn::SessionUse use = segments.memory_length == 0 ? nn::SessionUse::segments
+                             : is_training()             ? nn::SessionUse::memory
+                                                         : nn::SessionUse::decoding;
+  LanguageSession stream = block_session(batch_rows, segments, use);
+  if (options_.memory_tokens.recurrent) stream.state->declare(kMemoryTokens, nn::StateOwner::batch_rows);
   stream.state->keep_last(segments.memory_length);
   return stream;
 }
 
-nn::RelativeLayout TransformerXL::places(int64_t length, const TextStream& stream, const torch::Tensor& like) {
+nn::RelativeLayout TransformerXL::places(int64_t length, const LanguageSession& stream, const torch::Tensor& like) {
   const int64_t past = stream.state->past(), clamp = stream.segments.clamp_length;
   const int64_t window = stream.segments.same_length ? stream.segments.memory_length : 0;
-  const auto serves = [&](const Places& kept) {
+  const auto serves = [&](const Positions& kept) {
     const torch::Tensor& distances = kept.layout.distances;
     return kept.length == length && kept.past == past && kept.clamp_length == clamp && kept.window == window &&
            distances.device() == like.device() && distances.scalar_type() == like.scalar_type();
@@ -109,28 +109,28 @@ nn::RelativeLayout TransformerXL::places(int64_t length, const TextStream& strea
   return places_
       .get(serves,
            [&] {
-             return Places{length,
-                           past,
-                           clamp,
-                           window,
-                           {nn::distance_sinusoids(past + length, options_.vocabulary.dim, clamp,
-                                                   like.options().requires_grad(false)),
-                            hidden_keys(length, past, window, options_.memory_tokens).to(like.device())}};
+             return Positions{length,
+                              past,
+                              clamp,
+                              window,
+                              {nn::distance_sinusoids(past + length, options_.vocabulary.dim, clamp,
+                                                      like.options().requires_grad(false)),
+                               hidden_keys(length, past, window, options_.memory_tokens).to(like.device())}};
            })
       ->layout;
 }
 
 // Those that the segment before left, at first the model's own.
-torch::Tensor TransformerXL::with_memory_tokens(const torch::Tensor& tokens, const TextStream& stream) const {
+torch::Tensor TransformerXL::with_memory_tokens(const torch::Tensor& tokens, const LanguageSession& stream) const {
   if (options_.memory_tokens.count == 0) return tokens;
   torch::Tensor memory = stream.state->get(kMemoryTokens);
   if (!memory.defined()) memory = memory_tokens_.to(tokens.scalar_type()).expand({tokens.size(0), -1, -1});
   return options_.memory_tokens.recurrent ? at::cat({memory, tokens, memory}, 1) : at::cat({memory, tokens}, 1);
 }
 
-torch::Tensor TransformerXL::encode(const torch::Tensor& ids, TextStream& stream) {
+torch::Tensor TransformerXL::encode(const torch::Tensor& ids, LanguageSession& stream) {
   torch::Tensor x = drop(with_memory_tokens(embed(ids, stream), stream));
-  nn::AttentionLayout layout;
+  nn::AttentionArgs layout;
   layout.causal = true;
   layout.relative = places(x.size(1), stream, x);
   layout.relative.distances = drop(layout.relative.distances);

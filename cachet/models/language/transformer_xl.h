@@ -44,24 +44,24 @@ class TransformerXL : public nn::Cloneable<TransformerXL, BlockLanguageModel> {
 
   SegmentOptions segments() const override { return options_.segments; }
   /// Throws c10::Error for lengths below 0, and for a memory beside a cache.
-  TextStream make_stream(int64_t lanes, const SegmentOptions& segments) const override;
+  LanguageSession make_session(int64_t batch_rows, const SegmentOptions& segments) const override;
   bool remembers_segments() const override {
     return BlockLanguageModel::remembers_segments() || options_.memory_tokens.count > 0;
   }
-  torch::Tensor encode(const torch::Tensor& ids, TextStream& stream) override;
+  torch::Tensor encode(const torch::Tensor& ids, LanguageSession& stream) override;
 
  private:
   // Of a segment of `length` tokens behind `past` others: distances before dropout, and what is hidden.
-  struct Places {
+  struct Positions {
     int64_t length, past, clamp_length, window;
     nn::RelativeLayout layout;
   };
-  nn::RelativeLayout places(int64_t length, const TextStream& stream, const torch::Tensor& like);
-  torch::Tensor with_memory_tokens(const torch::Tensor& tokens, const TextStream& stream) const;
+  nn::RelativeLayout places(int64_t length, const LanguageSession& stream, const torch::Tensor& like);
+  torch::Tensor with_memory_tokens(const torch::Tensor& tokens, const LanguageSession& stream) const;
 
   TransformerXLOptions options_;
-  nn::OwnTensor memory_tokens_;
-  nn::Latest<Places> places_;
+  nn::RegisteredTensor memory_tokens_;
+  nn::Memoized<Positions> places_;
 };
 
 }  // namespace cachet::models

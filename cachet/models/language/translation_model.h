@@ -67,12 +67,12 @@ struct EncodedSentences {
 };
 
 /// Translations that are written token by token: what the decoder keeps of each lane. All lanes have come equally far.
-struct TranslationStream {
+struct TranslationSession {
   std::shared_ptr<nn::AttentionState> state;
   EncodedSentences source;  // until the first call has projected it
   int64_t written = 0;      // tokens, the begin included
 
-  int64_t lanes() const { return state->lanes(); }
+  int64_t batch_rows() const { return state->batch_rows(); }
 };
 
 /// A model of a sentence's translation: a distribution over the target vocabulary behind each token of it.
@@ -90,13 +90,13 @@ class TranslationModel : public virtual Model {
   virtual TranslationLosses losses(const SentencePairs& pairs, const LabelSmoothing& smoothing) = 0;
 
   /// Before the first token, one lane a sentence. In evaluation: training mode throws c10::Error.
-  virtual TranslationStream make_stream(const EncodedSentences& source) = 0;
+  virtual TranslationSession make_session(const EncodedSentences& source) = 0;
   /// ids (lanes) int64, the next token of each lane, the begin at first -> log p of the token behind it (lanes, target
   /// vocabulary), in float32 or wider. The stream goes on behind them.
-  virtual torch::Tensor next_token(const torch::Tensor& ids, TranslationStream& stream) = 0;
+  virtual torch::Tensor next_token(const torch::Tensor& ids, TranslationSession& stream) = 0;
   /// Lane i becomes the former lane rows[i], for as many lanes as there are rows. `same_sentences`: lane i translates
   /// the sentence that it did before, so that nothing of the encoder's moves.
-  virtual void reorder(TranslationStream& stream, const torch::Tensor& rows, bool same_sentences) const = 0;
+  virtual void reorder(TranslationSession& stream, const torch::Tensor& rows, bool same_sentences) const = 0;
 
   /// How much the last layer of the decoder looks at each source token where it foretells a target token, the mean over
   /// its heads: (B, T, S). In evaluation.
@@ -122,5 +122,7 @@ struct TranslationDefaults {
   std::optional<int64_t> length{};  // tokens of the longest sentence, its end included
   std::optional<bool> joint{};      // both languages have one vocabulary
 };
+
+using TranslationStream [[deprecated("TranslationSession")]] = TranslationSession;
 
 }  // namespace cachet::models

@@ -185,7 +185,7 @@ void TranslationTransformer::set_tokens(const TranslationTokens& tokens) {
 
 EncodedSentences TranslationTransformer::encode(const Sequences& source) {
   check_sentences("the source", source, options_.text.source_length);
-  const auto layout = nn::AttentionLayout::self({std::nullopt, 0, source.padding, options_.text.source_length});
+  const auto layout = nn::AttentionArgs::self({std::nullopt, 0, source.padding, options_.text.source_length});
   torch::Tensor x = embed(source_table_, source);
   for (const auto& block : encoder_blocks_) x = block->forward(x, layout);
   if (encoder_norm_) x = encoder_norm_->forward(x, source.padding);
@@ -194,7 +194,7 @@ EncodedSentences TranslationTransformer::encode(const Sequences& source) {
 
 torch::Tensor TranslationTransformer::decode(const Sequences& target, const EncodedSentences& source) {
   check_sentences("the target", target, options_.text.target_length);
-  nn::AttentionLayout layout = nn::AttentionLayout::self({std::nullopt, 0, target.padding});
+  nn::AttentionArgs layout = nn::AttentionArgs::self({std::nullopt, 0, target.padding});
   layout.causal = true;
   const nn::EncoderTokens encoder{source.tokens, {std::nullopt, 0, source.padding}};
   torch::Tensor x = embed(target_table_, target);
@@ -213,23 +213,23 @@ TranslationLosses TranslationTransformer::losses(const SentencePairs& pairs, con
   return {entropies.loss.view(pairs.targets.sizes()), entropies.negative_log_likelihood.view(pairs.targets.sizes())};
 }
 
-TranslationStream TranslationTransformer::make_stream(const EncodedSentences& source) {
+TranslationSession TranslationTransformer::make_session(const EncodedSentences& source) {
   TORCH_CHECK(!is_training(), "translation_transformer: translates in evaluation: call eval() first");
-  const int64_t lanes = source.tokens.size(0);
-  TranslationStream stream{std::make_shared<nn::AttentionState>(lanes), source};
+  const int64_t batch_rows = source.tokens.size(0);
+  TranslationSession stream{std::make_shared<nn::AttentionState>(batch_rows), source};
   for (size_t i = 0; i < decoder_blocks_.size(); ++i)
-    stream.state->set_part(decoder_part(i), decoder_blocks_[i]->make_state(lanes, nn::StreamUse::decoding));
+    stream.state->set_part(decoder_part(i), decoder_blocks_[i]->make_state(batch_rows, nn::SessionUse::decoding));
   return stream;
 }
 
-torch::Tensor TranslationTransformer::next_token(const torch::Tensor& ids, TranslationStream& stream) {
-  TORCH_CHECK(ids.dim() == 1 && ids.size(0) == stream.lanes() && ids.scalar_type() == at::kLong,
-              "translation_transformer: ids must be int64 (", stream.lanes(), "), one a lane, got ", ids.sizes());
+torch::Tensor TranslationTransformer::next_token(const torch::Tensor& ids, TranslationSession& stream) {
+  TORCH_CHECK(ids.dim() == 1 && ids.size(0) == stream.batch_rows() && ids.scalar_type() == at::kLong,
+              "translation_transformer: ids must be int64 (", stream.batch_rows(), "), one a lane, got ", ids.sizes());
   TORCH_CHECK(stream.written < options_.text.target_length, "translation_transformer: a translation has at most ",
               options_.text.target_length, " tokens");
   torch::Tensor x = at::embedding(target_table_, ids.unsqueeze(1)) * std::sqrt(static_cast<double>(options_.embed_dim));
   x = x + positions(x).narrow(0, stream.written, 1);
-  nn::AttentionLayout layout;
+  nn::AttentionArgs layout;
   layout.causal = true;
   const nn::EncoderTokens encoder{stream.source.tokens, {std::nullopt, 0, stream.source.padding}};
   for (size_t i = 0; i < decoder_blocks_.size(); ++i) {
@@ -243,7 +243,7 @@ torch::Tensor TranslationTransformer::next_token(const torch::Tensor& ids, Trans
   return logits.log_softmax(-1, c10::promoteTypes(logits.scalar_type(), at::kFloat));
 }
 
-void TranslationTransformer::reorder(TranslationStream& stream, const torch::Tensor& rows, bool same_sentences) const {
+void TranslationTransformer::reorder(TranslationSession& stream, const torch::Tensor& rows, bool same_sentences) const {
   if (!same_sentences) {
     stream.state->reorder(rows);
     if (stream.source.tokens.defined()) {
@@ -253,8 +253,8 @@ void TranslationTransformer::reorder(TranslationStream& stream, const torch::Ten
     }
     return;
   }
-  TORCH_CHECK(rows.numel() == stream.lanes(), "translation_transformer: as many lanes as before, ", stream.lanes(),
-              ", can go on with the same sentences, got ", rows.numel());
+  TORCH_CHECK(rows.numel() == stream.batch_rows(), "translation_transformer: as many lanes as before, ",
+              stream.batch_rows(), ", can go on with the same sentences, got ", rows.numel());
   for (size_t i = 0; i < decoder_blocks_.size(); ++i) stream.state->part(decoder_part(i)).part("attn").reorder(rows);
 }
 
@@ -281,7 +281,7 @@ std::vector<nn::NormFold> TranslationTransformer::norm_folds() {
       })};
   if (options_.shared == SharedEmbeddings::none)
     folds.push_back(nn::fold_into_reader(*this, "decoder_norm", decoder_norm_,
-                                         [this](const nn::Affine& before) { output_->absorb(before); }));
+                                         [this](const nn::Affine& before) { output_->fold_affine_before(before); }));
   else
     folds.push_back(nn::leave_norm(*this, "decoder_norm", decoder_norm_,
                                    "the weights of the output layer are the embeddings' too"));

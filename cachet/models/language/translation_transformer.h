@@ -26,9 +26,9 @@ class TranslationTransformer : public nn::Cloneable<TranslationTransformer, Tran
   void set_tokens(const TranslationTokens& tokens) override;
   EncodedSentences encode(const Sequences& source) override;
   TranslationLosses losses(const SentencePairs& pairs, const LabelSmoothing& smoothing) override;
-  TranslationStream make_stream(const EncodedSentences& source) override;
-  torch::Tensor next_token(const torch::Tensor& ids, TranslationStream& stream) override;
-  void reorder(TranslationStream& stream, const torch::Tensor& rows, bool same_sentences) const override;
+  TranslationSession make_session(const EncodedSentences& source) override;
+  torch::Tensor next_token(const torch::Tensor& ids, TranslationSession& stream) override;
+  void reorder(TranslationSession& stream, const torch::Tensor& rows, bool same_sentences) const override;
   torch::Tensor cross_attention(const SentencePairs& pairs) override;
 
   /// What the decoder makes of a target: (B, T, embed_dim), before the output layer.
@@ -48,12 +48,12 @@ class TranslationTransformer : public nn::Cloneable<TranslationTransformer, Tran
   void initialize();
 
   TranslationTransformerOptions options_;
-  nn::OwnTensor source_table_, target_table_;
-  std::vector<nn::Part<nn::TransformerBlock>> encoder_blocks_, decoder_blocks_;
-  std::vector<nn::Part<nn::MultiHeadAttention>> cross_attentions_;  // of the decoder's blocks
-  nn::Part<nn::Norm> encoder_norm_, decoder_norm_;
-  nn::Part<nn::Linear> output_;
-  nn::Latest<torch::Tensor> positions_;
+  nn::RegisteredTensor source_table_, target_table_;
+  std::vector<nn::Submodule<nn::TransformerBlock>> encoder_blocks_, decoder_blocks_;
+  std::vector<nn::Submodule<nn::MultiHeadAttention>> cross_attentions_;  // of the decoder's blocks
+  nn::Submodule<nn::Norm> encoder_norm_, decoder_norm_;
+  nn::Submodule<nn::Linear> output_;
+  nn::Memoized<torch::Tensor> positions_;
 };
 
 }  // namespace cachet::models

@@ -36,9 +36,9 @@ class PatchEmbedding : public nn::Cloneable<PatchEmbedding>, public nn::Foldable
 
  private:
   int64_t size_, stride_, padding_;
-  nn::Part<nn::ModuleGroup> proj_;
-  nn::OwnTensor weight_, bias_;  // (D, C, size, size), (D)
-  nn::Part<nn::Norm> norm_;
+  nn::Submodule<nn::ModuleGroup> proj_;
+  nn::RegisteredTensor weight_, bias_;  // (D, C, size, size), (D)
+  nn::Submodule<nn::Norm> norm_;
 };
 
 }  // namespace cachet::models

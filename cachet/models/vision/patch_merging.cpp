@@ -39,7 +39,8 @@ GridTokens PatchMerging::forward(const GridTokens& x) {
 }
 
 std::vector<nn::NormFold> PatchMerging::norm_folds() {
-  return {nn::fold_into_reader(*this, "norm", norm_, [&](const nn::Affine& before) { reduction_->absorb(before); })};
+  return {nn::fold_into_reader(*this, "norm", norm_,
+                               [&](const nn::Affine& before) { reduction_->fold_affine_before(before); })};
 }
 
 }  // namespace cachet::models

@@ -26,9 +26,9 @@ class PatchMerging : public nn::Cloneable<PatchMerging>, public nn::Foldable {
     nn::Grid grid;
     nn::TokenPermutation permutation;
   };
-  nn::Latest<Order> order_;
-  nn::Part<nn::Norm> norm_;
-  nn::Part<nn::Linear> reduction_;
+  nn::Memoized<Order> order_;
+  nn::Submodule<nn::Norm> norm_;
+  nn::Submodule<nn::Linear> reduction_;
 };
 
 }  // namespace cachet::models

@@ -90,7 +90,7 @@ torch::Tensor PyramidStage::add_positions(const GridTokens& patches, bool with_c
 torch::Tensor PyramidStage::forward(const GridTokens& patches, ClassToken class_token) {
   const bool with = class_token == ClassToken::present && cls_token_.defined();
   torch::Tensor x = ops::dropout(add_positions(patches, with), dropout_, is_training());
-  const auto layout = nn::AttentionLayout::self({patches.grid, with ? 1 : 0, {}});
+  const auto layout = nn::AttentionArgs::self({patches.grid, with ? 1 : 0, {}});
   for (const auto& block : blocks_) x = block->forward(x, layout);
   return norm_ ? norm_->forward(x) : x;
 }

@@ -45,11 +45,11 @@ class PyramidStage : public nn::Cloneable<PyramidStage> {
 
   nn::Grid grid_;
   double dropout_;
-  nn::Part<PatchEmbedding> downsample_;
-  nn::OwnTensor pos_embed_, cls_token_;
+  nn::Submodule<PatchEmbedding> downsample_;
+  nn::RegisteredTensor pos_embed_, cls_token_;
   bool class_position_ = false;  // the table's first row is the class token's
-  std::vector<nn::Part<nn::TransformerBlock>> blocks_;
-  nn::Part<nn::Norm> norm_;
+  std::vector<nn::Submodule<nn::TransformerBlock>> blocks_;
+  nn::Submodule<nn::Norm> norm_;
 };
 
 }  // namespace cachet::models

@@ -40,8 +40,8 @@ class PyramidVisionTransformer : public nn::Cloneable<PyramidVisionTransformer, 
 
  private:
   PyramidVisionTransformerOptions options_;
-  nn::Part<PatchEmbedding> patch_embed_;
-  std::vector<nn::Part<PyramidStage>> stages_;
+  nn::Submodule<PatchEmbedding> patch_embed_;
+  std::vector<nn::Submodule<PyramidStage>> stages_;
 };
 
 /// The backbone with what scores classes: a class token in the last stage and a norm (v1), or the mean of its tokens
@@ -62,8 +62,8 @@ class PyramidVisionTransformerClassifier
 
  private:
   int64_t classes_;
-  nn::Part<nn::Norm> norm_;
-  nn::Part<nn::Linear> head_;
+  nn::Submodule<nn::Norm> norm_;
+  nn::Submodule<nn::Linear> head_;
 };
 
 }  // namespace cachet::models

@@ -51,7 +51,7 @@ SwinStage::SwinStage(const SwinTransformerOptions& model, const SwinStagePlace& 
 
 GridTokens SwinStage::forward(GridTokens x) {
   if (downsample_) x = downsample_->forward(x);
-  const auto layout = nn::AttentionLayout::self({x.grid, 0, {}});
+  const auto layout = nn::AttentionArgs::self({x.grid, 0, {}});
   for (const auto& block : blocks_) x.tokens = block->forward(x.tokens, layout);
   return x;
 }

@@ -27,8 +27,8 @@ class SwinStage : public nn::Cloneable<SwinStage> {
   GridTokens forward(GridTokens x);
 
  private:
-  nn::Part<PatchMerging> downsample_;
-  std::vector<nn::Part<nn::TransformerBlock>> blocks_;
+  nn::Submodule<PatchMerging> downsample_;
+  std::vector<nn::Submodule<nn::TransformerBlock>> blocks_;
 };
 
 }  // namespace cachet::models

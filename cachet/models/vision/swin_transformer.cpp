@@ -89,7 +89,8 @@ torch::Tensor SwinTransformerClassifier::forward(const torch::Tensor& images) {
 }
 
 std::vector<nn::NormFold> SwinTransformerClassifier::norm_folds() {
-  return {nn::fold_into_reader(*this, "norm", norm_, [&](const nn::Affine& before) { fc_->absorb(before); })};
+  return {
+      nn::fold_into_reader(*this, "norm", norm_, [&](const nn::Affine& before) { fc_->fold_affine_before(before); })};
 }
 
 }  // namespace cachet::models

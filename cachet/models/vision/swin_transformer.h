@@ -36,9 +36,9 @@ class SwinTransformer : public nn::Cloneable<SwinTransformer, FeaturePyramid>, p
 
  private:
   SwinTransformerOptions options_;
-  nn::Part<PatchEmbedding> patch_embed_;
-  std::vector<nn::Part<SwinStage>> layers_;
-  std::vector<nn::Part<nn::Norm>> feature_norms_;
+  nn::Submodule<PatchEmbedding> patch_embed_;
+  std::vector<nn::Submodule<SwinStage>> layers_;
+  std::vector<nn::Submodule<nn::Norm>> feature_norms_;
 };
 
 /// The backbone with one norm behind the last stage and a linear layer over the mean of its tokens. Parts beside the
@@ -58,8 +58,8 @@ class SwinTransformerClassifier : public nn::Cloneable<SwinTransformerClassifier
 
  private:
   int64_t classes_;
-  nn::Part<nn::Norm> norm_;
-  nn::Part<nn::Linear> fc_;
+  nn::Submodule<nn::Norm> norm_;
+  nn::Submodule<nn::Linear> fc_;
 };
 
 }  // namespace cachet::models

@@ -52,7 +52,7 @@ torch::Tensor T2tVisionTransformer::tokens(const torch::Tensor& images) {
       [&] { return nn::sinusoidal_positions(x.size(1), x.size(2)).to(x.options()); });
   x = x + *positions;
   x = ops::dropout(x, options_.dropout, is_training());
-  const auto layout = nn::AttentionLayout::self({patches.grid, 1, {}});
+  const auto layout = nn::AttentionArgs::self({patches.grid, 1, {}});
   for (const auto& block : blocks_) x = block->forward(x, layout);
   return norm_->forward(x);
 }
@@ -62,7 +62,8 @@ torch::Tensor T2tVisionTransformer::forward(const torch::Tensor& images) {
 }
 
 std::vector<nn::NormFold> T2tVisionTransformer::norm_folds() {
-  return {nn::fold_into_reader(*this, "norm", norm_, [&](const nn::Affine& before) { head_->absorb(before); })};
+  return {
+      nn::fold_into_reader(*this, "norm", norm_, [&](const nn::Affine& before) { head_->fold_affine_before(before); })};
 }
 
 }  // namespace cachet::models

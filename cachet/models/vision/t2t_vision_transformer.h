@@ -27,12 +27,12 @@ class T2tVisionTransformer : public nn::Cloneable<T2tVisionTransformer, ImageCla
 
  private:
   T2tVisionTransformerOptions options_;
-  nn::Part<TokensToToken> tokens_to_token_;
-  nn::OwnTensor cls_token_;
-  nn::Latest<torch::Tensor> positions_;
-  std::vector<nn::Part<nn::TransformerBlock>> blocks_;
-  nn::Part<nn::Norm> norm_;
-  nn::Part<nn::Linear> head_;
+  nn::Submodule<TokensToToken> tokens_to_token_;
+  nn::RegisteredTensor cls_token_;
+  nn::Memoized<torch::Tensor> positions_;
+  std::vector<nn::Submodule<nn::TransformerBlock>> blocks_;
+  nn::Submodule<nn::Norm> norm_;
+  nn::Submodule<nn::Linear> head_;
 };
 
 }  // namespace cachet::models

@@ -44,13 +44,15 @@ TokenStage::TokenStage(const T2tVisionTransformerOptions& o, int64_t dim) : Clon
 GridTokens TokenStage::forward(const GridTokens& x) {
   const nn::TokenLayout layout{x.grid, 0, {}};
   const torch::Tensor normed = norm1_->forward(x.tokens);
-  const torch::Tensor attended = attn_->forward(normed, normed, nn::AttentionLayout::self(layout));
+  const torch::Tensor attended = attn_->forward(normed, normed, nn::AttentionArgs::self(layout));
   return {attended + mlp_->forward(norm2_->forward(attended), layout), x.grid};
 }
 
 std::vector<nn::NormFold> TokenStage::norm_folds() {
-  return {nn::fold_into_reader(*this, "norm1", norm1_, [&](const nn::Affine& before) { attn_->absorb(before); }),
-          nn::fold_into_reader(*this, "norm2", norm2_, [&](const nn::Affine& before) { mlp_->absorb(before); })};
+  return {nn::fold_into_reader(*this, "norm1", norm1_,
+                               [&](const nn::Affine& before) { attn_->fold_affine_before(before); }),
+          nn::fold_into_reader(*this, "norm2", norm2_,
+                               [&](const nn::Affine& before) { mlp_->fold_affine_before(before); })};
 }
 
 TokensToToken::TokensToToken(const T2tVisionTransformerOptions& o)

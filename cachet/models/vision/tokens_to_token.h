@@ -31,9 +31,9 @@ class TokenStage : public nn::Cloneable<TokenStage>, public nn::Foldable {
   std::vector<nn::NormFold> norm_folds() override;
 
  private:
-  nn::Part<nn::Norm> norm1_, norm2_;
-  nn::Part<nn::Attention> attn_;
-  nn::Part<nn::FeedForward> mlp_;
+  nn::Submodule<nn::Norm> norm1_, norm2_;
+  nn::Submodule<nn::Attention> attn_;
+  nn::Submodule<nn::FeedForward> mlp_;
 };
 
 /// The tokens-to-token module (arXiv 2101.11986, Sec. 3.1): three soft splits, attention between them, a projection.
@@ -47,8 +47,8 @@ class TokensToToken : public nn::Cloneable<TokensToToken> {
 
  private:
   std::array<SoftSplit, 3> splits_;
-  nn::Part<TokenStage> attention1_, attention2_;
-  nn::Part<nn::Linear> project_;
+  nn::Submodule<TokenStage> attention1_, attention2_;
+  nn::Submodule<nn::Linear> project_;
 };
 
 }  // namespace cachet::models

@@ -70,7 +70,7 @@ torch::Tensor VisionTransformer::tokens(const torch::Tensor& images) {
               "vision_transformer: images must be (B, ", options_.image.channels, ", H, W) with H and W multiples of ",
               p, ", got ", images.sizes());
   const nn::Grid grid{images.size(2) / p, images.size(3) / p};
-  const auto layout = nn::AttentionLayout::self({grid, options_.class_tokens(), {}});
+  const auto layout = nn::AttentionArgs::self({grid, options_.class_tokens(), {}});
   torch::Tensor x = embed(images, grid);
   for (const auto& block : blocks_) x = block->forward(x, layout);
   return options_.pooling == Pooling::token ? norm_->forward(x) : x;
@@ -87,8 +87,8 @@ torch::Tensor VisionTransformer::forward(const torch::Tensor& images) {
 std::vector<nn::NormFold> VisionTransformer::norm_folds() {
   const char* name = options_.pooling == Pooling::token ? "norm" : "fc_norm";
   return {nn::fold_into_reader(*this, name, norm_, [&](const nn::Affine& before) {
-    head_->absorb(before);
-    if (head_dist_) head_dist_->absorb(before);
+    head_->fold_affine_before(before);
+    if (head_dist_) head_dist_->fold_affine_before(before);
   })};
 }
 

@@ -28,11 +28,11 @@ class VisionTransformer : public nn::Cloneable<VisionTransformer, ImageClassifie
   torch::Tensor embed(const torch::Tensor& images, const nn::Grid& grid);
 
   VisionTransformerOptions options_;
-  nn::OwnTensor cls_token_, dist_token_, pos_embed_;
-  nn::Part<PatchEmbedding> patch_embed_;
-  std::vector<nn::Part<nn::TransformerBlock>> blocks_;
-  nn::Part<nn::Norm> norm_;
-  nn::Part<nn::Linear> head_, head_dist_;
+  nn::RegisteredTensor cls_token_, dist_token_, pos_embed_;
+  nn::Submodule<PatchEmbedding> patch_embed_;
+  std::vector<nn::Submodule<nn::TransformerBlock>> blocks_;
+  nn::Submodule<nn::Norm> norm_;
+  nn::Submodule<nn::Linear> head_, head_dist_;
 };
 
 }  // namespace cachet::models

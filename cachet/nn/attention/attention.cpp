@@ -4,7 +4,7 @@
 
 namespace cachet::nn {
 
-std::shared_ptr<AttentionState> Attention::make_state(int64_t batch, StreamUse) const {
+std::shared_ptr<AttentionState> Attention::make_state(int64_t batch, SessionUse) const {
   return std::make_shared<AttentionState>(batch);
 }
 
@@ -12,15 +12,15 @@ void Attention::concatenate_cache(int64_t, const TokenLayout&) {
   TORCH_CHECK(false, name(), ": cannot attend to a concatenated cache: ", kConcatenatedIsForImages);
 }
 
-void Attention::absorb(const Affine&) {
+void Attention::fold_affine_before(const Affine&) {
   TORCH_CHECK(false, name(), ": cannot absorb an affine map: not all that reads its input is a linear layer");
 }
 
-void Attention::absorb_into_query(const Affine&) {
+void Attention::fold_affine_into_query(const Affine&) {
   TORCH_CHECK(false, name(), ": cannot absorb an affine map into its queries: they share a projection with its keys");
 }
 
-void Attention::absorb_behind(const Affine&) {
+void Attention::fold_affine_after(const Affine&) {
   TORCH_CHECK(false, name(), ": cannot absorb an affine map behind it: its result is not that of a linear layer");
 }
 

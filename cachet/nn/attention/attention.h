@@ -13,7 +13,7 @@
 namespace cachet::nn {
 
 /// What a stream is for.
-enum class StreamUse {
+enum class SessionUse {
   segments,       // segment after segment, each attending to itself; caches go on
   memory,         // segment after segment: the inputs of earlier calls stay visible, as constants, projected anew
   decoding,       // token after token: the keys and values of all earlier calls stay visible
@@ -29,10 +29,10 @@ class Attention : public CopyableModule, public Observable {
   /// padded queries. Self-attention passes the same tensor twice. In a stream made for a fixed context, calls behind
   /// the first look at no context, which may be undefined.
   virtual torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
-                                const AttentionLayout& layout) = 0;
+                                const AttentionArgs& layout) = 0;
 
-  /// The state of a stream of `batch` lanes before its first segment, for AttentionLayout::state.
-  virtual std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const;
+  /// The state of a stream of `batch` lanes before its first segment, for AttentionArgs::state.
+  virtual std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const;
 
   /// From now on the layer also attends to the memory of a ConcatenatedCache, its part `cache`. `tokens` and `layout`:
   /// how many tokens there are in the model at its own input size, and how they lie. Throws c10::Error where its keys
@@ -43,11 +43,11 @@ class Attention : public CopyableModule, public Observable {
   // What deployment asks for. Each throws c10::Error that says why where it cannot, and changes nothing then.
 
   /// From now on the layer does to x what it did to before.apply(x), as query and as context.
-  virtual void absorb(const Affine& before);
+  virtual void fold_affine_before(const Affine& before);
   /// The same for the query alone.
-  virtual void absorb_into_query(const Affine& before);
+  virtual void fold_affine_into_query(const Affine& before);
   /// From now on the layer gives what after.apply() made of its result, but for padding, which stays zero.
-  virtual void absorb_behind(const Affine& after);
+  virtual void fold_affine_after(const Affine& after);
   /// A layer for evaluation that attends to this context whatever it is given: its keys and values are constants. It
   /// shares the other parameters.
   virtual std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const;
@@ -55,5 +55,7 @@ class Attention : public CopyableModule, public Observable {
   /// It shares the other parameters.
   virtual std::shared_ptr<Attention> freeze_cache() const;
 };
+
+using StreamUse [[deprecated("SessionUse")]] = SessionUse;
 
 }  // namespace cachet::nn

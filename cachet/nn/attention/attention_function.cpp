@@ -11,7 +11,7 @@ namespace cachet::nn {
 namespace {
 
 // A layout's bias, or zeros, with −∞ where a key is hidden: broadcasts to (B, H, Lq, Lk).
-torch::Tensor score_addend(const torch::Tensor& q, const torch::Tensor& k, const AttentionLayout& layout) {
+torch::Tensor score_addend(const torch::Tensor& q, const torch::Tensor& k, const AttentionArgs& layout) {
   const at::NoGradGuard no_grad;
   torch::Tensor bias = at::zeros({1, 1, 1, k.size(2)}, q.options().dtype(at::kFloat));
   if (layout.bias.defined()) {
@@ -33,20 +33,20 @@ torch::Tensor score_addend(const torch::Tensor& q, const torch::Tensor& k, const
 }  // namespace
 
 void AttentionFunction::tell_operands(const torch::Tensor& q, const torch::Tensor& k,
-                                      const AttentionLayout& layout) const {
-  if (layout.query.padding.defined()) tell(Signal::token_padding, layout.query.padding);
-  tell(Signal::attention_operands, q);
-  tell(Signal::attention_keys, k);
-  if (observed({Signal::attention_bias})) tell(Signal::attention_bias, score_addend(q, k, layout));
+                                      const AttentionArgs& layout) const {
+  if (layout.query.padding.defined()) notify(Signal::token_padding, layout.query.padding);
+  notify(Signal::attention_operands, q);
+  notify(Signal::attention_keys, k);
+  if (observed({Signal::attention_bias})) notify(Signal::attention_bias, score_addend(q, k, layout));
 }
 
-void AttentionFunction::refuse_bias(const char* name, const AttentionLayout& layout) {
+void AttentionFunction::refuse_bias(const char* name, const AttentionArgs& layout) {
   TORCH_CHECK(!layout.bias.defined(), name,
               ": an attention bias is a number for each pair of tokens, which this form never looks at; use "
               "attention.kind = \"softmax\"");
 }
 
-void AttentionFunction::refuse_causal(const char* name, const AttentionLayout& layout) {
+void AttentionFunction::refuse_causal(const char* name, const AttentionArgs& layout) {
   TORCH_CHECK(!layout.causal, name, ": has no causal form; ", causal_forms());
 }
 

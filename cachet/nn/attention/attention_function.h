@@ -21,7 +21,7 @@ class AttentionFunction : public StateModule, public Observable, public PlugIn {
   /// q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, e); k and v may have batch 1, shared by all samples.
   /// Returns (B, H, Lq, e). Padded keys are not attended to; rows of padded queries are not defined.
   torch::Tensor forward(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                        const AttentionLayout& layout) {
+                        const AttentionArgs& layout) {
     if (observed({Signal::attention_operands, Signal::attention_keys, Signal::attention_bias}))
       tell_operands(q, k, layout);
     return attend(q, k, v, layout);
@@ -29,23 +29,23 @@ class AttentionFunction : public StateModule, public Observable, public PlugIn {
 
   /// Whether a decoding stream of this function is a state of its own, in place of the keys and values of all earlier
   /// calls. begin_stream declares what it is before the first call; attend() replaces it.
-  virtual bool keeps_stream() const { return false; }
-  virtual void begin_stream(AttentionState& /*state*/, const torch::TensorOptions& /*options*/) const {}
+  virtual bool keeps_state() const { return false; }
+  virtual void declare_state(AttentionState& /*state*/, const torch::TensorOptions& /*options*/) const {}
 
   /// Whether what a query gets depends on no other query: other functions choose keys by the number of queries, or
   /// scale features by the largest of several.
   virtual bool queries_stand_alone() const { return false; }
 
   /// Throw c10::Error, opening with the function's name, where the layout has a bias, or is causal.
-  static void refuse_bias(const char* name, const AttentionLayout& layout);
-  static void refuse_causal(const char* name, const AttentionLayout& layout);
+  static void refuse_bias(const char* name, const AttentionArgs& layout);
+  static void refuse_causal(const char* name, const AttentionArgs& layout);
 
  protected:
   virtual torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                               const AttentionLayout& layout) = 0;
+                               const AttentionArgs& layout) = 0;
 
  private:
-  void tell_operands(const torch::Tensor& q, const torch::Tensor& k, const AttentionLayout& layout) const;
+  void tell_operands(const torch::Tensor& q, const torch::Tensor& k, const AttentionArgs& layout) const;
 };
 
 }  // namespace cachet::nn

@@ -16,8 +16,8 @@
 namespace cachet::nn {
 namespace {
 
-constexpr const char* kLanes = "lanes";
-constexpr int64_t kLeastRoom = 16;
+constexpr const char* kBatchRows = "lanes";
+constexpr int64_t kMinRoom = 16;
 
 /// Which former row stands in each row from now on.
 std::vector<int64_t> numbers_of(const at::Tensor& rows) {
@@ -27,9 +27,11 @@ std::vector<int64_t> numbers_of(const at::Tensor& rows) {
 
 /// The same of what each group of lanes has one: as few groups as are of one size and have lanes of one former group
 /// each. Beams of a sentence share what its encoder left.
-std::vector<int64_t> rows_of_groups(const std::vector<int64_t>& lanes, int64_t lanes_in_group) {
-  const auto count = static_cast<int64_t>(lanes.size());
-  const auto group = [&](int64_t lane) { return lanes[static_cast<size_t>(lane)] / lanes_in_group; };
+std::vector<int64_t> rows_of_groups(const std::vector<int64_t>& batch_rows, int64_t batch_rows_in_group) {
+  const auto count = static_cast<int64_t>(batch_rows.size());
+  const auto group = [&](int64_t batch_row) {
+    return batch_rows[static_cast<size_t>(batch_row)] / batch_rows_in_group;
+  };
   int64_t size = 0;
   for (int64_t i = 1, first = 0; i <= count; ++i) {
     if (i < count && group(i) == group(first)) continue;
@@ -53,20 +55,21 @@ at::Tensor first_rows(const at::Tensor& all, int64_t count) { return all.narrow(
 
 }  // namespace
 
-AttentionState::AttentionState(int64_t lanes) : lanes_(lanes) {
-  TORCH_CHECK(lanes >= 1, "attention_state: a stream has at least one lane, got ", lanes);
+AttentionState::AttentionState(int64_t batch_rows) : batch_rows_(batch_rows) {
+  TORCH_CHECK(batch_rows >= 1, "attention_state: a stream has at least one lane, got ", batch_rows);
 }
 
-void AttentionState::Slot::check(const std::string& name, const at::Tensor& value, int64_t lanes) const {
+void AttentionState::Slot::check(const std::string& name, const at::Tensor& value, int64_t batch_rows) const {
   const int64_t first = value.dim() > 0 ? value.size(0) : 0;
-  const bool fits = owner == StateOwner::lanes    ? first == lanes
-                    : owner == StateOwner::shared ? first == 1
-                                                  : first >= 1 && lanes % first == 0;
-  const std::string whose = owner == StateOwner::lanes    ? "the lanes and must have "
-                            : owner == StateOwner::shared ? "all lanes together and must have 1"
-                                                          : "groups of lanes and must have a divisor of ";
+  const bool fits = owner == StateOwner::batch_rows ? first == batch_rows
+                    : owner == StateOwner::shared   ? first == 1
+                                                    : first >= 1 && batch_rows % first == 0;
+  const std::string whose = owner == StateOwner::batch_rows ? "the lanes and must have "
+                            : owner == StateOwner::shared   ? "all lanes together and must have 1"
+                                                            : "groups of lanes and must have a divisor of ";
   TORCH_CHECK(fits, "attention_state: '", name, "' belongs to ", whose,
-              owner == StateOwner::shared ? "" : std::to_string(lanes), " as its first dimension, got ", value.sizes());
+              owner == StateOwner::shared ? "" : std::to_string(batch_rows), " as its first dimension, got ",
+              value.sizes());
 }
 
 // A buffer with room for this length from where the tensor begins, with what stood in the last one.
@@ -138,7 +141,7 @@ void AttentionState::declare(const std::string& name, StateOwner owner) {
 
 void AttentionState::declare(const std::string& name, const at::Tensor& start) {
   Slot fresh;
-  fresh.check(name, start, lanes_);
+  fresh.check(name, start, batch_rows_);
   fresh.starts_full = true;
   fresh.tensor = start;
   slots_[name] = fresh;
@@ -156,7 +159,7 @@ at::Tensor AttentionState::get(const std::string& name) const {
 
 void AttentionState::set(const std::string& name, const at::Tensor& tensor) {
   Slot& place = slot(name);
-  place.check(name, tensor, lanes_);
+  place.check(name, tensor, batch_rows_);
   place.tensor = tensor;
   place.leave_buffer();
 }
@@ -168,7 +171,7 @@ void AttentionState::detach(const std::string& name) {
 
 at::Tensor AttentionState::append(const std::string& name, const at::Tensor& more) {
   Slot& place = slot(name);
-  place.check(name, more, lanes_);
+  place.check(name, more, batch_rows_);
   const int64_t dim = place.growing.value(), before = place.tensor.size(dim), added = more.size(dim);
   if (at::GradMode::is_enabled()) {
     // The graph of earlier calls reads what they returned, and a buffer that is written again would not let it.
@@ -178,7 +181,7 @@ at::Tensor AttentionState::append(const std::string& name, const at::Tensor& mor
     return whole;
   }
   const int64_t room = place.buffer.defined() ? place.buffer.size(dim) - place.begin : 0;
-  if (before + added > room) place.make_room(std::max(2 * before + added, kLeastRoom));
+  if (before + added > room) place.make_room(std::max(2 * before + added, kMinRoom));
   place.buffer.narrow(dim, place.begin + before, added).copy_(more);
   const at::Tensor whole = place.buffer.narrow(dim, place.begin, before + added);
   place.hold(whole);
@@ -205,12 +208,13 @@ void AttentionState::keep_last(int64_t length) {
 
 AttentionState& AttentionState::part(const std::string& name) {
   auto& child = parts_[name];
-  if (!child) child = std::make_shared<AttentionState>(lanes_);
+  if (!child) child = std::make_shared<AttentionState>(batch_rows_);
   return *child;
 }
 
 void AttentionState::set_part(const std::string& name, std::shared_ptr<AttentionState> part) {
-  TORCH_CHECK(part && part->lanes() == lanes_, "attention_state: a part must have the ", lanes_, " lanes of the whole");
+  TORCH_CHECK(part && part->batch_rows() == batch_rows_, "attention_state: a part must have the ", batch_rows_,
+              " lanes of the whole");
   parts_[name] = std::move(part);
 }
 
@@ -237,16 +241,16 @@ void AttentionState::reorder(const at::Tensor& rows) {
   const std::vector<int64_t> numbers = numbers_of(rows);
   for (auto& [name, place] : slots_) {
     if (!place.tensor.defined() || place.owner == StateOwner::shared) continue;
-    place.take_rows(place.owner == StateOwner::either ? rows_of_groups(numbers, lanes_ / place.tensor.size(0))
+    place.take_rows(place.owner == StateOwner::either ? rows_of_groups(numbers, batch_rows_ / place.tensor.size(0))
                                                       : numbers);
   }
   for (auto& [name, child] : parts_) child->reorder(rows);
-  lanes_ = rows.numel();
+  batch_rows_ = rows.numel();
 }
 
 void AttentionState::replicate(int64_t copies) {
   TORCH_CHECK(copies >= 1, "attention_state: a lane becomes at least one, got ", copies, " copies");
-  reorder(at::arange(lanes_ * copies, at::kLong).floor_divide(copies));
+  reorder(at::arange(batch_rows_ * copies, at::kLong).floor_divide(copies));
 }
 
 void AttentionState::detach() {
@@ -256,7 +260,7 @@ void AttentionState::detach() {
 }
 
 std::shared_ptr<AttentionState> AttentionState::clone() const {
-  auto copy = std::make_shared<AttentionState>(lanes_);
+  auto copy = std::make_shared<AttentionState>(batch_rows_);
   copy->slots_ = slots_;
   // The tensors are never written where they are; a buffer is, behind its tensor.
   for (auto& [name, place] : copy->slots_) place.leave_buffer();
@@ -271,13 +275,13 @@ void AttentionState::collect(const std::string& prefix, std::map<std::string, at
 }
 
 std::map<std::string, at::Tensor> AttentionState::named_tensors() const {
-  std::map<std::string, at::Tensor> all{{kLanes, at::scalar_tensor(lanes_, at::TensorOptions(at::kLong))}};
+  std::map<std::string, at::Tensor> all{{kBatchRows, at::scalar_tensor(batch_rows_, at::TensorOptions(at::kLong))}};
   collect("", all);
   return all;
 }
 
 void AttentionState::check_load(const std::map<std::string, at::Tensor>& tensors, const std::string& prefix,
-                                int64_t lanes, size_t& found) const {
+                                int64_t batch_rows, size_t& found) const {
   for (const auto& [name, place] : slots_) {
     const auto saved = tensors.find(prefix + name);
     if (saved == tensors.end()) {
@@ -285,33 +289,34 @@ void AttentionState::check_load(const std::map<std::string, at::Tensor>& tensors
                   "'; it is of another layer or of a stream for another use");
       continue;
     }
-    place.check(prefix + name, saved->second, lanes);
+    place.check(prefix + name, saved->second, batch_rows);
     ++found;
   }
-  for (const auto& [name, child] : parts_) child->check_load(tensors, prefix + name + "/", lanes, found);
+  for (const auto& [name, child] : parts_) child->check_load(tensors, prefix + name + "/", batch_rows, found);
 }
 
-void AttentionState::take(const std::map<std::string, at::Tensor>& tensors, const std::string& prefix, int64_t lanes) {
-  lanes_ = lanes;
+void AttentionState::take(const std::map<std::string, at::Tensor>& tensors, const std::string& prefix,
+                          int64_t batch_rows) {
+  batch_rows_ = batch_rows;
   for (auto& [name, place] : slots_) {
     const auto saved = tensors.find(prefix + name);
     place.leave_buffer();
     place.tensor = saved == tensors.end() ? at::Tensor() : saved->second;
   }
-  for (auto& [name, child] : parts_) child->take(tensors, prefix + name + "/", lanes);
+  for (auto& [name, child] : parts_) child->take(tensors, prefix + name + "/", batch_rows);
 }
 
 void AttentionState::load(const std::map<std::string, at::Tensor>& tensors) {
-  const auto saved = tensors.find(kLanes);
+  const auto saved = tensors.find(kBatchRows);
   TORCH_CHECK(saved != tensors.end() && saved->second.numel() == 1,
               "attention_state: what was saved does not say how many lanes it has");
-  const auto lanes = saved->second.item<int64_t>();
-  TORCH_CHECK(lanes >= 1, "attention_state: a stream has at least one lane, and this was saved with ", lanes);
+  const auto batch_rows = saved->second.item<int64_t>();
+  TORCH_CHECK(batch_rows >= 1, "attention_state: a stream has at least one lane, and this was saved with ", batch_rows);
   size_t found = 1;
-  check_load(tensors, "", lanes, found);
+  check_load(tensors, "", batch_rows, found);
   TORCH_CHECK(found == tensors.size(), "attention_state: ", tensors.size() - found,
               " of the saved tensors have no place here; they are of another layer or of a stream for another use");
-  take(tensors, "", lanes);
+  take(tensors, "", batch_rows);
 }
 
 }  // namespace cachet::nn

@@ -13,9 +13,9 @@ namespace cachet::nn {
 
 /// Whose a tensor of a stream's state is.
 enum class StateOwner {
-  lanes,   // the lanes of the batch are its first dimension
-  shared,  // one for all lanes, with 1 as its first dimension
-  either,  // one for each group of lanes that follow each other, all groups of one size: lanes, shared or between
+  batch_rows,  // the lanes of the batch are its first dimension
+  shared,      // one for all lanes, with 1 as its first dimension
+  either,      // one for each group of lanes that follow each other, all groups of one size: lanes, shared or between
 };
 
 /// What one attention layer remembers of a stream (keys and values, running sums, per-lane caches), held by the caller.
@@ -26,11 +26,11 @@ enum class StateOwner {
 class AttentionState {
  public:
   /// Throws c10::Error for less than one lane.
-  explicit AttentionState(int64_t lanes);
+  explicit AttentionState(int64_t batch_rows);
   AttentionState(const AttentionState&) = delete;  // two states must not append to one buffer: clone()
   AttentionState& operator=(const AttentionState&) = delete;
 
-  int64_t lanes() const { return lanes_; }
+  int64_t batch_rows() const { return batch_rows_; }
   /// Places of what grows: how many tokens of earlier calls are visible, the same in all layers of a model. 0 where
   /// nothing grows.
   int64_t past() const;
@@ -75,8 +75,8 @@ class AttentionState {
   void fill(int64_t length);
 
   /// Rearranges the lanes: lane i becomes the former lane rows[i], for as many lanes as there are rows (beam search).
-  /// rows (lanes') int64. What is shared stays as it is. Lanes that stay where they are cost nothing, if nobody holds
-  /// what get() or append() returned.
+  /// rows (lanes') int64. What is shared stays as it is. BatchRows that stay where they are cost nothing, if nobody
+  /// holds what get() or append() returned.
   void reorder(const at::Tensor& rows);
   /// Each lane becomes `copies` lanes that follow each other.
   void replicate(int64_t copies);
@@ -95,7 +95,7 @@ class AttentionState {
 
  private:
   struct Slot {
-    StateOwner owner = StateOwner::lanes;
+    StateOwner owner = StateOwner::batch_rows;
     std::optional<int64_t> growing;  // along which dimension
     bool starts_full = false;
     std::optional<int64_t> kept;  // the most places, of what grows
@@ -103,7 +103,7 @@ class AttentionState {
     at::Tensor buffer;            // of what grows: tensor is a part of it,
     int64_t begin = 0;            // from this place on
 
-    void check(const std::string& name, const at::Tensor& value, int64_t lanes) const;
+    void check(const std::string& name, const at::Tensor& value, int64_t batch_rows) const;
     void make_room(int64_t length);
     void hold(const at::Tensor& whole);
     void leave_buffer();
@@ -111,12 +111,12 @@ class AttentionState {
   };
 
   Slot& slot(const std::string& name);
-  void check_load(const std::map<std::string, at::Tensor>& tensors, const std::string& prefix, int64_t lanes,
+  void check_load(const std::map<std::string, at::Tensor>& tensors, const std::string& prefix, int64_t batch_rows,
                   size_t& found) const;
-  void take(const std::map<std::string, at::Tensor>& tensors, const std::string& prefix, int64_t lanes);
+  void take(const std::map<std::string, at::Tensor>& tensors, const std::string& prefix, int64_t batch_rows);
   void collect(const std::string& prefix, std::map<std::string, at::Tensor>& all) const;
 
-  int64_t lanes_;
+  int64_t batch_rows_;
   std::map<std::string, Slot> slots_;
   std::map<std::string, std::shared_ptr<AttentionState>> parts_;
 };

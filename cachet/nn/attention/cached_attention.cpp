@@ -30,24 +30,24 @@ void MixedAttention::register_position(const Mixing& mixing) {
   position_bias_ = position_->named_parameters()["bias"];
 }
 
-AttentionState* MixedAttention::part_of(const AttentionLayout& layout, const char* name) {
+AttentionState* MixedAttention::part_of(const AttentionArgs& layout, const char* name) {
   return layout.state ? &layout.state->part(name) : nullptr;
 }
 
-torch::Tensor MixedAttention::self_output(const torch::Tensor& query, const AttentionLayout& layout) const {
-  AttentionLayout self_layout = layout;
+torch::Tensor MixedAttention::self_output(const torch::Tensor& query, const AttentionArgs& layout) const {
+  AttentionArgs self_layout = layout;
   self_layout.state = part_of(layout, "self_attention");
   return self_attention_->forward(query, query, self_layout);
 }
 
 torch::Tensor MixedAttention::mix(const torch::Tensor& query, const torch::Tensor& self_output,
-                                  const torch::Tensor& memory_output, const AttentionLayout& layout) const {
+                                  const torch::Tensor& memory_output, const AttentionArgs& layout) const {
   if (const auto& grid = layout.query.grid; grid && observed({Signal::token_grid}))
-    tell(Signal::token_grid, at::tensor({layout.query.class_tokens, grid->height, grid->width}, at::kLong));
-  if (layout.query.padding.defined()) tell(Signal::token_padding, layout.query.padding);
-  if (observed({Signal::share})) tell(Signal::share, share.sigmoid());
-  tell(Signal::self_output, self_output);
-  tell(Signal::memory_output, memory_output);
+    notify(Signal::token_grid, at::tensor({layout.query.class_tokens, grid->height, grid->width}, at::kLong));
+  if (layout.query.padding.defined()) notify(Signal::token_padding, layout.query.padding);
+  if (observed({Signal::share})) notify(Signal::share, share.sigmoid());
+  notify(Signal::self_output, self_output);
+  notify(Signal::memory_output, memory_output);
   const int64_t num_heads = share.size(0);
   const auto heads = [&](const torch::Tensor& x) {
     return x.view({x.size(0), x.size(1), num_heads, x.size(2) / num_heads});
@@ -57,7 +57,7 @@ torch::Tensor MixedAttention::mix(const torch::Tensor& query, const torch::Tenso
 }
 
 torch::Tensor MixedAttention::add_position(const torch::Tensor& query, const torch::Tensor& mixed,
-                                           const AttentionLayout& layout) const {
+                                           const AttentionArgs& layout) const {
   if (!position_) return mixed;
   const auto& grid = layout.query.grid;
   TORCH_CHECK(grid, "cached_attention: the positional convolution needs tokens on a grid");
@@ -92,31 +92,31 @@ CachedAttention::CachedAttention(const CachedAttentionOptions& o, const Attentio
   register_position(mixing);
 }
 
-std::shared_ptr<AttentionState> CachedAttention::make_state(int64_t batch, StreamUse use) const {
-  TORCH_CHECK(use != StreamUse::fixed_context,
+std::shared_ptr<AttentionState> CachedAttention::make_state(int64_t batch, SessionUse use) const {
+  TORCH_CHECK(use != SessionUse::fixed_context,
               "cached_attention: the cache belongs to self-attention, which has no fixed context");
   auto state = std::make_shared<AttentionState>(batch);
   state->set_part("self_attention", self_attention_->make_state(batch, use));
-  cache_->begin_stream(state->part("cache"));
+  cache_->declare_state(state->part("cache"));
   return state;
 }
 
 torch::Tensor CachedAttention::forward(const torch::Tensor& query, const torch::Tensor& context,
-                                       const AttentionLayout& layout) {
+                                       const AttentionArgs& layout) {
   TORCH_CHECK(query.is_same(context),
               "cached_attention: the cache belongs to self-attention; pass the query as context");
-  AttentionLayout cache_layout = layout;
+  AttentionArgs cache_layout = layout;
   cache_layout.state = part_of(layout, "cache");
   const torch::Tensor own = self_output(query, layout);
   const Memory memory = cache_->step(query, own, cache_layout);
-  tell(Signal::memory_tokens, memory.tokens);
+  notify(Signal::memory_tokens, memory.tokens);
   const torch::Tensor memory_query = query.narrow(2, 0, memory.tokens.size(2));
   const torch::Tensor memory_output = memory_attention_->forward(memory_query, memory.tokens.to(query.scalar_type()),
                                                                  {layout.query, memory.layout, {}, false, nullptr});
   return mix(query, own, memory_output, layout);
 }
 
-void CachedAttention::absorb(const Affine&) {
+void CachedAttention::fold_affine_before(const Affine&) {
   TORCH_CHECK(false,
               "cached_attention: cannot absorb an affine map: the cache reads the same tokens; freeze_cache() first");
 }
@@ -141,7 +141,7 @@ FrozenCachedAttention::FrozenCachedAttention(const CachedAttention::FrozenParts&
 }
 
 torch::Tensor FrozenCachedAttention::forward(const torch::Tensor& query, const torch::Tensor& context,
-                                             const AttentionLayout& layout) {
+                                             const AttentionArgs& layout) {
   TORCH_CHECK(!is_training(), "cached_attention: a frozen cache is for evaluation: call eval() first");
   TORCH_CHECK(query.is_same(context),
               "cached_attention: the cache belongs to self-attention; pass the query as context");
@@ -174,27 +174,27 @@ void FrozenCachedAttention::absorb_share() {
   const auto each_channel = [&](const torch::Tensor& of_heads, int64_t channels) {
     return scaled(of_heads.repeat_interleave(channels / num_heads_));
   };
-  self_attention_->absorb_behind(each_channel(1 - shares, dim_));  // the one that may refuse
-  memory_attention_->absorb_behind(each_channel(shares, width_));
+  self_attention_->fold_affine_after(each_channel(1 - shares, dim_));  // the one that may refuse
+  memory_attention_->fold_affine_after(each_channel(shares, width_));
   share = torch::Tensor();
   *parameters_.find("share") = share;
 }
 
-std::shared_ptr<AttentionState> FrozenCachedAttention::make_state(int64_t batch, StreamUse use) const {
+std::shared_ptr<AttentionState> FrozenCachedAttention::make_state(int64_t batch, SessionUse use) const {
   auto state = std::make_shared<AttentionState>(batch);
   state->set_part("self_attention", self_attention_->make_state(batch, use));
   return state;
 }
 
-void FrozenCachedAttention::absorb(const Affine& before) {
+void FrozenCachedAttention::fold_affine_before(const Affine& before) {
   TORCH_CHECK(
       !has_position(),
       "cached_attention: cannot absorb an affine map: the positional convolution reads zeros beyond the border, "
       "which stand behind the map");
   TORCH_CHECK(before.scale.numel() >= width_, "cached_attention: takes at least ", width_,
               " channels and cannot absorb an affine map of ", before.scale.numel());
-  self_attention_->absorb(before);  // the one that may refuse
-  memory_attention_->absorb_into_query(before.narrow(0, width_));
+  self_attention_->fold_affine_before(before);  // the one that may refuse
+  memory_attention_->fold_affine_into_query(before.narrow(0, width_));
 }
 
 std::shared_ptr<Attention> make_self_attention(const CachedAttentionOptions& options, const AttentionFactory& make) {

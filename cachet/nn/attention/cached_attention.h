@@ -25,7 +25,7 @@ struct CachedAttentionOptions {
 /// What mixes two attentions head by head: the parts that a layer with a cache and its frozen form have in common.
 class MixedAttention : public Attention {
  public:
-  OwnTensor share;  // λ (H)
+  RegisteredTensor share;  // λ (H)
 
  protected:
   using Attention::Attention;
@@ -41,19 +41,18 @@ class MixedAttention : public Attention {
   Mixing mixing() const { return {self_attention_, share, position_}; }
   bool has_position() const { return position_ != nullptr; }
 
-  torch::Tensor self_output(const torch::Tensor& query, const AttentionLayout& layout) const;
+  torch::Tensor self_output(const torch::Tensor& query, const AttentionArgs& layout) const;
   /// O_h = σ(λ_h)·o_mem + (1 − σ(λ_h))·o_self, and the positional convolution of the query.
   torch::Tensor mix(const torch::Tensor& query, const torch::Tensor& self_output, const torch::Tensor& memory_output,
-                    const AttentionLayout& layout) const;
-  torch::Tensor add_position(const torch::Tensor& query, const torch::Tensor& mixed,
-                             const AttentionLayout& layout) const;
-  static AttentionState* part_of(const AttentionLayout& layout, const char* name);
+                    const AttentionArgs& layout) const;
+  torch::Tensor add_position(const torch::Tensor& query, const torch::Tensor& mixed, const AttentionArgs& layout) const;
+  static AttentionState* part_of(const AttentionArgs& layout, const char* name);
 
-  Part<Attention> self_attention_;
+  Submodule<Attention> self_attention_;
 
  private:
-  Part<ModuleGroup> position_;
-  OwnTensor position_weight_, position_bias_;
+  Submodule<ModuleGroup> position_;
+  RegisteredTensor position_weight_, position_bias_;
 };
 
 class FrozenCachedAttention;
@@ -72,10 +71,9 @@ class CachedAttention : public Cloneable<CachedAttention, MixedAttention> {
   /// Dm, and unless Dm divides dim when there is a positional convolution.
   CachedAttention(const CachedAttentionOptions& options, const AttentionFactory& make);
 
-  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
-                        const AttentionLayout& layout) override;
-  std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const override;
-  void absorb(const Affine& before) override;
+  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& layout) override;
+  std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const override;
+  void fold_affine_before(const Affine& before) override;
   bool has_cache() const override { return true; }
   /// Where the cache rests in evaluation.
   std::shared_ptr<Attention> freeze_cache() const override;
@@ -92,8 +90,8 @@ class CachedAttention : public Cloneable<CachedAttention, MixedAttention> {
   friend class FrozenCachedAttention;
 
   int64_t dim_;
-  Part<Attention> memory_attention_;
-  Part<Cache> cache_;
+  Submodule<Attention> memory_attention_;
+  Submodule<Cache> cache_;
 };
 
 /// CachedAttention in evaluation with a cache that rests: neither cache nor gates, the memory's keys and values are
@@ -102,11 +100,10 @@ class FrozenCachedAttention : public Cloneable<FrozenCachedAttention, MixedAtten
  public:
   explicit FrozenCachedAttention(const CachedAttention::FrozenParts& parts);
 
-  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
-                        const AttentionLayout& layout) override;
-  std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const override;
+  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& layout) override;
+  std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const override;
   /// Not where there is a positional convolution, which reads zeros beyond the border.
-  void absorb(const Affine& before) override;
+  void fold_affine_before(const Affine& before) override;
   /// From now on both projections hold λ, and mixing is an addition. Throws c10::Error, and changes nothing, where the
   /// result of an attention is not that of a projection.
   void absorb_share();
@@ -115,7 +112,7 @@ class FrozenCachedAttention : public Cloneable<FrozenCachedAttention, MixedAtten
  private:
   torch::Tensor sum(const torch::Tensor& own, const torch::Tensor& memory_output) const;  // into `own`
 
-  Part<Attention> memory_attention_;
+  Submodule<Attention> memory_attention_;
   int64_t num_heads_, dim_, width_;
 };
 

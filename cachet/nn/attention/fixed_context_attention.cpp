@@ -15,16 +15,16 @@ FixedContextAttention::FixedContextAttention(FixedContextParts parts)
 }
 
 torch::Tensor FixedContextAttention::forward(const torch::Tensor& query, const torch::Tensor&,
-                                             const AttentionLayout& layout) {
+                                             const AttentionArgs& layout) {
   check_tokens("fixed_context_attention: query", query, q_->weight.size(1), layout.query);
   const torch::Tensor q =
       q_->forward(query).view({query.size(0), query.size(1), keys.size(1), keys.size(3)}).transpose(1, 2);
-  AttentionLayout whole = layout;
+  AttentionArgs whole = layout;
   whole.context = context_;
   const torch::Tensor mixed = function_->forward(q, keys, values, whole).transpose(1, 2);
   return zero_padding(proj_->forward(mixed.reshape({query.size(0), query.size(1), -1})), layout.query);
 }
 
-void FixedContextAttention::absorb_into_query(const Affine& before) { q_->absorb(before); }
+void FixedContextAttention::fold_affine_into_query(const Affine& before) { q_->fold_affine_before(before); }
 
 }  // namespace cachet::nn

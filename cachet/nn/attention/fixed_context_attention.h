@@ -19,18 +19,17 @@ class FixedContextAttention : public Cloneable<FixedContextAttention, Attention>
  public:
   explicit FixedContextAttention(FixedContextParts parts);
 
-  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
-                        const AttentionLayout& layout) override;
+  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& layout) override;
   /// Of the query: there is no other input.
-  void absorb(const Affine& before) override { absorb_into_query(before); }
-  void absorb_into_query(const Affine& before) override;
-  void absorb_behind(const Affine& after) override { proj_->absorb_behind(after); }
+  void fold_affine_before(const Affine& before) override { fold_affine_into_query(before); }
+  void fold_affine_into_query(const Affine& before) override;
+  void fold_affine_after(const Affine& after) override { proj_->fold_affine_after(after); }
 
-  OwnTensor keys, values;
+  RegisteredTensor keys, values;
 
  private:
-  Part<Linear> q_, proj_;
-  Part<AttentionFunction> function_;
+  Submodule<Linear> q_, proj_;
+  Submodule<AttentionFunction> function_;
   TokenLayout context_;
 };
 

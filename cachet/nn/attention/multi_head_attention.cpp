@@ -104,19 +104,19 @@ MultiHeadAttention::Heads MultiHeadAttention::project(const torch::Tensor& query
   return heads;
 }
 
-std::shared_ptr<AttentionState> MultiHeadAttention::make_state(int64_t batch, StreamUse use) const {
+std::shared_ptr<AttentionState> MultiHeadAttention::make_state(int64_t batch, SessionUse use) const {
   auto state = std::make_shared<AttentionState>(batch);
   const auto options = proj_->options();
-  if (use == StreamUse::fixed_context) {
+  if (use == SessionUse::fixed_context) {
     TORCH_CHECK(!qkv_,
                 "multi_head_attention: fused projections serve self-attention only, which has no fixed context; make "
                 "the layer with Projection::separate");
     for (const char* name : {"context_keys", "context_values", "context_padding"})
       state->declare(name, StateOwner::either);
   }
-  if (use != StreamUse::decoding) return state;
-  if (function_->keeps_stream()) {
-    function_->begin_stream(*state, options);
+  if (use != SessionUse::decoding) return state;
+  if (function_->keeps_state()) {
+    function_->declare_state(*state, options);
     return state;
   }
   for (const char* name : {"keys", "values"})
@@ -131,7 +131,7 @@ namespace {
 torch::Tensor all_padding(AttentionState& past, const torch::Tensor& padding, int64_t earlier, int64_t added) {
   const torch::Tensor known = past.get("padding");
   if (!padding.defined() && known.size(1) == 0) return {};
-  const auto none = [&](int64_t length) { return at::zeros({past.lanes(), length}, known.options()); };
+  const auto none = [&](int64_t length) { return at::zeros({past.batch_rows(), length}, known.options()); };
   if (known.size(1) < earlier) past.append("padding", none(earlier));
   return past.append("padding", padding.defined() ? padding : none(added));
 }
@@ -139,24 +139,24 @@ torch::Tensor all_padding(AttentionState& past, const torch::Tensor& padding, in
 }  // namespace
 
 // Puts the keys, values and padding of earlier calls before this one's.
-AttentionLayout MultiHeadAttention::remember(Heads& heads, const AttentionLayout& layout) const {
+AttentionArgs MultiHeadAttention::remember(Heads& heads, const AttentionArgs& layout) const {
   if (!layout.state || !layout.state->declares("keys")) return layout;
   AttentionState& past = *layout.state;
-  TORCH_CHECK(past.lanes() == heads.k.size(0), "multi_head_attention: the state has ", past.lanes(),
+  TORCH_CHECK(past.batch_rows() == heads.k.size(0), "multi_head_attention: the state has ", past.batch_rows(),
               " lanes, the context ", heads.k.size(0));
   const int64_t added = heads.k.size(2);
   heads.k = past.append("keys", heads.k);
   heads.v = past.append("values", heads.v);
-  AttentionLayout whole = layout;
+  AttentionArgs whole = layout;
   whole.context = {std::nullopt, 0, all_padding(past, layout.context.padding, heads.k.size(2) - added, added)};
   return whole;
 }
 
 // Takes the keys, values and padding of the first call's context, which that call leaves in the state.
-AttentionLayout MultiHeadAttention::fixed_context(Heads& heads, const torch::Tensor& context,
-                                                  const AttentionLayout& layout) const {
+AttentionArgs MultiHeadAttention::fixed_context(Heads& heads, const torch::Tensor& context,
+                                                const AttentionArgs& layout) const {
   AttentionState& state = *layout.state;
-  TORCH_CHECK(state.lanes() == heads.q.size(0), "multi_head_attention: the state has ", state.lanes(),
+  TORCH_CHECK(state.batch_rows() == heads.q.size(0), "multi_head_attention: the state has ", state.batch_rows(),
               " lanes, the query ", heads.q.size(0));
   if (!state.get("context_keys").defined()) {
     check_tokens("multi_head_attention: context", context, context_dim_, layout.context);
@@ -167,7 +167,7 @@ AttentionLayout MultiHeadAttention::fixed_context(Heads& heads, const torch::Ten
   }
   heads.k = state.get("context_keys");
   heads.v = state.get("context_values");
-  AttentionLayout whole = layout;
+  AttentionArgs whole = layout;
   whole.context.padding = state.get("context_padding");
   return whole;
 }
@@ -188,20 +188,19 @@ void MultiHeadAttention::project_memory(const torch::Tensor& tokens, Heads& head
 
 // The memory's keys and values (1, H, L, d); none as long as it holds no step.
 std::optional<MultiHeadAttention::Heads> MultiHeadAttention::read_memory(const torch::Tensor& context,
-                                                                         const AttentionLayout& layout) {
+                                                                         const AttentionArgs& layout) {
   Heads memory{{}, memory_keys_, memory_values_};
   if (!cache_) return memory_held_.of(memory_keys_) ? std::optional(memory) : std::nullopt;
   const bool holds_step = cache_->holds_step();
   const torch::Tensor tokens = cache_->step(context, {}, layout).tokens;
   if (!holds_step) return std::nullopt;
-  tell(Signal::memory_tokens, tokens);
+  notify(Signal::memory_tokens, tokens);
   project_memory(tokens.to(context.scalar_type()), memory);
   return memory;
 }
 
 // Puts the memory's keys and values after the layer's own.
-AttentionLayout MultiHeadAttention::add_memory(Heads& heads, const torch::Tensor& context,
-                                               const AttentionLayout& layout) {
+AttentionArgs MultiHeadAttention::add_memory(Heads& heads, const torch::Tensor& context, const AttentionArgs& layout) {
   if (!cache_ && !memory_keys_.defined()) return layout;
   TORCH_CHECK(!layout.causal && !layout.state,
               "multi_head_attention: the tokens of a concatenated cache have no order: no causal mask or stream");
@@ -213,7 +212,7 @@ AttentionLayout MultiHeadAttention::add_memory(Heads& heads, const torch::Tensor
   };
   heads.k = joined(heads.k, memory->k);
   heads.v = joined(heads.v, memory->v);
-  AttentionLayout whole = layout;
+  AttentionArgs whole = layout;
   whole.context = {};
   if (layout.context.padding.defined())
     whole.context.padding = at::constant_pad_nd(layout.context.padding, {0, entries}, false);
@@ -221,9 +220,9 @@ AttentionLayout MultiHeadAttention::add_memory(Heads& heads, const torch::Tensor
   return whole;
 }
 
-AttentionLayout MultiHeadAttention::add_relative_bias(const AttentionLayout& layout) const {
+AttentionArgs MultiHeadAttention::add_relative_bias(const AttentionArgs& layout) const {
   if (!relative_window_) return layout;
-  AttentionLayout biased = layout;
+  AttentionArgs biased = layout;
   const at::Device device = relative_position_bias_table_.device();
   const auto index = relative_index_.get([&](const at::Tensor& kept) { return kept.device() == device; },
                                          [&] { return relative_index(*relative_window_, device); });
@@ -237,10 +236,10 @@ namespace {
 // For fewer keys and values than lanes, (G, H, Lk, d) and (N, H, L, d), each of which serves N/G lanes: their queries
 // are queries of one, side by side, (G, H, N/G·L, d).
 torch::Tensor mix_in_groups(AttentionFunction& function, const torch::Tensor& q, const torch::Tensor& k,
-                            const torch::Tensor& v, const AttentionLayout& layout) {
+                            const torch::Tensor& v, const AttentionArgs& layout) {
   const int64_t groups = k.size(0), in_group = q.size(0) / groups, heads = q.size(1), length = q.size(2);
   if (!function.queries_stand_alone() || layout.causal || layout.bias.defined() || layout.query.padding.defined()) {
-    AttentionLayout own = layout;
+    AttentionArgs own = layout;
     if (layout.context.padding.defined()) own.context.padding = layout.context.padding.repeat_interleave(in_group, 0);
     return function.forward(q, k.repeat_interleave(in_group, 0), v.repeat_interleave(in_group, 0), own);
   }
@@ -256,9 +255,9 @@ torch::Tensor mix_in_groups(AttentionFunction& function, const torch::Tensor& q,
 }  // namespace
 
 torch::Tensor MultiHeadAttention::forward(const torch::Tensor& query, const torch::Tensor& context,
-                                          const AttentionLayout& layout) {
+                                          const AttentionArgs& layout) {
   check_tokens("multi_head_attention: query", query, dim_, layout.query);
-  AttentionLayout whole;
+  AttentionArgs whole;
   Heads heads;
   if (layout.state && layout.state->declares("context_keys")) {
     heads.q = project_query(query);
@@ -281,7 +280,7 @@ torch::Tensor MultiHeadAttention::forward(const torch::Tensor& query, const torc
 
 // What a function makes of values each of which has a channel of its own.
 torch::Tensor MultiHeadAttention::weights_of(const torch::Tensor& query, const torch::Tensor& context,
-                                             const AttentionLayout& layout) const {
+                                             const AttentionArgs& layout) const {
   check_tokens("multi_head_attention: context", context, context_dim_, layout.context);
   Heads heads;
   project_context(context, heads);
@@ -296,19 +295,19 @@ void MultiHeadAttention::refuse_to_absorb() const {
               "first");
 }
 
-void MultiHeadAttention::absorb(const Affine& before) {
+void MultiHeadAttention::fold_affine_before(const Affine& before) {
   refuse_to_absorb();
   TORCH_CHECK(!kv_ || context_dim_ == dim_, "multi_head_attention: cannot absorb an affine map of ", dim_,
               " channels into a context of ", context_dim_);
   TORCH_CHECK(before.scale.numel() == dim_, "multi_head_attention: takes ", dim_,
               " channels and cannot absorb an affine map of ", before.scale.numel());
   for (const auto& linear : {qkv_, qk_v_, q_, kv_})
-    if (linear) linear->absorb(before);
+    if (linear) linear->fold_affine_before(before);
 }
 
-void MultiHeadAttention::absorb_into_query(const Affine& before) {
-  if (!q_) return Attention::absorb_into_query(before);
-  q_->absorb(before);
+void MultiHeadAttention::fold_affine_into_query(const Affine& before) {
+  if (!q_) return Attention::fold_affine_into_query(before);
+  q_->fold_affine_before(before);
 }
 
 void MultiHeadAttention::absorb_into_context(const Affine& before) {
@@ -316,7 +315,7 @@ void MultiHeadAttention::absorb_into_context(const Affine& before) {
   TORCH_CHECK(kv_,
               "multi_head_attention: cannot absorb an affine map of the context alone: keys share a projection with "
               "queries");
-  kv_->absorb(before);
+  kv_->fold_affine_before(before);
 }
 
 std::shared_ptr<Attention> MultiHeadAttention::with_fixed_context(const torch::Tensor& context,

@@ -36,24 +36,22 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
   /// channels, no heads or a dropout outside [0, 1).
   explicit MultiHeadAttention(const MultiHeadOptions& options);
 
-  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
-                        const AttentionLayout& layout) override;
-  std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const override;
+  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& layout) override;
+  std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const override;
   /// Throws c10::Error for an attention function other than softmax.
   void concatenate_cache(int64_t tokens, const TokenLayout& layout) override;
   bool has_cache() const override { return cache_ != nullptr; }
   std::shared_ptr<Attention> freeze_cache() const override;
-  void absorb(const Affine& before) override;
-  void absorb_into_query(const Affine& before) override;
-  void absorb_behind(const Affine& after) override { proj_->absorb_behind(after); }
+  void fold_affine_before(const Affine& before) override;
+  void fold_affine_into_query(const Affine& before) override;
+  void fold_affine_after(const Affine& after) override { proj_->fold_affine_after(after); }
   std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const override;
   /// The same for the context alone. Throws c10::Error where queries share a projection with its keys.
   void absorb_into_context(const Affine& before);
 
   /// How much each token of a context counts for queries that are projected already: heads (B, H, Lq, d), as the
   /// attention function tells them (Signal::attention_operands), context (B, Lk, context_dim) -> (B, H, Lq, Lk).
-  torch::Tensor weights_of(const torch::Tensor& heads, const torch::Tensor& context,
-                           const AttentionLayout& layout) const;
+  torch::Tensor weights_of(const torch::Tensor& heads, const torch::Tensor& context, const AttentionArgs& layout) const;
 
  protected:
   /// Of a copy of a layer that shares its parts: puts constant keys and values in the place of the cache.
@@ -66,24 +64,24 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
   torch::Tensor project_query(const torch::Tensor& query) const;
   void project_context(const torch::Tensor& context, Heads& heads) const;
   Heads project(const torch::Tensor& query, const torch::Tensor& context) const;
-  AttentionLayout add_relative_bias(const AttentionLayout& layout) const;
-  AttentionLayout remember(Heads& heads, const AttentionLayout& layout) const;
-  AttentionLayout fixed_context(Heads& heads, const torch::Tensor& context, const AttentionLayout& layout) const;
+  AttentionArgs add_relative_bias(const AttentionArgs& layout) const;
+  AttentionArgs remember(Heads& heads, const AttentionArgs& layout) const;
+  AttentionArgs fixed_context(Heads& heads, const torch::Tensor& context, const AttentionArgs& layout) const;
   void project_memory(const torch::Tensor& tokens, Heads& heads) const;
-  std::optional<Heads> read_memory(const torch::Tensor& context, const AttentionLayout& layout);
-  AttentionLayout add_memory(Heads& heads, const torch::Tensor& context, const AttentionLayout& layout);
+  std::optional<Heads> read_memory(const torch::Tensor& context, const AttentionArgs& layout);
+  AttentionArgs add_memory(Heads& heads, const torch::Tensor& context, const AttentionArgs& layout);
   void refuse_to_absorb() const;
 
   int64_t dim_, context_dim_, num_heads_, head_dim_;
   double projection_dropout_;
-  Part<Linear> qkv_, qk_v_, q_, kv_, proj_;
-  Part<AttentionFunction> function_;
-  Part<ConcatenatedCache> cache_;
-  OwnTensor memory_keys_, memory_values_;  // of a frozen cache: (1, H, L, d)
-  HeldValues memory_held_;                 // of the keys
-  OwnTensor relative_position_bias_table_;
+  Submodule<Linear> qkv_, qk_v_, q_, kv_, proj_;
+  Submodule<AttentionFunction> function_;
+  Submodule<ConcatenatedCache> cache_;
+  RegisteredTensor memory_keys_, memory_values_;  // of a frozen cache: (1, H, L, d)
+  HeldValues memory_held_;                        // of the keys
+  RegisteredTensor relative_position_bias_table_;
   std::optional<Grid> relative_window_;
-  mutable Latest<torch::Tensor> relative_index_;  // on the table's device
+  mutable Memoized<torch::Tensor> relative_index_;  // on the table's device
 };
 
 }  // namespace cachet::nn

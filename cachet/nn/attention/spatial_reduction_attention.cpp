@@ -68,12 +68,12 @@ torch::Tensor SpatialReductionAttention::reduce(const torch::Tensor& context, To
 }
 
 torch::Tensor SpatialReductionAttention::forward(const torch::Tensor& query, const torch::Tensor& context,
-                                                 const AttentionLayout& layout) {
+                                                 const AttentionArgs& layout) {
   if (!sr_) return MultiHeadAttention::forward(query, context, layout);
   check_tokens("spatial_reduction_attention: context", context, dim_, layout.context);
   TORCH_CHECK(!layout.causal && !layout.state && !layout.bias.defined(),
               "spatial_reduction_attention: reduced keys have no order and no pairs: no causal mask, stream or bias");
-  AttentionLayout reduced = layout;
+  AttentionArgs reduced = layout;
   const torch::Tensor keys = reduce(context, reduced.context);
   return MultiHeadAttention::forward(query, keys, reduced);
 }
@@ -92,9 +92,9 @@ std::shared_ptr<Attention> SpatialReductionAttention::freeze_cache() const {
   return frozen;
 }
 
-void SpatialReductionAttention::absorb(const Affine& before) {
-  if (!sr_) return MultiHeadAttention::absorb(before);
-  absorb_into_query(before);
+void SpatialReductionAttention::fold_affine_before(const Affine& before) {
+  if (!sr_) return MultiHeadAttention::fold_affine_before(before);
+  fold_affine_into_query(before);
   // Neither the convolution nor the pooling before it reads beyond the border.
   absorb_affine("spatial_reduction_attention", before, weight_, bias_);
   absorbed_ = true;

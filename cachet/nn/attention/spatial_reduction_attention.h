@@ -28,13 +28,12 @@ class SpatialReductionAttention : public Cloneable<SpatialReductionAttention, Mu
   SpatialReductionAttention(const MultiHeadOptions& options, const SpatialReductionOptions& reduction);
 
   /// Throws c10::Error for a context without a grid, with padding, or smaller than the ratio.
-  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
-                        const AttentionLayout& layout) override;
+  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& layout) override;
   /// The memory has as many entries as the reduced context has tokens.
   void concatenate_cache(int64_t tokens, const TokenLayout& layout) override;
   std::shared_ptr<Attention> freeze_cache() const override;
   /// Not for contexts with class tokens: these pass the convolution by.
-  void absorb(const Affine& before) override;
+  void fold_affine_before(const Affine& before) override;
   std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const override;
   /// The norm behind the convolution: into keys and values; into the 1 × 1 convolution where GELU stands between.
   std::vector<NormFold> norm_folds() override;
@@ -46,9 +45,9 @@ class SpatialReductionAttention : public Cloneable<SpatialReductionAttention, Mu
   ReductionForm form_;
   int64_t dim_, ratio_;
   bool absorbed_ = false;
-  Part<ModuleGroup> sr_;
-  OwnTensor weight_, bias_;  // (D, D, ratio, ratio), (D)
-  Part<Norm> norm_;
+  Submodule<ModuleGroup> sr_;
+  RegisteredTensor weight_, bias_;  // (D, D, ratio, ratio), (D)
+  Submodule<Norm> norm_;
 };
 
 }  // namespace cachet::nn

@@ -47,7 +47,7 @@ torch::Tensor TokenPerformer::feature_map(const torch::Tensor& x) const {
 }
 
 torch::Tensor TokenPerformer::forward(const torch::Tensor& query, const torch::Tensor& context,
-                                      const AttentionLayout& layout) {
+                                      const AttentionArgs& layout) {
   check_tokens("token_performer: query", query, kqv_->weight.size(1), layout.query);
   check_tokens("token_performer: context", context, kqv_->weight.size(1), layout.context);
   TORCH_CHECK(!layout.causal && !layout.state && !layout.bias.defined(),

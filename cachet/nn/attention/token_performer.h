@@ -22,17 +22,16 @@ class TokenPerformer : public Cloneable<TokenPerformer, Attention> {
  public:
   explicit TokenPerformer(const TokenPerformerOptions& options);
 
-  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
-                        const AttentionLayout& layout) override;
-  void absorb(const Affine& before) override { kqv_->absorb(before); }
+  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& layout) override;
+  void fold_affine_before(const Affine& before) override { kqv_->fold_affine_before(before); }
 
  private:
   torch::Tensor feature_map(const torch::Tensor& x) const;
 
   int64_t token_dim_;
   double dropout_;
-  Part<Linear> kqv_, proj_;
-  OwnTensor features_;
+  Submodule<Linear> kqv_, proj_;
+  RegisteredTensor features_;
 };
 
 }  // namespace cachet::nn

@@ -21,7 +21,7 @@ TokenTransformer::TokenTransformer(const TokenTransformerOptions& o)
 }
 
 torch::Tensor TokenTransformer::forward(const torch::Tensor& query, const torch::Tensor& context,
-                                        const AttentionLayout& layout) {
+                                        const AttentionArgs& layout) {
   check_tokens("token_transformer: query", query, qkv_->weight.size(1), layout.query);
   check_tokens("token_transformer: context", context, qkv_->weight.size(1), layout.context);
   TORCH_CHECK(!layout.causal && !layout.state,

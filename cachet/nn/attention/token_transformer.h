@@ -19,14 +19,13 @@ class TokenTransformer : public Cloneable<TokenTransformer, Attention> {
  public:
   explicit TokenTransformer(const TokenTransformerOptions& options);
 
-  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
-                        const AttentionLayout& layout) override;
-  void absorb(const Affine& before) override { qkv_->absorb(before); }
+  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& layout) override;
+  void fold_affine_before(const Affine& before) override { qkv_->fold_affine_before(before); }
 
  private:
   double scale_;
-  Part<Linear> qkv_, proj_;
-  Part<AttentionFunction> function_;
+  Submodule<Linear> qkv_, proj_;
+  Submodule<AttentionFunction> function_;
 };
 
 }  // namespace cachet::nn

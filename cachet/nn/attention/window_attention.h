@@ -32,7 +32,7 @@ class InWindows : public Cloneable<InWindows<Inner>, Inner> {
   }
 
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
-                        const AttentionLayout& layout) override {
+                        const AttentionArgs& layout) override {
     TORCH_CHECK(query.dim() == 3, "window_attention: query must be (B, L, D), got ", query.sizes());
     check_tokens("window_attention: query", query, query.size(2), layout.query);
     TORCH_CHECK(query.is_same(context), "window_attention: windows are of self-attention; pass the query as context");
@@ -45,19 +45,19 @@ class InWindows : public Cloneable<InWindows<Inner>, Inner> {
         windows_.get([&](const Windows& kept) { return kept.map() == map && kept.device() == query.device(); },
                      [&] { return Windows(map, settings_.window, settings_.shift, settings_.order, query.device()); });
     const torch::Tensor inside = windows->partition(query, beyond_);
-    auto inner = AttentionLayout::self({settings_.window, 0, {}});
+    auto inner = AttentionArgs::self({settings_.window, 0, {}});
     inner.bias = windows->mask();
     return windows->merge(Inner::forward(inside, inside, inner));
   }
 
   /// What fills the last windows beyond the map stands behind `before`: from now on it is what `before` makes that of.
-  void absorb(const Affine& before) override {
+  void fold_affine_before(const Affine& before) override {
     const torch::Tensor filling = beyond_.defined() ? beyond_ : at::zeros_like(before.shift);
     const torch::Tensor preimage = (filling - before.shift) / before.scale;
     TORCH_CHECK(
         preimage.isfinite().all().template item<bool>(),
         "window_attention: cannot absorb a scale of 0: nothing becomes the zeros that fill windows beyond the map");
-    Inner::absorb(before);
+    Inner::fold_affine_before(before);
     set_beyond(preimage);
   }
 
@@ -86,9 +86,9 @@ class InWindows : public Cloneable<InWindows<Inner>, Inner> {
       beyond_ = this->register_buffer("beyond", filling.detach().clone());
   }
 
-  OwnTensor beyond_;  // (C): what fills windows beyond the map; undefined = zeros
+  RegisteredTensor beyond_;  // (C): what fills windows beyond the map; undefined = zeros
   WindowSettings settings_;
-  Latest<Windows> windows_;
+  Memoized<Windows> windows_;
 };
 
 struct WindowAttentionOptions {

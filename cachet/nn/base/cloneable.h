@@ -10,8 +10,8 @@
 
 namespace cachet::nn {
 
-// How a module gets clone(): it derives from Cloneable, keeps what it registers in an OwnTensor or a Part, and has a
-// copy constructor, which the compiler writes. There is nothing else to do.
+// How a module gets clone(): it derives from Cloneable, keeps what it registers in an RegisteredTensor or a Part, and
+// has a copy constructor, which the compiler writes. There is nothing else to do.
 
 /// A module whose copy constructor registers, while clone() copies it, copies of all that the original has registered,
 /// under the same names and in the same order. Outside of clone() a copy shares them, as that of any module of

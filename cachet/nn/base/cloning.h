@@ -45,14 +45,14 @@ class Cloning {
 
 /// A tensor that a module has registered, as a parameter or a buffer of its own or of a part. In a copy of the module
 /// it is the copy's.
-class OwnTensor : public torch::Tensor {
+class RegisteredTensor : public torch::Tensor {
  public:
-  OwnTensor() = default;
-  OwnTensor(const OwnTensor& other) : torch::Tensor(Cloning::copied(other)) {}
-  OwnTensor(OwnTensor&&) = default;
-  OwnTensor& operator=(const OwnTensor&) = default;
-  OwnTensor& operator=(OwnTensor&&) = default;
-  OwnTensor& operator=(torch::Tensor tensor) {  // no constructor, so that `a ? own : other` is a plain tensor
+  RegisteredTensor() = default;
+  RegisteredTensor(const RegisteredTensor& other) : torch::Tensor(Cloning::copied(other)) {}
+  RegisteredTensor(RegisteredTensor&&) = default;
+  RegisteredTensor& operator=(const RegisteredTensor&) = default;
+  RegisteredTensor& operator=(RegisteredTensor&&) = default;
+  RegisteredTensor& operator=(torch::Tensor tensor) {  // no constructor, so that `a ? own : other` is a plain tensor
     torch::Tensor::operator=(std::move(tensor));
     return *this;
   }
@@ -60,19 +60,24 @@ class OwnTensor : public torch::Tensor {
 
 /// A module that another one has registered. In a copy of that one it is the copy's. Null where there is none.
 template <class Module>
-class Part : public std::shared_ptr<Module> {
+class Submodule : public std::shared_ptr<Module> {
  public:
   using Pointer = std::shared_ptr<Module>;
 
-  Part() = default;
-  Part(std::nullptr_t) {}
+  Submodule() = default;
+  Submodule(std::nullptr_t) {}
   template <class Derived>
-  requires std::is_convertible_v<Derived*, Module*> Part(std::shared_ptr<Derived> module)
+  requires std::is_convertible_v<Derived*, Module*> Submodule(std::shared_ptr<Derived> module)
       : Pointer(std::move(module)) {}
-  Part(const Part& other) : Pointer(std::dynamic_pointer_cast<Module>(Cloning::copied(other))) {}
-  Part(Part&&) = default;
-  Part& operator=(const Part&) = default;
-  Part& operator=(Part&&) = default;
+  Submodule(const Submodule& other) : Pointer(std::dynamic_pointer_cast<Module>(Cloning::copied(other))) {}
+  Submodule(Submodule&&) = default;
+  Submodule& operator=(const Submodule&) = default;
+  Submodule& operator=(Submodule&&) = default;
 };
+
+template <class Module>
+using Part [[deprecated("Submodule")]] = Submodule<Module>;
+
+using OwnTensor [[deprecated("RegisteredTensor")]] = RegisteredTensor;
 
 }  // namespace cachet::nn

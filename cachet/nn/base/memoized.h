@@ -9,12 +9,12 @@ namespace cachet::nn {
 
 /// What was made for the last input, kept because the next one mostly asks for the same. Any number of threads may ask.
 template <class Value>
-class Latest {
+class Memoized {
  public:
-  Latest() = default;
+  Memoized() = default;
   /// A copy has kept nothing yet: it may go to another device.
-  Latest(const Latest&) {}
-  Latest& operator=(const Latest&) {
+  Memoized(const Memoized&) {}
+  Memoized& operator=(const Memoized&) {
     value_.store(nullptr);
     return *this;
   }

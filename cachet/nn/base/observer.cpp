@@ -4,7 +4,7 @@
 
 namespace cachet::nn {
 
-void Observable::tell(Signal signal, const at::Tensor& value) const {
+void Observable::notify(Signal signal, const at::Tensor& value) const {
   if (observed({signal})) heard_.listener(heard_.path, signal, value.detach());
 }
 

@@ -63,10 +63,10 @@ class Signals {
 class Listener {
  public:
   /// Called with the module's path ("blocks.3.attn"), what is seen, and the value (detached).
-  using Hear = std::function<void(const std::string& path, Signal signal, const at::Tensor& value)>;
+  using Callback = std::function<void(const std::string& path, Signal signal, const at::Tensor& value)>;
 
   Listener() = default;
-  template <std::convertible_to<Hear> Function>
+  template <std::convertible_to<Callback> Function>
   requires(!std::same_as<Function, Listener>) Listener(Function hear, Signals wanted = Signals::all())
       : hear_(std::move(hear)), wanted_(wanted) {}
 
@@ -75,7 +75,7 @@ class Listener {
   explicit operator bool() const { return static_cast<bool>(hear_); }
 
  private:
-  Hear hear_;
+  Callback hear_;
   Signals wanted_;
 };
 
@@ -88,20 +88,20 @@ class Observable {
   Observable& operator=(const Observable&) { return *this; }
   virtual ~Observable() = default;
   /// Who hears of a module, and under which name.
-  struct Heard {
+  struct Subscription {
     std::string path;
     Listener listener;
   };
   /// From here on by this one alone. Returns who did before.
-  Heard listen(Heard by) { return std::exchange(heard_, std::move(by)); }
+  Subscription listen(Subscription by) { return std::exchange(heard_, std::move(by)); }
 
  protected:
   /// Whether somebody wants to hear any of these.
   bool observed(Signals any) const { return heard_.listener.wanted().share_any(any); }
-  void tell(Signal signal, const at::Tensor& value) const;
+  void notify(Signal signal, const at::Tensor& value) const;
 
  private:
-  Heard heard_;
+  Subscription heard_;
 };
 
 /// Attaches a listener to every observable module of a tree, for as long as it lives; who listened before hears nothing
@@ -114,7 +114,7 @@ class Observation {
   Observation& operator=(const Observation&) = delete;
 
  private:
-  std::vector<std::pair<std::shared_ptr<torch::nn::Module>, Observable::Heard>> before_;
+  std::vector<std::pair<std::shared_ptr<torch::nn::Module>, Observable::Subscription>> before_;
 };
 
 }  // namespace cachet::nn

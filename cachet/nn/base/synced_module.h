@@ -10,20 +10,22 @@ namespace cachet::nn {
 
 /// A module that sums over a batch: told of the processes among which the batch is split, it adds up their sums,
 /// forward and backward, and is what it would be on the whole batch.
-class Replicated {
+class SyncedModule {
  public:
-  virtual ~Replicated() = default;
+  virtual ~SyncedModule() = default;
   /// null: this process has the whole batch.
-  void use_replicas(std::shared_ptr<ops::Replicas> replicas) { replicas_ = std::move(replicas); }
+  void use_batch_reducer(std::shared_ptr<ops::BatchReducer> reducer) { reducer_ = std::move(reducer); }
 
  protected:
-  const std::shared_ptr<ops::Replicas>& replicas() const { return replicas_; }
+  const std::shared_ptr<ops::BatchReducer>& reducer() const { return reducer_; }
 
  private:
-  std::shared_ptr<ops::Replicas> replicas_;
+  std::shared_ptr<ops::BatchReducer> reducer_;
 };
 
 /// Tells all modules of a tree that sum over a batch. Each process must then run the same forward and backward passes.
-void use_replicas(torch::nn::Module& root, const std::shared_ptr<ops::Replicas>& replicas);
+void use_batch_reducer(torch::nn::Module& root, const std::shared_ptr<ops::BatchReducer>& reducer);
+
+using Replicated [[deprecated("SyncedModule")]] = SyncedModule;
 
 }  // namespace cachet::nn

@@ -19,13 +19,13 @@ Memory Cache::constant_memory() const {
 }
 
 torch::Tensor Cache::mean_over_replicas(const torch::Tensor& mean, int64_t samples) const {
-  if (!replicas()) return mean;
+  if (!reducer()) return mean;
   // The mean of none is no number; the graph stays, for the other processes wait for this one's part in the backward
   // pass too.
   const torch::Tensor none = at::full({}, samples == 0, mean.options().dtype(at::kBool).requires_grad(false));
   const torch::Tensor sum = mean.masked_fill(none, 0) * samples;
   const torch::Tensor count = at::full({}, samples, mean.options().requires_grad(false));
-  return ops::sum_over(sum, replicas()) / ops::sum_over(count, replicas());
+  return ops::sum_over(sum, reducer()) / ops::sum_over(count, reducer());
 }
 
 }  // namespace cachet::nn

@@ -21,14 +21,14 @@ struct Memory {
 };
 
 /// A fixed-length memory of earlier tokens of an attention layer. A renewal starts with an empty memory.
-class Cache : public StateModule, public Replicated, public Observable, public ops::Renewable, public PlugIn {
+class Cache : public StateModule, public SyncedModule, public Observable, public ops::Recalibrated, public PlugIn {
  public:
   using StateModule::StateModule;
 
   /// input (B, T, D), the layer's tokens; self_output (B, T, D), what its self-attention made of them. Returns what
   /// memory attention attends to, and stores the successor: in model state, shared by all samples, in training alone;
   /// in layout.state, one per lane, always. An empty batch leaves model state as it is.
-  virtual Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionLayout& layout) = 0;
+  virtual Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& layout) = 0;
 
   /// Sets the memory to zero, as it is before the first step.
   virtual void reset();
@@ -36,7 +36,7 @@ class Cache : public StateModule, public Replicated, public Observable, public o
   void end_renewal() override {}
 
   /// Declares what the cache remembers of a stream.
-  virtual void begin_stream(AttentionState& state) const = 0;
+  virtual void declare_state(AttentionState& state) const = 0;
 
   /// Why what memory attention attends to in evaluation depends on the input; nothing where it does not.
   virtual std::optional<std::string> why_memory_varies() const = 0;

@@ -7,15 +7,15 @@
 namespace cachet::nn {
 namespace {
 
-constexpr int64_t kMostReadCacheLength = 1'000'000;  // version 0.1.0 trained with as many slots
+constexpr int64_t kMaxReadCacheLength = 1'000'000;  // version 0.1.0 trained with as many slots
 constexpr std::array<config::Choice<CacheScope>, 2> kScopes{
-    {{"batch_mean", CacheScope::batch_mean}, {"lane", CacheScope::lane}}};
+    {{"batch_mean", CacheScope::batch_mean}, {"lane", CacheScope::batch_row}}};
 
 }  // namespace
 
 CachedLayerOptions read_cached_layer(const config::View& table, CachedLayerOptions layer) {
   layer.ratio = table.real("ratio", layer.ratio, {0.0, 1.0, /*least_excluded=*/true});
-  if (table.has("length")) layer.length = table.integer("length", 64, {1, kMostReadCacheLength});
+  if (table.has("length")) layer.length = table.integer("length", 64, {1, kMaxReadCacheLength});
   layer.share_start = table.real("share_start", layer.share_start, {-20.0, 20.0});
   layer.positional_convolution = table.boolean("positional_convolution", layer.positional_convolution);
   return layer;
@@ -23,7 +23,7 @@ CachedLayerOptions read_cached_layer(const config::View& table, CachedLayerOptio
 
 CacheScope read_cache_scope(const config::View& table, CacheScope scope, Streams streams) {
   scope = table.choice("scope", scope, kScopes);
-  if (scope == CacheScope::lane && streams == Streams::none)
+  if (scope == CacheScope::batch_row && streams == Streams::none)
     table.problem("scope", "'lane' is for models that read streams, which this one does not; use 'batch_mean'");
   return scope;
 }

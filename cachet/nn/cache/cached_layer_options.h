@@ -9,13 +9,13 @@ namespace cachet::nn {
 
 /// The most slots that a cache of a new run may have: more than any block has tokens, of which the first stage of a
 /// detector has 67,200. Older runs may have more.
-inline constexpr int64_t kMostCacheLength = 131'072;
+inline constexpr int64_t kMaxCacheLength = 131'072;
 
 /// Whose memory it is: one for all samples, averaged over the batch, or one per lane of a stream.
-enum class CacheScope { batch_mean, lane };
+enum class CacheScope { batch_mean, batch_row };
 
 /// Whether a model reads streams, each lane of a batch one: without them no cache can belong to a lane.
-enum class Streams { none, lanes };
+enum class Streams { none, batch_rows };
 
 /// What the options of a cache with a memory attention of its own say of the layer around it: its memory's channels and
 /// length, and what the layer adds.

@@ -13,7 +13,7 @@ namespace {
 
 // The keys that other caches have, and why this one does not.
 ConcatenatedCacheOptions read_concatenated_cache(const config::View& table, Streams streams) {
-  if (streams == Streams::lanes) table.problem("kind", kConcatenatedIsForImages);
+  if (streams == Streams::batch_rows) table.problem("kind", kConcatenatedIsForImages);
   const std::string leave = "; leave it out";
   for (const char* key : {"ratio", "length", "pool"})
     table.refuse(key, "a concatenated cache has an entry for each of the layer's own keys, as wide as these" + leave);
@@ -44,9 +44,9 @@ void ConcatenatedCache::reset() {
   held_.set(tokens, false);
 }
 
-Memory ConcatenatedCache::step(const torch::Tensor& input, const torch::Tensor&, const AttentionLayout& layout) {
-  const torch::Tensor previous = tokens.detach().clone();    // the backward pass needs what was read
-  if (is_training() && (input.size(0) > 0 || replicas())) {  // no samples have no mean
+Memory ConcatenatedCache::step(const torch::Tensor& input, const torch::Tensor&, const AttentionArgs& layout) {
+  const torch::Tensor previous = tokens.detach().clone();   // the backward pass needs what was read
+  if (is_training() && (input.size(0) > 0 || reducer())) {  // no samples have no mean
     const at::NoGradGuard no_grad;
     std::optional<torch::Tensor> padding;
     if (layout.context.padding.defined()) padding = layout.context.padding;

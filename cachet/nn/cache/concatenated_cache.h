@@ -32,8 +32,8 @@ class ConcatenatedCache : public Cloneable<ConcatenatedCache, Cache>, public ops
 
   /// input (B, L', D): what keys and values are projected from; its layout is layout.context. Returns the memory of the
   /// step before. `self_output` is not looked at and may be undefined.
-  Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionLayout& layout) override;
-  void begin_stream(AttentionState&) const override {}
+  Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& layout) override;
+  void declare_state(AttentionState&) const override {}
   std::optional<std::string> why_memory_varies() const override { return std::nullopt; }
 
   void reset() override;
@@ -45,7 +45,7 @@ class ConcatenatedCache : public Cloneable<ConcatenatedCache, Cache>, public ops
   /// Fills an empty memory with noise, as if a step had been stored.
   void fill();
 
-  OwnTensor tokens;
+  RegisteredTensor tokens;
 
  private:
   Memory stored_memory() const override { return {tokens, {}}; }

@@ -49,20 +49,20 @@ torch::Tensor FifoCache::push(const torch::Tensor& cache, const torch::Tensor& x
   return at::cat({before, sorted}, 1).gather(1, kept.unsqueeze(2).expand({batch, length, width}));
 }
 
-Memory FifoCache::step(const torch::Tensor& input, const torch::Tensor&, const AttentionLayout& layout) {
-  const bool lane = options_.scope == CacheScope::lane;
-  TORCH_CHECK(!lane || layout.state,
+Memory FifoCache::step(const torch::Tensor& input, const torch::Tensor&, const AttentionArgs& layout) {
+  const bool batch_row = options_.scope == CacheScope::batch_row;
+  TORCH_CHECK(!batch_row || layout.state,
               "fifo_cache: scope = lane needs the stream's state in AttentionLayout::state (Attention::make_state)");
   torch::Tensor previous = tokens.detach().clone();
-  if (lane) {
+  if (batch_row) {
     previous = previous.expand({input.size(0), -1, -1});
     if (const torch::Tensor held = layout.state->get("cache"); held.defined()) previous = held;
   }
-  if (lane || (is_training() && (input.size(0) > 0 || replicas()))) {  // no samples have no mean
+  if (batch_row || (is_training() && (input.size(0) > 0 || reducer()))) {  // no samples have no mean
     at::NoGradGuard no_grad;
     const torch::Tensor x = input.narrow(2, 0, tokens.size(2)).to(tokens.scalar_type());
     const torch::Tensor next = push(previous, x, layout.query);
-    if (lane)
+    if (batch_row)
       layout.state->set("cache", next);
     else
       tokens.copy_(mean_over_replicas(next.mean(0, /*keepdim=*/true), next.size(0)));
@@ -70,8 +70,8 @@ Memory FifoCache::step(const torch::Tensor& input, const torch::Tensor&, const A
   return {previous, memory_layout_};
 }
 
-void FifoCache::begin_stream(AttentionState& state) const {
-  if (options_.scope == CacheScope::lane) state.declare("cache", StateOwner::lanes);
+void FifoCache::declare_state(AttentionState& state) const {
+  if (options_.scope == CacheScope::batch_row) state.declare("cache", StateOwner::batch_rows);
 }
 
 std::optional<std::string> FifoCache::why_memory_varies() const {

@@ -26,11 +26,11 @@ class FifoCache : public Cloneable<FifoCache, Cache> {
  public:
   FifoCache(const FifoCacheOptions& options, int64_t dim, int64_t tokens, const TokenLayout& layout = {});
 
-  Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionLayout& layout) override;
-  void begin_stream(AttentionState& state) const override;
+  Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& layout) override;
+  void declare_state(AttentionState& state) const override;
   std::optional<std::string> why_memory_varies() const override;
 
-  OwnTensor tokens;  // the stored cache
+  RegisteredTensor tokens;  // the stored cache
 
  private:
   Memory stored_memory() const override { return {tokens, memory_layout_}; }

@@ -36,16 +36,17 @@ GatedRecurrentCacheOptions read_gated_recurrent_cache(const config::View& table,
   auto options = GatedRecurrentCacheOptions::of(table.choice("variant", Variant::paper, kCacheVariants));
   options = with_layer(options, read_cached_layer(table, layer_of(options)));
   options.scope = read_cache_scope(table, options.scope, streams);
-  const bool lanes = options.scope == CacheScope::lane;
-  options.attend = table.choice("attend", lanes ? CacheAttend::per_sample : options.attend, kAttends);
+  const bool batch_rows = options.scope == CacheScope::batch_row;
+  options.attend = table.choice("attend", batch_rows ? CacheAttend::per_sample : options.attend, kAttends);
   options.inference = table.choice(
-      "inference", lanes ? CacheInference::updated : options.inference.value_or(CacheInference::frozen), kInferences);
+      "inference", batch_rows ? CacheInference::updated : options.inference.value_or(CacheInference::frozen),
+      kInferences);
   if (options.inference == CacheInference::updated && streams == Streams::none)
     table.problem("inference", "'updated' is for models that read streams, which this one does not");
   options.gradient = table.choice("gradient", options.gradient, kGradients);
   options.gates = table.choice("gates", options.gates, kGates);
   options.pool = table.integer("pool", options.pool, {1, 64});
-  if (lanes && options.attend == CacheAttend::mean)
+  if (batch_rows && options.attend == CacheAttend::mean)
     table.problem("attend", "'mean' would mix the lanes of scope = \"lane\"; use 'per_sample'");
   return options;
 }
@@ -58,7 +59,7 @@ Grid pooled_grid(const Grid& grid, int64_t pool) {
   return {(grid.height + pool - 1) / pool, (grid.width + pool - 1) / pool};
 }
 
-AttentionState& lanes(const AttentionLayout& layout, const char* why) {
+AttentionState& batch_rows(const AttentionArgs& layout, const char* why) {
   TORCH_CHECK(layout.state, "gated_recurrent_cache: ", why,
               " needs the stream's state in AttentionLayout::state "
               "(Attention::make_state)");
@@ -126,7 +127,7 @@ torch::Tensor GatedRecurrentCache::compress(const torch::Tensor& source, const T
 }
 
 // Without learned gates one whose sigmoid is of nothing.
-ops::GateWeights GatedRecurrentCache::gate(const Part<Linear>& learned) const {
+ops::GateWeights GatedRecurrentCache::gate(const Submodule<Linear>& learned) const {
   if (learned) return weights_of(*learned);
   return {at::zeros(candidate_->weight.sizes(), candidate_->options()),
           at::zeros_like(candidate_->bias, at::TensorOptions().requires_grad(false))};
@@ -136,12 +137,12 @@ ops::GateWeights GatedRecurrentCache::gate(const Part<Linear>& learned) const {
 void GatedRecurrentCache::tell_gates(const torch::Tensor& cache, const torch::Tensor& x) const {
   const at::NoGradGuard no_grad;
   const torch::Tensor both = at::cat({cache.expand({x.size(0), -1, -1}).to(x.scalar_type()), x}, 2);
-  const auto opening = [&](const Part<Linear>& learned) {
+  const auto opening = [&](const Submodule<Linear>& learned) {
     const ops::GateWeights weights = gate(learned);
     return at::linear(both.to(weights.weight.scalar_type()), weights.weight, weights.bias).sigmoid();
   };
-  tell(Signal::reset_gate, opening(reset_gate_));
-  tell(Signal::update_gate, opening(update_gate_));
+  notify(Signal::reset_gate, opening(reset_gate_));
+  notify(Signal::update_gate, opening(update_gate_));
 }
 
 ops::GrcUpdated GatedRecurrentCache::update(const torch::Tensor& cache, const torch::Tensor& x) const {
@@ -154,16 +155,16 @@ ops::GrcUpdated GatedRecurrentCache::update(const torch::Tensor& cache, const to
   return next;
 }
 
-void GatedRecurrentCache::begin_stream(AttentionState& state) const {
-  const auto owner = options_.scope == CacheScope::lane ? StateOwner::lanes : StateOwner::shared;
+void GatedRecurrentCache::declare_state(AttentionState& state) const {
+  const auto owner = options_.scope == CacheScope::batch_row ? StateOwner::batch_rows : StateOwner::shared;
   state.declare("cache", owner);
-  state.declare("last_tokens", StateOwner::lanes);
+  state.declare("last_tokens", StateOwner::batch_rows);
   state.declare("last_cache", owner);
 }
 
 std::optional<std::string> GatedRecurrentCache::why_memory_varies() const {
   const std::string name = "gated_recurrent_cache: ";
-  if (options_.scope == CacheScope::lane)
+  if (options_.scope == CacheScope::batch_row)
     return name + "scope = lane moves in evaluation too: memory attention reads each stream's own cache";
   if (moves_in_evaluation())
     return name +
@@ -176,7 +177,7 @@ std::optional<std::string> GatedRecurrentCache::why_memory_varies() const {
 }
 
 std::optional<std::string> GatedRecurrentCache::why_memory_is_unfamiliar() const {
-  if (options_.scope == CacheScope::lane || options_.attend == CacheAttend::mean ||
+  if (options_.scope == CacheScope::batch_row || options_.attend == CacheAttend::mean ||
       options_.inference_or_default() != CacheInference::frozen)
     return std::nullopt;
   return "training attends to each sample's own cache (attend = \"per_sample\"), evaluation to the stored mean of all "
@@ -187,43 +188,43 @@ std::optional<std::string> GatedRecurrentCache::why_memory_is_unfamiliar() const
 bool GatedRecurrentCache::moves_in_evaluation() const {
   const CacheInference inference = options_.inference_or_default();
   return inference == CacheInference::updated ||
-         (inference == CacheInference::per_sample && options_.scope == CacheScope::lane);
+         (inference == CacheInference::per_sample && options_.scope == CacheScope::batch_row);
 }
 
 // Whether the cache is in the stream's state, and why, as an option says it.
-const char* GatedRecurrentCache::held_by_stream(const AttentionLayout& layout) const {
-  if (options_.scope == CacheScope::lane) return "scope = lane";
+const char* GatedRecurrentCache::held_by_stream(const AttentionArgs& layout) const {
+  if (options_.scope == CacheScope::batch_row) return "scope = lane";
   if (!is_training()) return updates() ? "inference = updated" : nullptr;
   return layout.causal && options_.gradient == CacheGradient::carry ? "gradient = carry" : nullptr;
 }
 
-torch::Tensor GatedRecurrentCache::stored(const AttentionLayout& layout, int64_t batch) const {
+torch::Tensor GatedRecurrentCache::stored(const AttentionArgs& layout, int64_t batch) const {
   if (const char* why = held_by_stream(layout)) {
-    const torch::Tensor held = lanes(layout, why).get("cache");
+    const torch::Tensor held = batch_rows(layout, why).get("cache");
     if (held.defined()) return held;
-    if (options_.scope == CacheScope::lane) return tokens.detach().expand({batch, -1, -1}).clone();
+    if (options_.scope == CacheScope::batch_row) return tokens.detach().expand({batch, -1, -1}).clone();
   }
   // A copy: the buffer is written below, and the backward pass needs what was read.
   return tokens.detach().clone();
 }
 
-void GatedRecurrentCache::store(const ops::GrcUpdated& next, const AttentionLayout& layout) {
+void GatedRecurrentCache::store(const ops::GrcUpdated& next, const AttentionArgs& layout) {
   const bool carried = layout.causal && options_.gradient == CacheGradient::carry && is_training();
-  const bool lane = options_.scope == CacheScope::lane;
-  if (!lane && next.samples.size(0) == 0 && !replicas()) return;  // no sample has a mean
-  const torch::Tensor& successor = lane ? next.samples : next.mean;
+  const bool batch_row = options_.scope == CacheScope::batch_row;
+  if (!batch_row && next.samples.size(0) == 0 && !reducer()) return;  // no sample has a mean
+  const torch::Tensor& successor = batch_row ? next.samples : next.mean;
   if (held_by_stream(layout)) layout.state->set("cache", carried ? successor : successor.detach());
-  if (lane || !is_training()) return;
+  if (batch_row || !is_training()) return;
   at::NoGradGuard no_grad;
   tokens.copy_(next.mean);
 }
 
 torch::Tensor GatedRecurrentCache::causal_step(const torch::Tensor& previous, const torch::Tensor& x,
-                                               const AttentionLayout& layout) {
+                                               const AttentionArgs& layout) {
   torch::Tensor attended = previous;
   const bool recompute = options_.gradient == CacheGradient::recompute && is_training();
   if (recompute) {
-    AttentionState& held = lanes(layout, "gradient = recompute");
+    AttentionState& held = batch_rows(layout, "gradient = recompute");
     if (const torch::Tensor last = held.get("last_tokens"); last.defined()) {
       const auto [samples, mean] = update(held.get("last_cache"), last);
       attended = options_.scope == CacheScope::batch_mean ? mean : samples;
@@ -239,7 +240,7 @@ torch::Tensor GatedRecurrentCache::causal_step(const torch::Tensor& previous, co
 }
 
 Memory GatedRecurrentCache::step(const torch::Tensor& input, const torch::Tensor& self_output,
-                                 const AttentionLayout& layout) {
+                                 const AttentionArgs& layout) {
   const torch::Tensor previous = stored(layout, input.size(0));
   if (!updates() && (layout.causal || options_.inference_or_default() == CacheInference::frozen))
     return {previous, memory_layout_};
@@ -249,7 +250,7 @@ Memory GatedRecurrentCache::step(const torch::Tensor& input, const torch::Tensor
 
   const ops::GrcUpdated next = update(previous, x);
   if (updates()) store(next, layout);
-  // Lanes are streams of their own, and so are the samples of an evaluation.
+  // BatchRows are streams of their own, and so are the samples of an evaluation.
   const bool together = is_training() && options_.scope == CacheScope::batch_mean;
   return {together && options_.attend == CacheAttend::mean ? next.mean : next.samples, memory_layout_};
 }

@@ -38,7 +38,7 @@ struct GatedRecurrentCacheOptions {
   static GatedRecurrentCacheOptions of(GatedRecurrentCacheVariant variant);
 
   CacheInference inference_or_default() const {
-    return inference.value_or(scope == CacheScope::lane ? CacheInference::updated : CacheInference::frozen);
+    return inference.value_or(scope == CacheScope::batch_row ? CacheInference::updated : CacheInference::frozen);
   }
 
   static const CacheKind<GatedRecurrentCacheOptions> kKind;
@@ -59,30 +59,30 @@ class GatedRecurrentCache : public Cloneable<GatedRecurrentCache, Cache> {
   GatedRecurrentCache(const GatedRecurrentCacheOptions& options, int64_t dim, int64_t tokens,
                       const TokenLayout& layout);
 
-  Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionLayout& layout) override;
-  void begin_stream(AttentionState& state) const override;
+  Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& layout) override;
+  void declare_state(AttentionState& state) const override;
   std::optional<std::string> why_memory_varies() const override;
   std::optional<std::string> why_memory_is_unfamiliar() const override;
 
-  OwnTensor tokens;  // the stored cache
+  RegisteredTensor tokens;  // the stored cache
 
  private:
   Memory stored_memory() const override { return {tokens, memory_layout_}; }
   torch::Tensor compress(const torch::Tensor& source, const TokenLayout& layout) const;
-  ops::GateWeights gate(const Part<Linear>& learned) const;
+  ops::GateWeights gate(const Submodule<Linear>& learned) const;
   ops::GrcUpdated update(const torch::Tensor& cache, const torch::Tensor& x) const;
   void tell_gates(const torch::Tensor& cache, const torch::Tensor& x) const;
-  torch::Tensor stored(const AttentionLayout& layout, int64_t batch) const;
-  void store(const ops::GrcUpdated& next, const AttentionLayout& layout);
-  torch::Tensor causal_step(const torch::Tensor& previous, const torch::Tensor& x, const AttentionLayout& layout);
-  const char* held_by_stream(const AttentionLayout& layout) const;
+  torch::Tensor stored(const AttentionArgs& layout, int64_t batch) const;
+  void store(const ops::GrcUpdated& next, const AttentionArgs& layout);
+  torch::Tensor causal_step(const torch::Tensor& previous, const torch::Tensor& x, const AttentionArgs& layout);
+  const char* held_by_stream(const AttentionArgs& layout) const;
   bool updates() const { return is_training() || moves_in_evaluation(); }
   bool moves_in_evaluation() const;
 
   GatedRecurrentCacheOptions options_;
   TokenLayout memory_layout_;
-  Part<Linear> reset_gate_, update_gate_, candidate_;
-  Part<LayerNorm> norm_;
+  Submodule<Linear> reset_gate_, update_gate_, candidate_;
+  Submodule<LayerNorm> norm_;
 };
 
 }  // namespace cachet::nn

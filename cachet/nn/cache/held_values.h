@@ -24,7 +24,7 @@ class HeldValues {
     uint32_t version;  // of its values: each write in place counts
     bool holds;
   };
-  mutable Latest<Answer> answer_;
+  mutable Memoized<Answer> answer_;
 };
 
 }  // namespace cachet::nn

@@ -20,8 +20,8 @@ class AdaptiveEmbedding : public Cloneable<AdaptiveEmbedding> {
   torch::Tensor forward(const torch::Tensor& ids) const;
 
   /// One, or one a cluster; projections are undefined where there are none.
-  const OwnTensor& table(size_t i) const { return tables_.at(i); }
-  const OwnTensor& projection(size_t i) const { return projections_.at(i); }
+  const RegisteredTensor& table(size_t i) const { return tables_.at(i); }
+  const RegisteredTensor& projection(size_t i) const { return projections_.at(i); }
 
  private:
   torch::Tensor embed(size_t table, const torch::Tensor& ids) const;
@@ -29,7 +29,7 @@ class AdaptiveEmbedding : public Cloneable<AdaptiveEmbedding> {
 
   double scale_;
   std::vector<TokenCluster> clusters_;  // one for each table
-  std::vector<OwnTensor> tables_, projections_;
+  std::vector<RegisteredTensor> tables_, projections_;
 };
 
 }  // namespace cachet::nn

@@ -56,7 +56,7 @@ std::vector<AdaptiveSoftmax::Scores> AdaptiveSoftmax::by_cluster() const {
   for (const TokenCluster& cluster : clusters_) counts.push_back(cluster.count);
   // One split, whose gradient is put together once: each slice's own would be as large as the table.
   const bool one_table = tables_.size() < clusters_.size();
-  const auto parts = [&](const std::vector<OwnTensor>& all) {
+  const auto parts = [&](const std::vector<RegisteredTensor>& all) {
     return one_table ? all[0].split_with_sizes(counts) : std::vector<torch::Tensor>(all.begin(), all.end());
   };
   const std::vector<torch::Tensor> weights = parts(tables_), biases = parts(biases_);

@@ -48,8 +48,8 @@ class AdaptiveSoftmax : public Cloneable<AdaptiveSoftmax> {
 
   int64_t dim_;
   std::vector<TokenCluster> clusters_;
-  std::vector<OwnTensor> tables_, biases_, projections_;
-  OwnTensor cluster_weight_, cluster_bias_;
+  std::vector<RegisteredTensor> tables_, biases_, projections_;
+  RegisteredTensor cluster_weight_, cluster_bias_;
 };
 
 }  // namespace cachet::nn

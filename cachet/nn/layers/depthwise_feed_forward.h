@@ -16,8 +16,8 @@ class DepthwiseFeedForward : public Cloneable<DepthwiseFeedForward, FeedForward>
 
  private:
   BeforeDepthwise before_;
-  Part<ModuleGroup> dwconv_;
-  OwnTensor weight_, bias_;  // (hidden, 1, 3, 3), (hidden)
+  Submodule<ModuleGroup> dwconv_;
+  RegisteredTensor weight_, bias_;  // (hidden, 1, 3, 3), (hidden)
 };
 
 }  // namespace cachet::nn

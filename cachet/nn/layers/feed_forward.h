@@ -28,7 +28,7 @@ class FeedForward : public Cloneable<FeedForward> {
   /// x (B, L, dim) -> (B, L, dim); layout says how the tokens lie, for those that mix neighbours.
   virtual torch::Tensor forward(const torch::Tensor& x, const TokenLayout& layout) const;
   /// From now on the layer does to x what it did to before.apply(x).
-  void absorb(const Affine& before) { fc1_->absorb(before); }
+  void fold_affine_before(const Affine& before) { fc1_->fold_affine_before(before); }
 
  protected:
   torch::Tensor drop(const torch::Tensor& x) const;
@@ -37,7 +37,7 @@ class FeedForward : public Cloneable<FeedForward> {
   torch::Tensor activate(const torch::Tensor& x) const;
 
   Activation activation_;
-  Part<Linear> fc1_, fc2_;
+  Submodule<Linear> fc1_, fc2_;
 
  private:
   double dropout_, hidden_dropout_;

@@ -59,13 +59,13 @@ void Linear::keep_bias(const torch::Tensor& value) {
   *parameters_.find("bias") = bias;
 }
 
-void Linear::absorb(const Affine& before) {
+void Linear::fold_affine_before(const Affine& before) {
   const torch::Tensor shift = bias_or_zeros();
   absorb_affine("linear", before, weight, shift);
   keep_bias(shift);
 }
 
-void Linear::absorb_behind(const Affine& after) {
+void Linear::fold_affine_after(const Affine& after) {
   const torch::Tensor shift = bias_or_zeros();
   absorb_affine_behind("linear", after, weight, shift);
   keep_bias(shift);

@@ -18,9 +18,9 @@ class Linear : public Cloneable<Linear>, public ops::Packable {
   /// Throws c10::Error unless x has that many channels.
   torch::Tensor forward(const torch::Tensor& x) const;
   /// From now on the layer does to x what it did to before.apply(x). A layer without a bias gets one.
-  void absorb(const Affine& before);
+  void fold_affine_before(const Affine& before);
   /// From now on the layer gives what after.apply() made of its result. A layer without a bias gets one.
-  void absorb_behind(const Affine& after);
+  void fold_affine_after(const Affine& after);
 
   torch::Tensor pack() override;
   void unpack(const torch::Tensor& unpacked) override;
@@ -30,7 +30,7 @@ class Linear : public Cloneable<Linear>, public ops::Packable {
   /// Type and device of the weight, for tensors that lie as others do and have no gradient.
   torch::TensorOptions options() const;
 
-  OwnTensor weight, bias;  // (outputs, inputs); (outputs) or undefined
+  RegisteredTensor weight, bias;  // (outputs, inputs); (outputs) or undefined
 
  private:
   torch::Tensor bias_or_zeros() const;

@@ -61,9 +61,9 @@ torch::Tensor BatchNorm::training_forward(const torch::Tensor& x, const torch::T
                                           double momentum) {
   const int64_t channels = weight.size(0);
   const torch::Tensor flat = x.reshape({-1, channels});
-  TORCH_CHECK(flat.size(0) > 1 || replicas(), "batch_norm: training needs at least two tokens, got an input of ",
+  TORCH_CHECK(flat.size(0) > 1 || reducer(), "batch_norm: training needs at least two tokens, got an input of ",
               x.sizes(), "; take a larger batch or image, or another norm");
-  if (!padding.defined() && !observed({Signal::statistic, Signal::used_statistic}) && !replicas()) {
+  if (!padding.defined() && !observed({Signal::statistic, Signal::used_statistic}) && !reducer()) {
     torch::Tensor(running.batches).add_(1);
     return at::batch_norm(flat, weight, bias, running.mean, running.variance, /*training=*/true, momentum, options_.eps,
                           /*cudnn_enabled=*/false)
@@ -73,9 +73,9 @@ torch::Tensor BatchNorm::training_forward(const torch::Tensor& x, const torch::T
   const torch::Tensor wide = flat.to(running.variance.scalar_type());
   const torch::Tensor valid = padding.defined() ? padding.reshape({-1, 1}).bitwise_not()
                                                 : at::ones({flat.size(0), 1}, flat.options().dtype(at::kBool));
-  const auto over_all = [&](const torch::Tensor& sums) { return ops::sum_over(sums, replicas()); };
+  const auto over_all = [&](const torch::Tensor& sums) { return ops::sum_over(sums, reducer()); };
   const torch::Tensor tokens = valid.sum();
-  const torch::Tensor of_all = replicas() ? over_all(tokens.to(wide.scalar_type())) : tokens;
+  const torch::Tensor of_all = reducer() ? over_all(tokens.to(wide.scalar_type())) : tokens;
   const torch::Tensor enough = of_all >= 2, count = of_all.clamp_min(2);
   const auto mean_of = [&](const torch::Tensor& t) {
     return over_all(at::where(valid, t, at::Scalar(0)).sum(0)) / count;
@@ -90,8 +90,8 @@ torch::Tensor BatchNorm::training_forward(const torch::Tensor& x, const torch::T
     move(running.mean, mean);
     move(running.variance, variance * count / (count - 1));
   }
-  tell(Signal::statistic, variance);
-  tell(Signal::used_statistic, variance);
+  notify(Signal::statistic, variance);
+  notify(Signal::used_statistic, variance);
   return ((wide - mean) * at::rsqrt(variance + options_.eps) * weight + bias).to(x.scalar_type()).view(x.sizes());
 }
 

@@ -19,7 +19,7 @@ struct BatchNormOptions {
 /// running averages at inference. Training throws c10::Error when the batch has fewer than two tokens,
 /// padding counted: with fewer valid ones, which no value is looked at for, the running averages stay as they are.
 /// A renewal takes the mean of the batches' means and of their unbiased variances, as torch.optim.swa_utils.update_bn.
-class BatchNorm : public Cloneable<BatchNorm, Norm>, public ops::Renewable {
+class BatchNorm : public Cloneable<BatchNorm, Norm>, public ops::Recalibrated {
  public:
   BatchNorm(int64_t channels, const BatchNormOptions& options);
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
@@ -28,8 +28,8 @@ class BatchNorm : public Cloneable<BatchNorm, Norm>, public ops::Renewable {
   void begin_renewal() override { renewal_.emplace(); }
   void end_renewal() override;
 
-  OwnTensor weight, bias, running_mean, running_var;  // (C)
-  OwnTensor num_batches_tracked;                      // () int64
+  RegisteredTensor weight, bias, running_mean, running_var;  // (C)
+  RegisteredTensor num_batches_tracked;                      // () int64
 
  private:
   struct Running {

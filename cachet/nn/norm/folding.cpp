@@ -28,7 +28,7 @@ FoldedNorm into_reader(torch::nn::Module& owner, const std::string& name, std::s
                        const Absorb& absorb) {
   try {
     const SplitNorm parts = norm->split();
-    absorb(parts.affine);
+    fold_affine_before(parts.affine);
     const bool gone = is_gone(*parts.core);
     put(owner, name, norm, parts.core);
     if (gone) return {Outcome::gone};
@@ -43,7 +43,7 @@ FoldedNorm into_writer(torch::nn::Module& owner, const std::string& name, std::s
   const auto affine = norm->inference_affine();
   if (!affine) return {Outcome::stays, "it looks at its input, and what reads it is no linear map"};
   try {
-    absorb(*affine);
+    fold_affine_before(*affine);
     put(owner, name, norm, std::make_shared<NoNorm>(affine->scale.numel()));
     return {Outcome::gone};
   } catch (const c10::Error& error) {

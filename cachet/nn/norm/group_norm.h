@@ -32,7 +32,7 @@ class GroupNorm : public Cloneable<GroupNorm, Norm> {
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
   SplitNorm split() const override;
 
-  OwnTensor weight, bias;  // (C)
+  RegisteredTensor weight, bias;  // (C)
 
  private:
   int64_t groups_;

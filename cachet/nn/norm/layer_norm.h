@@ -19,7 +19,7 @@ class LayerNorm : public Cloneable<LayerNorm, Norm> {
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
   SplitNorm split() const override;
 
-  OwnTensor weight, bias;  // (C)
+  RegisteredTensor weight, bias;  // (C)
 
  private:
   double eps_;

@@ -29,7 +29,7 @@ struct NormWindowUse {
 };
 
 /// A normalisation over the channels of tokens. Own weight and bias, where a form has them, are called so.
-class Norm : public StateModule, public Observable, public Replicated, public PlugIn {
+class Norm : public StateModule, public Observable, public SyncedModule, public PlugIn {
  public:
   using StateModule::StateModule;
   /// x (…, C), token_mask (…) bool, true = padding, undefined = none. Returns the shape and dtype of x; what stands at

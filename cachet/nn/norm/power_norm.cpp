@@ -51,10 +51,10 @@ torch::Tensor PowerNorm::forward(const torch::Tensor& x, const torch::Tensor& to
   if (renewal_) return renewing_forward(scaled, token_mask);
   const auto [y, used, own] =
       ops::power_norm(scaled, weight, bias, token_mask.defined() ? std::optional(token_mask) : std::nullopt,
-                      {statistics, counters}, options_.settings, replicas());
+                      {statistics, counters}, options_.settings, reducer());
   if (observed({Signal::statistic, Signal::used_statistic, Signal::gradient_statistic})) {
-    tell(Signal::statistic, own);
-    tell(Signal::used_statistic, used);
+    notify(Signal::statistic, own);
+    notify(Signal::used_statistic, used);
     if (scaled.requires_grad()) tell_gradient_statistic(scaled, used, own);
   }
   return y;
@@ -65,7 +65,7 @@ torch::Tensor PowerNorm::renewing_forward(const torch::Tensor& scaled, const tor
   own.warmup = std::numeric_limits<int64_t>::max();
   const ops::PowerNormState fresh = ops::initial_power_norm_state(scaled.size(-1), statistics.options());
   const auto [y, used, statistic] = ops::power_norm(
-      scaled, weight, bias, token_mask.defined() ? std::optional(token_mask) : std::nullopt, fresh, own, replicas());
+      scaled, weight, bias, token_mask.defined() ? std::optional(token_mask) : std::nullopt, fresh, own, reducer());
   renewal_->add(fresh.counters.select(0, 0), {statistic});
   return y;
 }
@@ -82,7 +82,7 @@ void PowerNorm::tell_gradient_statistic(const torch::Tensor& input, const torch:
   const torch::Tensor share = (1 - options_.settings.backward_momentum) * own / (used + options_.settings.eps);
   input.register_hook([this, before, share](const torch::Tensor& grad) {
     const torch::Tensor after = statistics.select(0, ops::PowerNormState::kGradientMean);
-    tell(Signal::gradient_statistic, after - before + share * before);
+    notify(Signal::gradient_statistic, after - before + share * before);
     return grad;
   });
 }

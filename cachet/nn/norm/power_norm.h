@@ -20,7 +20,7 @@ struct PowerNormOptions {
 /// forward pass is one step of its state. Without group scaling inference is an affine map. In a renewal each pass is
 /// normalised with its batch's own statistic, as in the warm-up, and ψ² becomes the mean of these; Γ and the counter
 /// stay.
-class PowerNorm : public Cloneable<PowerNorm, Norm>, public ops::Renewable {
+class PowerNorm : public Cloneable<PowerNorm, Norm>, public ops::Recalibrated {
  public:
   PowerNorm(int64_t channels, const PowerNormOptions& options);
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
@@ -30,8 +30,8 @@ class PowerNorm : public Cloneable<PowerNorm, Norm>, public ops::Renewable {
   void begin_renewal() override { renewal_.emplace(); }
   void end_renewal() override;
 
-  OwnTensor weight, bias;          // (C)
-  OwnTensor statistics, counters;  // ops::PowerNormState
+  RegisteredTensor weight, bias;          // (C)
+  RegisteredTensor statistics, counters;  // ops::PowerNormState
 
  private:
   Affine running_affine() const;

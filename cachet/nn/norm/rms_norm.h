@@ -19,7 +19,7 @@ class RMSNorm : public Cloneable<RMSNorm, Norm> {
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
   SplitNorm split() const override;
 
-  OwnTensor weight;  // (C)
+  RegisteredTensor weight;  // (C)
 
  private:
   double eps_;

@@ -12,7 +12,7 @@ class ScaleShiftNorm : public Cloneable<ScaleShiftNorm, Norm> {
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
   std::optional<Affine> inference_affine() const override;
 
-  OwnTensor weight, bias;
+  RegisteredTensor weight, bias;
 };
 
 }  // namespace cachet::nn

@@ -106,7 +106,7 @@ torch::Tensor UnifiedNorm::forward(const torch::Tensor& x, const torch::Tensor& 
   if (renewal_) return renewing_forward(x, token_mask);
   const auto [y, used, on_own] =
       ops::unified_norm(x, weight, bias, token_mask.defined() ? std::optional(token_mask) : std::nullopt,
-                        {statistics, counters}, settings_, replicas());
+                        {statistics, counters}, settings_, reducer());
   if (observed({Signal::statistic, Signal::used_statistic, Signal::gradient_statistic}))
     tell_statistics(x, used, on_own);
   return y;
@@ -117,7 +117,7 @@ torch::Tensor UnifiedNorm::renewing_forward(const torch::Tensor& x, const torch:
   own.warmup = std::numeric_limits<int64_t>::max();  // the batch's own statistic, which no filter judges
   const State fresh = ops::initial_unified_norm_state(x.size(-1), own, statistics.options());
   const auto [y, used, on_own] = ops::unified_norm(
-      x, weight, bias, token_mask.defined() ? std::optional(token_mask) : std::nullopt, fresh, own, replicas());
+      x, weight, bias, token_mask.defined() ? std::optional(token_mask) : std::nullopt, fresh, own, reducer());
   renewal_->add(fresh.counters.select(0, State::kSteps), {used});
   return y;
 }
@@ -131,9 +131,9 @@ void UnifiedNorm::tell_statistics(const torch::Tensor& input, const torch::Tenso
   // A ring's slot of this step holds the step's own statistic, unless it was filtered: then the average that the step
   // left alone is there, and the step was normalised with its own.
   const int64_t step = steps(), gradient_ring = State::kForwardRing + settings_.forward_window;
-  tell(Signal::statistic,
-       at::where(on_own, used, statistics.select(0, State::kForwardRing + step % settings_.forward_window)));
-  tell(Signal::used_statistic, used);
+  notify(Signal::statistic,
+         at::where(on_own, used, statistics.select(0, State::kForwardRing + step % settings_.forward_window)));
+  notify(Signal::used_statistic, used);
   if (!input.requires_grad()) return;
   input.register_hook(
       [this, row = gradient_ring + step % settings_.backward_window, on_own](const torch::Tensor& grad) {
@@ -142,7 +142,7 @@ void UnifiedNorm::tell_statistics(const torch::Tensor& input, const torch::Tenso
         // ψ' = α·ψ + (1 − α)·own, and the slot holds ψ.
         const torch::Tensor own =
             momentum < 1 ? (statistics.select(0, State::kGradientMean) - momentum * slot) / (1 - momentum) : slot;
-        tell(Signal::gradient_statistic, at::where(on_own, own, slot));
+        notify(Signal::gradient_statistic, at::where(on_own, own, slot));
         return grad;
       });
 }

@@ -38,7 +38,7 @@ ops::UnifiedNormSettings unified_norm_settings(const MovingAverageBatchNormOptio
 /// the affine map y = x·w/√(σ²_running + ε) + b. In a renewal each pass is normalised with its batch's own statistic,
 /// as in the warm-up, and σ²_running becomes the mean of these; the windows, the gradients' statistics and the counters
 /// stay.
-class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Renewable {
+class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Recalibrated {
  public:
   UnifiedNorm(int64_t channels, const ops::UnifiedNormSettings& settings);
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
@@ -59,8 +59,8 @@ class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Renewable {
   void restart_warmup() override;
   const ops::UnifiedNormSettings& settings() const { return settings_; }
 
-  OwnTensor weight, bias;          // (C)
-  OwnTensor statistics, counters;  // ops::UnifiedNormState
+  RegisteredTensor weight, bias;          // (C)
+  RegisteredTensor statistics, counters;  // ops::UnifiedNormState
 
  private:
   void tell_statistics(const torch::Tensor& input, const torch::Tensor& used, const torch::Tensor& on_own);

@@ -75,9 +75,10 @@ GrcStep grc_update_forward(const GrcUpdateCall& call) {
   const Tensor& tokens = call.tokens;
   const auto dtype = tokens.scalar_type();
   Operands in(call);
-  in.products.tokens = product(tokens, token_weights(call.reset_weight, call.update_weight, call.candidate_weight));
-  in.products.cache = product(in.cache.to(dtype), gate_weights(call.reset_weight, call.update_weight),
-                              gate_bias(call.reset_bias, call.update_bias, dtype));
+  in.products.tokens =
+      linear_no_grad(tokens, token_weights(call.reset_weight, call.update_weight, call.candidate_weight));
+  in.products.cache = linear_no_grad(in.cache.to(dtype), gate_weights(call.reset_weight, call.update_weight),
+                                     gate_bias(call.reset_bias, call.update_bias, dtype));
   const Tensor samples = at::empty(tokens.sizes(), tokens.options());
   const Tensor mean = at::empty({1, tokens.size(1), tokens.size(2)}, call.cache.options());
   for_type_of(tokens, [&]<class T>(T*) {
@@ -85,7 +86,7 @@ GrcStep grc_update_forward(const GrcUpdateCall& call) {
     for_rows(tokens, [&](int64_t, kernels::GrcRows part) {
       kernels::grc_reset(in.inputs<T>(), mutable_data<T>(samples), in.shape, part);
     });
-    in.products.reset = product(samples, cache_half(call.candidate_weight));
+    in.products.reset = linear_no_grad(samples, cache_half(call.candidate_weight));
     for_rows(tokens, [&](int64_t, kernels::GrcRows part) {
       std::vector<float> scratch(static_cast<size_t>(tokens.size(2)));
       kernels::grc_blend(in.inputs<T>(), mutable_data<T>(samples), mutable_data<float>(mean), scratch.data(), in.shape,
@@ -125,7 +126,7 @@ GrcUpdateGradients grc_update_gradients(const GrcUpdateCall& call, const Optiona
       kernels::grc_blend_backward(inputs, data_or_null<T>(samples_grad), data_or_null<float>(mean_grad),
                                   gradients(chunk), scratch.data(), in.shape, part);
     });
-    const Tensor d_reset_cache = product(d_candidate, cache_half(call.candidate_weight).t());
+    const Tensor d_reset_cache = linear_no_grad(d_candidate, cache_half(call.candidate_weight).t());
     for_rows(tokens, [&](int64_t chunk, kernels::GrcRows part) {
       kernels::grc_reset_backward(inputs, data<T>(d_reset_cache), mutable_data<T>(reset_cache), gradients(chunk),
                                   in.shape, part);
@@ -134,8 +135,8 @@ GrcUpdateGradients grc_update_gradients(const GrcUpdateCall& call, const Optiona
 
   const Tensor of_gates = shared ? d_gates : d_token_products.narrow(1, 0, 2 * width);
   const Tensor weights = token_weights(call.reset_weight, call.update_weight, call.candidate_weight);
-  const Tensor d_tokens = product(d_token_products, weights.t()).view(tokens.sizes());
-  const Tensor d_token_half = transposed_product(d_token_products, as_rows(tokens));
+  const Tensor d_tokens = linear_no_grad(d_token_products, weights.t()).view(tokens.sizes());
+  const Tensor d_token_half = matmul_tn(d_token_products, as_rows(tokens));
   const Tensor d_gate_half = at::mm(of_gates.t(), as_rows(in.cache)).to(call.reset_weight.scalar_type());
   const auto whole = [&](const Tensor& of_cache, int64_t part) {
     return at::cat({of_cache, d_token_half.narrow(0, part * width, width)}, 1);
@@ -146,7 +147,7 @@ GrcUpdateGradients grc_update_gradients(const GrcUpdateCall& call, const Optiona
           d_tokens,
           whole(d_gate_half.narrow(0, 0, width), 0),
           whole(d_gate_half.narrow(0, width, width), 1),
-          whole(transposed_product(d_candidate, reset_cache), 2),
+          whole(matmul_tn(d_candidate, reset_cache), 2),
           of_gates.sum(0),
           d_candidate.sum(0, /*keepdim=*/false, at::kFloat),
           d_norms[0].clone(),

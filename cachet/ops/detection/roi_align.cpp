@@ -25,7 +25,7 @@ namespace {
 
 using at::Tensor;
 
-constexpr int64_t kMostBins = 1 << 10, kMostSamples = 1 << 10;
+constexpr int64_t kMaxBins = 1 << 10, kMaxSamples = 1 << 10;
 
 void check_roi_boxes(const char* op, const Tensor& map, const Tensor& boxes, double scale, int64_t sampling) {
   const bool floating = boxes.scalar_type() == at::kFloat || boxes.scalar_type() == at::kDouble;
@@ -34,7 +34,7 @@ void check_roi_boxes(const char* op, const Tensor& map, const Tensor& boxes, dou
               boxes.sym_sizes());
   check_same_device(op, map, {{"boxes", boxes}});
   TORCH_CHECK(scale > 0 && std::isfinite(scale), op, ": scale must be above 0, got ", scale);
-  TORCH_CHECK(sampling >= 0 && sampling <= kMostSamples, op, ": sampling must be 0 to ", kMostSamples, ", got ",
+  TORCH_CHECK(sampling >= 0 && sampling <= kMaxSamples, op, ": sampling must be 0 to ", kMaxSamples, ", got ",
               sampling);
 }
 
@@ -44,8 +44,8 @@ void check_roi_align(const Tensor& map, const Tensor& boxes, int64_t height, int
               "roi_align: map must be floating (N, C, H, W) with H and W at least 1, got ", map.scalar_type(), " ",
               map.sym_sizes());
   check_roi_boxes("roi_align", map, boxes, scale, sampling);
-  TORCH_CHECK(height >= 1 && height <= kMostBins && width >= 1 && width <= kMostBins,
-              "roi_align: height and width must be 1 to ", kMostBins, ", got ", height, " x ", width);
+  TORCH_CHECK(height >= 1 && height <= kMaxBins && width >= 1 && width <= kMaxBins,
+              "roi_align: height and width must be 1 to ", kMaxBins, ", got ", height, " x ", width);
 }
 
 void check_roi_align_backward(const Tensor& grad, const Tensor& boxes, c10::SymIntArrayRef size, double scale,

@@ -14,8 +14,8 @@ void BlockProduct::operator()(const Matrix& out, const Matrix& a, const Matrix& 
     kernels::transpose(b.data, b.column_stride, transposed_.data(), stride, b.columns, b.rows);
     right = transposed_.data();
   }
-  kernels::small_product({a.data, a.row_stride, a.column_stride}, {right, stride}, {out.data, out.row_stride}, add,
-                         {a.rows, b.columns, a.columns});
+  kernels::small_gemm({a.data, a.row_stride, a.column_stride}, {right, stride}, {out.data, out.row_stride}, add,
+                      {a.rows, b.columns, a.columns});
 }
 
 }  // namespace cachet::ops

@@ -48,7 +48,7 @@ Tensor empty_output(const Tensor& x, const Tensor& weight) {
 // Gradients of x and weight from that of their product.
 std::tuple<Tensor, Tensor> product_gradients(const Tensor& grad, const Tensor& x, const Tensor& weight) {
   const Tensor dy = as_rows(grad);
-  return {product(dy, weight.t()).view(x.sizes()), transposed_product(dy, as_rows(x))};
+  return {linear_no_grad(dy, weight.t()).view(x.sizes()), matmul_tn(dy, as_rows(x))};
 }
 
 void check_gradient(const char* op, const Tensor& grad, const Tensor& x, const Tensor& weight,
@@ -61,7 +61,7 @@ void check_gradient(const char* op, const Tensor& grad, const Tensor& x, const T
 
 Tensor linear_forward(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
   check_linear("linear", x, weight, bias);
-  return product(x, weight, bias).contiguous();
+  return linear_no_grad(x, weight, bias).contiguous();
 }
 
 std::tuple<Tensor, Tensor> linear_backward(const Tensor& grad, const Tensor& x, const Tensor& weight) {
@@ -119,7 +119,7 @@ LinearForward linear_gelu_cpu(const Tensor& x, const Tensor& weight, const Tenso
   if (fused_on(x) != FusedOn::cpu) return linear_gelu_composite(x, weight, bias, keep_product);
   check_linear("linear_gelu", x, weight, bias);
   if (!keep_product) return {product_gelu(x, weight, bias).contiguous(), at::empty({0}, x.options())};
-  const Tensor made = product(x, weight).contiguous(), out = at::empty(made.sizes(), made.options());
+  const Tensor made = linear_no_grad(x, weight).contiguous(), out = at::empty(made.sizes(), made.options());
   const Tensor shift = bias.to(at::kFloat).contiguous();
   const int64_t width = weight.size(0), count = width == 0 ? 0 : made.numel() / width;
   for_type_of(x, [&]<class T>(T*) {
@@ -213,7 +213,7 @@ Tensor linear_autocast(const Tensor& x, const Tensor& weight, const OptionalTens
 }  // namespace
 
 Tensor linear(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
-  if (is_packed(weight)) return product(x, weight, bias);
+  if (is_packed(weight)) return linear_no_grad(x, weight, bias);
   static const auto op = operator_handle<decltype(linear_forward)>("cachet::linear");
   return has_faster_product(x) && weight.scalar_type() == x.scalar_type() ? op.call(x, weight, bias)
                                                                           : at::linear(x, weight, bias);

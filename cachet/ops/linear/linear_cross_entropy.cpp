@@ -112,7 +112,7 @@ CrossEntropyForward linear_cross_entropy_cpu(const Tensor& x, const Tensor& weig
   const int64_t rows = keep_residual ? std::max<int64_t>(count, 1) : rows_at_a_time(count, classes);
   for (int64_t first = 0; first < count; first += rows) {
     const int64_t size = std::min(rows, count - first);
-    const Tensor scores = product(x.narrow(0, first, size), weight).contiguous();
+    const Tensor scores = linear_no_grad(x.narrow(0, first, size), weight).contiguous();
     for_type_of(x, [&]<class T>(T*) {
       parallel(size, classes, [&](int64_t from, int64_t to) {
         std::vector<float> scratch(static_cast<size_t>(classes));
@@ -148,8 +148,8 @@ std::tuple<Tensor, Tensor, Tensor> linear_cross_entropy_backward_cpu(const Tenso
   check_fused_on_cpu("linear_cross_entropy", fused_on(x));
   check_cross_entropy_gradient(grad, x, weight, residual);
   const Tensor by_row = grad.unsqueeze(1);
-  const Tensor d_x = (product(residual, weight.t()) * by_row).to(x.scalar_type());
-  const Tensor d_weight = transposed_product(residual, (x * by_row).to(x.scalar_type()));
+  const Tensor d_x = (linear_no_grad(residual, weight.t()) * by_row).to(x.scalar_type());
+  const Tensor d_weight = matmul_tn(residual, (x * by_row).to(x.scalar_type()));
   return {d_x, d_weight, at::mv(residual.t(), grad.to(residual.scalar_type())).to(at::kFloat)};
 }
 

@@ -96,17 +96,17 @@ bool has_faster_product(const Tensor& x) {
   return x.scalar_type() == at::kFloat && tuned_for_cpu(x) && onednn_outruns_mkl();
 }
 
-Tensor product(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
+Tensor linear_no_grad(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
   if (is_packed(weight) || (has_faster_product(x) && makes_sense(x, weight))) return onednn(x, weight, bias, false);
   return at::linear(reads_beyond_rows(x) ? x.contiguous() : x, weight,
                     bias ? OptionalTensor(bias->to(weight.scalar_type())) : std::nullopt);
 }
 
-Tensor transposed_product(const Tensor& a, const Tensor& b) {
+Tensor matmul_tn(const Tensor& a, const Tensor& b) {
   if (!has_faster_product(a) || !makes_sense(a.t(), b.t())) return at::mm(a.t(), b);
   // oneDNN reads its first operand row by row: let it be the narrower one, transposed beforehand.
-  return a.size(1) <= b.size(1) ? product(transposed(a), b.contiguous().t())
-                                : transposed(product(transposed(b), a.contiguous().t()));
+  return a.size(1) <= b.size(1) ? linear_no_grad(transposed(a), b.contiguous().t())
+                                : transposed(linear_no_grad(transposed(b), a.contiguous().t()));
 }
 
 Tensor product_gelu(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
@@ -114,7 +114,7 @@ Tensor product_gelu(const Tensor& x, const Tensor& weight, const OptionalTensor&
   const bool by_onednn =
       x.scalar_type() == at::kBFloat16 ? tuned_for_cpu(x) && has_onednn(at::kBFloat16) : has_faster_product(x);
   if (by_onednn && makes_sense(x, weight)) return onednn(x, weight, bias, true);
-  return at::gelu(product(x, weight, bias));
+  return at::gelu(linear_no_grad(x, weight, bias));
 }
 
 }  // namespace cachet::ops

@@ -13,13 +13,13 @@ inline at::Tensor as_rows(const at::Tensor& x) { return x.reshape_symint({-1, x.
 /// that is at::linear's (MKL), unless the processor has AVX-512 and is not one that MKL was tuned for: there oneDNN
 /// takes half to nine tenths of the time. In bfloat16 at::linear is oneDNN already. Not differentiable.
 /// CACHET_COMPOSITE=1 selects at::linear.
-at::Tensor product(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias = {});
+at::Tensor linear_no_grad(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias = {});
 
 /// The same with GELU behind it; in one pass where oneDNN makes the product.
 at::Tensor product_gelu(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias);
 
 /// aᵀ·b, a (K, M), b (K, N): what the gradient of a weight is.
-at::Tensor transposed_product(const at::Tensor& a, const at::Tensor& b);
+at::Tensor matmul_tn(const at::Tensor& a, const at::Tensor& b);
 
 /// A weight (N, K) as oneDNN lays it out for its own reading: a tensor of these sizes whose numbers are not to be read,
 /// which product() and product_gelu() take in place of the weight, without gradients. Weights that stay are laid out

@@ -32,12 +32,12 @@ template <class Norm>
 struct NormFunction : torch::autograd::Function<NormFunction<Norm>> {
   template <class... Operands>
   static torch::autograd::variable_list forward(torch::autograd::AutogradContext* ctx,
-                                                const std::shared_ptr<Replicas>& replicas,
+                                                const std::shared_ptr<BatchReducer>& reducer,
                                                 const Operands&... operands) {
     at::AutoDispatchBelowADInplaceOrView below;
     const typename Norm::Call call{operands...};
     SavedNumbers& numbers = ctx->saved_data;
-    if (replicas) numbers["replicas"] = hold(replicas);
+    if (reducer) numbers["replicas"] = hold(reducer);
     // The state is written by later passes too, so it is held as it is and not as a saved variable.
     numbers["statistics"] = call.statistics;
     numbers["bias"] = call.bias.has_value();
@@ -49,14 +49,14 @@ struct NormFunction : torch::autograd::Function<NormFunction<Norm>> {
           ctx->mark_non_differentiable({results...});
           return {y, results...};
         },
-        Norm::forward(call, replicas.get()));
+        Norm::forward(call, reducer.get()));
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
                                                  torch::autograd::variable_list grads) {
     const auto saved = ctx->get_saved_variables();
     SavedNumbers& numbers = ctx->saved_data;
-    const auto replicas = numbers.find("replicas");
+    const auto reducer = numbers.find("replicas");
     const SavedNorm norm{grads[0].defined() ? grads[0] : at::zeros_like(saved[0]),
                          saved[0],
                          as_optional(saved[1]),
@@ -64,7 +64,7 @@ struct NormFunction : torch::autograd::Function<NormFunction<Norm>> {
                          {saved.begin() + 3, saved.end()},
                          numbers["statistics"].toTensor()};
     const auto [dx, dw, db] =
-        Norm::backward(norm, numbers, replicas == numbers.end() ? nullptr : held_replicas(replicas->second));
+        Norm::backward(norm, numbers, reducer == numbers.end() ? nullptr : held_replicas(reducer->second));
     const at::Tensor none;
     torch::autograd::variable_list all{none, dx, norm.weight ? dw.to(norm.weight->scalar_type()) : none,
                                        numbers["bias"].toBool() ? db : none};
@@ -75,8 +75,9 @@ struct NormFunction : torch::autograd::Function<NormFunction<Norm>> {
 
 /// y and the other results of a norm, differentiable; replicas may be null.
 template <class Norm>
-torch::autograd::variable_list apply_norm(const typename Norm::Call& call, const std::shared_ptr<Replicas>& replicas) {
-  return call.list([&](const auto&... operands) { return NormFunction<Norm>::apply(replicas, operands...); });
+torch::autograd::variable_list apply_norm(const typename Norm::Call& call,
+                                          const std::shared_ptr<BatchReducer>& reducer) {
+  return call.list([&](const auto&... operands) { return NormFunction<Norm>::apply(reducer, operands...); });
 }
 
 }  // namespace cachet::ops

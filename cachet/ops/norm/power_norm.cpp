@@ -71,12 +71,12 @@ void check_gradient(const PowerNormGradientCall& call) {
   check_norm_statistics(op, call.input, call.statistics, 2, "2");
 }
 
-PowerNormForward power_norm_over(const PowerNormCall& call, Replicas* replicas) {
+PowerNormForward power_norm_over(const PowerNormCall& call, BatchReducer* reducer) {
   check_power_norm(call);
   Tensor statistics = call.statistics, counters = call.counters;
   const auto wide = statistics.scalar_type();
   const auto [own, none] = passes::mean_over_tokens(passes::sum_of_squares(call.input, call.padding, wide), call.input,
-                                                    call.padding, replicas);
+                                                    call.padding, reducer);
   passes::StateKept kept({statistics, counters}, none);
   counters.add_(1);
   const Tensor step = counters.select(0, 0).clone();
@@ -95,7 +95,7 @@ PowerNormForward power_norm_over(const PowerNormCall& call, Replicas* replicas) 
 
 PowerNormForward power_norm_forward(const PowerNormCall& call) { return power_norm_over(call, nullptr); }
 
-PowerNormBackward power_norm_backward_over(const PowerNormGradientCall& call, Replicas* replicas) {
+PowerNormBackward power_norm_backward_over(const PowerNormGradientCall& call, BatchReducer* reducer) {
   check_gradient(call);
   Tensor statistics = call.statistics;
   const auto wide = statistics.scalar_type();
@@ -107,7 +107,7 @@ PowerNormBackward power_norm_backward_over(const PowerNormGradientCall& call, Re
 
   Tensor gradient_mean = statistics.select(0, PowerNormState::kGradientMean);
   const Tensor pull = (1 - call.momentum) * gradient_mean;  // a = dy·w − pull·z
-  const auto [mean_of, none] = passes::mean_over_tokens(valid.grad_input * inverse, call.input, call.padding, replicas);
+  const auto [mean_of, none] = passes::mean_over_tokens(valid.grad_input * inverse, call.input, call.padding, reducer);
   const Tensor mean_gz = call.weight ? mean_of * *call.weight : mean_of;
   passes::StateKept kept({gradient_mean}, none);
   gradient_mean.add_(mean_gz - pull * own * inverse.square());
@@ -144,14 +144,14 @@ PowerNormForward call_forward(const PowerNormCall& call) {
 struct PowerNorm {
   using Call = PowerNormCall;
 
-  static PowerNormForward forward(const PowerNormCall& call, Replicas* replicas) {
-    return replicas ? power_norm_over(call, replicas) : call_forward(call);
+  static PowerNormForward forward(const PowerNormCall& call, BatchReducer* reducer) {
+    return reducer ? power_norm_over(call, reducer) : call_forward(call);
   }
   static void save(const PowerNormCall& call, SavedNumbers& numbers) {
     numbers["momentum"] = call.backward_momentum;
     numbers["eps"] = call.eps;
   }
-  static PowerNormBackward backward(const SavedNorm& saved, SavedNumbers& numbers, Replicas* replicas) {
+  static PowerNormBackward backward(const SavedNorm& saved, SavedNumbers& numbers, BatchReducer* reducer) {
     static const auto op = operator_handle<PowerNormGradientForms::Signature>("cachet::power_norm_backward");
     const PowerNormGradientCall call{saved.grad,
                                      saved.input,
@@ -161,7 +161,7 @@ struct PowerNorm {
                                      saved.statistics,
                                      numbers["momentum"].toDouble(),
                                      numbers["eps"].toDouble()};
-    return replicas ? power_norm_backward_over(call, replicas) : PowerNormGradientForms::call(op, call);
+    return reducer ? power_norm_backward_over(call, reducer) : PowerNormGradientForms::call(op, call);
   }
 };
 
@@ -180,12 +180,12 @@ PowerNormState initial_power_norm_state(int64_t channels, const at::TensorOption
 
 PowerNormOutput power_norm(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                            const OptionalTensor& padding, const PowerNormState& state, const PowerNormSettings& s,
-                           const std::shared_ptr<Replicas>& replicas) {
+                           const std::shared_ptr<BatchReducer>& reducer) {
   const PowerNormCall call{
       input, weight,  bias, padding, state.statistics, state.counters, s.forward_momentum, s.backward_momentum,
       s.eps, s.warmup};
-  if (replicas) {
-    const auto out = apply_norm<PowerNorm>(call, replicas);
+  if (reducer) {
+    const auto out = apply_norm<PowerNorm>(call, reducer);
     return {out[0], out[1].select(0, 0), out[1].select(0, 1)};
   }
   const auto [output, scales] = call_forward(call);

@@ -47,6 +47,6 @@ struct PowerNormOutput {
 PowerNormOutput power_norm(const at::Tensor& input, const std::optional<at::Tensor>& weight,
                            const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& padding,
                            const PowerNormState& state, const PowerNormSettings& settings,
-                           const std::shared_ptr<Replicas>& replicas = nullptr);
+                           const std::shared_ptr<BatchReducer>& reducer = nullptr);
 
 }  // namespace cachet::ops

@@ -46,16 +46,16 @@ Tensor chunk_sums(const Tensor& x, int64_t rows, const OptionalTensor& padding, 
 
 }  // namespace
 
-TokenMean mean_over_tokens(const Tensor& sum, const Tensor& x, const OptionalTensor& padding, Replicas* replicas) {
+TokenMean mean_over_tokens(const Tensor& sum, const Tensor& x, const OptionalTensor& padding, BatchReducer* reducer) {
   const int64_t tokens = tokens_of(x), channels = sum.size(0);
-  if (!padding && !replicas) {
+  if (!padding && !reducer) {
     const Tensor none = tokens == 0 ? at::ones({}, sum.options().dtype(at::kBool)) : Tensor();
     return {sum / static_cast<double>(std::max<int64_t>(tokens, 1)), none};
   }
   const Tensor count = padding ? padding->bitwise_not().sum().to(sum.scalar_type())
                                : at::scalar_tensor(static_cast<double>(tokens), sum.options());
   Tensor all = at::cat({sum, count.view(1)});
-  if (replicas) replicas->add(all);
+  if (reducer) reducer->add(all);
   const Tensor of_all = all[channels];
   return {all.narrow(0, 0, channels) / of_all.clamp_min(1), of_all == 0};
 }

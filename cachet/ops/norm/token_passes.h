@@ -24,7 +24,7 @@ struct TokenMean {
 /// The mean over the valid tokens of x of what `sum` (C) is the sum of; with replicas that of the tokens of all
 /// processes, whose sums and numbers of tokens are added up first.
 TokenMean mean_over_tokens(const at::Tensor& sum, const at::Tensor& x, const std::optional<at::Tensor>& padding,
-                           Replicas* replicas);
+                           BatchReducer* reducer);
 
 /// A norm's state, which stays as it is where a step has no tokens: nothing branches on that.
 class StateKept {

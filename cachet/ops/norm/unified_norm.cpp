@@ -116,13 +116,13 @@ Tensor uneven_channels(const Tensor& ring, const Tensor& updated) {
 
 // --- forward ---------------------------------------------------------------------------------------------------------
 
-UnifiedNormForward unified_norm_over(const UnifiedNormCall& call, Replicas* replicas) {
+UnifiedNormForward unified_norm_over(const UnifiedNormCall& call, BatchReducer* reducer) {
   check_unified_norm(call);
   Tensor statistics = call.statistics, counters = call.counters;
   const auto wide = statistics.scalar_type();
   const int64_t length = call.window[0];
   const auto [own, none] = passes::mean_over_tokens(passes::sum_of_squares(call.input, call.padding, wide), call.input,
-                                                    call.padding, replicas);
+                                                    call.padding, reducer);
   passes::StateKept kept({statistics, counters}, none);
 
   const Tensor step = counters.select(0, UnifiedNormState::kSteps) + 1;
@@ -191,7 +191,7 @@ void check_gradient(const UnifiedNormGradientCall& call) {
   check_shape(op, "step", call.step, {3}, call.input, at::kLong);
 }
 
-UnifiedNormBackward unified_norm_backward_over(const UnifiedNormGradientCall& call, Replicas* replicas) {
+UnifiedNormBackward unified_norm_backward_over(const UnifiedNormGradientCall& call, BatchReducer* reducer) {
   check_gradient(call);
   Tensor statistics = call.statistics;
   const auto wide = statistics.scalar_type();
@@ -201,9 +201,9 @@ UnifiedNormBackward unified_norm_backward_over(const UnifiedNormGradientCall& ca
   const OptionalTensor kept_out = call.official ? std::nullopt : call.padding;
   const passes::GradientSums valid = kept_out ? passes::gradient_sums(call.grad, call.input, kept_out, wide) : all;
 
-  const auto [own, none] = passes::mean_over_tokens(valid.grad_input * gain * inverse, call.input, kept_out, replicas);
+  const auto [own, none] = passes::mean_over_tokens(valid.grad_input * gain * inverse, call.input, kept_out, reducer);
   // Where padding counts, a step is one without tokens all the same if there is nothing else.
-  passes::StateKept kept({statistics}, call.official && call.padding && !replicas ? call.padding->all() : none);
+  passes::StateKept kept({statistics}, call.official && call.padding && !reducer ? call.padding->all() : none);
   const Tensor on_own =
       (has_own_thresholds(call.scales) ? call.scales.select(0, 2) : call.step.select(0, 2)).to(at::kBool);
   const Tensor on_batch = call.step.select(0, 1).to(at::kBool).bitwise_or(on_own);
@@ -251,8 +251,8 @@ UnifiedNormForward call_forward(const UnifiedNormCall& call) {
 struct UnifiedNorm {
   using Call = UnifiedNormCall;
 
-  static UnifiedNormForward forward(const UnifiedNormCall& call, Replicas* replicas) {
-    return replicas ? unified_norm_over(call, replicas) : call_forward(call);
+  static UnifiedNormForward forward(const UnifiedNormCall& call, BatchReducer* reducer) {
+    return reducer ? unified_norm_over(call, reducer) : call_forward(call);
   }
   static void save(const UnifiedNormCall& call, SavedNumbers& numbers) {
     numbers["window"] = call.window.vec();
@@ -260,7 +260,7 @@ struct UnifiedNorm {
     numbers["eps"] = call.eps;
     numbers["official"] = call.official;
   }
-  static UnifiedNormBackward backward(const SavedNorm& saved, SavedNumbers& numbers, Replicas* replicas) {
+  static UnifiedNormBackward backward(const SavedNorm& saved, SavedNumbers& numbers, BatchReducer* reducer) {
     static const auto op = operator_handle<UnifiedNormGradientForms::Signature>("cachet::unified_norm_backward");
     const auto window = numbers["window"].toIntVector();
     const UnifiedNormGradientCall call{saved.grad,
@@ -274,7 +274,7 @@ struct UnifiedNorm {
                                        numbers["momentum"].toDouble(),
                                        numbers["eps"].toDouble(),
                                        numbers["official"].toBool()};
-    return replicas ? unified_norm_backward_over(call, replicas) : UnifiedNormGradientForms::call(op, call);
+    return reducer ? unified_norm_backward_over(call, reducer) : UnifiedNormGradientForms::call(op, call);
   }
 };
 
@@ -295,7 +295,7 @@ UnifiedNormState initial_unified_norm_state(int64_t channels, const UnifiedNormS
 
 UnifiedNormOutput unified_norm(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                                const OptionalTensor& padding, const UnifiedNormState& state,
-                               const UnifiedNormSettings& s, const std::shared_ptr<Replicas>& replicas) {
+                               const UnifiedNormSettings& s, const std::shared_ptr<BatchReducer>& reducer) {
   const std::array<int64_t, 2> window{s.forward_window, s.backward_window};
   const std::array<double, 2> momentum{s.forward_momentum, s.backward_momentum};
   const bool per_channel = s.threshold == OutlierThreshold::channel;
@@ -306,8 +306,8 @@ UnifiedNormOutput unified_norm(const Tensor& input, const OptionalTensor& weight
   const auto answer = [&](const Tensor& output, const Tensor& scales, const Tensor& step) -> UnifiedNormOutput {
     return {output, scales.select(0, 0), (per_channel ? scales.select(0, 2) : step.select(0, 2)).to(at::kBool)};
   };
-  if (replicas) {
-    const auto out = apply_norm<UnifiedNorm>(call, replicas);
+  if (reducer) {
+    const auto out = apply_norm<UnifiedNorm>(call, reducer);
     return answer(out[0], out[1], out[2]);
   }
   const auto [output, scales, step] = call_forward(call);

@@ -76,6 +76,6 @@ struct UnifiedNormOutput {
 UnifiedNormOutput unified_norm(const at::Tensor& input, const std::optional<at::Tensor>& weight,
                                const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& padding,
                                const UnifiedNormState& state, const UnifiedNormSettings& settings,
-                               const std::shared_ptr<Replicas>& replicas = nullptr);
+                               const std::shared_ptr<BatchReducer>& reducer = nullptr);
 
 }  // namespace cachet::ops

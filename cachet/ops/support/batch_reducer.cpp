@@ -7,17 +7,17 @@
 namespace cachet::ops {
 namespace {
 
-at::Tensor added(const at::Tensor& sums, Replicas& replicas) {
+at::Tensor added(const at::Tensor& sums, BatchReducer& reducer) {
   at::Tensor all = sums.detach().clone();
-  replicas.add(all);
+  reducer.add(all);
   return all;
 }
 
 struct SumOver : torch::autograd::Function<SumOver> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& sums,
-                            const std::shared_ptr<Replicas>& replicas) {
-    ctx->saved_data["replicas"] = hold(replicas);
-    return added(sums, *replicas);
+                            const std::shared_ptr<BatchReducer>& reducer) {
+    ctx->saved_data["replicas"] = hold(reducer);
+    return added(sums, *reducer);
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
                                                  torch::autograd::variable_list grads) {
@@ -27,8 +27,8 @@ struct SumOver : torch::autograd::Function<SumOver> {
 
 }  // namespace
 
-at::Tensor sum_over(const at::Tensor& sums, const std::shared_ptr<Replicas>& replicas) {
-  return replicas ? SumOver::apply(sums, replicas) : sums;
+at::Tensor sum_over(const at::Tensor& sums, const std::shared_ptr<BatchReducer>& reducer) {
+  return reducer ? SumOver::apply(sums, reducer) : sums;
 }
 
 }  // namespace cachet::ops

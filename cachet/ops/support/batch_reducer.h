@@ -8,9 +8,9 @@ namespace cachet::ops {
 
 /// The processes among which a batch is split, of which this one is one. Operators that sum over a batch offer their
 /// sums here before they apply them, forward and backward. Without one (null) a process has the whole batch.
-class Replicas {
+class BatchReducer {
  public:
-  virtual ~Replicas() = default;
+  virtual ~BatchReducer() = default;
   /// Adds up `sums` over all processes, in place. All call it in the same order, with tensors of the same size and
   /// dtype.
   virtual void add(at::Tensor& sums) = 0;
@@ -18,6 +18,8 @@ class Replicas {
 
 /// `sums` added up over all processes; `sums` itself without any. Differentiable: what reads the result does so on
 /// every process, and so the gradients of all are added up.
-at::Tensor sum_over(const at::Tensor& sums, const std::shared_ptr<Replicas>& replicas);
+at::Tensor sum_over(const at::Tensor& sums, const std::shared_ptr<BatchReducer>& reducer);
+
+using Replicas [[deprecated("BatchReducer")]] = BatchReducer;
 
 }  // namespace cachet::ops

@@ -10,17 +10,17 @@
 namespace cachet::ops {
 
 /// What an autograd context keeps replicas in until its backward pass.
-struct ReplicasHolder : torch::CustomClassHolder {
-  explicit ReplicasHolder(std::shared_ptr<Replicas> held) : replicas(std::move(held)) {}
-  std::shared_ptr<Replicas> replicas;
+struct BatchReducerHolder : torch::CustomClassHolder {
+  explicit BatchReducerHolder(std::shared_ptr<BatchReducer> held) : reducer(std::move(held)) {}
+  std::shared_ptr<BatchReducer> reducer;
 };
 
-inline c10::IValue hold(const std::shared_ptr<Replicas>& replicas) {
-  return c10::IValue::make_capsule(c10::make_intrusive<ReplicasHolder>(replicas));
+inline c10::IValue hold(const std::shared_ptr<BatchReducer>& reducer) {
+  return c10::IValue::make_capsule(c10::make_intrusive<BatchReducerHolder>(reducer));
 }
 
-inline Replicas* held_replicas(const c10::IValue& value) {
-  return static_cast<ReplicasHolder&>(*value.toCapsule()).replicas.get();
+inline BatchReducer* held_replicas(const c10::IValue& value) {
+  return static_cast<BatchReducerHolder&>(*value.toCapsule()).reducer.get();
 }
 
 }  // namespace cachet::ops

@@ -75,8 +75,8 @@ inline c10::SymInt chunks_of(const c10::SymInt& count, const c10::SymInt& size) 
 /// Splits [0, count) over ATen's threads, in pieces of at least about 16,384 of `work` numbers each.
 template <class Body>
 void parallel(int64_t count, int64_t work, const Body& body) {
-  constexpr int64_t kLeastWork = 16'384;
-  const int64_t grain = std::max<int64_t>(1, kLeastWork / std::max<int64_t>(1, work));
+  constexpr int64_t kMinWork = 16'384;
+  const int64_t grain = std::max<int64_t>(1, kMinWork / std::max<int64_t>(1, work));
   at::parallel_for(0, count, grain, body);
 }
 

@@ -5,12 +5,14 @@ namespace cachet::ops {
 /// A module that keeps something of the data that pass through it in training: running statistics, a cache. A renewal
 /// makes this from nothing: it is a function of the passes in training mode between its two calls, and of no earlier
 /// one. Passes of evaluation do not count.
-class Renewable {
+class Recalibrated {
  public:
-  virtual ~Renewable() = default;
+  virtual ~Recalibrated() = default;
   virtual void begin_renewal() = 0;
   /// What was kept before stays if no pass has met a token.
   virtual void end_renewal() = 0;
 };
+
+using Renewable [[deprecated("Recalibrated")]] = Recalibrated;
 
 }  // namespace cachet::ops

@@ -11,8 +11,8 @@
 namespace cachet::report {
 namespace {
 
-constexpr size_t kMostDrawnClasses = 120;  // more make cells of less than four pixels
-constexpr size_t kMostTextClasses = 24, kMostTableRows = 20;
+constexpr size_t kMaxDrawnClasses = 120;  // more make cells of less than four pixels
+constexpr size_t kMaxTextClasses = 24, kMaxTableRows = 20;
 constexpr double kMatrixWidth = 560, kHeadHeight = 74, kFooter = 22;
 
 int64_t count_at(const ConfusionMatrix& matrix, size_t truth, size_t predicted) {
@@ -48,7 +48,7 @@ void draw_matrix_row(Markup& svg, const ConfusionMatrix& matrix, size_t truth, d
     const bool right = truth == predicted;
     // Mistakes are rare: the root lets few of them show.
     const double opacity = count == 0 ? 0.035 : right ? 0.12 + 0.88 * share : 0.10 + 0.90 * std::sqrt(share);
-    if (count == 0 && matrix.classes.size() > kMostTextClasses) continue;
+    if (count == 0 && matrix.classes.size() > kMaxTextClasses) continue;
     svg.open("rect", {{"class", count == 0 ? "cell"
                                 : right    ? "cell right"
                                            : "cell wrong"},
@@ -62,7 +62,7 @@ void draw_matrix_row(Markup& svg, const ConfusionMatrix& matrix, size_t truth, d
                 matrix.classes[truth] + " taken for " + matrix.classes[predicted] + ": " + std::to_string(count) +
                     " (" + format_percent(share) + ")")
         .close();
-    if (count == 0 || matrix.classes.size() > kMostTextClasses) continue;
+    if (count == 0 || matrix.classes.size() > kMaxTextClasses) continue;
     svg.element("text",
                 {{"class", opacity > 0.68 ? "in-cell on-heat" : "in-cell"},
                  {"x", x + cell * 0.47},
@@ -144,21 +144,21 @@ void draw(Markup& html, const ConfusionMatrix& matrix) {
   }
   const size_t size = matrix.classes.size();
   html.open("div", {{"class", "beside"}});
-  if (size <= kMostDrawnClasses) {
+  if (size <= kMaxDrawnClasses) {
     html.open("div", {{"class", "matrix"}});
     draw_matrix(html, matrix);
     html.close();
   }
   html.open("div", {{"class", "classes"}});
-  draw_rows(html, class_table(matrix, kMostTableRows));
+  draw_rows(html, class_table(matrix, kMaxTableRows));
   html.close().close();
   std::string note = matrix.note;
-  if (size > kMostTableRows) {
-    note += (note.empty() ? "" : " ") + std::string("The table has the ") + std::to_string(kMostTableRows) +
+  if (size > kMaxTableRows) {
+    note += (note.empty() ? "" : " ") + std::string("The table has the ") + std::to_string(kMaxTableRows) +
             " weakest of " + std::to_string(size) + " classes.";
   }
   if (!note.empty()) html.element("p", {{"class", "note"}}, note);
-  if (size > kMostTableRows && size <= kMostDrawnClasses) draw_details(html, "All classes", class_table(matrix, size));
+  if (size > kMaxTableRows && size <= kMaxDrawnClasses) draw_details(html, "All classes", class_table(matrix, size));
   html.close();
 }
 

@@ -10,12 +10,12 @@
 namespace cachet::report {
 namespace {
 
-constexpr size_t kMostCells = 20'000;
+constexpr size_t kMaxCells = 20'000;
 constexpr double kFaintest = 0.06;        // the least value is still a cell
 constexpr double kDarkBackground = 0.68;  // from this opacity on, text is drawn in the light colour
 constexpr double kRowHeight = 28, kLowRowHeight = 15, kHead = 22, kAxesLine = 18, kScale = 40, kWidth = 560;
 constexpr double kLetter = 7, kMargin = 12;  // of a row's name
-constexpr int kMostLetters = 34;             // so that the names of deep layers differ
+constexpr int kMaxLetters = 34;              // so that the names of deep layers differ
 
 // Rows are low in a map of many, so that it fits a screen.
 double row_height(const HeatMap& map) { return map.rows.size() > 28 ? kLowRowHeight : kRowHeight; }
@@ -87,7 +87,7 @@ void draw_cell(Markup& svg, const HeatMap& map, size_t row, size_t column, const
 void draw_heat_svg(Markup& svg, const HeatMap& map) {
   int letters = display_width(map.y_label);
   for (const std::string& row : map.rows) letters = std::max(letters, display_width(row));
-  const double left = std::max(std::min(letters, kMostLetters) * kLetter + kMargin, 40.0);
+  const double left = std::max(std::min(letters, kMaxLetters) * kLetter + kMargin, 40.0);
   const double width = (kWidth - left) / map.columns.size();
   // Above the names of the columns where it is too long to stand before them.
   const std::string axes = map.y_label + " \\ " + map.x_label;
@@ -112,7 +112,7 @@ void draw_heat_svg(Markup& svg, const HeatMap& map) {
     const double top = head + row * row_height(map);
     svg.element("text",
                 {{"x", left - 8}, {"y", top + row_height(map) / 2 - 1}, {"dy", "0.35em"}, {"text-anchor", "end"}},
-                fit_width(map.rows[row], kMostLetters));
+                fit_width(map.rows[row], kMaxLetters));
     for (size_t column = 0; column < map.columns.size(); ++column) {
       draw_cell(svg, map, row, column, scale, left + column * width, top, width);
     }
@@ -140,7 +140,7 @@ void draw(Markup& html, const HeatMap& map) {
   html.open("figure", {{"class", "chart"}}).element("figcaption", {}, map.title);
   if (map.rows.empty() || map.columns.empty()) {
     html.element("p", {{"class", "note"}}, "No values yet.");
-  } else if (map.columns.size() > kMostCells / map.rows.size()) {
+  } else if (map.columns.size() > kMaxCells / map.rows.size()) {
     html.element("p", {{"class", "note"}}, "Too many cells to draw.");
   } else {
     draw_heat_svg(html, map);

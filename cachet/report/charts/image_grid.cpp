@@ -7,7 +7,7 @@
 namespace cachet::report {
 namespace {
 
-constexpr size_t kMostPictures = 256;
+constexpr size_t kMaxPictures = 256;
 
 void draw_picture(Markup& html, const Picture& picture) {
   const bool right = picture.truth == picture.predicted;
@@ -63,7 +63,7 @@ void draw(Markup& html, const ImageGrid& grid) {
     html.element("p", {{"class", "note"}}, "None.");
   } else {
     html.open("ul");
-    for (size_t i = 0; i < grid.pictures.size() && i < kMostPictures; ++i) draw_picture(html, grid.pictures[i]);
+    for (size_t i = 0; i < grid.pictures.size() && i < kMaxPictures; ++i) draw_picture(html, grid.pictures[i]);
     html.close();
   }
   if (!grid.note.empty()) html.element("p", {{"class", "note"}}, grid.note);

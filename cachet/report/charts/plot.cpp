@@ -8,13 +8,13 @@
 namespace cachet::report {
 namespace {
 
-constexpr size_t kMostDirectLabels = 4;
+constexpr size_t kMaxDirectLabels = 4;
 constexpr int kLongestDirectLabel = 18;
 constexpr double kLetter = 7.4, kLine = 14;  // of a direct label
 
 /// Cut names may look the same: where one is too long there are none, and the legend has to do.
 bool has_direct_labels(const LineChart& chart, const PlotSize& size) {
-  if (!size.direct_labels || chart.series.size() < 2 || chart.series.size() > kMostDirectLabels) return false;
+  if (!size.direct_labels || chart.series.size() < 2 || chart.series.size() > kMaxDirectLabels) return false;
   return std::all_of(chart.series.begin(), chart.series.end(),
                      [](const Series& series) { return display_width(series.name) <= kLongestDirectLabel; });
 }

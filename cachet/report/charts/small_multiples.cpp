@@ -5,7 +5,7 @@
 namespace cachet::report {
 namespace {
 
-constexpr size_t kMostCharts = 96;
+constexpr size_t kMaxCharts = 96;
 
 Axis common_axis(const SmallMultiples& multiples, size_t points) {
   std::vector<DrawnSeries> all;
@@ -35,7 +35,7 @@ void draw(Markup& html, const SmallMultiples& multiples) {
   }
   draw_legend(html, *most);
   html.open("div", {{"class", "panels"}});
-  for (size_t i = 0; i < multiples.charts.size() && i < kMostCharts; ++i) {
+  for (size_t i = 0; i < multiples.charts.size() && i < kMaxCharts; ++i) {
     const LineChart& chart = multiples.charts[i];
     html.open("div", {{"class", "panel"}}).element("h4", {}, chart.title);
     draw_plot_box(html, chart, size, multiples.shared_scale ? &axis : nullptr);
@@ -47,8 +47,8 @@ void draw(Markup& html, const SmallMultiples& multiples) {
     note += (note.empty() || sentence.empty() ? "" : " ") + sentence;
   };
   add(missing);
-  if (multiples.charts.size() > kMostCharts) {
-    add("The first " + std::to_string(kMostCharts) + " of " + std::to_string(multiples.charts.size()) + " are drawn.");
+  if (multiples.charts.size() > kMaxCharts) {
+    add("The first " + std::to_string(kMaxCharts) + " of " + std::to_string(multiples.charts.size()) + " are drawn.");
   }
   if (!note.empty()) html.element("p", {{"class", "note"}}, note);
   html.close();

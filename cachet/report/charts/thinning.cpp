@@ -6,7 +6,7 @@
 namespace cachet::report {
 namespace {
 
-constexpr size_t kMostMissingMarks = 60;
+constexpr size_t kMaxMissingMarks = 60;
 constexpr size_t kFewestNoisyPoints = 120, kTrendPoints = 60;
 constexpr double kNoisyPath = 5;  // times the range: up and down twice is a curve, more is noise
 
@@ -80,10 +80,10 @@ DrawnSeries drawn_series(const Series& series, size_t bound, bool positive_only)
   drawn.trend = trend_of(drawn.points);
   bound = std::max<size_t>(bound, 4);
   if (drawn.points.size() > bound) drawn.points = thinned(drawn.points, (bound - 2) / 2);
-  if (drawn.missing.size() > kMostMissingMarks) {
+  if (drawn.missing.size() > kMaxMissingMarks) {
     std::vector<double> some;
-    for (size_t k = 0; k < kMostMissingMarks; ++k) {
-      some.push_back(drawn.missing[k * (drawn.missing.size() - 1) / (kMostMissingMarks - 1)]);
+    for (size_t k = 0; k < kMaxMissingMarks; ++k) {
+      some.push_back(drawn.missing[k * (drawn.missing.size() - 1) / (kMaxMissingMarks - 1)]);
     }
     drawn.missing = std::move(some);
   }

@@ -11,7 +11,7 @@ namespace {
 
 // A range is drawn in pixels: what lies this share of it outside is still inside.
 constexpr double kSlack = 1e-9;
-constexpr double kLeastRange = 1e-12;      // of the greatest value
+constexpr double kMinRange = 1e-12;        // of the greatest value
 constexpr double kSmallestRange = 1e-300;  // smaller steps would be denormal or zero
 
 // Decimals that a step needs: 0.25 needs two. A step has at most two significant digits.
@@ -46,7 +46,7 @@ Ticks linear_ticks(double least, double most, int count, bool whole) {
   if (!std::isfinite(most - least) || !(least < most) || count < 1) return ticks;
   const double range = most - least, greatest = std::max(std::abs(least), std::abs(most));
   // Labels could not tell such values apart, and multiples of the step would be no exact integers.
-  if (range < kLeastRange * greatest || range < kSmallestRange) return ticks;
+  if (range < kMinRange * greatest || range < kSmallestRange) return ticks;
   double step = nice_step(range / count);
   const auto first = [&] { return std::ceil((least - kSlack * range) / step); };
   const auto last = [&] { return std::floor((most + kSlack * range) / step); };

@@ -7,7 +7,7 @@
 namespace cachet::report {
 namespace {
 
-constexpr size_t kLeastPart = 4;  // letters on either side of a slash: "images/s" stays whole
+constexpr size_t kMinPart = 4;  // letters on either side of a slash: "images/s" stays whole
 
 struct Word {
   std::string_view text;
@@ -24,7 +24,7 @@ std::vector<Word> words_of(std::string_view text) {
     text.remove_prefix(word.size());
     bool follows_blank = true;
     for (size_t slash = word.find('/'); slash != std::string_view::npos;) {
-      if (slash < kLeastPart || word.size() - slash <= kLeastPart) {
+      if (slash < kMinPart || word.size() - slash <= kMinPart) {
         slash = word.find('/', slash + 1);
         continue;
       }

@@ -71,7 +71,7 @@ AnalysedRun::AnalysedRun(std::string name, const std::filesystem::path& path, co
     throw io::Error(path.string() +
                     " is an export, inside which nothing can be seen; name the run or the model that it was made of");
   digest_ = weights_digest(saved_) + '\0' + saved_.what_answers_depend_on;
-  for (const train::HeldCheckpoint& checkpoint : kept_checkpoints())
+  for (const train::HeldCheckpoint& checkpoint : saved_checkpoints())
     digest_ += '\0' + digest_of_checkpoint(checkpoint.folder);
 }
 
@@ -160,7 +160,7 @@ void AnalysedRun::replay(const std::function<Replay(torch::nn::Module& model)>& 
   model.train();
   const Replay replay = look(model);
   const nn::Observation observation(model, in_full_precision(replay.listener));
-  const auto take = [&](train::TrainingStream& stream, int64_t step) {
+  const auto take = [&](train::TrainingBatches& stream, int64_t step) {
     train::ForwardResult result;
     {
       const train::PrecisionScope precision(saved_.plan.training.train.precision, device_.type());
@@ -176,12 +176,12 @@ void AnalysedRun::replay(const std::function<Replay(torch::nn::Module& model)>& 
     progress(step, options_.steps);
   };
   const int64_t own_parts = saved_.plan.training.train.shard.parts;
-  if (train::over_micro_batches(*training_, options_.steps, take, own_parts) < options_.steps)
+  if (train::for_each_micro_batch(*training_, options_.steps, take, own_parts) < options_.steps)
     throw std::runtime_error(name_ + ": an epoch of its training data has no batch");
   model.eval();
 }
 
-std::vector<train::HeldCheckpoint> AnalysedRun::kept_checkpoints() const {
+std::vector<train::HeldCheckpoint> AnalysedRun::saved_checkpoints() const {
   if (!train::is_run_folder(saved_.run)) return {};
   constexpr size_t kAll = std::numeric_limits<size_t>::max();
   auto kept = train::hold_newest_checkpoints(train::RunFolder::open(saved_.run).checkpoints(), kAll);
@@ -194,7 +194,7 @@ void AnalysedRun::over_checkpoints(torch::nn::Module& model, const std::function
   const io::LoadPolicy same{.conversion = io::LoadPolicy::Conversion::kNone};
   const auto put_back = [&] { io::load_state_dict(model, read_weights(saved_), same); };
   try {
-    for (const train::HeldCheckpoint& checkpoint : kept_checkpoints()) {
+    for (const train::HeldCheckpoint& checkpoint : saved_checkpoints()) {
       io::load_state_dict(model, train::read_weights(checkpoint.folder), same);
       look(train::step_of_checkpoint(checkpoint.folder));
     }

@@ -219,7 +219,7 @@ class NormAnalysis final : public Analysis {
   AnalysisResult measure(AnalysedRun& run, AnalysedRun*, const train::EvaluationProgress& progress) const override {
     const int64_t last = run.options().steps;
     int64_t replays = 0;
-    const int64_t all = last * (1 + static_cast<int64_t>(run.kept_checkpoints().size()));
+    const int64_t all = last * (1 + static_cast<int64_t>(run.saved_checkpoints().size()));
     const train::EvaluationProgress of_all = [&](int64_t done, int64_t) { progress(replays * last + done, all); };
     ordered_json layers = ordered_json::array();
     const analysis::StepStatistics statistics = replayed(run, of_all);

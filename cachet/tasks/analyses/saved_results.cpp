@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kPartSchema = 5;  // of what an analysis writes: another one is measured anew
-constexpr uint64_t kMostPartBytes = uint64_t{1} << 28;
+constexpr uint64_t kMaxPartBytes = uint64_t{1} << 28;
 
 std::string part_name(const Analysis& analysis, AnalysedRun& run, AnalysedRun* beside) {
   const AnalysisOptions& options = run.options();
@@ -47,13 +47,13 @@ ImagesRead images_from_json(const ordered_json& json) {
 
 }  // namespace
 
-std::optional<KeptResult> KeptResults::find(const std::string& part) const {
+std::optional<SavedResult> SavedResults::find(const std::string& part) const {
   std::error_code absent;
   if (folder_.empty() || !fs::is_regular_file(part_file(part), absent)) return std::nullopt;
-  const auto json = io::parse_json<ordered_json>(io::read_text_file(part_file(part), kMostPartBytes), /*throws=*/false);
+  const auto json = io::parse_json<ordered_json>(io::read_text_file(part_file(part), kMaxPartBytes), /*throws=*/false);
   if (!json.is_object() || !json.contains("values") || !json.contains("left_out")) return std::nullopt;
   if (!json.at("left_out").is_string()) return std::nullopt;
-  KeptResult result;
+  SavedResult result;
   result.values = json.at("values").dump();
   result.left_out = json.at("left_out").get<std::string>();
   if (const auto read = json.find("read"); read != json.end() && read->is_array())
@@ -62,13 +62,13 @@ std::optional<KeptResult> KeptResults::find(const std::string& part) const {
   result.file = [pictures = folder_ / "pictures", part](const std::string& name) {
     std::error_code gone;
     const fs::path file = pictures / (part + "-" + name);
-    return fs::is_regular_file(file, gone) ? io::read_text_file(file, kMostPartBytes) : std::string();
+    return fs::is_regular_file(file, gone) ? io::read_text_file(file, kMaxPartBytes) : std::string();
   };
   return result;
 }
 
-KeptResult KeptResults::keep(const std::string& part, const AnalysisResult& result,
-                             std::array<ImagesRead, 2> images) const {
+SavedResult SavedResults::keep(const std::string& part, const AnalysisResult& result,
+                               std::array<ImagesRead, 2> images) const {
   if (folder_.empty()) {
     auto files = std::make_shared<std::map<std::string, std::string>>();
     for (const NamedFile& file : result.files) (*files)[file.name] = file.bytes;
@@ -84,7 +84,7 @@ KeptResult KeptResults::keep(const std::string& part, const AnalysisResult& resu
   return *find(part);
 }
 
-KeptResult KeptResults::keep_lack(const std::string& part, const std::string& why) const {
+SavedResult SavedResults::keep_lack(const std::string& part, const std::string& why) const {
   if (!folder_.empty())
     write_analysis_file(part_file(part),
                         ordered_json{{"left_out", why}, {"values", ordered_json::object()}}.dump() + "\n");
@@ -94,7 +94,7 @@ KeptResult KeptResults::keep_lack(const std::string& part, const std::string& wh
 namespace {
 
 /// Whether the page can be drawn of what a file holds, which somebody may have changed.
-bool can_be_shown(const Analysis& analysis, const KeptResult& result) {
+bool can_be_shown(const Analysis& analysis, const SavedResult& result) {
   if (!result.left_out.empty()) return true;
   try {
     analysis.section({{"", "", result.values, result.file}});
@@ -105,7 +105,7 @@ bool can_be_shown(const Analysis& analysis, const KeptResult& result) {
 }
 
 /// Whether the image files that it was made of have their bytes still.
-bool is_of_images(const KeptResult& result, const std::array<AnalysedRun*, 2>& runs, AnalysisEffort effort) {
+bool is_of_images(const SavedResult& result, const std::array<AnalysedRun*, 2>& runs, AnalysisEffort effort) {
   if (!result.left_out.empty()) return true;  // a model lacks something, whatever the images
   for (size_t i = 0; i < runs.size(); ++i)
     if (runs[i] != nullptr && runs[i]->digest_of_images(effort, result.images[i].images) != result.images[i].digest)
@@ -115,8 +115,8 @@ bool is_of_images(const KeptResult& result, const std::array<AnalysedRun*, 2>& r
 
 }  // namespace
 
-KeptResult measured_or_kept(const Analysis& analysis, AnalysedRun& run, AnalysedRun* beside, const KeptResults& kept,
-                            const train::EvaluationProgress& progress) {
+SavedResult measured_or_kept(const Analysis& analysis, AnalysedRun& run, AnalysedRun* beside, const SavedResults& kept,
+                             const train::EvaluationProgress& progress) {
   const std::string part = kept.keeps() ? part_name(analysis, run, beside) : std::string();
   const AnalysisEffort effort = analysis.effort();
   const std::array<AnalysedRun*, 2> runs{&run, beside};

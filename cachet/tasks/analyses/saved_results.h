@@ -12,7 +12,7 @@
 namespace cachet::tasks {
 
 /// A measurement as a folder keeps it.
-struct KeptResult {
+struct SavedResult {
   std::string values;    // JSON
   std::string left_out;  // why there are none: "has no cache"; else empty
   bool refused = false;  // whether that is for another reason than what a model lacks
@@ -30,16 +30,16 @@ class NotMeasurable : public std::runtime_error {
 /// The measurements in a folder: parts/<analysis>-<digest>.json, each written when it is whole, and pictures/. The
 /// digest is of weights, recipes, options, data and the form of the analysis: those of anything else are never taken
 /// for it. Image files that were read stand in the part itself with a digest of their bytes.
-class KeptResults {
+class SavedResults {
  public:
   /// An empty path keeps nothing on the disk.
-  explicit KeptResults(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  explicit SavedResults(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   bool keeps() const { return !folder_.empty(); }
-  std::optional<KeptResult> find(const std::string& part) const;
+  std::optional<SavedResult> find(const std::string& part) const;
   /// Throws io::Error.
-  KeptResult keep(const std::string& part, const AnalysisResult& result, std::array<ImagesRead, 2> images = {}) const;
-  KeptResult keep_lack(const std::string& part, const std::string& why) const;
+  SavedResult keep(const std::string& part, const AnalysisResult& result, std::array<ImagesRead, 2> images = {}) const;
+  SavedResult keep_lack(const std::string& part, const std::string& why) const;
 
  private:
   std::filesystem::path part_file(const std::string& part) const { return folder_ / "parts" / (part + ".json"); }
@@ -47,8 +47,8 @@ class KeptResults {
 };
 
 /// What the folder holds of it, or else what is measured now.
-KeptResult measured_or_kept(const Analysis& analysis, AnalysedRun& run, AnalysedRun* beside, const KeptResults& kept,
-                            const train::EvaluationProgress& progress);
+SavedResult measured_or_kept(const Analysis& analysis, AnalysedRun& run, AnalysedRun* beside, const SavedResults& kept,
+                             const train::EvaluationProgress& progress);
 
 /// Whether a folder is one of this kind.
 bool is_analysis_folder(const std::filesystem::path& folder);

@@ -9,7 +9,7 @@
 namespace cachet::tasks {
 namespace {
 
-constexpr int64_t kLeastExamples = 4;  // of a batch, for the unbiased estimate
+constexpr int64_t kMinExamples = 4;  // of a batch, for the unbiased estimate
 
 analysis::BlockOutputs outputs_of(AnalysedRun& run, const train::EvaluationProgress& progress) {
   analysis::BlockOutputs outputs(run.options().batch);
@@ -95,8 +95,8 @@ class SimilarityAnalysis final : public Analysis {
 
   AnalysisResult measure(AnalysedRun& run, AnalysedRun* beside,
                          const train::EvaluationProgress& progress) const override {
-    if (run.options().batch < kLeastExamples)
-      throw NotMeasurable("is asked for the similarity of fewer than " + std::to_string(kLeastExamples) +
+    if (run.options().batch < kMinExamples)
+      throw NotMeasurable("is asked for the similarity of fewer than " + std::to_string(kMinExamples) +
                           " samples; raise --samples");
     if (beside) require_same_examples(run, *beside);
     const analysis::BlockOutputs rows = outputs_of(run, progress);

@@ -22,7 +22,7 @@ train::Metrics ClassificationEvaluation::metrics() const {
 
 ClassificationTally::ClassificationTally(int64_t classes) : right_per_class_(static_cast<size_t>(classes)) {
   sums_.classes = classes;
-  if (classes <= kMostConfusedClasses) sums_.confusion.assign(static_cast<size_t>(classes * classes), 0);
+  if (classes <= kMaxConfusedClasses) sums_.confusion.assign(static_cast<size_t>(classes * classes), 0);
 }
 
 // Of the right ones, some of each class are kept; of the wrong ones, the surest.

@@ -22,7 +22,7 @@ struct ClassifiedSample {
 };
 
 /// The confusion matrix of more classes is not kept: that of ImageNet-22k would take 4 GB, and nobody could read it.
-inline constexpr int64_t kMostConfusedClasses = 2000;
+inline constexpr int64_t kMaxConfusedClasses = 2000;
 
 /// What an evaluation found.
 struct ClassificationEvaluation {

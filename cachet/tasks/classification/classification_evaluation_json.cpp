@@ -43,7 +43,7 @@ EvaluationJson confusion_to_json(const ClassificationEvaluation& evaluation) {
 /// Nothing where it names other classes.
 std::optional<std::vector<int64_t>> confusion_from_json(const EvaluationJson& json, int64_t classes) {
   std::vector<int64_t> counts;
-  if (json.is_null() || classes < 1 || classes > kMostConfusedClasses) return counts;
+  if (json.is_null() || classes < 1 || classes > kMaxConfusedClasses) return counts;
   counts.assign(static_cast<size_t>(classes * classes), 0);
   for (const EvaluationJson& entry : list(json)) {
     const int64_t truth = integer(entry.at(0)), predicted = integer(entry.at(1));

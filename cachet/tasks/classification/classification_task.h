@@ -19,10 +19,7 @@ namespace cachet::tasks {
 using UseBatch = std::function<void(const ClassifiedBatch& batch)>;
 
 /// Samples of some kind and their classes: cross-entropy, top-1 and top-5 over the evaluation split.
-class ClassificationTask : public Task,
-                           public AnswersGivenSamples,
-                           public AnswersEvaluationSamples,
-                           public EvaluatesRecords {
+class ClassificationTask : public Task, public Predictor, public AnswersEvaluationSamples, public EvaluatesRecords {
  public:
   virtual const std::vector<std::string>& class_names() const = 0;
   /// Whether these are numbers because the names of the model's classes are not known.
@@ -51,7 +48,7 @@ class ClassificationTask : public Task,
   std::vector<Prediction> predict_given(const PreparedSamples& samples, const AnswerOptions& options);
 
   torch::nn::Module& model() override { return *model_; }
-  std::vector<std::string> heads() const override { return {"head", "head_dist"}; }
+  std::vector<std::string> head_modules() const override { return {"head", "head_dist"}; }
   train::Metrics evaluate(const train::EvaluationProgress& progress) override;
   std::string evaluation_details() const override { return to_json(evaluation_); }
   void restore_evaluation(const std::string& details) override;

@@ -6,7 +6,7 @@
 
 namespace cachet::tasks {
 
-KeptFiles keep_class_names(const std::vector<std::string>& names) {
+SavedFiles keep_class_names(const std::vector<std::string>& names) {
   if (names.empty() || !data::can_be_stored(names)) return {};
   return {{}, {"data.class_names=" + config::toml_text(names)}};
 }

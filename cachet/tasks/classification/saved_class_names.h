@@ -11,7 +11,7 @@ namespace cachet::tasks {
 
 /// The settings that store the names of a run's classes in its recipe: data.class_names. Nothing if there are no names,
 /// or if a recipe cannot hold them (data::can_be_stored).
-KeptFiles keep_class_names(const std::vector<std::string>& names);
+SavedFiles keep_class_names(const std::vector<std::string>& names);
 
 /// Sets `names` to the names of an export's classes if it is empty, as in exports of runs without names. Numbers alone
 /// are not names. Throws io::Error where the manifest has another number of names than the model has classes.

@@ -17,7 +17,7 @@ namespace {
 
 using Paint = std::array<double, 3>;
 
-constexpr int64_t kMostEnlarged = 2048;  // pixels of the longer side of a picture that is drawn larger than it is
+constexpr int64_t kMaxEnlarged = 2048;  // pixels of the longer side of a picture that is drawn larger than it is
 
 // Far apart for the first dozens of classes.
 Paint class_paint(int64_t label) {
@@ -104,7 +104,7 @@ at::Tensor annotated_picture(const at::Tensor& pixels, const std::vector<FoundOb
                              const std::vector<std::string>& class_names, const AnnotationStyle& style) {
   const geometry::Size size{pixels.size(0), pixels.size(1)};
   const int64_t shorter = std::min(size.height, size.width), longer = std::max(size.height, size.width);
-  const int64_t roomy = std::clamp<int64_t>(kMostEnlarged / longer, 1, 4);
+  const int64_t roomy = std::clamp<int64_t>(kMaxEnlarged / longer, 1, 4);
   double zoom = static_cast<double>(std::clamp<int64_t>((style.least_side + shorter - 1) / shorter, 1, roomy));
   if (style.most_side > 0) zoom = std::min(zoom, static_cast<double>(style.most_side) / static_cast<double>(longer));
   const auto zoomed = [&](int64_t side) { return std::max<int64_t>(1, std::lround(zoom * static_cast<double>(side))); };

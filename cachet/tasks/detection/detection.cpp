@@ -94,12 +94,12 @@ std::shared_ptr<const data::DetectionSet> Detection::open(const DetectionFiles& 
 Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& training, Splits splits)
     : Task(plan.profile()), options_(plan.options()), training_options_(training), bad_images_(data::skipped_images()) {
   plain_.emplace(options_.transform.for_evaluation(), options_.normalization);
-  const bool made_up = splits == Splits::made_up;
+  const bool synthetic = splits == Splits::synthetic;
   // Given images need of the data what a run keeps of its classes, and parsing all of COCO takes seconds.
   const bool alone = splits == Splits::given && (plan.absent_data() || !options_.category_ids.empty());
-  if (made_up) {
-    made_up_scenes_ = std::make_unique<MadeUpScenes>(options_, 2 * training.shared_batch());
-    training_ = made_up_scenes_->set();
+  if (synthetic) {
+    synthetic_scenes_ = std::make_unique<SyntheticScenes>(options_, 2 * training.shared_batch());
+    training_ = synthetic_scenes_->set();
     validation_ = training_->subset({0});
   } else if (!alone) {
     const int64_t limit = options_.subset.limit, evaluated = options_.evaluation_limit.value_or(limit);
@@ -123,7 +123,7 @@ Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& train
   class_names_ = validation_ ? validation_->class_names() : options_.class_names;
   for (int64_t i = static_cast<int64_t>(class_names_.size()); i < options_.classes; ++i)
     class_names_.push_back("class " + std::to_string(i));
-  if (!made_up) {
+  if (!synthetic) {
     if (training_) note(training_->notes());
     if (validation_ && validation_ != training_) note(validation_->notes());
     if (validation_ && !training_ && options_.class_names.empty())
@@ -195,13 +195,13 @@ std::vector<std::string> Detection::data_notes() const {
   return notes;
 }
 
-std::unique_ptr<train::TrainingStream> Detection::training_stream(int64_t epoch, int64_t first_batch) {
-  return detection_stream(*model_, training_loader_->stream(epoch, first_batch),
-                          {.multiple = options_.transform.multiple,
-                           .seed = training_options_.seed,
-                           .first_batch = epoch * training_loader_->batches() / training_options_.shard.parts,
-                           .divisor = options_.divisor,
-                           .joint = training_options_.shard.world_size > 1 && !training_options_.has_parts()});
+std::unique_ptr<train::TrainingBatches> Detection::training_batches(int64_t epoch, int64_t first_batch) {
+  return detection_batches(*model_, training_loader_->stream(epoch, first_batch),
+                           {.multiple = options_.transform.multiple,
+                            .seed = training_options_.seed,
+                            .first_batch = epoch * training_loader_->batches() / training_options_.shard.parts,
+                            .divisor = options_.divisor,
+                            .joint = training_options_.shard.world_size > 1 && !training_options_.has_parts()});
 }
 
 int64_t Detection::window() const { return kWindowBatches * training_options_.batch_size; }
@@ -301,15 +301,15 @@ train::Metrics Detection::evaluate(const train::EvaluationProgress& progress) {
     const int64_t images = evaluation.images(), all = validation_->size();
     if (images % training_options_.batch_size == 0 || images == all) progress(images, all);
   };
-  if (kept_evaluation_.empty()) {
+  if (saved_evaluation_.empty()) {
     answer_evaluation(0, {}, add);
     return evaluation.finish();
   }
   validation_->files().keep_digests();
   const std::string source = evaluation_source();
   const auto origin = [&](int64_t index) { return RecordOrigin{source, record_digest(index)}; };
-  RecordFile kept = records_of(kept_evaluation_, origin);
-  const NextRecord earlier = records_in(kept_evaluation_, kept.done());
+  RecordFile kept = records_of(saved_evaluation_, origin);
+  const NextRecord earlier = records_in(saved_evaluation_, kept.done());
   while (const auto record = earlier()) add(*record);
   answer_evaluation(kept.done(), {}, [&](const Record& record) {
     kept.append(record, origin(evaluation.images()));

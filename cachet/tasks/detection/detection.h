@@ -24,7 +24,7 @@ namespace cachet::tasks {
 
 /// Objects in images, their boxes and, of models that outline, their masks: COCO's numbers over the validation set.
 class Detection : public Task,
-                  public AnswersGivenSamples,
+                  public Predictor,
                   public AnswersEvaluationSamples,
                   public EvaluatesRecords,
                   public DrawsAnswers,
@@ -38,18 +38,18 @@ class Detection : public Task,
   Detection(const DetectionPlan& plan, const train::TrainOptions& training, Splits splits = Splits::both);
 
   torch::nn::Module& model() override { return *model_; }
-  std::vector<std::string> heads() const override { return {"neck", "rpn_head", "roi_head", "bbox_head"}; }
+  std::vector<std::string> head_modules() const override { return {"neck", "rpn_head", "roi_head", "bbox_head"}; }
   std::map<std::string, data::DataDigest> data_digests() const override;
   std::map<std::string, std::string> data_fingerprints() const override;
   std::map<std::string, const data::ImageSource*> image_sources() const override;
   EvaluationFiles evaluation_files() const override;
   std::vector<std::string> data_notes() const override;
   int64_t batches_per_epoch() const override { return training_loader_->batches(); }
-  std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
+  std::unique_ptr<train::TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override { return validation_->size(); }
   EvaluatedSamples evaluated_samples() const override { return {validation_->size(), validation_->split_size()}; }
   train::Metrics evaluate(const train::EvaluationProgress& progress) override;
-  void keep_evaluations_in(const std::filesystem::path& file) override { kept_evaluation_ = file; }
+  void keep_evaluations_in(const std::filesystem::path& file) override { saved_evaluation_ = file; }
   std::string evaluation_details() const override { return to_json(evaluation_, class_names_); }
   void restore_evaluation(const std::string& details) override;
 
@@ -106,7 +106,7 @@ class Detection : public Task,
   DetectionOptions options_;
   train::TrainOptions training_options_;
   std::vector<std::string> class_names_;
-  std::unique_ptr<MadeUpScenes> made_up_scenes_;
+  std::unique_ptr<SyntheticScenes> synthetic_scenes_;
   std::shared_ptr<const data::DetectionSet> training_, validation_;
   std::shared_ptr<data::ImageNotes> bad_images_;
   data::ImageFileNotes given_notes_;
@@ -115,7 +115,7 @@ class Detection : public Task,
   std::shared_ptr<const data::BatchOrder> validation_order_;
   std::shared_ptr<models::ObjectDetector> model_;
   DetectionEvaluation evaluation_;
-  std::filesystem::path kept_evaluation_;  // empty: evaluations keep nothing
+  std::filesystem::path saved_evaluation_;  // empty: evaluations keep nothing
 };
 
 }  // namespace cachet::tasks

@@ -182,7 +182,7 @@ DataLook DetectionPlan::look_at_data(const data::LookProgress& progress) const {
   return {.overlaps = {data::image_overlap(*training->images(), *validation->images(), "validation", progress)}};
 }
 
-KeptFiles DetectionPlan::files_to_keep() const {
+SavedFiles DetectionPlan::files_to_keep() const {
   if (!options_.category_ids.empty() || absent_data()) return {};
   const auto instances = data::named_by({"data.root", "data.train_annotations"}, [&] {
     return data::CocoInstances::read(find_detection_root(options_) / options_.training.annotations);
@@ -202,7 +202,7 @@ KeptFiles DetectionPlan::files_to_keep() const {
     if (found == ids.end()) return {};
     of_classes.push_back(found->second);
   }
-  KeptFiles keep{{}, {"data.category_ids=" + config::toml_text(of_classes)}};
+  SavedFiles keep{{}, {"data.category_ids=" + config::toml_text(of_classes)}};
   if (!options_.class_names.empty()) return keep;
   keep.settings.insert(keep.settings.begin(), "data.class_names=" + config::toml_text(names));
   if (!options_.other_categories.has_value()) keep.settings.emplace_back(kRefuseOthers);

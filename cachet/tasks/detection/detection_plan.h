@@ -77,7 +77,7 @@ class DetectionPlan : public TaskPlan, public TakesRewrittenModel {
   std::optional<std::string> absent_data() const override;
   DataLook look_at_data(const data::LookProgress& progress) const override;
   /// Names of the classes, where the recipe leaves them to the file: they are part of what a model means.
-  KeptFiles files_to_keep() const override;
+  SavedFiles files_to_keep() const override;
   std::vector<std::string> class_name_settings() const override;
   std::optional<int64_t> data_limit() const override { return options_.subset.limit; }
   void limit_evaluation(int64_t limit) override { options_.evaluation_limit = limit; }

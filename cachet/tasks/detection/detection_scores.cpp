@@ -14,7 +14,7 @@ namespace cachet::tasks {
 namespace {
 
 constexpr int64_t kImages = 16;
-constexpr int64_t kMostBoxes = 1000;  // of an image: RetinaNet has 200,000 anchors
+constexpr int64_t kMaxBoxes = 1000;  // of an image: RetinaNet has 200,000 anchors
 
 /// A row for each class of each box: that the class is there, and that it is not.
 at::Tensor choices_of(const at::Tensor& scores) {
@@ -37,7 +37,7 @@ ComparedScores Detection::compared_scores() {
       image = at::randn({1, shape.channels, shape.height, shape.width}, random);
     }
     train::move_to(train::device_of(*model_), {&image});
-    scores.push_back(models::evenly(model_->box_scores(image), kMostBoxes).to(at::kCPU, at::kFloat));
+    scores.push_back(models::evenly(model_->box_scores(image), kMaxBoxes).to(at::kCPU, at::kFloat));
   }
   const at::Tensor compared = at::cat(scores);
   const bool one_class = model_->classes_exclude_each_other();

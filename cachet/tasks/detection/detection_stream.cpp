@@ -61,10 +61,10 @@ struct MicroBatch {
   int64_t images() const { return std::ssize(loaded.samples); }
 };
 
-class DetectionStream : public train::TrainingStream {
+class DetectionTrainingBatches : public train::TrainingBatches {
  public:
-  DetectionStream(models::ObjectDetector& model, data::BatchStream<data::DetectionBatch> batches,
-                  const DetectionStreamOptions& options)
+  DetectionTrainingBatches(models::ObjectDetector& model, data::BatchIterator<data::DetectionBatch> batches,
+                           const DetectionTrainingBatchesOptions& options)
       : model_(model), batches_(std::move(batches)), options_(options) {}
 
   bool fetch_step(int64_t micro_batches) override {
@@ -171,8 +171,8 @@ class DetectionStream : public train::TrainingStream {
   }
 
   models::ObjectDetector& model_;
-  data::BatchStream<data::DetectionBatch> batches_;
-  DetectionStreamOptions options_;
+  data::BatchIterator<data::DetectionBatch> batches_;
+  DetectionTrainingBatchesOptions options_;
   std::deque<MicroBatch> ahead_;  // fetched, and not yet gone through
   MicroBatch now_;
 };
@@ -189,10 +189,10 @@ models::DetectionImage place_of(const data::DetectionSample& sample, int64_t mul
   return place;
 }
 
-std::unique_ptr<train::TrainingStream> detection_stream(models::ObjectDetector& model,
-                                                        data::BatchStream<data::DetectionBatch> batches,
-                                                        const DetectionStreamOptions& options) {
-  return std::make_unique<DetectionStream>(model, std::move(batches), options);
+std::unique_ptr<train::TrainingBatches> detection_batches(models::ObjectDetector& model,
+                                                          data::BatchIterator<data::DetectionBatch> batches,
+                                                          const DetectionTrainingBatchesOptions& options) {
+  return std::make_unique<DetectionTrainingBatches>(model, std::move(batches), options);
 }
 
 }  // namespace cachet::tasks

@@ -16,7 +16,7 @@ enum class LossDivisor { step, part };
 /// Where an image lies in a batch whose sides are multiples of `multiple`.
 models::DetectionImage place_of(const data::DetectionSample& sample, int64_t multiple);
 
-struct DetectionStreamOptions {
+struct DetectionTrainingBatchesOptions {
   int64_t multiple = 32;  // of the sides of a batch
   uint64_t seed = 0;
   int64_t first_batch = 0;  // number of the epoch's first batch in the run
@@ -26,8 +26,8 @@ struct DetectionStreamOptions {
 
 /// Losses of a detector over an epoch's batches. Which anchors and proposals take part is a function of seed, number of
 /// the batch and image. The model outlives the stream.
-std::unique_ptr<train::TrainingStream> detection_stream(models::ObjectDetector& model,
-                                                        data::BatchStream<data::DetectionBatch> batches,
-                                                        const DetectionStreamOptions& options);
+std::unique_ptr<train::TrainingBatches> detection_batches(models::ObjectDetector& model,
+                                                          data::BatchIterator<data::DetectionBatch> batches,
+                                                          const DetectionTrainingBatchesOptions& options);
 
 }  // namespace cachet::tasks

@@ -9,13 +9,13 @@
 namespace cachet::tasks {
 
 std::optional<int64_t> number_in_name(const std::string& file) {
-  constexpr int64_t kMostNumber = int64_t{1} << 53;  // that every reader of JSON takes
+  constexpr int64_t kMaxNumber = int64_t{1} << 53;  // that every reader of JSON takes
   const std::string name = std::filesystem::path(file).stem().string();
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (name.empty() || !std::ranges::all_of(name, is_digit)) return std::nullopt;
   int64_t number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (error != std::errc() || number > kMostNumber) return std::nullopt;
+  if (error != std::errc() || number > kMaxNumber) return std::nullopt;
   return number;
 }
 

@@ -12,7 +12,7 @@
 
 namespace cachet::tasks {
 
-MadeUpScenes::MadeUpScenes(const DetectionOptions& options, int64_t count) {
+SyntheticScenes::SyntheticScenes(const DetectionOptions& options, int64_t count) {
   std::string name = (std::filesystem::temp_directory_path() / "cachet-scenes-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder at " + name);
   folder_ = name;
@@ -52,7 +52,7 @@ MadeUpScenes::MadeUpScenes(const DetectionOptions& options, int64_t count) {
       data::DetectionSetOptions{.masks = options.model.masks, .empty_images = data::EmptyImages::keep});
 }
 
-MadeUpScenes::~MadeUpScenes() {
+SyntheticScenes::~SyntheticScenes() {
   std::error_code ignored;
   std::filesystem::remove_all(folder_, ignored);
 }

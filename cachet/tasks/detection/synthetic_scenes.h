@@ -10,12 +10,12 @@ namespace cachet::tasks {
 
 /// A detection set of shapes, to try a recipe where its data are not at hand: PNG files in a temporary folder that goes
 /// with this. Sizes are those at which the recipe shows images, up to 512 pixels; classes are numbers.
-class MadeUpScenes {
+class SyntheticScenes {
  public:
-  MadeUpScenes(const DetectionOptions& options, int64_t count);
-  MadeUpScenes(const MadeUpScenes&) = delete;
-  MadeUpScenes& operator=(const MadeUpScenes&) = delete;
-  ~MadeUpScenes();
+  SyntheticScenes(const DetectionOptions& options, int64_t count);
+  SyntheticScenes(const SyntheticScenes&) = delete;
+  SyntheticScenes& operator=(const SyntheticScenes&) = delete;
+  ~SyntheticScenes();
 
   const std::shared_ptr<const data::DetectionSet>& set() const { return set_; }
 

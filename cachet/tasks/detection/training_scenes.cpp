@@ -8,7 +8,7 @@
 namespace cachet::tasks {
 namespace {
 
-constexpr size_t kMostScenes = 8;
+constexpr size_t kMaxScenes = 8;
 constexpr int64_t kSceneSide = 320;
 
 std::vector<FoundObject> known_objects(const data::DetectionObjects& objects) {
@@ -26,7 +26,7 @@ report::ImageGrid training_scenes(const data::DetectionLoader& loader, const dat
                                   const std::vector<std::string>& class_names) {
   data::BatchPlace place = loader.place(/*epoch=*/0, /*number=*/0);
   const size_t all = place.samples.size();
-  place.samples.resize(std::min(all, kMostScenes));
+  place.samples.resize(std::min(all, kMaxScenes));
   const data::DetectionBatch batch = loader.make(place);
   const AnnotationStyle style{.scores = false, .least_side = kSceneSide, .most_side = kSceneSide};
   report::ImageGrid grid{"Images of the first step", {}, "", report::PictureSize::scenes};

@@ -226,7 +226,7 @@ ExportCheck compare_export(const ExportSource& source, const ExportOptions& opti
   ComparedClassifier model(open_to_evaluate(source.path, source.settings, limit), splits),
       exported(open_to_evaluate(folder, source.settings_of_export(), limit), splits);
   if (!real) {
-    const std::vector<ClassifierInputs> samples = made_up_samples(model.model(), kSamples);
+    const std::vector<ClassifierInputs> samples = synthetic_samples(model.model(), kSamples);
     check.equality = deploy::equality_of(model.answer(samples), exported.answer(samples), check.tolerance.answers);
     check.samples = std::to_string(kSamples) + " made-up inputs, none of them real";
     compare_sent(model, exported, samples, check);

@@ -21,8 +21,8 @@ constexpr int64_t kTimedBatch = 8;
 constexpr double kLongestBatch = 0.25;  // seconds that a batch of both may take
 // Of a round of timings; a busy machine gets more rounds.
 constexpr double kTimedSeconds = 1.5;
-constexpr int64_t kMostTimedPairs = 40;
-constexpr int64_t kMostRounds = 4;
+constexpr int64_t kMaxTimedPairs = 40;
+constexpr int64_t kMaxRounds = 4;
 constexpr uint64_t kTimedSeed = 0;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -67,9 +67,9 @@ ExportSpeed timed_in_turns(const SpeedClocks& clocks, int64_t batch) {
   speed.batch = batch;
   std::vector<double> of_model, of_export;
   const double begin = clocks.now();
-  for (int64_t round = 1; round <= kMostRounds && (round == 1 || !speed.is_comparable()); ++round) {
+  for (int64_t round = 1; round <= kMaxRounds && (round == 1 || !speed.is_comparable()); ++round) {
     const double end = begin + static_cast<double>(round) * kTimedSeconds;
-    while (of_model.empty() || (speed.pairs < round * kMostTimedPairs && clocks.now() < end)) {
+    while (of_model.empty() || (speed.pairs < round * kMaxTimedPairs && clocks.now() < end)) {
       const bool model_first = speed.pairs++ % 2 == 0;  // whoever is second finds the processor's caches otherwise
       if (model_first) of_model.push_back(1e3 * clocks.model());
       of_export.push_back(1e3 * clocks.exported());

@@ -42,7 +42,7 @@ namespace {
 namespace fs = std::filesystem;
 using runtime::EngineKind, runtime::ExportManifest;
 
-constexpr uint64_t kMostFileBytes = uint64_t{1} << 40;
+constexpr uint64_t kMaxFileBytes = uint64_t{1} << 40;
 // Ranges of numbers are means over batches: of 16 batches of 16 samples.
 constexpr int64_t kCalibrationSamples = 256;
 const std::vector<std::string> kCalibrationSettings{"train.batch_size=16"};
@@ -80,7 +80,7 @@ std::vector<runtime::ExportedInput> free_inputs(const models::Model& model) {
 // Every file of the folder with its digest.
 void add_files(ExportReport& report, const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
-    const auto bytes = io::read_file(entry.path(), kMostFileBytes);
+    const auto bytes = io::read_file(entry.path(), kMaxFileBytes);
     report.manifest.files[entry.path().filename().string()] = io::sha256_hex(bytes);
     report.bytes += static_cast<int64_t>(bytes.size());
   }

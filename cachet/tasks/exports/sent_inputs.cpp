@@ -76,7 +76,7 @@ ClassifierInputs join_samples(const std::vector<ClassifierInputs>& samples) {
   return batch;
 }
 
-std::vector<ClassifierInputs> made_up_samples(const models::Model& model, int64_t count) {
+std::vector<ClassifierInputs> synthetic_samples(const models::Model& model, int64_t count) {
   at::Generator random = at::detail::createCPUGenerator(0);
   std::vector<ClassifierInputs> samples;
   if (const auto* images = dynamic_cast<const models::ImageClassifier*>(&model)) {

@@ -21,7 +21,7 @@ std::vector<ClassifierInputs> split_batch(const ClassifierInputs& batch);
 ClassifierInputs join_samples(const std::vector<ClassifierInputs>& samples);
 
 /// Samples drawn from noise, the same for every model of these sizes. Sequences have lengths from 1 to the maximum.
-std::vector<ClassifierInputs> made_up_samples(const models::Model& model, int64_t count);
+std::vector<ClassifierInputs> synthetic_samples(const models::Model& model, int64_t count);
 
 /// Inputs that users send, made of at least one sample: the first samples alone, batches of 2, 3 and 7 samples, and, of
 /// sequences, single ones of lengths from 1 to the model's maximum.

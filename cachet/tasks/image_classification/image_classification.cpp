@@ -97,10 +97,10 @@ struct PreparedImage : PreparedSample {
   at::Tensor image;  // (1, channels, height, width)
 };
 
-class ImageStream : public train::TrainingStream {
+class ImageTrainingBatches : public train::TrainingBatches {
  public:
-  ImageStream(models::ImageClassifier& model, data::BatchStream<data::ImageBatch> batches,
-              const ImageClassificationOptions& options, uint64_t seed, int64_t epoch)
+  ImageTrainingBatches(models::ImageClassifier& model, data::BatchIterator<data::ImageBatch> batches,
+                       const ImageClassificationOptions& options, uint64_t seed, int64_t epoch)
       : model_(model), batches_(std::move(batches)), options_(options), seed_(seed), epoch_(epoch) {}
 
   bool fetch() override {
@@ -123,7 +123,7 @@ class ImageStream : public train::TrainingStream {
 
  private:
   models::ImageClassifier& model_;
-  data::BatchStream<data::ImageBatch> batches_;
+  data::BatchIterator<data::ImageBatch> batches_;
   const ImageClassificationOptions& options_;
   uint64_t seed_;
   int64_t epoch_;
@@ -147,8 +147,8 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
   const auto open = [&](data::Split split, const data::DatasetOptions& dataset) {
     if (alone && split == data::Split::test)
       return data::without_images(dataset, options.model.classes, shape.value_or(input_shape(options.model)));
-    if (splits == Splits::made_up)
-      return std::shared_ptr<const data::LabelledImages>(std::make_shared<data::LabelledImages>(made_up_images(
+    if (splits == Splits::synthetic)
+      return std::shared_ptr<const data::LabelledImages>(std::make_shared<data::LabelledImages>(synthetic_images(
           options.model, split == data::Split::train ? training.shared_batch() * 2 : training.batch_size)));
     auto images = data::open_dataset(dataset, split, std::filesystem::current_path(), said_now_and_then());
     if (images->passed_over()) {
@@ -163,7 +163,7 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
   if (alone && !shape && options.resize.image_size.given()) note({kSizeUnknown});
   const bool of_saved = splits == Splits::test || (splits == Splits::given && !alone);
   if (of_saved && !names_classes && options.dataset.kind->has_class_folders) note({kMatchedByPosition});
-  const bool trains = splits == Splits::both || splits == Splits::made_up;
+  const bool trains = splits == Splits::both || splits == Splits::synthetic;
   if (trains || takes_training_statistics(options)) training_ = open(data::Split::train, options.dataset);
   normalization_ = data::make_normalization(options.normalization, *options.dataset.kind,
                                             (training_ ? *training_ : *test_).images());
@@ -193,9 +193,9 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
   set_model(model_);
 }
 
-std::unique_ptr<train::TrainingStream> ImageClassification::training_stream(int64_t epoch, int64_t first_batch) {
-  return std::make_unique<ImageStream>(*model_, training_loader_->stream(epoch, first_batch), options_,
-                                       training_options_.seed, epoch);
+std::unique_ptr<train::TrainingBatches> ImageClassification::training_batches(int64_t epoch, int64_t first_batch) {
+  return std::make_unique<ImageTrainingBatches>(*model_, training_loader_->stream(epoch, first_batch), options_,
+                                                training_options_.seed, epoch);
 }
 
 at::Tensor ImageClassification::logits_of(at::Tensor images) {

@@ -31,7 +31,7 @@ class ImageClassification : public ClassificationTask, public ShowsSamples {
   std::string sample_digest(int64_t index) override { return test_->sample_digest(index); }
   std::vector<std::string> data_notes() const override;
   int64_t batches_per_epoch() const override { return training_loader_->batches(); }
-  std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
+  std::unique_ptr<train::TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override { return test_->size(); }
   EvaluatedSamples evaluated_samples() const override { return {test_->size(), test_->split_size()}; }
   int64_t evaluation_batches() const override { return test_loader_->batches(); }

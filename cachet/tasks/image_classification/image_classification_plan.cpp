@@ -96,9 +96,9 @@ DataLook ImageClassificationPlan::look_at_data(const data::LookProgress& progres
   return look;
 }
 
-KeptFiles ImageClassificationPlan::files_to_keep() const {
+SavedFiles ImageClassificationPlan::files_to_keep() const {
   if (absent_data()) return {};
-  KeptFiles keep;
+  SavedFiles keep;
   if (options_.dataset.class_names.empty())
     keep = keep_class_names(data::find_class_names(options_.dataset, std::filesystem::current_path()));
   const bool learns_pixels = takes_training_statistics(options_);
@@ -115,7 +115,7 @@ KeptFiles ImageClassificationPlan::files_to_keep() const {
   return keep;
 }
 
-std::vector<std::string> ImageClassificationPlan::kept_file_settings(const std::filesystem::path& run) const {
+std::vector<std::string> ImageClassificationPlan::saved_file_settings(const std::filesystem::path& run) const {
   const std::filesystem::path own = run / kImageStatistics;
   std::error_code error;
   if (options_.dataset.own_sizes() || !std::filesystem::is_regular_file(own, error)) return {};

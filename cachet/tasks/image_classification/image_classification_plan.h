@@ -59,8 +59,8 @@ class ImageClassificationPlan : public TaskPlan, public PreparesImages, public T
   DataLook look_at_data(const data::LookProgress& progress) const override;
   /// The names of the classes, and the mean, deviation and size of the training images (image_statistics.h), if the
   /// recipe leaves them to the data: they are part of what a model means.
-  KeptFiles files_to_keep() const override;
-  std::vector<std::string> kept_file_settings(const std::filesystem::path& run) const override;
+  SavedFiles files_to_keep() const override;
+  std::vector<std::string> saved_file_settings(const std::filesystem::path& run) const override;
   std::optional<std::string> keys_from_training_data() const override;
   std::vector<std::string> class_name_settings() const override;
   std::optional<int64_t> data_limit() const override { return options_.dataset.limit; }

@@ -12,20 +12,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr uint64_t kMostStatisticsBytes = 1 << 16;
-constexpr int64_t kMostSide = 65536;
-constexpr size_t kMostChannels = 64;
+constexpr uint64_t kMaxStatisticsBytes = 1 << 16;
+constexpr int64_t kMaxSide = 65536;
+constexpr size_t kMaxChannels = 64;
 
 int64_t side_in(const Json& json, const char* key) {
   const auto side = json.at(key).get<int64_t>();
-  if (side < 1 || side > kMostSide) throw std::out_of_range(std::string(key) + " is out of range");
+  if (side < 1 || side > kMaxSide) throw std::out_of_range(std::string(key) + " is out of range");
   return side;
 }
 
 std::vector<double> channels_in(const Json& json, const char* key, const config::Range<double>& range) {
   if (!json.contains(key)) return {};
   auto values = json.at(key).get<std::vector<double>>();
-  if (values.size() > kMostChannels) throw std::out_of_range(std::string(key) + " has too many values");
+  if (values.size() > kMaxChannels) throw std::out_of_range(std::string(key) + " has too many values");
   for (const double value : values)
     if (!(value >= range.least && value <= range.most)) throw std::out_of_range(std::string(key) + " is out of range");
   return values;
@@ -45,7 +45,7 @@ std::string to_json(const ImageStatistics& statistics) {
 }
 
 ImageStatistics read_image_statistics(const std::filesystem::path& file) {
-  const std::string text = io::read_text_file(file, kMostStatisticsBytes);
+  const std::string text = io::read_text_file(file, kMaxStatisticsBytes);
   try {
     const Json json = io::parse_json<Json>(text);
     ImageStatistics statistics;

@@ -8,7 +8,7 @@
 
 namespace cachet::tasks {
 
-data::LabelledImages made_up_images(const models::ImageClassifierPlan& model, int64_t count) {
+data::LabelledImages synthetic_images(const models::ImageClassifierPlan& model, int64_t count) {
   const at::Tensor images =
       at::empty({count, model.image.channels, model.image.height, model.image.width}, at::kByte)
           .random_(0, 256, at::make_generator<at::CPUGeneratorImpl>(uint64_t{0}));  // not the run's own draws

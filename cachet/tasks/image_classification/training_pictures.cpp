@@ -12,9 +12,9 @@
 namespace cachet::tasks {
 namespace {
 
-constexpr size_t kMostTrainingPictures = 16;
+constexpr size_t kMaxTrainingPictures = 16;
 constexpr int64_t kTrainingPictureSide = 128;
-constexpr double kLeastShare = 0.005;  // that two digits show
+constexpr double kMinShare = 0.005;  // that two digits show
 
 data::MixedBatch samples_at(const data::ImageLoader& loader, const data::BatchPlace& batch,
                             const std::vector<int64_t>& places, double label_smoothing) {
@@ -29,12 +29,12 @@ std::string classes_of(const at::Tensor& target, const std::vector<std::string>&
   std::vector<std::pair<double, size_t>> shares;
   const float* values = target.const_data_ptr<float>();
   for (size_t i = 0; i < names.size(); ++i)
-    if (values[i] > everywhere + kLeastShare) shares.emplace_back(-values[i], i);
+    if (values[i] > everywhere + kMinShare) shares.emplace_back(-values[i], i);
   std::ranges::sort(shares);
   std::string text;
   for (const auto& [negative, index] : shares) {
     text += (text.empty() ? "" : ", ") + names[index];
-    if (-negative < 1 - kLeastShare) text += " " + report::format_fixed(-negative, 2);
+    if (-negative < 1 - kMinShare) text += " " + report::format_fixed(-negative, 2);
   }
   return text;
 }
@@ -60,7 +60,7 @@ report::ImageGrid training_pictures(const data::ImageLoader& loader, const data:
   const data::ImageShape shape = loader.transform().output_shape();
   if (shape.channels != 1 && shape.channels != 3) return {};
   const data::BatchPlace batch = loader.place(/*epoch=*/0, /*number=*/0);
-  const size_t all = batch.samples.size(), shown = std::min(all, kMostTrainingPictures);
+  const size_t all = batch.samples.size(), shown = std::min(all, kMaxTrainingPictures);
   std::vector<int64_t> places(shown);
   for (size_t i = 0; i < shown; ++i) places[i] = static_cast<int64_t>(i);
 

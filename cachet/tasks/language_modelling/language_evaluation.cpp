@@ -54,11 +54,11 @@ void LanguageTally::add(const SegmentLosses& losses) {
     sums_[i] += losses.by_place[i];
     counts_[i] += losses.tokens_by_place[i];
   }
-  open_.resize(std::max(open_.size(), losses.by_lane.size()));
-  for (size_t lane = 0; lane < losses.by_lane.size(); ++lane) {
-    Block& block = open_[lane];
-    block.loss += losses.by_lane[lane];
-    block.tokens += losses.tokens_by_lane[lane];
+  open_.resize(std::max(open_.size(), losses.by_batch_row.size()));
+  for (size_t batch_row = 0; batch_row < losses.by_batch_row.size(); ++batch_row) {
+    Block& block = open_[batch_row];
+    block.loss += losses.by_batch_row[batch_row];
+    block.tokens += losses.tokens_by_batch_row[batch_row];
     if (block.tokens < kBlockTokens) continue;
     blocks_.push_back(block);
     block = {};

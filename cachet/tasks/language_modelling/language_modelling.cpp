@@ -22,9 +22,9 @@ namespace {
 
 // Tokens that nobody wrote, for dry runs. The n-th of the vocabulary has a share of about 1/n, as in texts: an adaptive
 // softmax takes longer for rare tokens.
-class MadeUpTokens final : public data::TokenSequence {
+class SyntheticTokens final : public data::TokenSequence {
  public:
-  MadeUpTokens(int64_t vocabulary, int64_t size) : ids_(drawn(vocabulary, size)) {}
+  SyntheticTokens(int64_t vocabulary, int64_t size) : ids_(drawn(vocabulary, size)) {}
   int64_t size() const override { return ids_.size(0); }
   void read(int64_t first, int64_t count, int64_t* out) const override {
     if (first < 0 || count < 0 || count > size() - first) throw std::out_of_range("made-up tokens");
@@ -41,13 +41,14 @@ class MadeUpTokens final : public data::TokenSequence {
   at::Tensor ids_;
 };
 
-class LanguageTrainingStream final : public train::TrainingStream {
+class LanguageTrainingBatches final : public train::TrainingBatches {
  public:
   /// `lanes`: of each part of this process.
-  LanguageTrainingStream(models::LanguageModel& model, data::BatchStream<data::SegmentBatch> segments,
-                         const LanguageModellingOptions& options, const std::vector<int64_t>& lanes)
+  LanguageTrainingBatches(models::LanguageModel& model, data::BatchIterator<data::SegmentBatch> segments,
+                          const LanguageModellingOptions& options, const std::vector<int64_t>& batch_rows)
       : model_(model), segments_(std::move(segments)), at_once_(options.segments_per_step) {
-    for (const int64_t of_part : lanes) parts_.push_back({model.make_stream(of_part, options.model.segments), {}});
+    for (const int64_t of_part : batch_rows)
+      parts_.push_back({model.make_session(of_part, options.model.segments), {}});
   }
 
   bool fetch() override {
@@ -65,7 +66,7 @@ class LanguageTrainingStream final : public train::TrainingStream {
   train::ForwardResult forward() override {
     train::ForwardResult result;
     Part& part = parts_[static_cast<size_t>(now_)];
-    models::TextStream& stream = part.stream;
+    models::LanguageSession& stream = part.stream;
     for (const data::SegmentBatch& segment : part.segments) {
       const at::Tensor loss = model_.negative_log_likelihood(segment.ids, segment.targets, stream).sum();
       result.loss = result.loss.defined() ? result.loss + loss : loss;
@@ -100,11 +101,11 @@ class LanguageTrainingStream final : public train::TrainingStream {
  private:
   /// A group of lanes with its own past.
   struct Part {
-    models::TextStream stream;
+    models::LanguageSession stream;
     std::vector<data::SegmentBatch> segments;  // of the step
   };
 
-  const models::TextStream& stream_of(int64_t part) const { return parts_.at(static_cast<size_t>(part)).stream; }
+  const models::LanguageSession& stream_of(int64_t part) const { return parts_.at(static_cast<size_t>(part)).stream; }
 
   /// The next segments of all parts, which come in turns.
   void read_segments() {
@@ -118,7 +119,7 @@ class LanguageTrainingStream final : public train::TrainingStream {
   }
 
   models::LanguageModel& model_;
-  data::BatchStream<data::SegmentBatch> segments_;
+  data::BatchIterator<data::SegmentBatch> segments_;
   int64_t at_once_;
   std::vector<Part> parts_;
   int64_t now_ = -1;  // the part whose micro-batch was fetched
@@ -138,8 +139,8 @@ data::Corpus LanguageModelling::open(data::SequenceSplit split, const data::Corp
   return corpus;
 }
 
-data::LaneOptions LanguageModelling::evaluation_lanes() const {
-  return {options_.evaluation.lanes, options_.evaluation.target_length};
+data::BatchRowOptions LanguageModelling::evaluation_batch_rows() const {
+  return {options_.evaluation.batch_rows, options_.evaluation.target_length};
 }
 
 LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const train::TrainOptions& training,
@@ -148,28 +149,28 @@ LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const tr
   if (options_.corpus.vocabulary > options_.model.text.vocabulary)
     throw std::invalid_argument("the corpus has " + std::to_string(options_.corpus.vocabulary) + " tokens, the model " +
                                 std::to_string(options_.model.text.vocabulary) + "; leave model.vocabulary out");
-  const data::LaneOptions lanes{training.shared_batch(), options_.model.text.target_length};
-  if (splits == Splits::made_up) {
-    const auto made_up = [&](int64_t tokens) {
+  const data::BatchRowOptions batch_rows{training.shared_batch(), options_.model.text.target_length};
+  if (splits == Splits::synthetic) {
+    const auto synthetic = [&](int64_t tokens) {
       const data::TokenFileFacts facts{.tokens = tokens, .text = {tokens, tokens}};
-      return data::Corpus{std::make_shared<MadeUpTokens>(options_.corpus.vocabulary, tokens), facts, {}};
+      return data::Corpus{std::make_shared<SyntheticTokens>(options_.corpus.vocabulary, tokens), facts, {}};
     };
     // In the middle of an epoch the memory is full.
-    const int64_t filling = 1 + options_.model.segments.memory_length / lanes.segment_length;
+    const int64_t filling = 1 + options_.model.segments.memory_length / batch_rows.segment_length;
     const int64_t segments = 2 * std::max(options_.segments_per_step, filling);
-    training_ = made_up(lanes.lanes * (segments * lanes.segment_length + 1));
-    held_out_ = made_up(options_.evaluation.lanes * options_.evaluation.target_length + 1);
+    training_ = synthetic(batch_rows.batch_rows * (segments * batch_rows.segment_length + 1));
+    held_out_ = synthetic(options_.evaluation.batch_rows * options_.evaluation.target_length + 1);
   } else {
     encoder_ = data::make_corpus_encoder(options_.corpus, std::filesystem::current_path());
   }
-  if (splits != Splits::made_up && splits != Splits::given) {
+  if (splits != Splits::synthetic && splits != Splits::given) {
     data::CorpusOptions evaluated = options_.corpus;
     evaluated.limit = options_.evaluation_limit.value_or(evaluated.limit);
     held_out_ = open(splits == Splits::calibration ? data::SequenceSplit::train : options_.held_out, evaluated);
     if (splits == Splits::both) training_ = open(data::SequenceSplit::train, options_.corpus);
   }
-  if (held_out_ && held_out_->tokens->size() <= options_.evaluation.lanes)
-    throw std::invalid_argument("task.evaluation.lanes = " + std::to_string(options_.evaluation.lanes) +
+  if (held_out_ && held_out_->tokens->size() <= options_.evaluation.batch_rows)
+    throw std::invalid_argument("task.evaluation.lanes = " + std::to_string(options_.evaluation.batch_rows) +
                                 " is too much for a text of " + std::to_string(held_out_->tokens->size()) +
                                 " tokens: choose fewer lanes");
   if (held_out_) {
@@ -179,7 +180,7 @@ LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const tr
     if (training_) require_bits(report::deciding(plan.profile().metrics)->name);
   }
   if (training_) {
-    training_loader_.emplace(training_->tokens, lanes, options_.loader, training.shard);
+    training_loader_.emplace(training_->tokens, batch_rows, options_.loader, training.shard);
     if (training_loader_->batches() == 0)
       throw std::invalid_argument(train::shared_batch_text(training) + " is more lanes than a text of " +
                                   std::to_string(training_->tokens->size()) + " tokens has");
@@ -230,21 +231,22 @@ int64_t LanguageModelling::batches_per_epoch() const {
   return micro_batches_of(training_loader_->batches(), options_.segments_per_step, training_options_.shard.parts);
 }
 
-std::unique_ptr<train::TrainingStream> LanguageModelling::training_stream(int64_t epoch, int64_t first_batch) {
-  std::vector<int64_t> lanes;
+std::unique_ptr<train::TrainingBatches> LanguageModelling::training_batches(int64_t epoch, int64_t first_batch) {
+  std::vector<int64_t> batch_rows;
   for (int64_t i = 0; i < training_options_.shard.parts; ++i)
-    lanes.push_back(training_options_.shard.alone(i).part_of(training_options_.shared_batch()));
-  return std::make_unique<LanguageTrainingStream>(
-      *model_, training_loader_->stream(epoch, first_batch * options_.segments_per_step), options_, lanes);
+    batch_rows.push_back(training_options_.shard.alone(i).part_of(training_options_.shared_batch()));
+  return std::make_unique<LanguageTrainingBatches>(
+      *model_, training_loader_->stream(epoch, first_batch * options_.segments_per_step), options_, batch_rows);
 }
 
 int64_t LanguageModelling::evaluation_size() const {
-  return data::evaluation_segments(held_out_->tokens->size(), evaluation_lanes()) * options_.evaluation.lanes;
+  return data::evaluation_segments(held_out_->tokens->size(), evaluation_batch_rows()) * options_.evaluation.batch_rows;
 }
 
 Task::EvaluatedSamples LanguageModelling::evaluated_samples() const {
   const int64_t tokens = std::max(held_out_->split_tokens, held_out_->tokens->size());
-  return {evaluation_size(), data::evaluation_segments(tokens, evaluation_lanes()) * options_.evaluation.lanes};
+  return {evaluation_size(),
+          data::evaluation_segments(tokens, evaluation_batch_rows()) * options_.evaluation.batch_rows};
 }
 
 NgramBaseline LanguageModelling::make_baseline() const {
@@ -279,12 +281,13 @@ std::vector<std::string> LanguageModelling::data_notes() const {
 }
 
 int64_t LanguageModelling::evaluation_records() const {
-  return data::evaluation_segments(held_out_->tokens->size(), evaluation_lanes());
+  return data::evaluation_segments(held_out_->tokens->size(), evaluation_batch_rows());
 }
 
 std::string LanguageModelling::record_digest(int64_t index) {
-  const data::LaneOptions lanes = evaluation_lanes();
-  const data::SegmentBatch segment = data::evaluation_segment(*held_out_->tokens, lanes, index * lanes.segment_length);
+  const data::BatchRowOptions batch_rows = evaluation_batch_rows();
+  const data::SegmentBatch segment =
+      data::evaluation_segment(*held_out_->tokens, batch_rows, index * batch_rows.segment_length);
   data::Fingerprint sample;
   for (const at::Tensor& tokens : {segment.ids.contiguous(), segment.targets.contiguous()})
     sample.add(std::span(tokens.const_data_ptr<int64_t>(), static_cast<size_t>(tokens.numel())));
@@ -299,11 +302,12 @@ bool LanguageModelling::remembers_earlier_segments() const {
 void LanguageModelling::foretell(int64_t first,
                                  const std::function<void(int64_t segment, const SegmentLosses& losses)>& use) {
   const at::NoGradGuard no_grad;
-  const data::LaneOptions lanes = evaluation_lanes();
+  const data::BatchRowOptions batch_rows = evaluation_batch_rows();
   const int64_t segments = evaluation_records();
-  models::TextStream stream = model_->make_stream(lanes.lanes, options_.evaluation.segments);
+  models::LanguageSession stream = model_->make_session(batch_rows.batch_rows, options_.evaluation.segments);
   for (int64_t i = first < segments && remembers_earlier_segments() ? 0 : first; i < segments; ++i) {
-    data::SegmentBatch segment = data::evaluation_segment(*held_out_->tokens, lanes, i * lanes.segment_length);
+    data::SegmentBatch segment =
+        data::evaluation_segment(*held_out_->tokens, batch_rows, i * batch_rows.segment_length);
     train::move_to(train::device_of(*model_), {&segment.ids, &segment.targets});
     if (i < first)
       model_->read(segment.ids, stream);
@@ -325,7 +329,7 @@ train::Metrics LanguageModelling::evaluate_records(const NextRecord& next) {
     if (!record)
       throw std::runtime_error("records of " + std::to_string(i) + " of " + std::to_string(segments) +
                                " segments of each lane are no whole evaluation");
-    tally.add(segment_from_record(*record, i, evaluation_lanes().lanes));
+    tally.add(segment_from_record(*record, i, evaluation_batch_rows().batch_rows));
   }
   evaluation_ = finished(tally);
   return evaluation_.metrics();
@@ -353,20 +357,20 @@ void LanguageModelling::restore_evaluation(const std::string& details) {
 }
 
 std::vector<report::Block> LanguageModelling::training_samples() const {
-  constexpr int64_t kMostLanes = 8;
+  constexpr int64_t kMaxBatchRows = 8;
   if (!training_loader_ || !encoder_) return {};
   const at::Tensor ids = training_loader_->make(training_loader_->place(/*epoch=*/0, /*number=*/0)).ids;
-  const int64_t lanes = ids.size(0), length = ids.size(1);
+  const int64_t batch_rows = ids.size(0), length = ids.size(1);
   report::Table table{"Text of the first step",
                       {{"lane", report::Alignment::right}, {"text"}},
                       {},
-                      "Each lane of the batch, of " + std::to_string(lanes) + ", reads " + std::to_string(length) +
+                      "Each lane of the batch, of " + std::to_string(batch_rows) + ", reads " + std::to_string(length) +
                           " tokens at a time, and then those behind them. What it is to foretell is the same text one "
                           "token later."};
-  for (int64_t lane = 0; lane < std::min(lanes, kMostLanes); ++lane) {
-    const auto* tokens = ids.const_data_ptr<int64_t>() + lane * length;
+  for (int64_t batch_row = 0; batch_row < std::min(batch_rows, kMaxBatchRows); ++batch_row) {
+    const auto* tokens = ids.const_data_ptr<int64_t>() + batch_row * length;
     table.rows.push_back(
-        {std::to_string(lane + 1), shown_text(std::vector<data::Token>(tokens, tokens + length), *encoder_)});
+        {std::to_string(batch_row + 1), shown_text(std::vector<data::Token>(tokens, tokens + length), *encoder_)});
   }
   return {std::move(table)};
 }

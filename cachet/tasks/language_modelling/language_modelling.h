@@ -31,14 +31,14 @@ class LanguageModelling : public Task,
                     Splits splits = Splits::both);
 
   torch::nn::Module& model() override { return *model_; }
-  std::vector<std::string> heads() const override { return {"output"}; }
+  std::vector<std::string> head_modules() const override { return {"output"}; }
   std::map<std::string, data::DataDigest> data_digests() const override;
   std::map<std::string, std::string> data_fingerprints() const override;
   /// Of the training text that the baseline is made of.
   std::string digest_of_comparisons() const override;
   std::vector<std::string> data_notes() const override;
   int64_t batches_per_epoch() const override;
-  std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
+  std::unique_ptr<train::TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override;
   EvaluatedSamples evaluated_samples() const override;
   train::Metrics evaluate(const train::EvaluationProgress& progress) override;
@@ -69,7 +69,7 @@ class LanguageModelling : public Task,
 
  private:
   data::Corpus open(data::SequenceSplit split, const data::CorpusOptions& options);
-  data::LaneOptions evaluation_lanes() const;
+  data::BatchRowOptions evaluation_batch_rows() const;
   bool remembers_earlier_segments() const;
   /// Foretells segments of the held-out text from number `first` on.
   void foretell(int64_t first, const std::function<void(int64_t segment, const SegmentLosses& losses)>& use);

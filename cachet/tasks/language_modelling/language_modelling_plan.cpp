@@ -12,7 +12,7 @@
 namespace cachet::tasks {
 namespace {
 
-const KeptVocabulary kCorpusVocabulary{"data.vocabulary", "vocabulary"};
+const SavedVocabulary kCorpusVocabulary{"data.vocabulary", "vocabulary"};
 
 constexpr std::array<config::Choice<data::SequenceSplit>, 2> kHeldOutTexts{
     {{"validation", data::SequenceSplit::validation}, {"test", data::SequenceSplit::test}}};
@@ -35,7 +35,7 @@ LanguageModellingOptions read_language_modelling_options(const config::View& roo
   options.model = models::read_language_model(root.table("model"), {options.corpus.vocabulary});
   const config::View evaluation = task.table("evaluation");
   LanguageEvaluationOptions& own = options.evaluation;
-  own.lanes = evaluation.integer("lanes", own.lanes, {1, 1 << 20});
+  own.batch_rows = evaluation.integer("lanes", own.batch_rows, {1, 1 << 20});
   own.samples = evaluation.integer("samples", own.samples, {0, 100});
   own.bits_of = evaluation.choice("bits_of", own.bits_of, kBitsOf);
   own.target_length = evaluation.integer("target_length", options.model.text.target_length, kSegmentLengths);
@@ -115,17 +115,17 @@ DataLook LanguageModellingPlan::look_at_data(const data::LookProgress& progress)
   return {.overlaps = data::corpus_overlaps(options_.corpus, splits, progress)};
 }
 
-KeptFiles LanguageModellingPlan::files_to_keep() const {
+SavedFiles LanguageModellingPlan::files_to_keep() const {
   data::VocabularyFile file = data::read_vocabulary_file(options_.corpus, std::filesystem::current_path());
   if (file.bytes.empty()) return {};
-  KeptFiles keep;
+  SavedFiles keep;
   keep_vocabulary(kCorpusVocabulary, std::move(file), options_.corpus.vocabulary_hash, keep);
   return keep;
 }
 
-std::vector<std::string> LanguageModellingPlan::kept_file_settings(const std::filesystem::path& run) const {
+std::vector<std::string> LanguageModellingPlan::saved_file_settings(const std::filesystem::path& run) const {
   if (options_.corpus.tokens == data::CorpusTokens::bytes) return {};
-  return kept_vocabulary_settings({kCorpusVocabulary}, run);
+  return saved_vocabulary_settings({kCorpusVocabulary}, run);
 }
 
 std::unique_ptr<Task> LanguageModellingPlan::build(const train::TrainOptions& training, Splits splits) const {

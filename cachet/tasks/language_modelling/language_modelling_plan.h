@@ -17,7 +17,7 @@ namespace cachet::tasks {
 
 /// How a text is evaluated, which may differ from how it is trained on.
 struct LanguageEvaluationOptions {
-  int64_t lanes = 10;
+  int64_t batch_rows = 10;
   int64_t target_length = 150;  // tokens that are predicted at a time
   models::SegmentOptions segments{};
   int64_t samples = 3;  // passages that the model continues, for the page of a run
@@ -68,8 +68,8 @@ class LanguageModellingPlan : public TaskPlan, public TakesRewrittenModel {
 
   // A run has a copy of its vocabulary: nothing that happens to the file that its recipe names changes what its tokens
   // mean.
-  KeptFiles files_to_keep() const override;
-  std::vector<std::string> kept_file_settings(const std::filesystem::path& run) const override;
+  SavedFiles files_to_keep() const override;
+  std::vector<std::string> saved_file_settings(const std::filesystem::path& run) const override;
 
  private:
   LanguageModellingOptions options_;

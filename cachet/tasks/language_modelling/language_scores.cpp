@@ -12,9 +12,9 @@
 namespace cachet::tasks {
 namespace {
 
-/// Lanes of tokens, each from where the one before ends, and again from the first where a text is too short.
-at::Tensor lanes_of_text(const data::TokenSequence& text, int64_t lanes, int64_t length) {
-  const at::Tensor ids = at::empty({lanes, length}, at::kLong);
+/// BatchRows of tokens, each from where the one before ends, and again from the first where a text is too short.
+at::Tensor batch_rows_of_text(const data::TokenSequence& text, int64_t batch_rows, int64_t length) {
+  const at::Tensor ids = at::empty({batch_rows, length}, at::kLong);
   auto* out = ids.mutable_data_ptr<int64_t>();
   for (int64_t left = ids.numel(), place = 0; left > 0; place = 0) {
     const int64_t count = std::min(left, text.size() - place);
@@ -25,8 +25,8 @@ at::Tensor lanes_of_text(const data::TokenSequence& text, int64_t lanes, int64_t
   return ids;
 }
 
-at::Tensor made_up_lanes(int64_t vocabulary, int64_t lanes, int64_t length) {
-  const at::Tensor ids = at::empty({lanes, length}, at::kLong);
+at::Tensor synthetic_batch_rows(int64_t vocabulary, int64_t batch_rows, int64_t length) {
+  const at::Tensor ids = at::empty({batch_rows, length}, at::kLong);
   std::mt19937_64 random(0);
   auto* out = ids.mutable_data_ptr<int64_t>();
   std::generate_n(out, ids.numel(), [&] { return static_cast<int64_t>(random() % static_cast<uint64_t>(vocabulary)); });
@@ -38,12 +38,13 @@ at::Tensor made_up_lanes(int64_t vocabulary, int64_t lanes, int64_t length) {
 // Segment after segment, so that what the model remembers is asked, too.
 ComparedScores LanguageModelling::compared_scores() {
   const at::NoGradGuard no_grad;
-  constexpr int64_t lanes = 16, segments = kComparedBeginnings / lanes;
+  constexpr int64_t batch_rows = 16, segments = kComparedBeginnings / batch_rows;
   const int64_t length = options_.evaluation.target_length;
-  const at::Tensor ids = (held_out_ ? lanes_of_text(*held_out_->tokens, lanes, segments * length)
-                                    : made_up_lanes(model_->language_shape().vocabulary, lanes, segments * length))
-                             .to(model_->device());
-  models::TextStream stream = model_->make_stream(lanes, options_.evaluation.segments);
+  const at::Tensor ids =
+      (held_out_ ? batch_rows_of_text(*held_out_->tokens, batch_rows, segments * length)
+                 : synthetic_batch_rows(model_->language_shape().vocabulary, batch_rows, segments * length))
+          .to(model_->device());
+  models::LanguageSession stream = model_->make_session(batch_rows, options_.evaluation.segments);
   std::vector<at::Tensor> scores;
   for (int64_t i = 0; i < segments; ++i)
     ops::require_log_probabilities(scores.emplace_back(model_->next_token(ids.narrow(1, i * length, length), stream)));
@@ -54,8 +55,9 @@ ComparedScores LanguageModelling::compared_scores() {
 ShownSample LanguageModelling::run_over(int64_t index) {
   const at::NoGradGuard no_grad;
   const int64_t length = options_.evaluation.target_length;
-  const at::Tensor ids = lanes_of_text(*held_out_->tokens, 1, (index + 1) * length).narrow(1, index * length, length);
-  models::TextStream stream = model_->make_stream(1, options_.evaluation.segments);
+  const at::Tensor ids =
+      batch_rows_of_text(*held_out_->tokens, 1, (index + 1) * length).narrow(1, index * length, length);
+  models::LanguageSession stream = model_->make_session(1, options_.evaluation.segments);
   model_->next_token(ids.to(model_->device()), stream);
   ShownSample shown;
   for (int64_t place = 0; place < length; ++place) {

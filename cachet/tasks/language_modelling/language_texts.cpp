@@ -19,7 +19,7 @@ class LineScores {
              const std::function<void(const ScoredLine& line)>& seen, const std::function<void(int64_t tokens)>& scored)
       : model_(model),
         segment_(how.target_length),
-        stream_(model.make_stream(1, how.segments)),
+        stream_(model.make_session(1, how.segments)),
         seen_(seen),
         scored_(scored) {
     ids_.push_back(before);
@@ -64,7 +64,7 @@ class LineScores {
 
   models::LanguageModel& model_;
   int64_t segment_, next_line_ = 0, tokens_ = 0;
-  models::TextStream stream_;
+  models::LanguageSession stream_;
   const std::function<void(const ScoredLine& line)>& seen_;
   const std::function<void(int64_t tokens)>& scored_;
   std::vector<int64_t> ids_;

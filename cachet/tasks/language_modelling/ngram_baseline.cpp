@@ -26,9 +26,9 @@ NgramBaseline no_ngram_baseline(const std::string& why) {
 NgramBaseline ngram_baseline(const data::TokenSequence& training, const data::TokenSequence& held_out,
                              int64_t vocabulary, data::Token line_end) {
   const auto count = [](int64_t tokens) { return report::format_count(static_cast<double>(tokens)); };
-  if (training.size() > NgramBaseline::kMostTrainingTokens)
+  if (training.size() > NgramBaseline::kMaxTrainingTokens)
     return no_ngram_baseline("the training text has " + count(training.size()) + " tokens; n-grams of at most " +
-                             count(NgramBaseline::kMostTrainingTokens) + " are counted");
+                             count(NgramBaseline::kMaxTrainingTokens) + " are counted");
   const baselines::KneserNey ngrams(training, vocabulary, line_end, NgramBaseline::kOrder);
   NgramBaseline baseline{.perplexity = ngrams.score(held_out).perplexity()};
   if (const std::string lengths = lengths_with_fallback(ngrams); !lengths.empty())

@@ -11,7 +11,7 @@ namespace cachet::tasks {
 /// The perplexity of a Kneser–Ney 5-gram of the training text, which a language model must beat.
 struct NgramBaseline {
   static constexpr int64_t kOrder = 5;
-  static constexpr int64_t kMostTrainingTokens = 20'000'000;  // about 2 GiB while it is made
+  static constexpr int64_t kMaxTrainingTokens = 20'000'000;  // about 2 GiB while it is made
 
   double perplexity = 0;             // 0 if there is none
   std::vector<std::string> notes{};  // why there is none, or what is special about it: lines for the user

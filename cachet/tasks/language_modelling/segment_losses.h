@@ -13,15 +13,15 @@ namespace cachet::tasks {
 /// What an evaluation sums up of a segment of each lane: −log p of the tokens that were foretold, in nats, and how many
 /// these are, by their place in the segment (over the lanes) and by lane (over the places).
 struct SegmentLosses {
-  std::vector<double> by_place{}, by_lane{};
-  std::vector<int64_t> tokens_by_place{}, tokens_by_lane{};
+  std::vector<double> by_place{}, by_batch_row{};
+  std::vector<int64_t> tokens_by_place{}, tokens_by_batch_row{};
   bool operator==(const SegmentLosses&) const = default;
 };
 
 /// −log p (lanes, L) of targets (lanes, L) in an evaluation. Throws ops::NotFinite for a model that gives NaN or
 /// infinities.
 at::Tensor losses_of(models::LanguageModel& model, const at::Tensor& ids, const at::Tensor& targets,
-                     models::TextStream& stream);
+                     models::LanguageSession& stream);
 
 /// losses and targets (lanes, L); target −1 does not count. Summed token by token, so that the bits do not depend on
 /// threads.
@@ -31,6 +31,6 @@ SegmentLosses segment_losses(const at::Tensor& losses, const at::Tensor& targets
 /// of the segment. What is read back has the same bits.
 Record segment_record(const SegmentLosses& losses, int64_t index);
 /// Throws std::runtime_error unless it is such a record, of that number and of so many lanes.
-SegmentLosses segment_from_record(const Record& record, int64_t index, int64_t lanes);
+SegmentLosses segment_from_record(const Record& record, int64_t index, int64_t batch_rows);
 
 }  // namespace cachet::tasks

@@ -12,7 +12,7 @@
 namespace cachet::tasks {
 namespace {
 
-constexpr size_t kMostSentences = 3;
+constexpr size_t kMaxSentences = 3;
 
 using Verdict = Difference::Verdict;
 
@@ -107,7 +107,7 @@ std::vector<Difference> differences(const std::vector<Contender>& all) {
 
 std::string difference_sentences(const std::vector<Difference>& all) {
   std::string text;
-  if (all.size() > kMostSentences) return text;
+  if (all.size() > kMaxSentences) return text;
   for (const Difference& each : all) text += (text.empty() ? "" : " ") + sentence_of(each);
   if (std::ranges::count_if(all, has_verdict) > 1) text += std::string(" ") + kNotCorrected;
   return text;
@@ -116,7 +116,7 @@ std::string difference_sentences(const std::vector<Difference>& all) {
 report::Table difference_table(const std::vector<Difference>& all) {
   report::Table table{
       all.empty() ? "" : "Compared with " + all.front().from, {{"run"}, {"difference"}, {"verdict"}}, {}, ""};
-  if (all.size() <= kMostSentences) return table;
+  if (all.size() <= kMaxSentences) return table;
   for (const Difference& each : all)
     table.rows.push_back({each.name, each.gap.empty() ? "–" : each.gap, each.verdict_text()});
   if (std::ranges::count_if(all, has_verdict) > 1) table.note = kNotCorrected;

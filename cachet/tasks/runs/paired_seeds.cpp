@@ -14,7 +14,7 @@
 namespace cachet::tasks {
 namespace {
 
-constexpr size_t kLeastPairs = 3;
+constexpr size_t kMinPairs = 3;
 constexpr double kManySeeds = 1000;
 
 /// The metric that decides of each counted run of a group, by seed.
@@ -81,7 +81,7 @@ report::Table paired_seeds_table(const std::vector<RunGroup>& groups) {
       before.push_back(other->second.value);
       after.push_back(value.value);
     }
-    if (before.size() < kLeastPairs) continue;
+    if (before.size() < kMinPairs) continue;
     const analysis::PairedDifference d = analysis::paired_difference(before, after);
     table.rows.push_back({group.name,
                           groups.front().name,

@@ -32,7 +32,7 @@ void read_machine(const std::filesystem::path& file, RunRecord& run) {
   train::Environment machine;
   machine.processor = json.text("processor", json.text("cpu_capability", ""));
   machine.gpus = json.text("gpus", "");
-  machine.threads = json.has("threads") ? static_cast<int>(json.integer("threads", 0, train::kMostThreads)) : 0;
+  machine.threads = json.has("threads") ? static_cast<int>(json.integer("threads", 0, train::kMaxThreads)) : 0;
   run.processes = json.has("processes") ? json.count("processes") : 0;
   machine.processes = run.processes;
   run.device = train::device_text(machine, train::device_of(run.recipe));
@@ -63,12 +63,13 @@ std::string RunRecord::seed() const {
 }
 
 bool RunRecord::is_over() const {
-  return !status || train::is_complete(*status) || (!status->running && status->ending == train::Ending::out_of_time);
+  return !status || train::is_complete(*status) ||
+         (!status->running && status->ending == train::StopReason::out_of_time);
 }
 
 bool RunRecord::has_failed() const {
   return status && !status->running &&
-         (status->ending == train::Ending::failed || status->ending == train::Ending::not_finite);
+         (status->ending == train::StopReason::failed || status->ending == train::StopReason::not_finite);
 }
 
 RunRecord read_run(const std::filesystem::path& path) {

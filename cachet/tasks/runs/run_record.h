@@ -38,7 +38,7 @@ struct RunRecord {
   std::vector<train::Event> events;
   int64_t unreadable_lines = 0;  // of metrics.jsonl, whose events are missing here; not one that is being written
   train::RunDescription description;
-  std::map<std::string, train::RunFolder::KeptDigest> data;  // of the data, by split; empty if the run does not know
+  std::map<std::string, train::RunFolder::SavedDigest> data;  // of the data, by split; empty if the run does not know
 
   std::string seed() const;  // as the recipe has it
   int64_t last_step() const { return events.empty() ? 0 : events.back().step; }

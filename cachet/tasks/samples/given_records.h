@@ -11,7 +11,7 @@
 namespace cachet::tasks {
 
 /// Where the sample of a saved record may stand among the samples that are given.
-enum class SamplePlaces {
+enum class SampleLocations {
   same,  // at the place of the record
   any,   // anywhere: samples may have been inserted, and their order may have changed
 };
@@ -22,8 +22,8 @@ class GivenRecords {
  public:
   /// Compares all records with the samples, before the first is answered; later records of version 0.1.0 are removed
   /// then. Throws std::runtime_error for a record without a sample, as RecordFile::require(); the file is left as it is
-  /// then. With SamplePlaces::any, all samples are asked for if one is not at the place of its record.
-  GivenRecords(RecordFile& file, NextSample next, SampleForm form, const RecordSource& source, SamplePlaces places);
+  /// then. With SampleLocations::any, all samples are asked for if one is not at the place of its record.
+  GivenRecords(RecordFile& file, NextSample next, SampleForm form, const RecordSource& source, SampleLocations places);
 
   /// All the samples, each once.
   NextSample samples();
@@ -40,7 +40,7 @@ class GivenRecords {
  private:
   const GivenSample* sample(int64_t index);
   bool is_of(int64_t line, const GivenSample& sample) const;
-  bool match_in_place(SamplePlaces places);
+  bool match_in_place(SampleLocations places);
   void match_anywhere();
   RecordOrigin origin_of(const GivenSample& sample) const;
 

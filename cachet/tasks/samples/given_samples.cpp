@@ -19,7 +19,7 @@ struct Batch {
 /// Reads samples in their order.
 class Reader {
  public:
-  Reader(AnswersGivenSamples& task, const NextSample& next, const SkipGiven& skip, UnreadableSamples unreadable)
+  Reader(Predictor& task, const NextSample& next, const SkipGiven& skip, UnreadableSamples unreadable)
       : task_(task), next_(next), skip_(skip), unreadable_(unreadable) {}
 
   Batch read(int64_t count) {
@@ -57,7 +57,7 @@ class Reader {
     }
   }
 
-  AnswersGivenSamples& task_;
+  Predictor& task_;
   const NextSample& next_;
   const SkipGiven& skip_;
   UnreadableSamples unreadable_;
@@ -72,7 +72,7 @@ Record record_of(const UnreadableSample& sample, SampleForm form) {
 }
 
 /// Records of all samples, in their order; the task sees those that could be read.
-void answer(AnswersGivenSamples& task, PreparedSamples samples, const AnswerOptions& options, const UseAnswer& use) {
+void answer(Predictor& task, PreparedSamples samples, const AnswerOptions& options, const UseAnswer& use) {
   PreparedSamples readable;
   std::vector<std::unique_ptr<UnreadableSample>> unreadable;  // in the place of those, or nothing
   for (auto& sample : samples) {
@@ -97,8 +97,8 @@ void answer(AnswersGivenSamples& task, PreparedSamples samples, const AnswerOpti
 
 }  // namespace
 
-int64_t answer_all_given(AnswersGivenSamples& task, const NextSample& next, const GivenOptions& options,
-                         const SkipGiven& skip, const UseAnswer& use) {
+int64_t answer_all_given(Predictor& task, const NextSample& next, const GivenOptions& options, const SkipGiven& skip,
+                         const UseAnswer& use) {
   Reader reader(task, next, skip, options.unreadable);
   const auto read = [&] { return reader.read(options.batch); };
   const auto launch = options.batch > 1 ? std::launch::async : std::launch::deferred;

@@ -39,7 +39,7 @@ using UseAnswer = std::function<void(const PreparedSample& sample, const Record&
 
 /// Answers samples in their order, and returns how many there were. An io::Error of one gets the sample's place before
 /// it, and is thrown once those before it are answered.
-int64_t answer_all_given(AnswersGivenSamples& task, const NextSample& next, const GivenOptions& options,
-                         const SkipGiven& skip, const UseAnswer& use);
+int64_t answer_all_given(Predictor& task, const NextSample& next, const GivenOptions& options, const SkipGiven& skip,
+                         const UseAnswer& use);
 
 }  // namespace cachet::tasks

@@ -96,7 +96,7 @@ FoundRecords find_records(const fs::path& file) {
   return found;
 }
 
-std::string kept_lines(const fs::path& file, const std::vector<bool>& kept) {
+std::string saved_lines(const fs::path& file, const std::vector<bool>& kept) {
   std::ifstream lines(file, std::ios::binary);
   std::string text, line;
   for (size_t i = 0; i < kept.size() && std::getline(lines, line); ++i)
@@ -122,7 +122,7 @@ RecordSource::RecordSource(const SavedRun& saved, const AnswerOptions& options, 
 }
 
 // Of all splits that are open: an evaluation may take statistics of the training images.
-std::string RecordSource::of_evaluation(const train::Task& task) const {
+std::string RecordSource::of_evaluation(const train::TrainingTask& task) const {
   std::string source = joined(model_, std::to_string(task.evaluation_size()));
   for (const auto& [split, digest] : task.data_digests()) source = joined(source, joined(split, digest.contents));
   return data::digest_of(source);
@@ -132,7 +132,7 @@ RecordOrigin RecordSource::of_given(const std::string& sample, SampleForm form, 
   return {data::digest_of(joined(model_, sample)), form == SampleForm::text ? data::digest_of(sample) : bytes};
 }
 
-std::vector<std::string> RecordSource::old_sources_of_evaluation(const train::Task& task) const {
+std::vector<std::string> RecordSource::old_sources_of_evaluation(const train::TrainingTask& task) const {
   const std::string size = std::to_string(task.evaluation_size()), data = task.data_fingerprints()["evaluation"];
   std::vector<std::string> sources;
   for (const std::string& model : old_models_) sources.push_back(data::digest_of(joined(joined(model, size), data)));
@@ -174,7 +174,7 @@ bool RecordFile::read_records() {
     return true;
   }
   removed_lines_ = found.removed;
-  io::write_file_atomically(path_, kept_lines(path_, found.kept));
+  io::write_file_atomically(path_, saved_lines(path_, found.kept));
   return false;
 }
 

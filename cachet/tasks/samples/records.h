@@ -32,12 +32,12 @@ class RecordSource {
   RecordSource(const SavedRun& saved, const AnswerOptions& options, const std::string& more = {});
 
   /// The source of records of a task's evaluation data.
-  std::string of_evaluation(const train::Task& task) const;
+  std::string of_evaluation(const train::TrainingTask& task) const;
   /// The origin of a record of a given sample. Of an image file, `bytes` is the digest of its bytes.
   RecordOrigin of_given(const std::string& sample, SampleForm form, const std::string& bytes) const;
 
   /// The sources that version 0.1.0 may have written.
-  std::vector<std::string> old_sources_of_evaluation(const train::Task& task) const;
+  std::vector<std::string> old_sources_of_evaluation(const train::TrainingTask& task) const;
   std::vector<std::string> old_sources_of_given(const std::string& sample, SampleForm form) const;
 
  private:

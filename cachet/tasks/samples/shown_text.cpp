@@ -9,9 +9,9 @@
 namespace cachet::tasks {
 namespace {
 
-constexpr int kMostColumns = 240;  // about three lines of a page
+constexpr int kMaxColumns = 240;  // about three lines of a page
 // A token is a byte at least, which may be a quarter of a character.
-constexpr size_t kMostTokens = 4 * kMostColumns + 1;
+constexpr size_t kMaxTokens = 4 * kMaxColumns + 1;
 
 }  // namespace
 
@@ -30,12 +30,12 @@ std::string shown_text(const std::string& text) {
     shown += " ↵ ";
   }
   add_line();
-  return report::fit_width(shown, kMostColumns);
+  return report::fit_width(shown, kMaxColumns);
 }
 
 std::string shown_text(data::TokenView tokens, const data::TextEncoder& encoder) {
   std::vector<data::Token> beginning;
-  for (size_t place = 0; place < std::min(tokens.size(), kMostTokens); ++place) beginning.push_back(tokens[place]);
+  for (size_t place = 0; place < std::min(tokens.size(), kMaxTokens); ++place) beginning.push_back(tokens[place]);
   return shown_text(encoder.decode(beginning));
 }
 

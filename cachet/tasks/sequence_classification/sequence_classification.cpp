@@ -21,7 +21,7 @@
 namespace cachet::tasks {
 namespace {
 
-constexpr size_t kMostShownSequences = 8;  // of the first step
+constexpr size_t kMaxShownSequences = 8;  // of the first step
 
 void upload_tokens(const torch::nn::Module& model, data::SequenceBatch& batch) {
   train::move_to(train::device_of(model),
@@ -57,10 +57,10 @@ int64_t tokens_in(const data::PaddedTokens& sequences) {
   return sequences.ids.numel() - (sequences.padding.defined() ? sequences.padding.sum().item<int64_t>() : 0);
 }
 
-class SequenceTrainingStream : public train::TrainingStream {
+class SequenceTrainingBatches : public train::TrainingBatches {
  public:
-  SequenceTrainingStream(models::SequenceClassifier& model, data::BatchStream<data::SequenceBatch> batches,
-                         double label_smoothing)
+  SequenceTrainingBatches(models::SequenceClassifier& model, data::BatchIterator<data::SequenceBatch> batches,
+                          double label_smoothing)
       : model_(model), batches_(std::move(batches)), label_smoothing_(label_smoothing) {}
 
   bool fetch() override {
@@ -87,7 +87,7 @@ class SequenceTrainingStream : public train::TrainingStream {
 
  private:
   models::SequenceClassifier& model_;
-  data::BatchStream<data::SequenceBatch> batches_;
+  data::BatchIterator<data::SequenceBatch> batches_;
   double label_smoothing_;
   std::optional<data::SequenceBatch> batch_;
   at::Tensor targets_;  // (B, classes)
@@ -115,9 +115,10 @@ struct PreparedSequence : PreparedSample {
 
 std::shared_ptr<const data::SequenceDataset> SequenceClassification::open(data::SequenceSplit split,
                                                                           const data::SequenceDatasetOptions& options) {
-  if (splits_ == Splits::made_up)
-    return made_up_sequences(options_.model, split == data::SequenceSplit::train ? training_options_.shared_batch() * 2
-                                                                                 : training_options_.batch_size);
+  if (splits_ == Splits::synthetic)
+    return synthetic_sequences(options_.model, split == data::SequenceSplit::train
+                                                   ? training_options_.shared_batch() * 2
+                                                   : training_options_.batch_size);
   if (splits_ == Splits::given) {
     return std::make_shared<data::SequenceDataset>(
         std::make_shared<data::TokenStore>(0), std::vector<data::SequenceSample>(),
@@ -150,7 +151,7 @@ SequenceClassification::SequenceClassification(const SequenceClassificationPlan&
   // Predictions are written, and gone on with, in the order of the data.
   held_out_loader_.emplace(loader(held_out_, once, /*bucket_batches=*/0));
   by_length_loader_.emplace(loader(held_out_, once, options.loader.bucket_batches));
-  if (splits == Splits::both || splits == Splits::made_up) {
+  if (splits == Splits::both || splits == Splits::synthetic) {
     training_ = open(data::SequenceSplit::train, options.dataset);
     training_loader_.emplace(loader(training_,
                                     data::EqualBatchOptions{training.shared_batch(), true, true, training.seed},
@@ -165,12 +166,12 @@ SequenceClassification::SequenceClassification(const SequenceClassificationPlan&
   set_model(model_);
 }
 
-std::unique_ptr<train::TrainingStream> SequenceClassification::training_stream(int64_t epoch, int64_t first_batch) {
-  return std::make_unique<SequenceTrainingStream>(*model_, training_loader_->stream(epoch, first_batch),
-                                                  options_.label_smoothing);
+std::unique_ptr<train::TrainingBatches> SequenceClassification::training_batches(int64_t epoch, int64_t first_batch) {
+  return std::make_unique<SequenceTrainingBatches>(*model_, training_loader_->stream(epoch, first_batch),
+                                                   options_.label_smoothing);
 }
 
-void SequenceClassification::classify(data::BatchStream<data::SequenceBatch> batches, const UseBatch& use) {
+void SequenceClassification::classify(data::BatchIterator<data::SequenceBatch> batches, const UseBatch& use) {
   const at::NoGradGuard no_grad;
   while (const auto batch = batches.next())
     use({batch->indices, batch->labels, answers_of(*model_, *batch), batch->number * training_options_.batch_size,
@@ -280,7 +281,7 @@ std::vector<report::Block> SequenceClassification::training_samples() const {
                       "The first of " + std::to_string(indices.size()) + " in the first batch."};
   if (training_->has_pairs()) table.columns.push_back({"second text"});
   bool any_is_cut = false;
-  for (size_t i = 0; i < std::min(indices.size(), kMostShownSequences); ++i) {
+  for (size_t i = 0; i < std::min(indices.size(), kMaxShownSequences); ++i) {
     const int64_t index = indices[i];
     const bool is_cut = training_->is_cut(index);
     any_is_cut |= is_cut;

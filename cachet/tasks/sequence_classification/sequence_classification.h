@@ -26,7 +26,7 @@ class SequenceClassification : public ClassificationTask, public ShowsSamples {
   std::string sample_digest(int64_t index) override { return held_out_->sample_digest(index); }
   int64_t sample_at(int64_t place) override;
   int64_t batches_per_epoch() const override { return training_loader_->batches(); }
-  std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
+  std::unique_ptr<train::TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override { return held_out_->size(); }
   EvaluatedSamples evaluated_samples() const override { return {held_out_->size(), held_out_->split_size()}; }
   int64_t evaluation_batches() const override { return held_out_loader_->batches(); }
@@ -49,7 +49,7 @@ class SequenceClassification : public ClassificationTask, public ShowsSamples {
  private:
   std::shared_ptr<const data::SequenceDataset> open(data::SequenceSplit split,
                                                     const data::SequenceDatasetOptions& options);
-  void classify(data::BatchStream<data::SequenceBatch> batches, const UseBatch& use);
+  void classify(data::BatchIterator<data::SequenceBatch> batches, const UseBatch& use);
   data::GivenSequence given(const std::string& sample, std::string& digest);
 
   SequenceClassificationOptions options_;

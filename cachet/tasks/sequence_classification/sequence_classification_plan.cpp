@@ -89,8 +89,8 @@ DataLook SequenceClassificationPlan::look_at_data(const data::LookProgress& /*pr
   return look;
 }
 
-KeptFiles SequenceClassificationPlan::files_to_keep() const {
-  KeptFiles keep;
+SavedFiles SequenceClassificationPlan::files_to_keep() const {
+  SavedFiles keep;
   if (options_.dataset.class_names.empty()) keep = keep_class_names(options_.dataset.kind->class_names());
   if (!has_subwords()) return keep;
   const data::TextOptions& text = options_.dataset.text;
@@ -107,7 +107,7 @@ std::vector<std::string> SequenceClassificationPlan::class_name_settings() const
   return keep_class_names(options_.dataset.class_names).settings;
 }
 
-std::vector<std::string> SequenceClassificationPlan::kept_file_settings(const std::filesystem::path& run) const {
+std::vector<std::string> SequenceClassificationPlan::saved_file_settings(const std::filesystem::path& run) const {
   std::error_code error;
   const std::filesystem::path own = std::filesystem::absolute(run / kOwnSubwords, error);
   if (!has_subwords() || !std::filesystem::is_regular_file(own, error)) return {};

@@ -50,9 +50,9 @@ class SequenceClassificationPlan : public TaskPlan, public TakesExportedModel {
   // A run has the names of its classes, and a copy of the subword model that its texts are read with, subwords.model:
   // it can be moved to another machine, and nothing that happens to the file that its recipe names changes what its
   // tokens mean.
-  KeptFiles files_to_keep() const override;
+  SavedFiles files_to_keep() const override;
   std::vector<std::string> class_name_settings() const override;
-  std::vector<std::string> kept_file_settings(const std::filesystem::path& run) const override;
+  std::vector<std::string> saved_file_settings(const std::filesystem::path& run) const override;
 
  private:
   bool has_subwords() const { return options_.dataset.text.tokens == data::TokenKind::subwords; }

@@ -8,14 +8,14 @@
 
 namespace cachet::tasks {
 
-std::shared_ptr<const data::SequenceDataset> made_up_sequences(const models::SequenceClassifierPlan& model,
-                                                               int64_t count) {
+std::shared_ptr<const data::SequenceDataset> synthetic_sequences(const models::SequenceClassifierPlan& model,
+                                                                 int64_t count) {
   const models::SequenceShape& shape = model.sequence;
-  auto store = std::make_shared<data::TokenStore>(std::min(shape.vocabulary, data::kMostTokens));
+  auto store = std::make_shared<data::TokenStore>(std::min(shape.vocabulary, data::kMaxTokens));
   const auto add = [&](int64_t number) {
     data::CounterRandom random(0, data::RandomStream::noise, 0, static_cast<uint64_t>(store->size()));
     std::vector<data::Token> tokens(static_cast<size_t>(std::max<int64_t>(1, shape.max_length >> (number % 2))));
-    const int64_t ids = std::min(shape.vocabulary, data::kMostTokens);
+    const int64_t ids = std::min(shape.vocabulary, data::kMaxTokens);
     for (data::Token& token : tokens) token = static_cast<data::Token>(random.below(static_cast<uint64_t>(ids)));
     return store->add(tokens);
   };
@@ -24,7 +24,7 @@ std::shared_ptr<const data::SequenceDataset> made_up_sequences(const models::Seq
   std::vector<std::string> names;
   for (int64_t label = 0; label < model.classes; ++label) names.push_back(std::to_string(label));
   return std::make_shared<data::SequenceDataset>(
-      store, std::move(samples), data::Vocabulary{std::min(shape.vocabulary, data::kMostTokens), ""}, std::move(names));
+      store, std::move(samples), data::Vocabulary{std::min(shape.vocabulary, data::kMaxTokens), ""}, std::move(names));
 }
 
 }  // namespace cachet::tasks

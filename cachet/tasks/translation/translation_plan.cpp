@@ -21,12 +21,12 @@ constexpr std::array<config::Choice<models::SmoothingShare>, 2> kSmoothingShares
 constexpr std::array<config::Choice<metrics::BleuTokens>, 2> kBleuTokens{
     {{"13a", metrics::BleuTokens::mteval_13a}, {"none", metrics::BleuTokens::blanks}}};
 constexpr config::Range<int64_t> kTokenCounts{0, 1 << 20};
-constexpr int64_t kMostBeams = 1000;
+constexpr int64_t kMaxBeams = 1000;
 
 TranslationEvaluationOptions read_translation_evaluation(const config::View& table) {
   TranslationEvaluationOptions o;
   o.translate = table.boolean("translate", o.translate);
-  o.how.beam.beam = table.integer("beam", o.how.beam.beam, {1, kMostBeams});
+  o.how.beam.beam = table.integer("beam", o.how.beam.beam, {1, kMaxBeams});
   o.how.beam.length_penalty = table.real("length_penalty", o.how.beam.length_penalty, {-10.0, 10.0});
   o.how.beam.lengths.shortest = table.integer("min_length", o.how.beam.lengths.shortest, kTokenCounts);
   o.how.beam.lengths.per_token = table.real("max_length_a", o.how.beam.lengths.per_token, {0.0, 1000.0});
@@ -40,7 +40,7 @@ TranslationEvaluationOptions read_translation_evaluation(const config::View& tab
 // The vocabulary of a side, which both may share.
 struct SideVocabulary {
   data::ParallelSide side;
-  KeptVocabulary kept;
+  SavedVocabulary kept;
 };
 
 std::vector<SideVocabulary> vocabularies_of(const data::ParallelOptions& options) {
@@ -143,18 +143,18 @@ std::vector<std::string> TranslationPlan::settings_for_batches_of(int64_t batch)
           "task.evaluation.translate=false"};
 }
 
-KeptFiles TranslationPlan::files_to_keep() const {
-  KeptFiles keep;
+SavedFiles TranslationPlan::files_to_keep() const {
+  SavedFiles keep;
   for (const auto& [side, kept] : vocabularies_of(options_.parallel))
     keep_vocabulary(kept, data::read_parallel_vocabulary(options_.parallel, side, std::filesystem::current_path()),
                     options_.parallel.vocabulary(side).hash, keep);
   return keep;
 }
 
-std::vector<std::string> TranslationPlan::kept_file_settings(const std::filesystem::path& run) const {
-  std::vector<KeptVocabulary> all;
+std::vector<std::string> TranslationPlan::saved_file_settings(const std::filesystem::path& run) const {
+  std::vector<SavedVocabulary> all;
   for (const auto& [side, kept] : vocabularies_of(options_.parallel)) all.push_back(kept);
-  return kept_vocabulary_settings(all, run);
+  return saved_vocabulary_settings(all, run);
 }
 
 std::unique_ptr<Task> TranslationPlan::build(const train::TrainOptions& training, Splits splits) const {

@@ -66,8 +66,8 @@ class TranslationPlan : public TaskPlan, public TakesRewrittenModel {
 
   // A run has copies of its vocabularies: nothing that happens to the files that its recipe names changes what its
   // tokens mean.
-  KeptFiles files_to_keep() const override;
-  std::vector<std::string> kept_file_settings(const std::filesystem::path& run) const override;
+  SavedFiles files_to_keep() const override;
+  std::vector<std::string> saved_file_settings(const std::filesystem::path& run) const override;
 
  private:
   TranslationTaskOptions options_;

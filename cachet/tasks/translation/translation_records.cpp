@@ -47,9 +47,9 @@ Record translation_record(const WrittenTranslation& written, int64_t index, cons
 }
 
 PairLosses losses_from_record(const Record& record, int64_t index, int64_t pairs) {
-  constexpr int64_t kMostTokens = int64_t{1} << 40;  // whose sums are numbers yet
+  constexpr int64_t kMaxTokens = int64_t{1} << 40;  // whose sums are numbers yet
   const ReadRecord values(record, index);
-  return {values.integer("sample", pairs), values.integer("tokens", kMostTokens), values.number("loss"),
+  return {values.integer("sample", pairs), values.integer("tokens", kMaxTokens), values.number("loss"),
           values.number("nll")};
 }
 

@@ -15,19 +15,20 @@ namespace {
 
 using Side = data::ParallelSide;
 
-constexpr int64_t kLongestMadeUpSource = 24;
+constexpr int64_t kLongestSyntheticSource = 24;
 
 /// The beginning of a translation, and the sentence that it translates with its end.
 struct BegunTranslation {
   std::vector<int64_t> source, target;
 };
 
-std::vector<BegunTranslation> made_up_translations(const models::TranslationShape& text, int64_t count, int64_t steps) {
+std::vector<BegunTranslation> synthetic_translations(const models::TranslationShape& text, int64_t count,
+                                                     int64_t steps) {
   std::mt19937_64 random(0);
   const auto below = [&](int64_t limit) { return static_cast<int64_t>(random() % static_cast<uint64_t>(limit)); };
   std::vector<BegunTranslation> all(static_cast<size_t>(count));
   for (BegunTranslation& each : all) {
-    each.source.resize(static_cast<size_t>(1 + below(std::min(text.source_length, kLongestMadeUpSource))));
+    each.source.resize(static_cast<size_t>(1 + below(std::min(text.source_length, kLongestSyntheticSource))));
     each.target.resize(static_cast<size_t>(steps));
     for (int64_t& token : each.source) token = below(text.source_vocabulary);
     for (int64_t& token : each.target) token = below(text.target_vocabulary);
@@ -57,7 +58,7 @@ ComparedScores TranslationTask::compared_scores() {
   const models::TranslationShape text = model_->translation_shape();
   const int64_t steps = std::min<int64_t>(4, text.target_length), count = (kComparedBeginnings + steps - 1) / steps;
   std::vector<BegunTranslation> begun;
-  if (!held_out_) begun = made_up_translations(text, count, steps);
+  if (!held_out_) begun = synthetic_translations(text, count, steps);
   while (static_cast<int64_t>(begun.size()) < count) {
     const int64_t pair = static_cast<int64_t>(begun.size()) % held_out_->size();
     const auto source = held_out_->tokens(Side::source, pair), target = held_out_->tokens(Side::target, pair);
@@ -65,7 +66,7 @@ ComparedScores TranslationTask::compared_scores() {
     begun.back().source.push_back(encoders_->source.marks.end);
     begun.back().target.resize(static_cast<size_t>(steps), text.tokens.end);
   }
-  models::TranslationStream stream = model_->make_stream(model_->encode(padded(begun, model_->device())));
+  models::TranslationSession stream = model_->make_session(model_->encode(padded(begun, model_->device())));
   std::vector<at::Tensor> scores;
   std::vector<int64_t> last(begun.size(), text.tokens.begin);
   for (size_t step = 0; step < static_cast<size_t>(steps); ++step) {

@@ -20,8 +20,8 @@ namespace {
 
 using Side = data::ParallelSide;
 
-constexpr int64_t kMadeUpBatches = 2, kMadeUpLength = 24;
-constexpr size_t kAttentionMaps = 3, kMostShownTokens = 40;
+constexpr int64_t kSyntheticBatches = 2, kSyntheticLength = 24;
+constexpr size_t kAttentionMaps = 3, kMaxShownTokens = 40;
 
 /// A batch on the model's device, its padding as targets that do not count.
 models::SentencePairs pairs_of(models::TranslationModel& model, data::ParallelBatch batch) {
@@ -39,8 +39,8 @@ int64_t tokens_of(const data::PaddedTokens& sentences) {
 /// Gives batches one after the other; nothing behind the last.
 using NextPairs = std::function<std::optional<data::ParallelBatch>()>;
 
-NextPairs next_of(data::BatchStream<data::ParallelBatch> stream) {
-  const auto shared = std::make_shared<data::BatchStream<data::ParallelBatch>>(std::move(stream));
+NextPairs next_of(data::BatchIterator<data::ParallelBatch> stream) {
+  const auto shared = std::make_shared<data::BatchIterator<data::ParallelBatch>>(std::move(stream));
   return [shared] { return shared->next(); };
 }
 
@@ -50,9 +50,9 @@ NextPairs next_of(const std::vector<data::ParallelBatch>& batches, size_t first,
   };
 }
 
-class TranslationTrainingStream final : public train::TrainingStream {
+class TranslationTrainingBatches final : public train::TrainingBatches {
  public:
-  TranslationTrainingStream(models::TranslationModel& model, NextPairs next, const models::LabelSmoothing& smoothing)
+  TranslationTrainingBatches(models::TranslationModel& model, NextPairs next, const models::LabelSmoothing& smoothing)
       : model_(model), next_(std::move(next)), smoothing_(smoothing) {}
 
   bool fetch() override {
@@ -102,11 +102,11 @@ std::vector<std::string> pieces(const std::vector<int64_t>& tokens, const data::
 
 TranslationTask::TranslationTask(const TranslationPlan& plan, const train::TrainOptions& training, Splits splits)
     : Task(plan.profile()), options_(plan.options()), training_options_(training), splits_(splits) {
-  if (splits == Splits::made_up)
+  if (splits == Splits::synthetic)
     make_up_data();
   else
     encoders_ = data::make_parallel_encoders(options_.parallel, std::filesystem::current_path());
-  if (splits != Splits::made_up && splits != Splits::given) {
+  if (splits != Splits::synthetic && splits != Splits::given) {
     data::ParallelOptions evaluated = options_.parallel;
     evaluated.limit = options_.evaluation_limit.value_or(evaluated.limit);
     held_out_ = open(splits == Splits::calibration ? data::SequenceSplit::train : options_.held_out, evaluated);
@@ -146,15 +146,15 @@ void TranslationTask::make_up_data() {
   const models::TranslationShape& text = options_.model.text;
   const int64_t pairs = training_options_.batch_size;
   const auto tokens = [&](int64_t vocabulary, int64_t longest) {
-    return at::randint(vocabulary, {pairs, std::min(longest, kMadeUpLength)}, at::kLong);
+    return at::randint(vocabulary, {pairs, std::min(longest, kSyntheticLength)}, at::kLong);
   };
-  for (int64_t i = 0; i < kMadeUpBatches * training_options_.shard.parts; ++i) {
+  for (int64_t i = 0; i < kSyntheticBatches * training_options_.shard.parts; ++i) {
     data::ParallelBatch batch;
     batch.source.ids = tokens(text.source_vocabulary, text.source_length);
     batch.input.ids = tokens(text.target_vocabulary, text.target_length);
     batch.target.ids = tokens(text.target_vocabulary, text.target_length);
     batch.number = i;
-    made_up_.push_back(std::move(batch));
+    synthetic_.push_back(std::move(batch));
   }
 }
 
@@ -190,13 +190,13 @@ std::map<std::string, std::string> TranslationTask::data_fingerprints() const {
 }
 
 int64_t TranslationTask::batches_per_epoch() const {
-  return training_loader_ ? training_loader_->batches() : static_cast<int64_t>(made_up_.size());
+  return training_loader_ ? training_loader_->batches() : static_cast<int64_t>(synthetic_.size());
 }
 
-std::unique_ptr<train::TrainingStream> TranslationTask::training_stream(int64_t epoch, int64_t first_batch) {
+std::unique_ptr<train::TrainingBatches> TranslationTask::training_batches(int64_t epoch, int64_t first_batch) {
   NextPairs next = training_loader_ ? next_of(training_loader_->stream(epoch, first_batch))
-                                    : next_of(made_up_, static_cast<size_t>(first_batch), made_up_.size());
-  return std::make_unique<TranslationTrainingStream>(*model_, std::move(next), options_.smoothing);
+                                    : next_of(synthetic_, static_cast<size_t>(first_batch), synthetic_.size());
+  return std::make_unique<TranslationTrainingBatches>(*model_, std::move(next), options_.smoothing);
 }
 
 int64_t TranslationTask::translated_pairs() const {
@@ -255,7 +255,7 @@ void TranslationTask::measure_pairs(int64_t first, const UseLosses& use) {
     }
   }
   const NextPairs next =
-      held_out_loader_ ? next_of(held_out_loader_->stream(/*epoch=*/0, batch)) : next_of(made_up_, 0, 1);
+      held_out_loader_ ? next_of(held_out_loader_->stream(/*epoch=*/0, batch)) : next_of(synthetic_, 0, 1);
   while (auto read = next()) {
     const std::vector<int64_t> indices = read->indices;
     const models::SentencePairs pairs = pairs_of(*model_, std::move(*read));
@@ -291,7 +291,7 @@ std::vector<TranslatedSentence> TranslationTask::translate_held_out(const std::v
   for (size_t i = 0; i < sources.size(); ++i) {
     sentences.push_back(sentence_of(sources[i], found[i].empty() ? nullptr : &found[i].front()));
     if (evaluation_.attention.size() < kAttentionMaps && !found[i].empty() && sources[i].tokens.size() > 2 &&
-        std::max(sources[i].tokens.size(), found[i].front().tokens.size()) <= kMostShownTokens)
+        std::max(sources[i].tokens.size(), found[i].front().tokens.size()) <= kMaxShownTokens)
       evaluation_.attention.push_back(attention_of(sentences.back().index, found[i].front()));
   }
   return sentences;
@@ -319,7 +319,7 @@ AttentionMap TranslationTask::attention_of(int64_t pair, const models::Hypothesi
 }
 
 std::vector<report::Block> TranslationTask::training_samples() const {
-  constexpr size_t kMostPairs = 8;
+  constexpr size_t kMaxPairs = 8;
   if (!training_loader_) return {};
   const std::vector<int64_t> indices = training_loader_->place(/*epoch=*/0, /*number=*/0).indices();
   report::Table table{
@@ -328,7 +328,7 @@ std::vector<report::Block> TranslationTask::training_samples() const {
       {},
       "The first of " + std::to_string(indices.size()) +
           " pairs of like lengths in the first batch, their ends not counted."};
-  for (size_t i = 0; i < std::min(indices.size(), kMostPairs); ++i) {
+  for (size_t i = 0; i < std::min(indices.size(), kMaxPairs); ++i) {
     auto& row = table.rows.emplace_back();
     for (const Side side : {Side::source, Side::target}) {
       const std::vector<data::Token> tokens = training_->tokens(side, indices[i]);

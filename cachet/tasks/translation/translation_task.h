@@ -29,11 +29,11 @@ class TranslationTask : public Task,
   TranslationTask(const TranslationPlan& plan, const train::TrainOptions& training, Splits splits = Splits::both);
 
   torch::nn::Module& model() override { return *model_; }
-  std::vector<std::string> heads() const override { return {"output"}; }
+  std::vector<std::string> head_modules() const override { return {"output"}; }
   std::map<std::string, data::DataDigest> data_digests() const override;
   std::map<std::string, std::string> data_fingerprints() const override;
   int64_t batches_per_epoch() const override;
-  std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
+  std::unique_ptr<train::TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override;
   /// Pairs that are translated, or, if none are, all whose losses are measured.
   EvaluatedSamples evaluated_samples() const override;
@@ -83,7 +83,7 @@ class TranslationTask : public Task,
   std::optional<data::ParallelEncoders> encoders_;
   std::shared_ptr<const data::ParallelCorpus> training_, held_out_;
   std::optional<data::ParallelLoader> training_loader_, held_out_loader_;
-  std::vector<data::ParallelBatch> made_up_;  // in the place of all data
+  std::vector<data::ParallelBatch> synthetic_;  // in the place of all data
   std::shared_ptr<models::TranslationModel> model_;
   TranslationEvaluation evaluation_;
   LineCounts line_counts_;

@@ -21,11 +21,11 @@ using ConfigJson = nlohmann::ordered_json;
 constexpr const char* kWeights = "model.safetensors";
 constexpr const char* kRecipe = "recipe.toml";
 constexpr const char* kConfig = "config.json";
-constexpr uint64_t kMostConfigBytes = 1 << 20;
+constexpr uint64_t kMaxConfigBytes = 1 << 20;
 
 /// Throws io::Error, io::NewerSchema.
 io::JsonFields read_config(const fs::path& config) {
-  io::JsonFields json(io::read_text_file(config, kMostConfigBytes), config.string());
+  io::JsonFields json(io::read_text_file(config, kMaxConfigBytes), config.string());
   json.schema(1);
   return json;
 }

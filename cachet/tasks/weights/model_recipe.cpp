@@ -34,22 +34,22 @@ std::string image_input(int64_t classes, const models::ImageShape& image, const 
 
 }  // namespace
 
-bool has_model_folder(models::Ability ability) {
-  return ability == models::Ability::image_classifier || ability == models::Ability::language_model ||
-         ability == models::Ability::translation_model || ability == models::Ability::object_detector;
+bool has_model_folder(models::Capability ability) {
+  return ability == models::Capability::image_classifier || ability == models::Capability::language_model ||
+         ability == models::Capability::translation_model || ability == models::Capability::object_detector;
 }
 
 ModelRecipe read_model_recipe(config::Document& document, const Preprocessing& defaults) {
   const config::View root = document.root(), model = root.table("model");
-  const std::vector<models::Ability> can = models::abilities_of(model.required_text("name"));
-  switch (can.empty() ? models::Ability::image_classifier : can.front()) {
-    case models::Ability::language_model:
+  const std::vector<models::Capability> can = models::abilities_of(model.required_text("name"));
+  switch (can.empty() ? models::Capability::image_classifier : can.front()) {
+    case models::Capability::language_model:
       read_kind(root, language_modelling().name);
       return of_text(models::read_language_model(model));
-    case models::Ability::translation_model:
+    case models::Capability::translation_model:
       read_kind(root, translation().name);
       return of_text(models::read_translation_model(model));
-    case models::Ability::object_detector: {
+    case models::Capability::object_detector: {
       read_kind(root, detection().name);
       const DetectorOptions detector = read_detector_options(root);
       return {.plan = detector.model,

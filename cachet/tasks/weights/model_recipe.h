@@ -18,7 +18,7 @@ struct ModelRecipe {
 };
 
 /// Whether there can be a model folder of what this ability names.
-bool has_model_folder(models::Ability ability);
+bool has_model_folder(models::Capability ability);
 
 /// Reads `[model]`, and of the rest what belongs to such a model: the kind of its task, and how images are prepared;
 /// `defaults` are a classifier's. Problems are the document's, which the caller finishes.

@@ -8,7 +8,7 @@
 namespace cachet::tasks {
 namespace {
 
-constexpr int64_t kMostClassTokens = 2;  // a class token and DeiT's distillation token
+constexpr int64_t kMaxClassTokens = 2;  // a class token and DeiT's distillation token
 
 int64_t whole_root(int64_t square) { return std::llround(std::sqrt(static_cast<double>(square))); }
 
@@ -29,7 +29,7 @@ nn::Grid grid_before(int64_t tokens, const models::ImageShape& image, const std:
 std::optional<at::Tensor> fit_grid(const at::Tensor& table, at::IntArrayRef shape, const models::ImageShape& image,
                                    const std::optional<models::ImageShape>& before) {
   if (table.dim() != 3 || shape.size() != 3 || table.size(0) != 1 || table.size(2) != shape[2]) return std::nullopt;
-  for (int64_t class_tokens = 0; class_tokens <= kMostClassTokens; ++class_tokens) {
+  for (int64_t class_tokens = 0; class_tokens <= kMaxClassTokens; ++class_tokens) {
     const nn::Grid from = grid_before(table.size(1) - class_tokens, image, before);
     const nn::Grid to = grid_of(shape[1] - class_tokens, image);
     if (from.tokens() > 0 && to.tokens() > 0)

@@ -25,10 +25,10 @@ std::vector<std::string> tensor_parts(const std::vector<std::string>& names) {
 }
 
 std::string first_names(const std::vector<std::string>& names) {
-  constexpr size_t kMost = 6;
+  constexpr size_t kMax = 6;
   std::string line;
-  for (size_t i = 0; i < std::min(names.size(), kMost); ++i) line += (i == 0 ? "" : ", ") + names[i];
-  return line + (names.size() > kMost ? ", …" : "");
+  for (size_t i = 0; i < std::min(names.size(), kMax); ++i) line += (i == 0 ? "" : ", ") + names[i];
+  return line + (names.size() > kMax ? ", …" : "");
 }
 
 }  // namespace cachet::tasks

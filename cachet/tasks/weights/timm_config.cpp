@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using TimmJson = nlohmann::json;
 
-constexpr uint64_t kMostBytes = uint64_t{8} << 20;  // names of 22,000 classes take less than one
+constexpr uint64_t kMaxBytes = uint64_t{8} << 20;  // names of 22,000 classes take less than one
 constexpr const char* kTable = "pretrained_cfg";
 constexpr const char* kNames = "label_names";
 constexpr const char* kRemedy = "; correct the file, or move the weights out of its folder";
@@ -56,7 +56,7 @@ std::optional<TimmConfig> TimmConfig::next_to(const fs::path& weights) {
   const fs::path file = weights.parent_path() / "config.json";
   std::error_code error;
   if (!fs::is_regular_file(file, error)) return std::nullopt;
-  TimmJson json = io::parse_json<TimmJson>(io::read_text_file(file, kMostBytes), /*throws=*/false);
+  TimmJson json = io::parse_json<TimmJson>(io::read_text_file(file, kMaxBytes), /*throws=*/false);
   if (json.is_discarded())
     throw io::Error(file.string() + ": is not valid JSON, and may say how the images of these weights are prepared" +
                     kRemedy);

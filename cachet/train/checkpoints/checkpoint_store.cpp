@@ -182,7 +182,7 @@ void CheckpointStore::repair_pointers(const Found& found) {
 
 std::vector<std::string> CheckpointStore::prune() {
   std::vector<std::string> not_removed;
-  const std::optional<fs::path> kept_last = last(), kept_best = best();
+  const std::optional<fs::path> saved_last = last(), saved_best = best();
   int64_t newer = 0;
   for (const fs::path& path : newest_first(folder_)) {
     if (std::ranges::find(damaged_, path) != damaged_.end()) continue;
@@ -194,7 +194,7 @@ std::vector<std::string> CheckpointStore::prune() {
     }
     if (manifest.run != run_id_) continue;
     const bool counts = !is_for_evaluation(path);
-    if ((counts && newer++ < keep_) || path == kept_last || path == kept_best) continue;
+    if ((counts && newer++ < keep_) || path == saved_last || path == saved_best) continue;
     try {
       if (const auto lock = io::FolderLock::take_if_free(path)) remove_checkpoint(path, file_system_);
     } catch (const io::Error& error) {
@@ -237,7 +237,7 @@ int64_t step_of_checkpoint(const fs::path& folder) {
 namespace {
 
 /// How often readers look again. Each time, training has saved once more between two system calls.
-constexpr int kMostLooks = 100;
+constexpr int kMaxLooks = 100;
 
 /// Holds the checkpoint unless it was removed before.
 std::optional<HeldCheckpoint> held_if_there(const fs::path& folder) {
@@ -250,14 +250,14 @@ std::optional<HeldCheckpoint> held_if_there(const fs::path& folder) {
 }  // namespace
 
 HeldCheckpoint hold_checkpoint(const fs::path& run_or_checkpoint) {
-  for (int looks = 1; looks < kMostLooks; ++looks)
+  for (int looks = 1; looks < kMaxLooks; ++looks)
     if (auto held = held_if_there(find_checkpoint(run_or_checkpoint))) return std::move(*held);
   return {find_checkpoint(run_or_checkpoint), std::nullopt};  // its reader reports what is wrong
 }
 
 std::vector<HeldCheckpoint> hold_newest_checkpoints(const fs::path& folder, size_t most, CheckpointChoice choice) {
   std::vector<HeldCheckpoint> held;
-  for (int looks = 0; looks < kMostLooks; ++looks) {
+  for (int looks = 0; looks < kMaxLooks; ++looks) {
     std::vector<fs::path> paths = newest_checkpoints(folder);
     if (choice == CheckpointChoice::regular) {
       const auto last = read_pointer(folder, "last");

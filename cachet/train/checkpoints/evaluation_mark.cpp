@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using MarkJson = nlohmann::ordered_json;
 
-constexpr uint64_t kMostMarkBytes = 1 << 16;
+constexpr uint64_t kMaxMarkBytes = 1 << 16;
 
 std::string manifest_digest(const fs::path& checkpoint) { return io::sha256_hex(to_json(read_manifest(checkpoint))); }
 
@@ -49,7 +49,7 @@ std::optional<EvaluationMark> read_evaluation_mark(const fs::path& checkpoint) {
   const fs::path file = checkpoint / kEvaluationMarkName;
   std::error_code unreadable;
   if (!fs::exists(fs::symlink_status(file, unreadable))) return std::nullopt;
-  const std::string text = io::read_text_file(file, kMostMarkBytes);
+  const std::string text = io::read_text_file(file, kMaxMarkBytes);
   if (!io::is_sealed_json(text)) throw io::Error(file.string() + ": it does not match its digest");
   const io::JsonFields json(text, file.string());
   json.schema(1);

@@ -14,7 +14,7 @@ namespace {
 
 using ManifestJson = nlohmann::ordered_json;
 
-constexpr uint64_t kMostManifestBytes = 1 << 20;
+constexpr uint64_t kMaxManifestBytes = 1 << 20;
 
 bool is_plain_name(const std::string& name) {
   return !name.empty() && name != kManifestName && name.front() != '.' && name.find('/') == std::string::npos;
@@ -46,7 +46,7 @@ Manifest manifest_from_json(const std::string& text, const std::string& name) {
 Manifest read_manifest(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / kManifestName;
   try {
-    Manifest manifest = manifest_from_json(io::read_text_file(path, kMostManifestBytes), path.string());
+    Manifest manifest = manifest_from_json(io::read_text_file(path, kMaxManifestBytes), path.string());
     for (const auto& [name, file] : manifest.files) {
       std::error_code error;
       const uint64_t bytes = std::filesystem::file_size(folder / name, error);

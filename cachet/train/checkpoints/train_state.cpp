@@ -41,10 +41,10 @@ TrainState parse_train_state(const io::JsonFields& json) {
   state.penalty_in_loss = json.flag("penalty_in_loss", true);  // as it was where there is no such field
   state.seed = json.unsigned_integer("seed");
   state.config_hash = json.text("config_hash");
-  state.world_size = json.integer("world_size", 1, io::JsonFields::kMostCount);
+  state.world_size = json.integer("world_size", 1, io::JsonFields::kMaxCount);
   if (json.has("parts")) state.parts = json.count("parts");
   if (state.parts % state.world_size != 0) json.fail("'parts' is not a multiple of 'world_size'");
-  state.threads = json.integer("threads", 0, kMostThreads);
+  state.threads = json.integer("threads", 0, kMaxThreads);
   state.cachet_version = json.text("cachet_version");
   state.torch_version = json.text("torch_version");
   if (json.has("tensors")) {

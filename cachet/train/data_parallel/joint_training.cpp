@@ -17,7 +17,7 @@ namespace {
 /// By what it is called in a message.
 using Terms = std::map<std::string, std::string>;
 
-Terms terms_of(const CommonGround& own) {
+Terms terms_of(const RunIdentity& own) {
   Terms terms{{"recipe", own.config_hash},
               {"kind of device", c10::DeviceTypeName(own.device, /*lower_case=*/true)},
               {"train.accumulate", std::to_string(own.accumulate)},
@@ -45,9 +45,9 @@ std::string disagreement(const std::vector<std::string>& all) {
 
 }  // namespace
 
-void agree(const CommonGround& own, processes::Processes& processes) {
-  const std::vector<std::string> all = processes.to_leader(nlohmann::json(terms_of(own)).dump());
-  const std::string why_not = processes.from_leader(processes.leads() ? disagreement(all) : std::string());
+void agree(const RunIdentity& own, processes::ProcessGroup& processes) {
+  const std::vector<std::string> all = processes.gather(nlohmann::json(terms_of(own)).dump());
+  const std::string why_not = processes.broadcast(processes.leads() ? disagreement(all) : std::string());
   if (!why_not.empty()) throw std::runtime_error(why_not);
 }
 
@@ -57,46 +57,46 @@ void Leader::name_stragglers(std::function<void(const std::string& line)> say) {
   if (processes_) processes_->name_stragglers(std::move(say));
 }
 
-void Leader::begin(const CommonGround& own, const std::optional<std::filesystem::path>& checkpoint) {
+void Leader::begin(const RunIdentity& own, const std::optional<std::filesystem::path>& checkpoint) {
   if (!processes_) return;
   agree(own, *processes_);
   processes_->connect();
-  processes_->from_leader(checkpoint ? std::filesystem::absolute(*checkpoint).string() : std::string());
+  processes_->broadcast(checkpoint ? std::filesystem::absolute(*checkpoint).string() : std::string());
   they_wait_ = true;
 }
 
-void Leader::announce(Act act) {
-  if (processes_) processes_->from_leader(static_cast<int64_t>(act));
+void Leader::announce(Command act) {
+  if (processes_) processes_->broadcast(static_cast<int64_t>(act));
 }
 
 void Leader::leave() noexcept {
   if (!they_wait_) return;
   try {
-    announce(Act::leave);
+    announce(Command::leave);
   } catch (const std::exception&) {  // those that are gone have left
   }
 }
 
-bool follow(Task& task, const Options& options, const std::string& config_hash,
-            const std::shared_ptr<processes::Processes>& processes) {
+bool run_worker(TrainingTask& task, const Options& options, const std::string& config_hash,
+                const std::shared_ptr<processes::ProcessGroup>& processes) {
   const Interruption interruption;
   LiveRun live(task, options, processes);
   agree({config_hash, live.device().type(), task.data_digests(), options.train.accumulate}, *processes);
   processes->connect();
-  if (const std::string checkpoint = processes->from_leader(std::string()); !checkpoint.empty())
+  if (const std::string checkpoint = processes->broadcast(std::string()); !checkpoint.empty())
     live.restore(read_checkpoint(checkpoint));
   while (true) {
-    switch (static_cast<Act>(processes->from_leader(int64_t{0}))) {
-      case Act::step:
+    switch (static_cast<Command>(processes->broadcast(int64_t{0}))) {
+      case Command::step:
         live.advance(interruption.signal());
         break;
-      case Act::give_state:
-        live.give_own_state();
+      case Command::give_state:
+        live.send_state();
         break;
-      case Act::renew_average:
+      case Command::renew_average:
         live.renew_average();
         break;
-      case Act::leave:
+      case Command::leave:
         return interruption.requested();
     }
   }

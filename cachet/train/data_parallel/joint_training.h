@@ -19,10 +19,10 @@
 namespace cachet::train {
 
 /// What the leader does next.
-enum class Act : int64_t { step, give_state, renew_average, leave };
+enum class Command : int64_t { step, give_state, renew_average, leave };
 
 /// What all processes of a run have to have in common.
-struct CommonGround {
+struct RunIdentity {
   std::string config_hash;                       // of the recipe
   c10::DeviceType device;                        // two kinds round differently
   std::map<std::string, data::DataDigest> data;  // by split
@@ -31,12 +31,12 @@ struct CommonGround {
 
 /// Compares with the other processes; all of them call it. Throws std::runtime_error, in all of them, if one has
 /// another recipe, other data or another version, naming it. Nothing is written: a run's folder is made after it.
-void agree(const CommonGround& own, processes::Processes& processes);
+void agree(const RunIdentity& own, processes::ProcessGroup& processes);
 
 /// The leader's side. Without other processes it does nothing.
 class Leader {
  public:
-  explicit Leader(std::shared_ptr<processes::Processes> processes) : processes_(std::move(processes)) {}
+  explicit Leader(std::shared_ptr<processes::ProcessGroup> processes) : processes_(std::move(processes)) {}
 
   ~Leader();
   Leader(const Leader&) = delete;
@@ -49,10 +49,10 @@ class Leader {
 
   /// Waits for all; then they go on from the checkpoint, or begin. Throws std::runtime_error, in all of them, where one
   /// has another recipe, other data or another version, naming it.
-  void begin(const CommonGround& own, const std::optional<std::filesystem::path>& checkpoint);
+  void begin(const RunIdentity& own, const std::optional<std::filesystem::path>& checkpoint);
   /// An act of this process that the others take part in, and what comes of it.
   template <class Function>
-  auto lead(Act act, const Function& function) {
+  auto lead(Command act, const Function& function) {
     they_wait_ = false;
     announce(act);
     auto result = function();
@@ -63,16 +63,16 @@ class Leader {
   void leave() noexcept;
 
  private:
-  void announce(Act act);
+  void announce(Command act);
 
-  std::shared_ptr<processes::Processes> processes_;
+  std::shared_ptr<processes::ProcessGroup> processes_;
   bool they_wait_ = false;  // for the next act
 };
 
 /// The others' side: trains the task until the leader leaves. A signal that asks this process to stop makes the leader
 /// stop behind the step under way. Returns whether one came. Throws NotFinite as the leader does, what the task throws,
 /// processes::ProcessLost.
-bool follow(Task& task, const Options& options, const std::string& config_hash,
-            const std::shared_ptr<processes::Processes>& processes);
+bool run_worker(TrainingTask& task, const Options& options, const std::string& config_hash,
+                const std::shared_ptr<processes::ProcessGroup>& processes);
 
 }  // namespace cachet::train

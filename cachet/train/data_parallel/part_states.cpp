@@ -100,17 +100,17 @@ void PartStates::end(int64_t i) {
     read(states_[kPartZero]);
 }
 
-void PartStates::end_step(processes::Processes* processes) {
+void PartStates::end_step(processes::ProcessGroup* processes) {
   if (own() > 1) {
     write(states_.front());
     set_random_state(model_, generators_.front(), number(0));
   }
   if (each_has_its_own() || processes == nullptr) return;
-  take_from_leader(*processes);
+  broadcast_tensor(*processes);
 }
 
 // All buffers at once, as bytes: numbers of any type keep their bits. The others add zeros.
-void PartStates::take_from_leader(processes::Processes& processes) const {
+void PartStates::broadcast_tensor(processes::ProcessGroup& processes) const {
   if (buffers_.empty()) return;
   const at::NoGradGuard no_grad;
   std::vector<at::Tensor> pieces;

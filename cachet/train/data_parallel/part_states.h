@@ -40,7 +40,7 @@ class PartStates {
   void end(int64_t i);
   /// After the last part of a step. With "first", all processes take part: each gets the state of part 0. Null: this
   /// process trains alone.
-  void end_step(processes::Processes* processes);
+  void end_step(processes::ProcessGroup* processes);
 
   /// What a checkpoint has of the own parts besides the model: their states as "part.3/<buffer>" except for part 0's,
   /// none with "first", and the states of their generators, named as random_state() names them.
@@ -61,7 +61,7 @@ class PartStates {
   std::vector<bool> flags_of_model() const;
   void read(State& state) const;         // state ← model
   void write(const State& state) const;  // model ← state
-  void take_from_leader(processes::Processes& processes) const;
+  void broadcast_tensor(processes::ProcessGroup& processes) const;
   bool each_has_its_own() const { return rule_ == StateRule::separate; }
 
   torch::nn::Module& model_;

@@ -67,9 +67,9 @@ at::Tensor device_state(const io::TensorMap& state, int64_t rank) {
 // was set to last, and a process may train several runs.
 int default_threads() {
   if (const char* asked = std::getenv("OMP_NUM_THREADS"))
-    if (const long threads = std::strtol(asked, nullptr, 10); threads > 0 && threads <= kMostThreads)
+    if (const long threads = std::strtol(asked, nullptr, 10); threads > 0 && threads <= kMaxThreads)
       return static_cast<int>(threads);
-  return static_cast<int>(std::clamp<int64_t>(std::thread::hardware_concurrency(), 1, kMostThreads));
+  return static_cast<int>(std::clamp<int64_t>(std::thread::hardware_concurrency(), 1, kMaxThreads));
 }
 
 /// Starts so many threads for a moment. Throws std::runtime_error if the system does not start all of them.
@@ -108,8 +108,8 @@ void seed_draws(uint64_t seed, int64_t number) {
 }
 
 void use_threads(int64_t threads) {
-  if (threads > kMostThreads)
-    throw std::runtime_error(std::to_string(threads) + " threads are more than the " + std::to_string(kMostThreads) +
+  if (threads > kMaxThreads)
+    throw std::runtime_error(std::to_string(threads) + " threads are more than the " + std::to_string(kMaxThreads) +
                              " that a run may have");
   require_startable(threads - 1);  // this one is there
   at::set_num_threads(static_cast<int>(threads));

@@ -8,7 +8,7 @@ namespace cachet::train {
 namespace {
 
 std::optional<Span> parse_span(std::string_view text) {
-  Span span;
+  Duration span;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), span.count);
   if (error != std::errc()) return std::nullopt;
   const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
@@ -40,7 +40,7 @@ std::string Span::text() const {
   return std::to_string(count) + (unit == Unit::steps ? " step" : " epoch") + (count == 1 ? "" : "s");
 }
 
-Span read_span(const config::View& view, std::string_view key, Span fallback, int64_t least) {
+Duration read_span(const config::View& view, std::string_view key, Duration fallback, int64_t least) {
   const std::string text = view.text(key, fallback.text());
   const std::optional<Span> span = parse_span(text);
   if (span && span->count >= least) return *span;
@@ -51,7 +51,7 @@ Span read_span(const config::View& view, std::string_view key, Span fallback, in
 std::vector<Span> read_spans(const config::View& view, std::string_view key, const std::vector<Span>& fallback,
                              int64_t least) {
   std::vector<std::string> texts;
-  for (const Span& span : fallback) texts.push_back(span.text());
+  for (const Duration& span : fallback) texts.push_back(span.text());
   std::vector<Span> spans;
   for (const std::string& text : view.texts(key, texts)) {
     const std::optional<Span> span = parse_span(text);

@@ -10,21 +10,23 @@
 namespace cachet::train {
 
 /// A stretch of training: "500 steps" or "3 epochs".
-struct Span {
+struct Duration {
   enum class Unit { steps, epochs };
   int64_t count = 0;
   Unit unit = Unit::steps;
 
   int64_t steps(int64_t steps_per_epoch) const;  // saturating
   std::string text() const;                      // "500 steps", "1 epoch"
-  bool operator==(const Span&) const = default;
+  bool operator==(const Duration&) const = default;
 };
 
 /// Reads "500 steps", "1 epoch"; anything else, or a count below `least`, is a problem of the view.
-Span read_span(const config::View& view, std::string_view key, Span fallback, int64_t least = 1);
+Duration read_span(const config::View& view, std::string_view key, Duration fallback, int64_t least = 1);
 
 /// A list of such.
 std::vector<Span> read_spans(const config::View& view, std::string_view key, const std::vector<Span>& fallback,
                              int64_t least = 1);
+
+using Span [[deprecated("Duration")]] = Duration;
 
 }  // namespace cachet::train

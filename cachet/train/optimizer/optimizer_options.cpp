@@ -57,7 +57,7 @@ void read_steps(const config::View& view, ScheduleOptions& options) {
     view.problem("milestones",
                  "has none: a schedule of steps says where the rate falls, as in [\"8 epochs\", \"11 epochs\"]");
   for (size_t i = 1; i < options.milestones.size(); ++i) {
-    const Span &before = options.milestones[i - 1], &after = options.milestones[i];
+    const Duration &before = options.milestones[i - 1], &after = options.milestones[i];
     if (before.unit == after.unit && before.count >= after.count)
       view.problem("milestones", "\"" + after.text() + "\" does not come behind \"" + before.text() +
                                      "\"; write them in the order of time, each once");

@@ -42,7 +42,7 @@ struct OneCycleOptions {
 struct ScheduleOptions {
   enum class Kind { cosine, linear, constant, one_cycle, inverse_sqrt, arena, step };
   Kind kind = Kind::cosine;
-  Span warmup{0, Span::Unit::steps};
+  Duration warmup{0, Span::Unit::steps};
   double warmup_start = 0;         // learning rate before the warm-up; key `warmup_from`
   double minimum = 0;              // learning rate at the end
   std::vector<Span> milestones{};  // of step: where the rate falls

@@ -10,7 +10,7 @@ using Kind = ScheduleOptions::Kind;
 
 Schedule::Schedule(const ScheduleOptions& options, double peak, int64_t total_steps, int64_t steps_per_epoch)
     : options_(options), peak_(peak), total_steps_(total_steps), warmup_steps_(options.warmup.steps(steps_per_epoch)) {
-  for (const Span& milestone : options.milestones) milestones_.push_back(milestone.steps(steps_per_epoch));
+  for (const Duration& milestone : options.milestones) milestones_.push_back(milestone.steps(steps_per_epoch));
   if (options_.kind == Kind::arena) peak_ = peak / std::sqrt(static_cast<double>(std::max<int64_t>(1, warmup_steps_)));
   if (options_.kind != Kind::one_cycle) return;
   if (options_.one_cycle.rule == OneCycleOptions::Rule::pytorch) {

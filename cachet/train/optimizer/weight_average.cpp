@@ -77,7 +77,7 @@ void WeightAverage::update(int64_t step) {
   states_.clear();
 }
 
-bool WeightAverage::renew_states(const std::function<void()>& passes) {
+bool WeightAverage::recalibrate(const std::function<void()>& passes) {
   const at::NoGradGuard no_grad;
   const std::vector<at::Tensor> before = std::exchange(states_, {});
   const std::vector<io::NamedTensor> buffers = io::distinct_buffers(model_);

@@ -41,7 +41,7 @@ class WeightAverage {
   /// Calls `passes` while the model has the averaged parameters, and keeps what this makes of the model's buffers as
   /// the average's own. Parameters and buffers of the model are then as before. Returns whether the average had other
   /// states before.
-  bool renew_states(const std::function<void()>& passes);
+  bool recalibrate(const std::function<void()>& passes);
 
   /// While it lives the model's parameters are the averaged ones, and its buffers the average's own where it has them.
   class Applied {

@@ -2,9 +2,9 @@
 
 namespace cachet::train {
 
-ToldNotes::ToldNotes(const Task& task) : task_(task) { untold(); }
+DataNotes::DataNotes(const TrainingTask& task) : task_(task) { take_new(); }
 
-std::vector<std::string> ToldNotes::untold() {
+std::vector<std::string> DataNotes::take_new() {
   std::vector<std::string> lines;
   for (std::string& line : task_.data_notes()) {
     if (told_.insert(line).second) lines.push_back(std::move(line));

@@ -10,15 +10,15 @@ namespace cachet::train {
 
 /// Which notes of a task's data (Task::data_notes) the user has seen: those that a task was made with, since whoever
 /// made it told them, and those that were asked for here.
-class ToldNotes {
+class DataNotes {
  public:
-  explicit ToldNotes(const Task& task);
+  explicit DataNotes(const TrainingTask& task);
 
   /// Those that came since; from now on they count as told.
-  std::vector<std::string> untold();
+  std::vector<std::string> take_new();
 
  private:
-  const Task& task_;
+  const TrainingTask& task_;
   std::set<std::string> told_;
 };
 

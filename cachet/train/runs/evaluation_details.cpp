@@ -12,7 +12,7 @@ namespace {
 
 using DetailsJson = nlohmann::ordered_json;
 
-constexpr uint64_t kMostDetailsBytes = 256 << 20;  // a confusion matrix of 2,000 classes is 8 MB
+constexpr uint64_t kMaxDetailsBytes = 256 << 20;  // a confusion matrix of 2,000 classes is 8 MB
 
 }  // namespace
 
@@ -26,7 +26,7 @@ std::optional<std::string> read_evaluation_details(const std::filesystem::path& 
   std::error_code unreadable;
   if (!std::filesystem::exists(file, unreadable)) return std::nullopt;
   try {
-    const io::JsonFields json(io::read_text_file(file, kMostDetailsBytes), file.string());
+    const io::JsonFields json(io::read_text_file(file, kMaxDetailsBytes), file.string());
     json.schema(1);
     if (json.count("step") > step) return std::nullopt;
     return json.json("details");

@@ -15,7 +15,7 @@ namespace {
 
 using EventJson = nlohmann::ordered_json;
 
-constexpr uint64_t kMostBytes = uint64_t{1} << 34;
+constexpr uint64_t kMaxBytes = uint64_t{1} << 34;
 constexpr const char* kStepWord = "step";
 constexpr const char* kEvaluationWord = "evaluation";
 
@@ -65,7 +65,7 @@ template <class Visit>
 bool visit_events(const std::filesystem::path& path, Visit visit) {
   std::error_code absent;
   if (!std::filesystem::exists(path, absent)) return false;
-  const std::string text = io::read_text_file(path, kMostBytes);
+  const std::string text = io::read_text_file(path, kMaxBytes);
   size_t begin = 0;
   for (size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
     const std::optional<Event> event = parse_event(std::string_view(text).substr(begin, end - begin), path.string());

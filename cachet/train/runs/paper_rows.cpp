@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kTable = "paper";
 constexpr std::string_view kPrefix = "paper.";
-constexpr size_t kMostNamed = 8;
+constexpr size_t kMaxNamed = 8;
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kTitles{
     {{"2208.01313", "Unified Normalization"},
@@ -150,8 +150,8 @@ std::optional<std::string> changed_keys_text(const PaperRows& rows) {
   const size_t count = rows.changed.size();
   if (count == 0) return std::nullopt;
   std::string names;
-  for (size_t i = 0; i < std::min(count, kMostNamed); ++i) names += (i > 0 ? ", " : "") + rows.changed[i];
-  if (count > kMostNamed) names += " and " + std::to_string(count - kMostNamed) + " more keys";
+  for (size_t i = 0; i < std::min(count, kMaxNamed); ++i) names += (i > 0 ? ", " : "") + rows.changed[i];
+  if (count > kMaxNamed) names += " and " + std::to_string(count - kMaxNamed) + " more keys";
   return "Another experiment than the paper's: " + names + (count == 1 ? " is changed" : " are changed");
 }
 

@@ -26,11 +26,11 @@ constexpr std::array<std::string_view, 2> kFreeLoaderKeys{".workers", ".prefetch
 
 /// A value of which, if it is long, only what lies around byte `at` is shown.
 std::string shown(std::string_view value, size_t at) {
-  constexpr size_t kMost = 120;
-  if (value.size() <= kMost) return std::string(value);
-  const size_t first = std::min(at < kMost / 3 ? 0 : at - kMost / 3, value.size() - kMost);
-  return (first > 0 ? "…" : "") + config::printable(value.substr(first, kMost)) +
-         (first + kMost < value.size() ? "…" : "");
+  constexpr size_t kMax = 120;
+  if (value.size() <= kMax) return std::string(value);
+  const size_t first = std::min(at < kMax / 3 ? 0 : at - kMax / 3, value.size() - kMax);
+  return (first > 0 ? "…" : "") + config::printable(value.substr(first, kMax)) +
+         (first + kMax < value.size() ? "…" : "");
 }
 
 std::string change_line(const std::string& key, std::string_view before, std::string_view now) {

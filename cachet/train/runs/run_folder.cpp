@@ -31,8 +31,8 @@ using RunJson = nlohmann::ordered_json;
 
 constexpr const char* kRunName = "run.json";
 constexpr const char* kCommandName = "command.txt";
-constexpr uint64_t kMostCommandBytes = 1 << 20;
-constexpr uint64_t kMostRunBytes = 16 << 20;
+constexpr uint64_t kMaxCommandBytes = 1 << 20;
+constexpr uint64_t kMaxRunBytes = 16 << 20;
 
 std::string utc_now(const char* format) {
   const std::time_t now = std::time(nullptr);
@@ -142,7 +142,7 @@ RunFolder::Identity RunFolder::read_identity(const fs::path& path) {
   if (!fs::exists(file)) {
     throw std::runtime_error(path.string() + ": is no run folder (it has no " + std::string(kRunName) + ")");
   }
-  const io::JsonFields json(io::read_text_file(file, kMostRunBytes), file.string());
+  const io::JsonFields json(io::read_text_file(file, kMaxRunBytes), file.string());
   json.schema(1);
   Identity run;
   run.id = json.text("id");
@@ -156,8 +156,8 @@ RunFolder::Identity RunFolder::read_identity(const fs::path& path) {
   if (json.has("data")) {
     const io::JsonFields digests = json.object("data");
     for (const std::string& split : digests.keys())
-      run.data.emplace(split, digests.is_text(split) ? KeptDigest(digests.text(split))
-                                                     : KeptDigest(digest_from_json(digests.object(split), file)));
+      run.data.emplace(split, digests.is_text(split) ? SavedDigest(digests.text(split))
+                                                     : SavedDigest(digest_from_json(digests.object(split), file)));
   }
   run.earlier = names_in(json, "earlier");
   run.kept = names_in(json, "kept");
@@ -324,14 +324,14 @@ std::vector<std::string> RunFolder::require_same_data(const std::map<std::string
   return lines;
 }
 
-std::optional<std::string> RunFolder::recipe_text() const { return text_of(recipe(), config::kMostRecipeBytes); }
+std::optional<std::string> RunFolder::recipe_text() const { return text_of(recipe(), config::kMaxRecipeBytes); }
 
 bool RunFolder::recipe_was_edited() const {
   const std::optional<std::string> text = recipe_text();
   return text && !run_.recipe_digest.empty() && io::sha256_hex(*text) != run_.recipe_digest;
 }
 
-std::string RunFolder::command_text() const { return text_of(commands(), kMostCommandBytes).value_or(""); }
+std::string RunFolder::command_text() const { return text_of(commands(), kMaxCommandBytes).value_or(""); }
 
 RunFolder RunFolder::open(const fs::path& given) {
   const fs::path path = io::without_last_separator(given);

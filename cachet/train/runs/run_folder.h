@@ -83,8 +83,8 @@ class RunFolder {
   int64_t processes() const { return processes_; }
 
   bool knows_its_data() const { return !run_.data.empty(); }
-  using KeptDigest = std::variant<data::DataDigest, std::string>;              // the latter of version 0.1.0
-  const std::map<std::string, KeptDigest>& data() const { return run_.data; }  // by split: "training", "evaluation"
+  using SavedDigest = std::variant<data::DataDigest, std::string>;              // the latter of version 0.1.0
+  const std::map<std::string, SavedDigest>& data() const { return run_.data; }  // by split: "training", "evaluation"
   using Fingerprints = std::function<std::map<std::string, std::string>()>;
   /// Compares data with those that the run began with, and returns lines for the user: what could not be compared. A
   /// run of version 0.1.0 is compared by `fingerprints`, which are made only then. Throws std::runtime_error that names
@@ -117,13 +117,13 @@ class RunFolder {
   struct Identity {  // run.json
     std::string id, recipe, created;
     RecipeValues values;
-    std::set<std::string> defaults;          // keys that are at their defaults
-    std::set<std::string> set;               // keys that a command line set, when the run was made or resumed
-    std::string recipe_digest;               // of recipe.toml
-    RecipeValues first_places;               // of data.root, once it was changed: the value that checkpoints know
-    std::map<std::string, KeptDigest> data;  // by split
-    std::set<std::string> earlier;           // keys at an earlier value that the user was told about
-    std::set<std::string> kept;              // names of further files that it keeps
+    std::set<std::string> defaults;           // keys that are at their defaults
+    std::set<std::string> set;                // keys that a command line set, when the run was made or resumed
+    std::string recipe_digest;                // of recipe.toml
+    RecipeValues first_places;                // of data.root, once it was changed: the value that checkpoints know
+    std::map<std::string, SavedDigest> data;  // by split
+    std::set<std::string> earlier;            // keys at an earlier value that the user was told about
+    std::set<std::string> kept;               // names of further files that it keeps
     std::optional<RunDescription> description;
   };
   static std::string to_json(const Identity& run);

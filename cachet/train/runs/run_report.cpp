@@ -24,15 +24,15 @@ using EventKind = Event::Kind;
 report::Status status_of(const Status& status) {
   if (status.running) return report::Status::running;
   switch (status.ending) {
-    case Ending::interrupted:
+    case StopReason::interrupted:
       return report::Status::interrupted;
-    case Ending::not_finite:
-    case Ending::failed:
-    case Ending::killed:
+    case StopReason::not_finite:
+    case StopReason::failed:
+    case StopReason::killed:
       return report::Status::failed;
-    case Ending::finished:
-    case Ending::early_stop:
-    case Ending::out_of_time:
+    case StopReason::finished:
+    case StopReason::early_stop:
+    case StopReason::out_of_time:
       return report::Status::finished;
   }
   return report::Status::finished;

@@ -13,11 +13,11 @@ using StatusJson = nlohmann::ordered_json;
 
 constexpr const char* kRunning = "running";
 
-constexpr uint64_t kMostStatusBytes = 1 << 20;
+constexpr uint64_t kMaxStatusBytes = 1 << 20;
 
-Ending ending_from(const io::JsonFields& json, const std::string& word) {
-  for (const Ending ending : {Ending::finished, Ending::early_stop, Ending::out_of_time, Ending::interrupted,
-                              Ending::not_finite, Ending::failed})
+StopReason ending_from(const io::JsonFields& json, const std::string& word) {
+  for (const StopReason ending : {StopReason::finished, StopReason::early_stop, StopReason::out_of_time,
+                                  StopReason::interrupted, StopReason::not_finite, StopReason::failed})
     if (word == to_string(ending)) return ending;
   json.fail("'state' is " + io::in_quotes(word) + ", which is not a state of a run");
 }
@@ -39,21 +39,21 @@ Status status_from_json(const std::string& text, const std::string& name) {
 
 }  // namespace
 
-const char* to_string(Ending ending) {
+const char* to_string(StopReason ending) {
   switch (ending) {
-    case Ending::finished:
+    case StopReason::finished:
       return "finished";
-    case Ending::early_stop:
+    case StopReason::early_stop:
       return "stopped early";
-    case Ending::out_of_time:
+    case StopReason::out_of_time:
       return "out of time";
-    case Ending::interrupted:
+    case StopReason::interrupted:
       return "interrupted";
-    case Ending::not_finite:
+    case StopReason::not_finite:
       return "not finite";
-    case Ending::failed:
+    case StopReason::failed:
       return "failed";
-    case Ending::killed:
+    case StopReason::killed:
       return "killed";
   }
   return "";
@@ -74,7 +74,7 @@ std::optional<Status> read_status(const std::filesystem::path& file) {
   std::error_code unreadable;
   if (!std::filesystem::exists(file, unreadable)) return std::nullopt;
   try {
-    return status_from_json(io::read_text_file(file, kMostStatusBytes), file.string());
+    return status_from_json(io::read_text_file(file, kMaxStatusBytes), file.string());
   } catch (const io::NewerSchema&) {
     throw;
   } catch (const io::Error&) {
@@ -86,25 +86,25 @@ std::optional<Status> current_status(const RunFolder& folder) {
   const auto look = [&]() -> std::optional<Status> {
     std::error_code unreadable;
     if (!std::filesystem::exists(folder.status(), unreadable)) return std::nullopt;
-    return status_from_json(io::read_text_file(folder.status(), kMostStatusBytes), folder.status().string());
+    return status_from_json(io::read_text_file(folder.status(), kMaxStatusBytes), folder.status().string());
   };
   std::optional<Status> status = look();
   if (!status || !status->running || is_being_trained(folder.path())) return status;
   status = look();  // it may have come to its end between the two looks
   if (!status || !status->running) return status;
   status->running = false;
-  status->ending = Ending::killed;
+  status->ending = StopReason::killed;
   return status;
 }
 
 bool is_complete(const Status& status) {
-  return !status.running && (status.ending == Ending::finished || status.ending == Ending::early_stop);
+  return !status.running && (status.ending == StopReason::finished || status.ending == StopReason::early_stop);
 }
 
 std::string state_word(const Status& status) { return status.running ? kRunning : to_string(status.ending); }
 
 std::string to_text(const Status& status) {
-  if (!status.running && status.ending == Ending::finished) return state_word(status);
+  if (!status.running && status.ending == StopReason::finished) return state_word(status);
   return state_word(status) + " at step " + std::to_string(status.step) + " of " + std::to_string(status.total_steps);
 }
 

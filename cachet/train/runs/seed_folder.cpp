@@ -18,7 +18,7 @@ namespace {
 using SeedsJson = nlohmann::ordered_json;
 
 constexpr const char* kSeedsName = "seeds.json";
-constexpr size_t kMostSeeds = 1000;
+constexpr size_t kMaxSeeds = 1000;
 
 std::string seeds_to_json(const std::vector<uint64_t>& seeds) {
   return SeedsJson{{"schema", 1}, {"seeds", seeds}}.dump(2) + "\n";
@@ -69,7 +69,7 @@ SeedFolder SeedFolder::open(const std::filesystem::path& path) {
 
 WrittenRecipe SeedFolder::written_recipe() const {
   if (auto text = shared_.recipe_text()) return {shared_.recipe_name(), std::move(*text)};
-  return {shared_.recipe_name(), io::read_text_file(shared_.resolved(), config::kMostRecipeBytes)};
+  return {shared_.recipe_name(), io::read_text_file(shared_.resolved(), config::kMaxRecipeBytes)};
 }
 
 bool SeedFolder::is_at(const std::filesystem::path& path) {
@@ -81,7 +81,7 @@ std::optional<std::vector<uint64_t>> seeds_from_text(const std::string& text, ui
   std::vector<uint64_t> seeds;
   if (text.find(',') == std::string::npos) {
     const auto count = parse_seed(text);
-    if (!count || *count == 0 || *count > kMostSeeds || first > kGreatestSeed - *count) return std::nullopt;
+    if (!count || *count == 0 || *count > kMaxSeeds || first > kGreatestSeed - *count) return std::nullopt;
     for (uint64_t i = 0; i < *count; ++i) seeds.push_back(first + i);
     return seeds;
   }
@@ -93,7 +93,7 @@ std::optional<std::vector<uint64_t>> seeds_from_text(const std::string& text, ui
     begin = end + 1;
   }
   const bool distinct = std::set<uint64_t>(seeds.begin(), seeds.end()).size() == seeds.size();
-  return distinct && seeds.size() <= kMostSeeds ? std::optional(seeds) : std::nullopt;
+  return distinct && seeds.size() <= kMaxSeeds ? std::optional(seeds) : std::nullopt;
 }
 
 }  // namespace cachet::train

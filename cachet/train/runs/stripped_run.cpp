@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 2> kPointers{"best", "last"};
-constexpr uint64_t kMostKeptBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxKeptBytes = uint64_t{1} << 30;
 
 /// Files that tell how a run was trained, and nothing that its answers depend on.
 bool tells_of_training(const std::string& name) {
@@ -44,7 +44,7 @@ void write_stripped_run(const fs::path& run, const fs::path& checkpoint, const f
   for (const fs::directory_entry& entry : fs::directory_iterator(run)) {
     const std::string name = entry.path().filename().string();
     if (!entry.is_regular_file() || tells_of_training(name) || !is_own_file(entry)) continue;
-    io::write_new_file(fresh.path() / name, io::read_text_file(entry.path(), kMostKeptBytes));
+    io::write_new_file(fresh.path() / name, io::read_text_file(entry.path(), kMaxKeptBytes));
   }
   const fs::path checkpoints = fresh.path() / "checkpoints";
   fs::create_directory(checkpoints);

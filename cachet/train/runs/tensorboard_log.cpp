@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kMostBytes = uint64_t{1} << 34;
+constexpr uint64_t kMaxBytes = uint64_t{1} << 34;
 constexpr std::string_view kPrefix = "events.out.tfevents.", kSuffix = ".cachet";
 
 double wall_time_of(const Event& event) { return event.machine.find(kUnixTime).value_or(0); }
@@ -61,7 +61,7 @@ bool have_all_before(const std::vector<fs::path>& files, const std::vector<Event
   const auto last = std::find_if(events.rbegin(), events.rend(), is_before);
   if (last == events.rend()) return true;
   try {
-    const std::string file = io::read_text_file(files.back(), kMostBytes);
+    const std::string file = io::read_text_file(files.back(), kMaxBytes);
     return io::last_tensorboard_step(file).value_or(-1) >= last->step;
   } catch (const io::Error&) {
     return false;

@@ -50,7 +50,7 @@ void scale_gradients(const std::vector<NamedParameter>& parameters, double facto
   if (!gradients.empty()) at::_foreach_mul_(gradients, factor);
 }
 
-void add_gradients(const std::vector<NamedParameter>& parameters, ops::Replicas& replicas) {
+void add_gradients(const std::vector<NamedParameter>& parameters, ops::BatchReducer& reducer) {
   const at::NoGradGuard no_grad;
   if (parameters.empty()) return;
   // One sum for all of them; how many processes have a gradient of each goes before them.
@@ -66,7 +66,7 @@ void add_gradients(const std::vector<NamedParameter>& parameters, ops::Replicas&
   }
   gradients.insert(gradients.begin(), at::tensor(there).to(parameters.front().tensor.device()));
   at::Tensor all = at::cat(gradients);
-  replicas.add(all);
+  reducer.add(all);
   const std::vector<at::Tensor> sums = all.split_with_sizes(sizes);
   const at::Tensor counts = sums.front().to(at::kFloat).cpu();
   const float* count = counts.const_data_ptr<float>();
@@ -102,7 +102,7 @@ std::optional<size_t> first_non_finite(const std::vector<at::Tensor>& tensors) {
     flags.push_back(at::isfinite(tensors[i]).all().logical_not());
     places.push_back(i);
   }
-  const std::vector<double> bad = read_numbers(flags);
+  const std::vector<double> bad = copy_to_host(flags);
   const auto found = std::ranges::find(bad, 1.0);
   return found == bad.end() ? std::nullopt : std::optional(places[static_cast<size_t>(found - bad.begin())]);
 }

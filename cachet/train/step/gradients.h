@@ -23,7 +23,7 @@ double norm_of_norms(std::span<const double> norms);
 void scale_gradients(const std::vector<NamedParameter>& parameters, double factor);
 
 /// Adds up the gradients of all processes. A parameter that has none in any of them stays without.
-void add_gradients(const std::vector<NamedParameter>& parameters, ops::Replicas& replicas);
+void add_gradients(const std::vector<NamedParameter>& parameters, ops::BatchReducer& reducer);
 
 /// Scales all gradients by most / norm where `norm` exceeds `most`.
 void clip_gradients(const std::vector<NamedParameter>& parameters, double norm, double most);

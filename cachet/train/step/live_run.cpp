@@ -25,7 +25,7 @@ c10::Device placed(torch::nn::Module& model, c10::Device device) {
 }
 
 int64_t bounded_steps(const TrainOptions& options, int64_t steps_per_epoch) {
-  const int64_t all = Span{options.epochs, Span::Unit::epochs}.steps(steps_per_epoch);
+  const int64_t all = Duration{options.epochs, Span::Unit::epochs}.steps(steps_per_epoch);
   return options.limit ? std::min(all, options.limit->steps(steps_per_epoch)) : all;
 }
 
@@ -55,7 +55,7 @@ std::vector<MetricSum> with_penalty_in_loss(std::vector<MetricSum> sums) {
 
 }  // namespace
 
-LiveRun::LiveRun(Task& task, const Options& options, std::shared_ptr<processes::Processes> processes)
+LiveRun::LiveRun(TrainingTask& task, const Options& options, std::shared_ptr<processes::ProcessGroup> processes)
     : task_(task),
       options_(options),
       processes_(std::move(processes)),
@@ -77,7 +77,7 @@ LiveRun::LiveRun(Task& task, const Options& options, std::shared_ptr<processes::
 }
 
 StepSummary LiveRun::advance(int stop_signal) {
-  if (!stream_) open_stream({});
+  if (!stream_) open_session({});
   // The last accumulation of an epoch takes what is left of it.
   const int64_t micro_batches = std::min(options_.train.accumulate, batches_per_epoch_ - state.batch);
   StepSummary result = named_step(micro_batches, stop_signal);
@@ -92,8 +92,8 @@ StepSummary LiveRun::advance(int stop_signal) {
   return result;
 }
 
-void LiveRun::fill_stream() {
-  if (!stream_) open_stream({});
+void LiveRun::fill_session() {
+  if (!stream_) open_session({});
   stream_->fill_state(batches_per_epoch_ / 2);
 }
 
@@ -115,8 +115,8 @@ void LiveRun::move_cursor(int64_t micro_batches) {
   stream_.reset();
 }
 
-void LiveRun::open_stream(const io::TensorMap& stream_state) {
-  stream_ = task_.training_stream(state.epoch, state.batch);
+void LiveRun::open_session(const io::TensorMap& stream_state) {
+  stream_ = task_.training_batches(state.epoch, state.batch);
   for (int64_t i = 0; i < own_parts(); ++i)
     if (const io::TensorMap own = stream_of(stream_state, part_number(i)); !own.empty()) stream_->restore(i, own);
 }
@@ -141,7 +141,7 @@ Checkpoint LiveRun::capture() const {
   checkpoint.random = own_generators();
   if (parts_) checkpoint.parts = parts_->states();
   // First of all: the others wait for it, whatever is found to be wrong.
-  if (processes_) add_states_of_others(checkpoint, processes_->to_leader(own_state()));
+  if (processes_) add_states_of_others(checkpoint, processes_->gather(own_state()));
   checkpoint.model = io::state_dict(task_.model());
   checkpoint.optimizer = training_step_.optimizer().state();
   if (average_) checkpoint.ema = average_->state();
@@ -185,7 +185,7 @@ std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
   stream_.reset();
   const bool as_many = saved.world_size == world_size();
   if (as_many) use_threads(std::max<int64_t>(1, saved.threads));  // others add in another order
-  if (state.batch > 0) open_stream(as_many || parts_ ? checkpoint.stream : io::TensorMap());
+  if (state.batch > 0) open_session(as_many || parts_ ? checkpoint.stream : io::TensorMap());
   // Last: nothing before it may draw from it.
   if (parts_) return restore_parts(checkpoint);
   std::vector<std::string> notes;
@@ -242,13 +242,13 @@ io::TensorMap LiveRun::common_tensors() const {
   return parameters;
 }
 
-void LiveRun::give_own_state() const { processes_->to_leader(own_state()); }
+void LiveRun::send_state() const { processes_->gather(own_state()); }
 
 bool LiveRun::renew_average(const std::function<void(int64_t, int64_t)>& passed) {
   if (!renews_average_) return false;
   const RandomStateKept random(task_.model());
   const int64_t count = options_.train.ema_renew_states;
-  const bool renewed = average_->renew_states([&] {
+  const bool renewed = average_->recalibrate([&] {
     const auto tell = [&](int64_t done) {
       if (passed) passed(done, count);
     };

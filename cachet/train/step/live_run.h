@@ -22,7 +22,7 @@ class LiveRun {
   /// Moves the task's model to the device of the options. Throws std::runtime_error where there is no such device.
   /// `processes`: those that train the model together, of whom this is one, each with a part of the options' batches;
   /// null where this one trains alone. What is drawn in training is drawn by each for itself.
-  LiveRun(Task& task, const Options& options, std::shared_ptr<processes::Processes> processes = nullptr);
+  LiveRun(TrainingTask& task, const Options& options, std::shared_ptr<processes::ProcessGroup> processes = nullptr);
 
   /// Takes the next step; `stop_signal` tells other processes by which signal this one was asked to stop. Throws what
   /// TrainingStep::run() throws; the run is then of no further use.
@@ -30,7 +30,7 @@ class LiveRun {
 
   /// Gives what the stream of micro-batches carries the size that it has in the middle of an epoch, with made-up
   /// values: for measuring what the next step costs.
-  void fill_stream();
+  void fill_session();
 
   /// Throws NotFinite naming the first tensor with a NaN or an infinity: nothing else is ever saved. Of several
   /// processes the leader captures, and waits for give_own_state() of the others. Throws std::logic_error where their
@@ -40,7 +40,7 @@ class LiveRun {
   int64_t expected_checkpoint_bytes() const;
   /// Gives the leader what of a checkpoint only this process has: its generators, its part of the stream, the states of
   /// its parts.
-  void give_own_state() const;
+  void send_state() const;
   /// The checkpoint may have been made on another device, or, if parts have states of their own, by another number of
   /// processes with as many parts together. Returns why the run does not go on bit by bit as it would have, lines for
   /// its log. Throws std::runtime_error or io::Error for a checkpoint of another model, another recipe, other data or
@@ -72,7 +72,7 @@ class LiveRun {
  private:
   /// A step whose NotFinite also names what of the model has outgrown float32.
   StepSummary named_step(int64_t micro_batches, int stop_signal);
-  void open_stream(const io::TensorMap& stream_state);
+  void open_session(const io::TensorMap& stream_state);
   /// The generators of this process, by the names that a checkpoint has.
   io::TensorMap own_generators() const;
   /// The same of what the stream carries.
@@ -89,9 +89,9 @@ class LiveRun {
   io::TensorMap common_tensors() const;
   void move_cursor(int64_t micro_batches);
 
-  Task& task_;
+  TrainingTask& task_;
   Options options_;
-  std::shared_ptr<processes::Processes> processes_;
+  std::shared_ptr<processes::ProcessGroup> processes_;
   c10::Device device_;
   std::unique_ptr<PartStates> parts_;
   TrainingStep training_step_;
@@ -99,7 +99,7 @@ class LiveRun {
   Schedule schedule_;
   bool renews_average_;
   std::optional<WeightAverage> average_;
-  std::unique_ptr<TrainingStream> stream_;  // none between epochs
+  std::unique_ptr<TrainingBatches> stream_;  // none between epochs
 };
 
 }  // namespace cachet::train

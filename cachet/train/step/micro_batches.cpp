@@ -5,7 +5,7 @@
 
 namespace cachet::train {
 
-int64_t checked_batches(const Task& task) {
+int64_t checked_batches(const TrainingTask& task) {
   const int64_t batches = task.batches_per_epoch();
   if (batches < 1) {
     throw std::runtime_error("an epoch has no batch: the training set is smaller than train.batch_size; lower that");
@@ -13,13 +13,13 @@ int64_t checked_batches(const Task& task) {
   return batches;
 }
 
-int64_t over_micro_batches(Task& task, int64_t count, const std::function<void(TrainingStream&, int64_t)>& take,
-                           int64_t own_parts) {
+int64_t for_each_micro_batch(TrainingTask& task, int64_t count,
+                             const std::function<void(TrainingBatches&, int64_t)>& take, int64_t own_parts) {
   int64_t epoch = 0;
-  std::unique_ptr<TrainingStream> stream = task.training_stream(epoch, 0);
+  std::unique_ptr<TrainingBatches> stream = task.training_batches(epoch, 0);
   for (int64_t done = 0; done < count; ++done) {
     if (!stream->fetch()) {
-      stream = task.training_stream(++epoch, 0);
+      stream = task.training_batches(++epoch, 0);
       if (!stream->fetch()) return done;
     }
     stream->prepare();

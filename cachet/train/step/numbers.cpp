@@ -6,7 +6,7 @@
 
 namespace cachet::train {
 
-std::vector<double> read_numbers(const std::vector<at::Tensor>& tensors) {
+std::vector<double> copy_to_host(const std::vector<at::Tensor>& tensors) {
   if (tensors.empty()) return {};
   c10::Device device(c10::kCPU);
   for (const at::Tensor& tensor : tensors)

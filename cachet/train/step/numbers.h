@@ -8,6 +8,6 @@ namespace cachet::train {
 
 /// The values of scalars and vectors of any types and devices, one behind the other, in one read: where they lie on a
 /// device, the host waits for it once. Values on the meta device, which has none, are 0.
-std::vector<double> read_numbers(const std::vector<at::Tensor>& tensors);
+std::vector<double> copy_to_host(const std::vector<at::Tensor>& tensors);
 
 }  // namespace cachet::train

@@ -21,8 +21,8 @@ Precision precision_of_machine(const DeviceChoice& device) {
 
 double bfloat16_time_ratio() {
   using Clock = std::chrono::steady_clock;
-  constexpr auto kMostTime = std::chrono::milliseconds(400);
-  constexpr size_t kMostPairs = 15;
+  constexpr auto kMaxTime = std::chrono::milliseconds(400);
+  constexpr size_t kMaxPairs = 15;
   const at::NoGradGuard no_grad;
   const at::Tensor x = at::randn({512, 384}), weight = at::randn({1536, 384});
   const at::Tensor narrow_x = x.to(at::kBFloat16), narrow_weight = weight.to(at::kBFloat16);
@@ -35,7 +35,7 @@ double bfloat16_time_ratio() {
   seconds(narrow_x, narrow_weight);
   std::vector<double> ratios;
   for (const auto begin = Clock::now();
-       ratios.empty() || (ratios.size() < kMostPairs && Clock::now() - begin < kMostTime);)
+       ratios.empty() || (ratios.size() < kMaxPairs && Clock::now() - begin < kMaxTime);)
     ratios.push_back(seconds(narrow_x, narrow_weight) / seconds(x, weight));
   std::ranges::sort(ratios);
   return ratios[ratios.size() / 2];

@@ -23,19 +23,19 @@ namespace {
 class Renewal {
  public:
   explicit Renewal(const torch::nn::Module& model) : modules_(model.modules()) {
-    for_each([](ops::Renewable& part) { part.begin_renewal(); });
+    for_each([](ops::Recalibrated& part) { part.begin_renewal(); });
   }
   Renewal(const Renewal&) = delete;
   Renewal& operator=(const Renewal&) = delete;
   ~Renewal() {
-    for_each([](ops::Renewable& part) { part.end_renewal(); });
+    for_each([](ops::Recalibrated& part) { part.end_renewal(); });
   }
 
  private:
   template <class Function>
   void for_each(const Function& function) {
     for (const auto& module : modules_)
-      if (auto* part = dynamic_cast<ops::Renewable*>(module.get())) function(*part);
+      if (auto* part = dynamic_cast<ops::Recalibrated*>(module.get())) function(*part);
   }
 
   std::vector<std::shared_ptr<torch::nn::Module>> modules_;
@@ -51,12 +51,12 @@ std::vector<at::Tensor> copies(const std::vector<io::NamedTensor>& states) {
 
 bool has_states(const torch::nn::Module& model) {
   return std::ranges::any_of(model.modules(), [](const std::shared_ptr<torch::nn::Module>& module) {
-    return dynamic_cast<const ops::Renewable*>(module.get()) != nullptr;
+    return dynamic_cast<const ops::Recalibrated*>(module.get()) != nullptr;
   });
 }
 
-void pass_for_states(Task& task, Precision precision, int64_t micro_batches, const std::function<void(int64_t)>& passed,
-                     int64_t own_parts) {
+void pass_for_states(TrainingTask& task, Precision precision, int64_t micro_batches,
+                     const std::function<void(int64_t)>& passed, int64_t own_parts) {
   checked_batches(task);
   torch::nn::Module& model = task.model();
   {
@@ -64,11 +64,11 @@ void pass_for_states(Task& task, Precision precision, int64_t micro_batches, con
     const PrecisionScope in_precision(precision, device_of(model).type());
     const Renewal renewal(model);
     model.train();
-    const auto pass = [&](TrainingStream& stream, int64_t done) {
+    const auto pass = [&](TrainingBatches& stream, int64_t done) {
       stream.forward();
       if (passed) passed(done);
     };
-    over_micro_batches(task, micro_batches, pass, own_parts);
+    for_each_micro_batch(task, micro_batches, pass, own_parts);
     model.eval();
   }
   const std::vector<io::NamedTensor> states = io::distinct_buffers(model);
@@ -77,8 +77,8 @@ void pass_for_states(Task& task, Precision precision, int64_t micro_batches, con
   if (const auto index = first_non_finite(tensors)) throw NotFinite(states[*index].name() + " is not finite");
 }
 
-void renew_states(Task& task, Precision precision, int64_t micro_batches, const std::function<void(int64_t)>& passed,
-                  int64_t own_parts) {
+void recalibrate(TrainingTask& task, Precision precision, int64_t micro_batches,
+                 const std::function<void(int64_t)>& passed, int64_t own_parts) {
   const std::vector<io::NamedTensor> states = io::distinct_buffers(task.model());
   const std::vector<at::Tensor> before = copies(states);
   pass_for_states(task, precision, micro_batches, passed, own_parts);

@@ -10,7 +10,7 @@
 
 namespace cachet::train {
 
-/// Whether a model keeps something of the data that pass through it in training (ops::Renewable).
+/// Whether a model keeps something of the data that pass through it in training (ops::Recalibrated).
 bool has_states(const torch::nn::Module& model);
 
 /// Passes micro-batches of training through a task's model, from the first of the first epoch on. What the model keeps
@@ -22,11 +22,11 @@ bool has_states(const torch::nn::Module& model);
 /// std::runtime_error if an epoch has no batch, and NotFinite naming a state that is not. If parts have states of their
 /// own (train.state), the process that has part 0 calls it: of the task's micro-batches every `own_parts`-th is part
 /// 0's, and only these pass and count.
-void pass_for_states(Task& task, Precision precision, int64_t micro_batches,
+void pass_for_states(TrainingTask& task, Precision precision, int64_t micro_batches,
                      const std::function<void(int64_t)>& passed = {}, int64_t own_parts = 1);
 
 /// The same; throws std::runtime_error too if the model keeps nothing of its data.
-void renew_states(Task& task, Precision precision, int64_t micro_batches,
-                  const std::function<void(int64_t)>& passed = {}, int64_t own_parts = 1);
+void recalibrate(TrainingTask& task, Precision precision, int64_t micro_batches,
+                 const std::function<void(int64_t)>& passed = {}, int64_t own_parts = 1);
 
 }  // namespace cachet::train

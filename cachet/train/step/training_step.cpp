@@ -28,8 +28,8 @@ void require_finite_number(double value, const std::string& what, size_t micro_b
 
 }  // namespace
 
-TrainingStep::TrainingStep(Task& task, const Options& options, std::shared_ptr<processes::Processes> processes,
-                           PartStates* parts)
+TrainingStep::TrainingStep(TrainingTask& task, const Options& options,
+                           std::shared_ptr<processes::ProcessGroup> processes, PartStates* parts)
     : task_(task),
       model_(task.model()),
       precision_(options.train.precision),
@@ -38,14 +38,14 @@ TrainingStep::TrainingStep(Task& task, const Options& options, std::shared_ptr<p
       processes_(std::move(processes)),
       parts_(parts) {
   ParameterGroups groups = parameter_groups(task.model(), task.without_decay());
-  if (options.optimizer.backbone_rate != 1) groups.slow_backbone(options.optimizer.backbone_rate, task.heads());
+  if (options.optimizer.backbone_rate != 1) groups.slow_backbone(options.optimizer.backbone_rate, task.head_modules());
   group_summary_ = groups.summary();
   parameters_ = groups.decayed;
   parameters_.insert(parameters_.end(), groups.undecayed.begin(), groups.undecayed.end());
   optimizer_ = make_optimizer(options.optimizer, std::move(groups));
 }
 
-StepSummary TrainingStep::run(TrainingStream& stream, int64_t micro_batches, const UpdateRates& rates,
+StepSummary TrainingStep::run(TrainingBatches& stream, int64_t micro_batches, const UpdateRates& rates,
                               int stop_signal) {
   StepSummary summary;
   summary.stop_signal = stop_signal;
@@ -60,7 +60,7 @@ StepSummary TrainingStep::run(TrainingStream& stream, int64_t micro_batches, con
 
 // Accumulate.
 
-TrainingStep::Accumulated TrainingStep::accumulate(TrainingStream& stream, int64_t micro_batches,
+TrainingStep::Accumulated TrainingStep::accumulate(TrainingBatches& stream, int64_t micro_batches,
                                                    StepSummary& summary) const {
   fetch_step(stream, micro_batches, summary);
   Accumulated step;
@@ -75,14 +75,14 @@ TrainingStep::Accumulated TrainingStep::accumulate(TrainingStream& stream, int64
   return step;
 }
 
-void TrainingStep::fetch_step(TrainingStream& stream, int64_t micro_batches, StepSummary& summary) const {
+void TrainingStep::fetch_step(TrainingBatches& stream, int64_t micro_batches, StepSummary& summary) const {
   const double start = clock_seconds();
   if (!stream.fetch_step(micro_batches)) throw std::runtime_error(kDataEnded);
   summary.waited_seconds += clock_seconds() - start;
   stream.count_step([&](std::vector<double>& numbers) { sum_over_processes(numbers); });
 }
 
-void TrainingStep::accumulate_one(TrainingStream& stream, Accumulated& step, StepSummary& summary) const {
+void TrainingStep::accumulate_one(TrainingBatches& stream, Accumulated& step, StepSummary& summary) const {
   const double start = clock_seconds();
   if (!stream.fetch()) throw std::runtime_error(kDataEnded);
   summary.waited_seconds += clock_seconds() - start;
@@ -109,7 +109,7 @@ void TrainingStep::accumulate_one(TrainingStream& stream, Accumulated& step, Ste
                           std::move(result.metrics)});
 }
 
-ForwardResult TrainingStep::forward(TrainingStream& stream) const {
+ForwardResult TrainingStep::forward(TrainingBatches& stream) const {
   const PrecisionScope precision(precision_, device_);
   if (parts_ == nullptr || stream.has_samples()) return stream.forward();
   const at::NoGradGuard no_grad;
@@ -165,7 +165,7 @@ void TrainingStep::read_and_check(const Accumulated& step, StepSummary& summary)
   }
   const size_t losses_and_metrics = tensors.size();
   tensors.push_back(gradient_norms(parameters_));
-  const std::vector<double> numbers = read_numbers(tensors);
+  const std::vector<double> numbers = copy_to_host(tensors);
   take_sums(step, std::span(numbers).first(losses_and_metrics), summary);
   if (processes_) all_reduce_sums(summary);
   take_norm(std::span(numbers).subspan(losses_and_metrics), summary);

@@ -35,7 +35,7 @@ class TrainingStep {
   /// process has every micro-batch whole.
   /// `parts`: if the parts of a step have states of their own, those states. Each micro-batch of this process is one
   /// part. They must outlive the step. Null: all parts share the model's state.
-  TrainingStep(Task& task, const Options& options, std::shared_ptr<processes::Processes> processes = nullptr,
+  TrainingStep(TrainingTask& task, const Options& options, std::shared_ptr<processes::ProcessGroup> processes = nullptr,
                PartStates* parts = nullptr);
 
   /// Takes `micro_batches` of the stream. The gradient is that of ForwardResult, of one large batch. Each forward pass
@@ -45,7 +45,7 @@ class TrainingStep {
   /// Each of several processes gets the sums of all, and updates its parameters alike. `stop_signal` is the signal that
   /// asked this process to stop, 0 for none. Throws NotFinite before the update, in all processes; std::runtime_error
   /// if the stream ends early; std::logic_error for a weight that is negative or not finite.
-  StepSummary run(TrainingStream& stream, int64_t micro_batches, const UpdateRates& rates, int stop_signal = 0);
+  StepSummary run(TrainingBatches& stream, int64_t micro_batches, const UpdateRates& rates, int stop_signal = 0);
 
   Optimizer& optimizer() { return *optimizer_; }
   const Optimizer& optimizer() const { return *optimizer_; }
@@ -68,11 +68,11 @@ class TrainingStep {
     std::vector<UnreadNumbers> numbers;  // of each micro-batch
   };
 
-  Accumulated accumulate(TrainingStream& stream, int64_t micro_batches, StepSummary& summary) const;
+  Accumulated accumulate(TrainingBatches& stream, int64_t micro_batches, StepSummary& summary) const;
   /// Waits for the data of the whole step and lets the stream count in them.
-  void fetch_step(TrainingStream& stream, int64_t micro_batches, StepSummary& summary) const;
-  void accumulate_one(TrainingStream& stream, Accumulated& step, StepSummary& summary) const;
-  ForwardResult forward(TrainingStream& stream) const;
+  void fetch_step(TrainingBatches& stream, int64_t micro_batches, StepSummary& summary) const;
+  void accumulate_one(TrainingBatches& stream, Accumulated& step, StepSummary& summary) const;
+  ForwardResult forward(TrainingBatches& stream) const;
   double unit_of(double weight) const;
 
   /// Makes gradients means over the weight of all processes. Removes them if that weight is 0.
@@ -88,7 +88,7 @@ class TrainingStep {
   double sum_over_processes(double number) const;
   void sum_over_processes(std::vector<double>& numbers) const;
 
-  Task& task_;
+  TrainingTask& task_;
   torch::nn::Module& model_;
   Precision precision_;
   double clip_norm_;
@@ -96,7 +96,7 @@ class TrainingStep {
   std::string group_summary_;
   std::vector<NamedParameter> parameters_;
   std::unique_ptr<Optimizer> optimizer_;
-  std::shared_ptr<processes::Processes> processes_;
+  std::shared_ptr<processes::ProcessGroup> processes_;
   PartStates* parts_;
 };
 

@@ -19,7 +19,7 @@ class Steps : public nn::Cloneable<Steps, models::Model> {
     const auto forward = [this, x] { return at::linear(x, weight).view({-1}).relu().add_(1); };
     return {forward, forward};
   }
-  nn::OwnTensor weight;
+  nn::RegisteredTensor weight;
 };
 
 TEST(WorkOf, CountsProductsTwiceAndWhatOthersWriteOnce) {

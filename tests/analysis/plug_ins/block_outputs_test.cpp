@@ -64,7 +64,7 @@ TEST(BlockOutputs, PartsAreWhatTheBlockAdds) {
         *block, nn::Listener([&](const std::string& path, nn::Signal signal, const at::Tensor& value) {
           if (path.empty()) told[signal] = value;
         }));
-    const at::Tensor x = at::randn({3, 5, 8}), y = block->forward(x, nn::AttentionLayout::self({}));
+    const at::Tensor x = at::randn({3, 5, 8}), y = block->forward(x, nn::AttentionArgs::self({}));
     const at::Tensor attention = told.at(nn::Signal::attention_output), ff = told.at(nn::Signal::feed_forward_output);
     if (place == nn::NormPlace::before) {
       EXPECT_TRUE(at::allclose(x + attention + ff, y, 1e-5, 1e-6));
@@ -96,8 +96,8 @@ TEST(BlockOutputs, PaddingDoesNotCount) {
   BlockOutputs outputs(5);
   {
     const nn::Observation observation(model, outputs.listener());
-    model.block->forward(tokens, nn::AttentionLayout::self({}));
-    model.block->forward(at::cat({tokens, rubbish}, 1), nn::AttentionLayout::self({std::nullopt, 0, padding}));
+    model.block->forward(tokens, nn::AttentionArgs::self({}));
+    model.block->forward(at::cat({tokens, rubbish}, 1), nn::AttentionArgs::self({std::nullopt, 0, padding}));
   }
   for (const Representations* kind : {&outputs.blocks(), &outputs.parts()}) {
     ASSERT_EQ(kind->batches(), 2);

@@ -45,7 +45,7 @@ TEST(GateUse, ACacheTellsTheGatesOfItsUpdate) {
     if (signal == nn::Signal::update_gate) update = value;
   });
   const at::Tensor before = cache.tokens.to(at::kDouble).clone(), x = at::randn({2, 3, 4}, at::kDouble);
-  const nn::Memory memory = cache.step(x, x, nn::AttentionLayout::self({}));
+  const nn::Memory memory = cache.step(x, x, nn::AttentionArgs::self({}));
   ASSERT_TRUE(reset.defined());
   ASSERT_EQ(update.sizes(), x.sizes());
   // The mean over the samples is stored: as u is a sample's, so is C' before that.

@@ -60,7 +60,7 @@ TEST(KernelUse, EqualKeysAreAttendedEvenlyByBoth) {
   {
     const nn::Observation observation(model, use.listener());
     const at::Tensor k = at::ones({2, 2, 5, 3});
-    model.function->forward(at::randn({2, 2, 5, 3}), k, k, nn::AttentionLayout::self({}));
+    model.function->forward(at::randn({2, 2, 5, 3}), k, k, nn::AttentionArgs::self({}));
   }
   const ByLayer<KernelUse::Layer> layers = use.layers();
   ASSERT_EQ(layers.size(), 1u);
@@ -91,7 +91,7 @@ TEST(KernelUse, AFeatureThatIsNeverSetIsDead) {
   {
     const nn::Observation observation(model, use.listener());
     const at::Tensor x = 1 + at::rand({1, 1, 4, 2});
-    model.function->forward(x, x, x, nn::AttentionLayout::self({}));
+    model.function->forward(x, x, x, nn::AttentionArgs::self({}));
   }
   const ByLayer<KernelUse::Layer> layers = use.layers();
   EXPECT_EQ(layers.begin()->second.dead, 0.5);
@@ -110,7 +110,7 @@ TEST(KernelUse, ImpliedWeightsGiveWhatTheKernelGives) {
   const nn::Observation observation(model, [&](const std::string&, nn::Signal signal, const at::Tensor& value) {
     if (signal == nn::Signal::attention_bias) bias = value;
   });
-  nn::AttentionLayout layout = nn::AttentionLayout::self({std::nullopt, 0, padding});
+  nn::AttentionArgs layout = nn::AttentionArgs::self({std::nullopt, 0, padding});
   for (const bool causal : {false, true}) {
     layout.causal = causal;
     const at::Tensor y = model.function->forward(q, k, v, layout);
@@ -132,7 +132,7 @@ TEST(KernelUse, SoftmaxLayersHaveTheirEntropyAlone) {
     // One key draws all, but for what is hidden from it: the first token of a causal layer sees one key alone.
     at::Tensor k = at::full({1, 1, 3, 1}, 0.0);
     k[0][0][0] = 100.0;
-    nn::AttentionLayout layout = nn::AttentionLayout::self({});
+    nn::AttentionArgs layout = nn::AttentionArgs::self({});
     layout.causal = true;
     model.function->forward(at::ones({1, 1, 3, 1}), k, k, layout);
   }
@@ -143,7 +143,7 @@ TEST(KernelUse, SoftmaxLayersHaveTheirEntropyAlone) {
   EXPECT_TRUE(std::isnan(layer.distance));
 }
 
-KernelUse::Layer kernel_layer(OneFunction& model, uint64_t seed, const std::vector<nn::AttentionLayout>& layouts,
+KernelUse::Layer kernel_layer(OneFunction& model, uint64_t seed, const std::vector<nn::AttentionArgs>& layouts,
                               const std::vector<std::vector<at::Tensor>>& calls) {
   KernelUse use(model, seed);
   const nn::Observation observation(model, use.listener());
@@ -170,16 +170,16 @@ TEST(KernelUse, PaddingDoesNotCount) {
   for (const bool causal : {false, true}) {
     std::vector<at::Tensor> texts, keys;
     std::vector<std::vector<at::Tensor>> alone;
-    std::vector<nn::AttentionLayout> layouts;
+    std::vector<nn::AttentionArgs> layouts;
     for (const int64_t length : std::initializer_list<int64_t>{20, 24, 22, kLongest}) {
       texts.push_back(at::randn({1, 2, length, 4}));
       keys.push_back(at::randn({1, 2, length, 4}));
       alone.push_back({texts.back(), keys.back()});
-      layouts.push_back(nn::AttentionLayout::self({}));
+      layouts.push_back(nn::AttentionArgs::self({}));
       layouts.back().causal = causal;
     }
     const auto [queries, padding] = padded(texts, kLongest);
-    nn::AttentionLayout layout = nn::AttentionLayout::self({std::nullopt, 0, padding});
+    nn::AttentionArgs layout = nn::AttentionArgs::self({std::nullopt, 0, padding});
     layout.causal = causal;
     const KernelUse::Layer one_by_one = kernel_layer(*made, 0, layouts, alone),
                            together = kernel_layer(*made, 0, {layout}, {{queries, padded(keys, kLongest).first}});
@@ -200,7 +200,7 @@ TEST(KernelUse, PaddingOfAllSamplesDrawsNoQueries) {
       keys{at::randn({1, 2, 4, 4}), at::randn({1, 2, 7, 4})};
   const auto layer = [&](int64_t length) {
     const auto [padded_queries, padding] = padded(queries, length);
-    return kernel_layer(*made, 0, {nn::AttentionLayout::self({std::nullopt, 0, padding})},
+    return kernel_layer(*made, 0, {nn::AttentionArgs::self({std::nullopt, 0, padding})},
                         {{padded_queries, padded(keys, length).first}});
   };
   const KernelUse::Layer near = layer(7), far = layer(kPadded);
@@ -232,7 +232,7 @@ TEST(KernelUse, AllSamplesCountAndTheShownOneIsDrawn) {
   const at::Tensor queries = at::ones({8, 1, length, 1});
   std::set<bool> even;
   for (uint64_t seed = 0; seed < 20; ++seed) {
-    const std::vector<nn::AttentionLayout> layouts{nn::AttentionLayout::self({})};
+    const std::vector<nn::AttentionArgs> layouts{nn::AttentionArgs::self({})};
     const KernelUse::Layer layer = kernel_layer(*made, seed, layouts, {{queries, keys}});
     EXPECT_NEAR(layer.entropy, 0.25, 1e-5);
     EXPECT_EQ(layer.weights.sizes(), (std::vector<int64_t>{kShownTokens, kShownTokens}));
@@ -252,7 +252,7 @@ TEST(KernelUse, DrawnQueriesStandForAll) {
   double sum = 0;
   constexpr int kSeeds = 20;
   for (uint64_t seed = 0; seed < kSeeds; ++seed)
-    sum += kernel_layer(*made, seed, {nn::AttentionLayout::self({})}, {{queries, keys}}).entropy;
+    sum += kernel_layer(*made, seed, {nn::AttentionArgs::self({})}, {{queries, keys}}).entropy;
   // 128 of 1024 queries each time: the deviation of the mean is below 0.5 ÷ √(128 · 20) = 0.01.
   EXPECT_NEAR(sum / kSeeds, 0.5, 0.04);
 }

@@ -49,12 +49,12 @@ TEST(MemoryAttention, IsHeardInALayer) {
     const at::NoGradGuard no_grad;
     for (const auto& item : layer->named_parameters()) item.value().zero_();
     const at::Tensor x = at::randn({3, 16, 8});
-    layer->forward(x, x, nn::AttentionLayout::self(map));
+    layer->forward(x, x, nn::AttentionArgs::self(map));
     layer->eval();
     MemoryAttention attention;
     {
       const nn::Observation observation(*layer, attention.listener());
-      layer->forward(x, x, nn::AttentionLayout::self(map));
+      layer->forward(x, x, nn::AttentionArgs::self(map));
     }
     const auto layers = attention.layers();
     ASSERT_EQ(layers.size(), 1U);
@@ -73,7 +73,7 @@ TEST(MemoryAttention, AnEmptyMemoryIsLeftOut) {
   MemoryAttention attention;
   const nn::Observation observation(*layer, attention.listener());
   const at::Tensor x = at::randn({3, 16, 8});
-  layer->forward(x, x, nn::AttentionLayout::self(map));
+  layer->forward(x, x, nn::AttentionArgs::self(map));
   EXPECT_TRUE(attention.layers().empty());
 }
 

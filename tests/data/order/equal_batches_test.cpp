@@ -101,11 +101,11 @@ TEST(EqualBatches, RepeatEachSampleInARow) {
 
 // 9 · 10¹⁸ samples: whatever were kept for each would not fit.
 TEST(EqualBatches, TakeNoMemoryInTheOrderOfTheData) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  const EqualBatches order(kMost, {.batch_size = 1000, .shuffle = false, .drop_last = false}, {1, 2});
-  EXPECT_EQ(order.batches(), kMost / 1000 + 1);
-  EXPECT_EQ(order.epoch(3).place(order.batches() - 1).indices().back(), kMost / 1000 * 1000 + kMost % 1000 / 2 * 2 - 1);
-  EXPECT_EQ(EqualBatches(5, {.batch_size = kMost, .drop_last = false}).epoch(0).place(0).samples.size(), 5u);
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  const EqualBatches order(kMax, {.batch_size = 1000, .shuffle = false, .drop_last = false}, {1, 2});
+  EXPECT_EQ(order.batches(), kMax / 1000 + 1);
+  EXPECT_EQ(order.epoch(3).place(order.batches() - 1).indices().back(), kMax / 1000 * 1000 + kMax % 1000 / 2 * 2 - 1);
+  EXPECT_EQ(EqualBatches(5, {.batch_size = kMax, .drop_last = false}).epoch(0).place(0).samples.size(), 5u);
 }
 
 TEST(EqualBatches, RefuseWhatCannotBe) {

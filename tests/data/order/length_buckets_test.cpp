@@ -81,8 +81,8 @@ TEST(LengthBuckets, SortTheWholeSetWithoutShuffling) {
 }
 
 TEST(LengthBuckets, MayBeLargerThanTheDataOrEmpty) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  const LengthBuckets order(test::drawn_lengths(10), {.batch_size = 2}, kMost);
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  const LengthBuckets order(test::drawn_lengths(10), {.batch_size = 2}, kMax);
   EXPECT_EQ(test::sorted(test::visited(order, 0)), test::counted(10));
   EXPECT_EQ(LengthBuckets(test::drawn_lengths(0), {.drop_last = false}, 5).batches(), 0);
 }

@@ -106,8 +106,8 @@ TEST(TokenBudget, AFewLongSamplesLeaveSomeShardsWithoutAny) {
 TEST(TokenBudget, MayBeEmptyOrHuge) {
   EXPECT_EQ(TokenBudget({lengths_of({})}, {}).batches(), 0);
   EXPECT_EQ(TokenBudget({lengths_of({})}, {}).epoch(0).batches(), 0);
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  EXPECT_EQ(TokenBudget({lengths_of({kMost, 1, kMost})}, {.max_tokens = kMost}).batches(), 3);
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(TokenBudget({lengths_of({kMax, 1, kMax})}, {.max_tokens = kMax}).batches(), 3);
 }
 
 TEST(TokenBudget, NamesWhatCannotBe) {

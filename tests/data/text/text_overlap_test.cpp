@@ -147,7 +147,7 @@ TEST(CorpusOverlap, ComparesLinesThatAreNotShort) {
   const test::TemporaryDirectory root;
   const std::string line = "a line of forty characters or more is one sample of a text";
   std::string long_line;
-  for (int64_t i = 0; i < kLeastComparedCharacters; ++i) long_line += "ä";
+  for (int64_t i = 0; i < kMinComparedCharacters; ++i) long_line += "ä";
   const std::string short_line = long_line.substr(2);  // one character less
   test::write_text(root / "train.txt", " = Heading = \n\n" + line + "\n" + short_line + "\n" + long_line + "\n");
   test::write_text(root / "valid.txt",

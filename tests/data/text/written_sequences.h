@@ -10,7 +10,7 @@ namespace cachet::test {
 
 /// Sequences of 1 … `longest` tokens in three classes; sample i's tokens all are 1 + i % 90, so that batches tell which
 /// samples they hold. The second sequences of pairs are one token longer.
-inline std::shared_ptr<const data::SequenceDataset> made_up_sequences(int64_t size, int64_t longest, bool pairs) {
+inline std::shared_ptr<const data::SequenceDataset> synthetic_sequences(int64_t size, int64_t longest, bool pairs) {
   auto store = std::make_shared<data::TokenStore>(100);
   std::vector<data::SequenceSample> samples;
   data::CounterRandom random(7, data::RandomStream::noise, 0, 0);

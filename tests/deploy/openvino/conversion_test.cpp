@@ -52,7 +52,7 @@ at::Tensor run(ov::InferRequest& request, std::vector<at::Tensor> inputs) {
 /// For any batch and length.
 void expect_same_answers(models::Model& model, ov::InferRequest& request) {
   for (const int64_t batch : {1, 4}) {
-    const std::vector<at::Tensor> inputs = made_up_inputs(model, batch, /*shorter=*/batch);
+    const std::vector<at::Tensor> inputs = synthetic_inputs(model, batch, /*shorter=*/batch);
     const test::ScoreDifference difference =
         test::score_difference(classify(model, inputs), run(request, inputs), 1e-4);
     EXPECT_TRUE(difference.holds(1e-4)) << batch << ": " << difference.largest;
@@ -140,7 +140,7 @@ TEST_P(OnnxAttention, ComputesWhatTheModelDoes) {
                        .create_infer_request();
     const bool free = portable.inputs.front().shape[1] < 0 || portable.inputs.size() == 1;
     for (const int64_t batch : {1, 4}) {
-      const std::vector<at::Tensor> inputs = made_up_inputs(*model, batch, /*shorter=*/free ? batch : 0);
+      const std::vector<at::Tensor> inputs = synthetic_inputs(*model, batch, /*shorter=*/free ? batch : 0);
       const test::ScoreDifference difference =
           test::score_difference(classify(*model, inputs), run(request, inputs), 1e-4);
       EXPECT_TRUE(difference.holds(1e-4)) << batch << ": " << difference.largest;
@@ -159,7 +159,7 @@ TEST_P(Conversion, MultipliesInEightBitsWithinReach) {
   Quantization quantization(convert_to_openvino(make_portable(model)));
   test::expect_refused([&] { Quantization(convert_to_openvino(make_portable(model))).quantized(); },
                        "once a calibration has run");
-  const std::vector<at::Tensor> inputs = made_up_inputs(*model, 16);
+  const std::vector<at::Tensor> inputs = synthetic_inputs(*model, 16);
   const at::Tensor expected = classify(*model, inputs);
   {
     const auto calibration = quantization.calibration();

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 using cachet::fuzz::input_was_new;
 
 // Of the processor's time: a busy machine makes no input slow.
-constexpr unsigned kMostSecondsPerInput = 10;
+constexpr unsigned kMaxSecondsPerInput = 10;
 
 struct Options {
   double seconds = 10;
@@ -59,7 +59,7 @@ void save_find() {
 }
 
 void give_up_on_slow_input(int) {
-  std::cerr << "an input took more than " << kMostSecondsPerInput << " s\n";
+  std::cerr << "an input took more than " << kMaxSecondsPerInput << " s\n";
   save_find();
   _exit(1);
 }
@@ -79,7 +79,7 @@ void bound_time(unsigned seconds) {  // 0: no longer
 bool try_input(std::string input) {
   current_input = std::move(input);
   cachet::fuzz::start_input();
-  bound_time(kMostSecondsPerInput);
+  bound_time(kMaxSecondsPerInput);
   try {
     cachet::fuzz::read({reinterpret_cast<const uint8_t*>(current_input.data()), current_input.size()});
   } catch (const std::exception& error) {

@@ -82,7 +82,7 @@ void mutate_once(std::string& input, const std::vector<std::string>& corpus, Ran
 std::string mutate(std::string input, const std::vector<std::string>& corpus, std::mt19937_64& random) {
   const size_t changes = size_t{1} << below(4, random);
   for (size_t i = 0; i < changes; ++i) mutate_once(input, corpus, random);
-  if (input.size() > kMostBytes) input.resize(kMostBytes);
+  if (input.size() > kMaxBytes) input.resize(kMaxBytes);
   return input;
 }
 

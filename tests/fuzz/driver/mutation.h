@@ -6,7 +6,7 @@
 
 namespace cachet::fuzz {
 
-constexpr size_t kMostBytes = 1 << 14;
+constexpr size_t kMaxBytes = 1 << 14;
 
 /// Changes an input in one to eight places: bits, bytes, binary and decimal numbers, pieces removed, repeated, or taken
 /// from another input of the corpus. The result has at most kMostBytes.

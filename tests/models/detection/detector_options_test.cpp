@@ -16,12 +16,12 @@ models::ObjectDetectorPlan plan_of(const std::string& toml) {
 }
 
 TEST(DetectorOptions, NamesAreThoseThatPeopleKnow) {
-  using models::Ability;
-  const auto names = models::model_names(Ability::object_detector);
+  using models::Capability;
+  const auto names = models::model_names(Capability::object_detector);
   EXPECT_EQ(names.size(), 42u);
   for (const std::string name : {"mask_rcnn_pvt_tiny_fpn", "mask_rcnn_pvt_medium_fpn", "retinanet_pvt_small_fpn",
                                  "retinanet_pvt_v2_b2_li_fpn", "faster_rcnn_swin_t_fpn", "mask_rcnn_swin_b_fpn"}) {
-    EXPECT_EQ(models::abilities_of(name), (std::vector{Ability::object_detector})) << name;
+    EXPECT_EQ(models::abilities_of(name), (std::vector{Capability::object_detector})) << name;
     const auto plan = plan_of("name = \"" + name + "\"");
     EXPECT_EQ(plan.name, name);
     EXPECT_EQ(plan.classes, 80) << name;

@@ -19,9 +19,9 @@ namespace cachet {
 namespace {
 
 using test::built_detector;
-using test::made_up_batch;
 using test::Settings;
 using test::SmallModel;
+using test::synthetic_batch;
 
 class Detectors : public ::testing::TestWithParam<SmallModel> {};
 
@@ -42,7 +42,7 @@ TEST_P(Detectors, LearnWithAnyNormAndCache) {
       SCOPED_TRACE(test::text_of(plug_ins));
       const auto model = built_detector(GetParam(), plug_ins);
       model->train();
-      const models::DetectionLosses losses = model->losses(made_up_batch());
+      const models::DetectionLosses losses = model->losses(synthetic_batch());
       for (const auto& [name, value] : losses.losses) {
         EXPECT_EQ(value.dim(), 0) << name;
         EXPECT_TRUE(std::isfinite(value.item<double>())) << name;
@@ -59,7 +59,7 @@ TEST_P(Detectors, LearnWithAnyNormAndCache) {
 TEST_P(Detectors, AStepIsAFunctionOfSeedStepAndImages) {
   const auto model = built_detector(GetParam());
   model->train();
-  models::DetectionBatch batch = made_up_batch();
+  models::DetectionBatch batch = synthetic_batch();
   const auto loss = [&](uint64_t seed, uint64_t step, std::vector<uint64_t> images) {
     batch.priorities = models::counted_priorities(seed, step, std::move(images));
     return model->losses(batch).sum().item<double>();
@@ -76,7 +76,7 @@ TEST_P(Detectors, FindBoxesWithinTheImageTheSurestFirst) {
   const at::NoGradGuard no_grad;
   const auto model = built_detector(GetParam(), {"test.score_thr=0.0", "test.max_per_img=30"});
   model->eval();
-  const auto batch = made_up_batch();
+  const auto batch = synthetic_batch();
   for (const auto frame : {models::DetectionFrame::batch, models::DetectionFrame::original}) {
     const auto found = model->detect(batch.images, batch.places, frame);
     ASSERT_EQ(found.size(), 2u);
@@ -99,7 +99,7 @@ TEST_P(Detectors, FindBoxesWithinTheImageTheSurestFirst) {
 TEST_P(Detectors, DetectInEvaluationAlone) {
   const auto model = built_detector(GetParam(), {});
   model->train();
-  const auto batch = made_up_batch();
+  const auto batch = synthetic_batch();
   test::expect_refused([&] { model->detect(batch.images, batch.places); }, "call eval() first");
   test::expect_refused([&] { model->box_scores(batch.images); }, "call eval() first");
 }
@@ -107,7 +107,7 @@ TEST_P(Detectors, DetectInEvaluationAlone) {
 TEST_P(Detectors, FindNothingWhereNothingIsSureEnough) {
   const auto model = built_detector(GetParam(), {"test.score_thr=1.0"});
   model->eval();
-  const auto batch = made_up_batch();
+  const auto batch = synthetic_batch();
   for (const models::Detections& found : model->detect(batch.images, batch.places)) {
     EXPECT_EQ(found.boxes.sizes(), at::IntArrayRef({0, 4}));
     EXPECT_EQ(found.labels.numel(), 0);
@@ -120,7 +120,7 @@ TEST_P(Detectors, FindNothingWhereNothingIsSureEnough) {
 TEST_P(Detectors, LearnFromImagesWithoutAnyObjectAndOfCrowdsAlone) {
   const auto model = built_detector(GetParam(), {});
   model->train();
-  models::DetectionBatch batch = made_up_batch();
+  models::DetectionBatch batch = synthetic_batch();
   batch.targets[0] = batch.targets[1];
   batch.targets[0].ignored = at::tensor(std::vector<double>{0, 0, 40, 40}, at::kFloat).view({1, 4});
   const models::DetectionLosses losses = model->losses(batch);
@@ -139,7 +139,7 @@ TEST_P(Detectors, LearnAndDetectWithoutAnyProposal) {
       GetParam(), {"rpn_head.proposals.min_bbox_size=100000", "rpn_head.test_proposals.min_bbox_size=100000",
                    "roi_head.sampler.add_gt_as_proposals=false"});
   model->train();
-  const auto batch = made_up_batch();
+  const auto batch = synthetic_batch();
   const models::DetectionLosses losses = model->losses(batch);
   for (const auto& [name, value] : losses.losses) EXPECT_TRUE(std::isfinite(value.item<double>())) << name;
   losses.sum().backward();
@@ -160,7 +160,7 @@ TEST_P(Detectors, LossesOfWeightsThatAreNotFiniteAreNotFinite) {
       const at::NoGradGuard no_grad;
       for (const at::Tensor& parameter : model->parameters()) parameter.fill_(std::nan(""));
     }
-    EXPECT_TRUE(std::isnan(model->losses(made_up_batch()).sum().item<double>())) << least_side;
+    EXPECT_TRUE(std::isnan(model->losses(synthetic_batch()).sum().item<double>())) << least_side;
   }
 }
 
@@ -169,7 +169,7 @@ TEST_P(Detectors, MeasureInFloat32UnderAutocast) {
   at::autocast::set_autocast_enabled(at::kCPU, true);
   at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
   model->train();
-  const models::DetectionLosses losses = model->losses(made_up_batch());
+  const models::DetectionLosses losses = model->losses(synthetic_batch());
   at::autocast::set_autocast_enabled(at::kCPU, false);
   at::autocast::clear_cache();
   for (const auto& [name, value] : losses.losses) {
@@ -186,7 +186,7 @@ TEST_P(Detectors, CachesStartOverWhileWhatWasLearntStays) {
     model->train();
     {
       const at::NoGradGuard no_grad;
-      model->losses(made_up_batch());
+      model->losses(synthetic_batch());
     }
     const auto before = test::values_of(*model);
     int64_t caches = 0;
@@ -220,7 +220,7 @@ TEST_P(Detectors, AreCopiedWithAllThatTheyHold) {
     });
     const auto copy = std::dynamic_pointer_cast<models::ObjectDetector>(model->clone());
     model->eval(), copy->eval();
-    const auto batch = made_up_batch();
+    const auto batch = synthetic_batch();
     expect_same_detections(copy->detect(batch.images, batch.places), model->detect(batch.images, batch.places));
   }
 }
@@ -253,7 +253,7 @@ TEST_P(Detectors, MapToPublishedNamesAndBackBitForBit) {
 TEST_P(Detectors, NameWhatIsWrongWithABatch) {
   const auto model = built_detector(GetParam());
   const auto refused = [&](const auto& change, const std::string& text) {
-    models::DetectionBatch batch = made_up_batch();
+    models::DetectionBatch batch = synthetic_batch();
     change(batch);
     test::expect_refused([&] { model->losses(batch); }, text);
   };
@@ -273,7 +273,7 @@ TEST_P(Detectors, NameWhatIsWrongWithABatch) {
 }
 
 /// Five drawn images of one size, two of them without an object.
-struct MadeUpScenes {
+struct SyntheticScenes {
   at::Tensor images = at::randn({5, 3, 64, 64}, at::kDouble);
   std::vector<std::vector<double>> boxes{
       {4, 6, 40, 50, 30, 10, 62, 30, 2, 2, 20, 18}, {}, {8, 8, 56, 60}, {}, {1, 30, 33, 62}};
@@ -302,7 +302,7 @@ bool is_of_anchors(const std::string& loss, const std::string& detector) {
 
 /// Losses of anchors over a step of parts, and their gradients, by name.
 std::map<std::string, at::Tensor> step_of_parts(models::ObjectDetector& model, const std::string& name,
-                                                const MadeUpScenes& scenes, const std::vector<int64_t>& sizes,
+                                                const SyntheticScenes& scenes, const std::vector<int64_t>& sizes,
                                                 bool over_the_step) {
   std::vector<models::DetectionBatch> parts;
   std::vector<models::AnchorTargets> targets;
@@ -344,7 +344,7 @@ TEST_P(Detectors, AStepOfPartsHasTheLossesOfAnchorsOfOneBatch) {
   const auto model = built_detector(GetParam(), settings);
   model->to(at::kDouble);
   model->train();
-  MadeUpScenes scenes;
+  SyntheticScenes scenes;
   for (const bool objects : {true, false}) {
     if (!objects) scenes.boxes.assign(5, {});
     const auto whole = step_of_parts(*model, GetParam().name, scenes, {5}, false);
@@ -375,7 +375,7 @@ TEST_P(Detectors, KnowTheirMapsBeforeTheForwardPass) {
   for (const auto& [height, width] : {std::pair{64, 96}, {32, 160}, {65, 97}, {33, 70}, {31, 127}}) {
     if (!any_size && height % 32 + width % 32 > 0) continue;
     SCOPED_TRACE(std::to_string(height) + " x " + std::to_string(width));
-    models::DetectionBatch batch = made_up_batch();
+    models::DetectionBatch batch = synthetic_batch();
     batch.images = at::randn({2, 3, height, width});
     for (auto& place : batch.places) place.resized = place.padded = {height, width};
     batch.targets[0] = batch.targets[1];
@@ -383,7 +383,7 @@ TEST_P(Detectors, KnowTheirMapsBeforeTheForwardPass) {
     const models::AnchorTargets other = model->anchor_targets(batch, {height + 64, width});
     test::expect_refused([&] { model->losses(batch, other); }, "anchors were laid for maps of other sizes");
   }
-  const models::DetectionBatch batch = made_up_batch();
+  const models::DetectionBatch batch = synthetic_batch();
   models::AnchorTargets one = model->anchor_targets(batch, {64, 96});
   one.samples.pop_back();
   test::expect_refused([&] { model->losses(batch, one); }, "there are 2 images and targets of 1");
@@ -396,7 +396,7 @@ TEST(DetectorTraining, ADetectorLearnsABatchByHeart) {
   at::manual_seed(3);
   const auto model = built_detector(test::small_detectors()[0], {});
   model->train();
-  models::DetectionBatch batch = made_up_batch();
+  models::DetectionBatch batch = synthetic_batch();
   double first = 0, last = 0;
   for (uint64_t step = 0; step < 12; ++step) {
     batch.priorities = models::counted_priorities(1, step, {7, 9});

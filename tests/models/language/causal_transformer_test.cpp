@@ -17,7 +17,7 @@ namespace {
 
 using models::CausalTransformer;
 using models::CausalTransformerOptions;
-using models::TextStream;
+using models::LanguageSession;
 using test::drawn_ids;
 using test::expect_refused;
 
@@ -86,7 +86,8 @@ TEST(CausalTransformer, AWholePastIsTheWholeTextInSegments) {
     const auto model = made_causal_model(options);
     model->eval();
     const at::Tensor ids = drawn_ids(2, 12), targets = drawn_ids(2, 12);
-    TextStream whole = model->make_stream(2, model->segments()), pieces = model->make_stream(2, model->segments());
+    LanguageSession whole = model->make_session(2, model->segments()),
+                    pieces = model->make_session(2, model->segments());
     const at::Tensor expected = model->negative_log_likelihood(ids, targets, whole);
     int64_t first = 0;
     for (const int64_t length : {5, 1, 6}) {
@@ -106,7 +107,7 @@ TEST(CausalTransformer, EveryFormTrainsAndIsEvaluatedInBFloat16) {
     for (const bool training : {true, false}) {
       model->train(training);
       const auto losses = [&] {
-        TextStream stream = model->make_stream(2, model->segments());
+        LanguageSession stream = model->make_session(2, model->segments());
         model->read(first, stream);
         return model->negative_log_likelihood(second, targets, stream);
       };
@@ -131,7 +132,7 @@ TEST(CausalTransformer, GradientsReachThroughTheSegmentsOfAStepAndNoFurther) {
   const at::Tensor first = drawn_ids(1, 5), second = drawn_ids(1, 5), targets = drawn_ids(1, 5);
   const auto gradient = [&](bool together) {
     model->zero_grad();
-    TextStream stream = model->make_stream(1, model->segments());
+    LanguageSession stream = model->make_session(1, model->segments());
     model->read(first, stream);
     if (!together) stream.state->detach();
     model->negative_log_likelihood(second, targets, stream).sum().backward();
@@ -175,9 +176,9 @@ TEST(CausalTransformer, NamesWhatItRefuses) {
   refuses("scales by the largest of all keys", [](auto& o) { o.plug_ins.attention.function = nn::PerformerOptions{}; });
   refuses("whole_past needs attention", [](auto& o) { o.whole_past = true; });
   CausalTransformer model(small_causal_options());
-  expect_refused([&] { model.make_stream(1, {.memory_length = 4}); }, "memory_length and clamp_length must be 0");
-  expect_refused([&] { model.make_stream(1, {.whole_past = true}); }, "whole_past needs attention");
-  TextStream stream = model.make_stream(2, {});
+  expect_refused([&] { model.make_session(1, {.memory_length = 4}); }, "memory_length and clamp_length must be 0");
+  expect_refused([&] { model.make_session(1, {.whole_past = true}); }, "whole_past needs attention");
+  LanguageSession stream = model.make_session(2, {});
   expect_refused([&] { model.read(drawn_ids(3, 5), stream); }, "ids have 3 lanes, the stream 2");
   expect_refused([&] { model.read(drawn_ids(2, 0), stream); }, "with a token or more");
   expect_refused([&] { model.negative_log_likelihood(drawn_ids(2, 5), drawn_ids(2, 4), stream); },

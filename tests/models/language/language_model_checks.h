@@ -13,22 +13,25 @@
 /// What holds for every language model of 20 tokens, whatever it remembers and however it attends.
 namespace cachet::test {
 
-inline at::Tensor drawn_ids(int64_t lanes, int64_t length) { return at::randint(20, {lanes, length}, at::kLong); }
+inline at::Tensor drawn_ids(int64_t batch_rows, int64_t length) {
+  return at::randint(20, {batch_rows, length}, at::kLong);
+}
 
 /// A changed token changes its own loss and none before it, behind two segments of training and one of evaluation.
 inline void expect_no_token_sees_its_future(models::LanguageModel& model, const models::SegmentOptions& segments,
                                             const std::string& form) {
   const at::NoGradGuard no_grad;
-  models::TextStream training = model.make_stream(2, segments);
+  models::LanguageSession training = model.make_session(2, segments);
   for (int64_t step = 0; step < 2; ++step) model.negative_log_likelihood(drawn_ids(2, 5), drawn_ids(2, 5), training);
   model.eval();
-  models::TextStream stream = model.make_stream(2, segments);
+  models::LanguageSession stream = model.make_session(2, segments);
   model.read(drawn_ids(2, 5), stream);
   const at::Tensor ids = drawn_ids(2, 5), targets = drawn_ids(2, 5);
   for (const int64_t changed : {1, 3, 4}) {
     at::Tensor other = ids.clone();
     other.select(1, changed).add_(1).remainder_(20);
-    models::TextStream first{stream.segments, stream.state->clone()}, second{stream.segments, stream.state->clone()};
+    models::LanguageSession first{stream.segments, stream.state->clone()},
+        second{stream.segments, stream.state->clone()};
     const at::Tensor before = model.negative_log_likelihood(ids, targets, first);
     const at::Tensor after = model.negative_log_likelihood(other, targets, second);
     EXPECT_TRUE(at::equal(before.narrow(1, 0, changed), after.narrow(1, 0, changed))) << form;
@@ -39,11 +42,11 @@ inline void expect_no_token_sees_its_future(models::LanguageModel& model, const 
 /// A copy of the model goes on from the state that a stream saved, with the same bits.
 inline void expect_stream_goes_on(models::LanguageModel& model, const models::SegmentOptions& segments,
                                   const std::string& form) {
-  models::TextStream stream = model.make_stream(3, segments);
+  models::LanguageSession stream = model.make_session(3, segments);
   for (int64_t step = 0; step < 3; ++step) model.negative_log_likelihood(drawn_ids(3, 5), drawn_ids(3, 5), stream);
   stream.state->detach();
   const auto copy = std::dynamic_pointer_cast<models::LanguageModel>(model.clone());
-  models::TextStream again = copy->make_stream(3, segments);
+  models::LanguageSession again = copy->make_session(3, segments);
   again.state->load(stream.state->named_tensors());
   for (const int64_t length : {5, 3}) {
     const at::Tensor ids = drawn_ids(3, length), targets = drawn_ids(3, length);
@@ -58,7 +61,7 @@ inline std::vector<int64_t> surest_by_hand(models::LanguageModel& model, const m
   const size_t given = text.size();
   const int64_t segment = model.language_shape().target_length;
   for (int64_t i = 0; i < count; ++i) {
-    models::TextStream stream = model.make_stream(1, segments);
+    models::LanguageSession stream = model.make_session(1, segments);
     const auto all = at::tensor(text, at::kLong).unsqueeze(0);
     int64_t first = 0;
     const bool moves = model.remembers_segments();

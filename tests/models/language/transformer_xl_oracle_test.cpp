@@ -10,8 +10,8 @@
 namespace cachet {
 namespace {
 
+using models::LanguageSession;
 using models::SegmentOptions;
-using models::TextStream;
 using models::TransformerXL;
 using models::TransformerXLOptions;
 using test::Comparison;
@@ -50,7 +50,7 @@ TransformerXLOptions transformer_xl_options_of(const Oracle& oracle) {
 }
 
 // The fixtures' tensors are (length, lanes, …).
-at::Tensor by_lane(const at::Tensor& x) { return x.transpose(0, 1).contiguous(); }
+at::Tensor by_batch_row(const at::Tensor& x) { return x.transpose(0, 1).contiguous(); }
 
 void expect_gradients_of(const ModelUnderTest& test, const Oracle& oracle, int64_t step, Comparison& compare) {
   io::TensorMap theirs;
@@ -80,22 +80,24 @@ TEST(TransformerXLOracle, SegmentsMemoriesAndGradientsAreReproduced) {
   const nlohmann::json& evaluation = oracle.metadata.at("eval");
   const SegmentOptions eval{evaluation.at("mem_len"), evaluation.at("clamp_len"),
                             evaluation.value("same_length", true)};
-  TextStream remembered = model->make_stream(batch, model->segments());
-  TextStream kept;
+  LanguageSession remembered = model->make_session(batch, model->segments());
+  LanguageSession kept;
   for (int64_t step = 0; step < steps; ++step) {
     const std::string label = "step" + std::to_string(step);
     if (step == trained) {
-      remembered = model->make_stream(batch, eval);
+      remembered = model->make_session(batch, eval);
       model->eval();
-      kept = model->make_stream(batch, eval);
+      kept = model->make_session(batch, eval);
     }
-    const at::Tensor ids = by_lane(oracle.step(step, "input")), targets = by_lane(oracle.step(step, "target"));
+    const at::Tensor ids = by_batch_row(oracle.step(step, "input")),
+                     targets = by_batch_row(oracle.step(step, "target"));
     model->zero_grad();
     const at::Tensor nll = model->negative_log_likelihood(ids, targets, remembered);
-    compare.close(by_lane(nll), oracle.step(step, "nll"), label + ".nll");
-    compare.close(by_lane(remembered.state->part("block_0").get("memory")), oracle.step(step, "mem0"), label + ".mem0");
+    compare.close(by_batch_row(nll), oracle.step(step, "nll"), label + ".nll");
+    compare.close(by_batch_row(remembered.state->part("block_0").get("memory")), oracle.step(step, "mem0"),
+                  label + ".mem0");
     if (step >= trained) {
-      compare.close(by_lane(model->negative_log_likelihood(ids, targets, kept)), oracle.step(step, "nll"),
+      compare.close(by_batch_row(model->negative_log_likelihood(ids, targets, kept)), oracle.step(step, "nll"),
                     label + ".nll with kept keys");
       continue;
     }
@@ -170,26 +172,26 @@ struct Scope {
 };
 
 const std::vector<Scope>& scopes() {
-  static const std::vector<Scope> all{{"batch_mean", nn::CacheScope::batch_mean}, {"lane", nn::CacheScope::lane}};
+  static const std::vector<Scope> all{{"batch_mean", nn::CacheScope::batch_mean}, {"lane", nn::CacheScope::batch_row}};
   return all;
 }
 
 int64_t depth_of(const Oracle& oracle) { return oracle.metadata.at("arguments").at("n_layer").get<int64_t>(); }
 
-nn::AttentionState& cache_state(TextStream& stream, int64_t layer) {
+nn::AttentionState& cache_state(LanguageSession& stream, int64_t layer) {
   return stream.state->part("block_" + std::to_string(layer)).part("attn").part("cache");
 }
 
 // The cache of a layer behind the last segment, wherever it is kept.
-at::Tensor cache_of(const NamedModel& cached, TextStream& stream, int64_t layer) {
+at::Tensor cache_of(const NamedModel& cached, LanguageSession& stream, int64_t layer) {
   const at::Tensor held = cache_state(stream, layer).get("cache");
   if (held.defined()) return held;
   return cached.model->named_buffers()["blocks." + std::to_string(layer) + ".attn.cache.tokens"];
 }
 
-at::Tensor losses_of(const NamedModel& cached, const Oracle& oracle, int64_t step, TextStream& stream) {
-  return cached.model->negative_log_likelihood(by_lane(oracle.step(step, "input")),
-                                               by_lane(oracle.step(step, "target")), stream);
+at::Tensor losses_of(const NamedModel& cached, const Oracle& oracle, int64_t step, LanguageSession& stream) {
+  return cached.model->negative_log_likelihood(by_batch_row(oracle.step(step, "input")),
+                                               by_batch_row(oracle.step(step, "target")), stream);
 }
 
 // The gradients under `prefix` and the norms of all of them, which stand in the order of the fixture's parameters.
@@ -229,12 +231,12 @@ TEST(CachedTransformerXLOracle, TrainingIsReproducedWithEveryGradient) {
                                                                 {"recompute", nn::CacheGradient::recompute},
                                                                 {"carry", nn::CacheGradient::carry}}) {
       const NamedModel cached = cached_model(oracle, scope, gradient);
-      TextStream stream = cached.model->make_stream(oracle.integer("batch"), cached.model->segments());
+      LanguageSession stream = cached.model->make_session(oracle.integer("batch"), cached.model->segments());
       at::Tensor sum;
       for (int64_t step = 0; step < oracle.integer("train_steps"); ++step) {
         const std::string label = scope_name + ".step" + std::to_string(step);
         const at::Tensor nll = losses_of(cached, oracle, step, stream), loss = nll.mean();
-        compare.close(by_lane(nll), oracle[label + ".nll"], label + ".nll");
+        compare.close(by_batch_row(nll), oracle[label + ".nll"], label + ".nll");
         for (int64_t layer = 0; layer < depth_of(oracle); ++layer)
           compare.close(cache_of(cached, stream, layer), oracle[label + ".cache" + std::to_string(layer)],
                         label + ".cache");
@@ -259,13 +261,13 @@ TEST(CachedTransformerXLOracle, EvaluationIsReproducedUnderEveryPolicy) {
       const NamedModel cached =
           cached_model(oracle, scope, nn::CacheGradient::detached,
                        policy == "frozen" ? nn::CacheInference::frozen : nn::CacheInference::updated);
-      TextStream trainer = cached.model->make_stream(oracle.integer("batch"), cached.model->segments());
+      LanguageSession trainer = cached.model->make_session(oracle.integer("batch"), cached.model->segments());
       for (int64_t step = 0; step < trained; ++step) losses_of(cached, oracle, step, trainer);
       std::vector<at::Tensor> left;
       for (int64_t layer = 0; layer < depth_of(oracle); ++layer)
         left.push_back(cache_of(cached, trainer, layer).clone());
       cached.model->eval();
-      TextStream stream = cached.model->make_stream(oracle.integer("batch"), cached.model->segments());
+      LanguageSession stream = cached.model->make_session(oracle.integer("batch"), cached.model->segments());
       for (int64_t layer = 0; layer < depth_of(oracle); ++layer)
         cache_state(stream, layer)
             .set("cache", policy == "fresh" ? at::zeros_like(left[static_cast<size_t>(layer)])
@@ -273,13 +275,13 @@ TEST(CachedTransformerXLOracle, EvaluationIsReproducedUnderEveryPolicy) {
       const std::string prefix = scope_name + "." + policy + ".eval";
       for (int64_t step = trained; step < steps; ++step) {
         const std::string label = prefix + std::to_string(step);
-        compare.close(by_lane(losses_of(cached, oracle, step, stream)), oracle[label + ".nll"], label + ".nll");
+        compare.close(by_batch_row(losses_of(cached, oracle, step, stream)), oracle[label + ".nll"], label + ".nll");
         for (int64_t layer = 0; layer < depth_of(oracle); ++layer)
           if (oracle.has(label + ".cache" + std::to_string(layer)))
             compare.close(cache_of(cached, stream, layer), oracle[label + ".cache" + std::to_string(layer)],
                           label + ".cache");
       }
-      if (scope == nn::CacheScope::lane) continue;
+      if (scope == nn::CacheScope::batch_row) continue;
       for (int64_t layer = 0; layer < depth_of(oracle); ++layer)
         EXPECT_TRUE(at::equal(cached.model->named_buffers()["blocks." + std::to_string(layer) + ".attn.cache.tokens"],
                               left[static_cast<size_t>(layer)]))
@@ -293,14 +295,14 @@ TEST(CachedTransformerXLOracle, NoTokenSeesItsFuture) {
   const at::NoGradGuard no_grad;
   for (const auto& [scope_name, scope] : scopes()) {
     const NamedModel cached = cached_model(oracle, scope, nn::CacheGradient::detached, nn::CacheInference::frozen);
-    TextStream stream = cached.model->make_stream(oracle.integer("batch"), cached.model->segments());
+    LanguageSession stream = cached.model->make_session(oracle.integer("batch"), cached.model->segments());
     for (int64_t step = 0; step < oracle.integer("train_steps"); ++step) losses_of(cached, oracle, step, stream);
     cached.model->eval();
-    const at::Tensor targets = by_lane(oracle["noleak.target"]);
+    const at::Tensor targets = by_batch_row(oracle["noleak.target"]);
     for (const std::string changed : {"", "_changed"})
-      compare.close(
-          by_lane(cached.model->negative_log_likelihood(by_lane(oracle["noleak.input" + changed]), targets, stream)),
-          oracle[scope_name + ".noleak.nll" + changed], "noleak" + changed);
+      compare.close(by_batch_row(cached.model->negative_log_likelihood(by_batch_row(oracle["noleak.input" + changed]),
+                                                                       targets, stream)),
+                    oracle[scope_name + ".noleak.nll" + changed], "noleak" + changed);
   }
 }
 
@@ -336,15 +338,16 @@ NamedModel memory_model(const Oracle& oracle, const MemoryCase& memory, bool rec
 }
 
 // Losses, the first layer's memory and the memory tokens behind a segment.
-void expect_segment(const NamedModel& made, const Oracle& oracle, int64_t step, TextStream& stream,
+void expect_segment(const NamedModel& made, const Oracle& oracle, int64_t step, LanguageSession& stream,
                     const std::string& label, Comparison& compare) {
-  compare.close(by_lane(losses_of(made, oracle, step, stream)), oracle[label + ".nll"], label + ".nll");
+  compare.close(by_batch_row(losses_of(made, oracle, step, stream)), oracle[label + ".nll"], label + ".nll");
   if (oracle.has(label + ".mem0")) {
     nn::AttentionState& block = stream.state->part("block_0");
-    if (block.declares("memory")) compare.close(by_lane(block.get("memory")), oracle[label + ".mem0"], label + ".mem0");
+    if (block.declares("memory"))
+      compare.close(by_batch_row(block.get("memory")), oracle[label + ".mem0"], label + ".mem0");
   }
   if (oracle.has(label + ".memory"))
-    compare.close(by_lane(stream.state->get("memory_tokens")), oracle[label + ".memory"], label + ".memory");
+    compare.close(by_batch_row(stream.state->get("memory_tokens")), oracle[label + ".memory"], label + ".memory");
 }
 
 void expect_evaluations(const NamedModel& made, const Oracle& oracle, const MemoryCase& memory, Comparison& compare) {
@@ -354,9 +357,9 @@ void expect_evaluations(const NamedModel& made, const Oracle& oracle, const Memo
     SegmentOptions how = memory.evaluation;
     how.same_length = same_length;
     if (same_length && how.memory_length == 0) continue;
-    for (const bool kept_keys : {false, true}) {
-      made.model->train(!kept_keys);  // without dropout it computes the same
-      TextStream stream = made.model->make_stream(oracle.integer("batch"), how);
+    for (const bool saved_keys : {false, true}) {
+      made.model->train(!saved_keys);  // without dropout it computes the same
+      LanguageSession stream = made.model->make_session(oracle.integer("batch"), how);
       for (int64_t step = oracle.integer("train_steps"); step < steps; ++step)
         expect_segment(made, oracle, step, stream,
                        memory.name + (same_length ? ".eval_same" : ".eval") + std::to_string(step), compare);
@@ -370,10 +373,10 @@ TEST(MemoryTransformerOracle, SegmentsGradientsAndEvaluationsAreReproduced) {
   Comparison compare(oracle.name);
   for (const MemoryCase& memory : memory_cases(oracle)) {
     const NamedModel made = memory_model(oracle, memory, /*recurrent=*/false);
-    TextStream stream = made.model->make_stream(oracle.integer("batch"), memory.training);
+    LanguageSession stream = made.model->make_session(oracle.integer("batch"), memory.training);
     for (int64_t step = 0; step < oracle.integer("train_steps"); ++step) {
       const std::string label = memory.name + ".step" + std::to_string(step);
-      TextStream again{stream.segments, stream.state->clone()};
+      LanguageSession again{stream.segments, stream.state->clone()};
       expect_segment(made, oracle, step, stream, label, compare);
       expect_some_gradients(made, oracle, label, gradients_of(made, losses_of(made, oracle, step, again).mean()),
                             compare);
@@ -387,7 +390,7 @@ TEST(RecurrentMemoryTransformerOracle, SegmentsGradientsAndEvaluationsAreReprodu
   Comparison compare(oracle.name);
   for (const MemoryCase& memory : memory_cases(oracle)) {
     const NamedModel made = memory_model(oracle, memory, /*recurrent=*/true);
-    TextStream stream = made.model->make_stream(oracle.integer("batch"), memory.training);
+    LanguageSession stream = made.model->make_session(oracle.integer("batch"), memory.training);
     std::vector<std::shared_ptr<nn::AttentionState>> before;
     for (int64_t step = 0; step < oracle.integer("train_steps"); ++step) {
       const std::string label = memory.name + ".step" + std::to_string(step);
@@ -396,12 +399,12 @@ TEST(RecurrentMemoryTransformerOracle, SegmentsGradientsAndEvaluationsAreReprodu
       expect_segment(made, oracle, step, stream, label, compare);
       // The gradient goes through the segments before.
       const int64_t first = std::max<int64_t>(0, step - memory.depth);
-      TextStream again{stream.segments, before[static_cast<size_t>(first)]->clone()};
+      LanguageSession again{stream.segments, before[static_cast<size_t>(first)]->clone()};
       at::Tensor loss;
       for (int64_t i = first; i <= step; ++i) loss = losses_of(made, oracle, i, again).mean();
       expect_some_gradients(made, oracle, label, gradients_of(made, loss), compare);
     }
-    TextStream whole = made.model->make_stream(oracle.integer("batch"), memory.training);
+    LanguageSession whole = made.model->make_session(oracle.integer("batch"), memory.training);
     at::Tensor sum = at::zeros({}, at::kDouble);
     for (int64_t step = 0; step < oracle.integer("train_steps"); ++step)
       sum = sum + losses_of(made, oracle, step, whole).mean();

@@ -17,8 +17,8 @@
 namespace cachet {
 namespace {
 
+using models::LanguageSession;
 using models::SegmentOptions;
-using models::TextStream;
 using models::TransformerXL;
 using models::TransformerXLOptions;
 using test::drawn_ids;
@@ -53,16 +53,16 @@ std::vector<std::pair<std::string, TransformerXLOptions>> language_memories() {
   nn::GatedRecurrentCacheOptions grc;
   grc.length = 3;
   grc.inference = nn::CacheInference::updated;
-  nn::GatedRecurrentCacheOptions lane = grc;
-  lane.scope = nn::CacheScope::lane;
+  nn::GatedRecurrentCacheOptions batch_row = grc;
+  batch_row.scope = nn::CacheScope::batch_row;
   nn::FifoCacheOptions fifo;
   fifo.length = 3;
-  fifo.scope = nn::CacheScope::lane;
+  fifo.scope = nn::CacheScope::batch_row;
   with("none", [](TransformerXLOptions& o) { o.segments.memory_length = 0; });
   with("segments", [](TransformerXLOptions&) {});
   with("segments, same length", [](TransformerXLOptions& o) { o.segments.same_length = true; });
   with("grc", cached(grc));
-  with("grc, lanes", cached(lane));
+  with("grc, lanes", cached(batch_row));
   with("fifo, lanes", cached(fifo));
   with("memory tokens", [](TransformerXLOptions& o) { o.memory_tokens = {2, false, true}; });
   with("recurrent memory", [](TransformerXLOptions& o) {
@@ -107,7 +107,7 @@ TEST(TransformerXL, TheMemoryIsReadAndItsLengthCounts) {
     const auto model = made_language_model(options);
     model->eval();
     const at::Tensor ids = drawn_ids(1, 5), targets = drawn_ids(1, 5);
-    TextStream one = model->make_stream(1, options.segments), other = model->make_stream(1, options.segments);
+    LanguageSession one = model->make_session(1, options.segments), other = model->make_session(1, options.segments);
     model->read(drawn_ids(1, 5), one);
     model->read(drawn_ids(1, 5), other);
     const bool equal = at::equal(model->negative_log_likelihood(ids, targets, one),
@@ -208,10 +208,10 @@ TEST(TransformerXL, NamesWhatItRefuses) {
   refuses("choose kind = softmax", [](auto& o) { o.plug_ins.attention.function = nn::EluOptions{}; });
 
   TransformerXL model(small_language_options());
-  expect_refused([&] { model.make_stream(0, {}); }, "at least one lane");
-  expect_refused([&] { model.make_stream(1, {.memory_length = -1}); }, "must be at least 0");
-  expect_refused([&] { model.make_stream(1, {.same_length = true}); }, "same_length lets a token see");
-  TextStream stream = model.make_stream(2, {});
+  expect_refused([&] { model.make_session(0, {}); }, "at least one lane");
+  expect_refused([&] { model.make_session(1, {.memory_length = -1}); }, "must be at least 0");
+  expect_refused([&] { model.make_session(1, {.same_length = true}); }, "same_length lets a token see");
+  LanguageSession stream = model.make_session(2, {});
   expect_refused([&] { model.read(drawn_ids(3, 5), stream); }, "ids have 3 lanes, the stream 2");
   expect_refused([&] { model.read(drawn_ids(2, 0), stream); }, "with a token or more");
   expect_refused([&] { model.negative_log_likelihood(drawn_ids(2, 5), drawn_ids(2, 4), stream); },
@@ -219,7 +219,7 @@ TEST(TransformerXL, NamesWhatItRefuses) {
   TransformerXLOptions cached = small_language_options();
   cached.plug_ins.cache = nn::GatedRecurrentCacheOptions{};
   const TransformerXL with_cache(cached);
-  expect_refused([&] { with_cache.make_stream(1, cached.segments); }, "a cache stands in the place of the memory");
+  expect_refused([&] { with_cache.make_session(1, cached.segments); }, "a cache stands in the place of the memory");
 }
 
 TEST(TransformerXLRecipe, SaysWhatDoesNotGoTogether) {

@@ -49,11 +49,11 @@ void expect_equal(const Hypothesis& a, const Hypothesis& b, const std::string& w
 
 // What the encoder left is there once a sentence, however many lanes write translations of it.
 TEST(Decoding, WhatGoesOnFillsTheGapsOfWhatDoesNot) {
-  using Places = std::vector<int64_t>;
-  EXPECT_EQ(models::with_gaps_filled({}), Places());
-  EXPECT_EQ(models::with_gaps_filled({0, 1, 2}), Places({0, 1, 2}));
-  EXPECT_EQ(models::with_gaps_filled({5}), Places({5}));
-  EXPECT_EQ(models::with_gaps_filled({1, 3, 4, 6}), Places({6, 1, 4, 3}));
+  using Positions = std::vector<int64_t>;
+  EXPECT_EQ(models::with_gaps_filled({}), Positions());
+  EXPECT_EQ(models::with_gaps_filled({0, 1, 2}), Positions({0, 1, 2}));
+  EXPECT_EQ(models::with_gaps_filled({5}), Positions({5}));
+  EXPECT_EQ(models::with_gaps_filled({1, 3, 4, 6}), Positions({6, 1, 4, 3}));
 }
 
 TEST(Decoding, LanesOfASentenceShareItsKeysAndSayTheSame) {
@@ -68,19 +68,19 @@ TEST(Decoding, LanesOfASentenceShareItsKeysAndSayTheSame) {
     source.padding[1].narrow(0, 4, 2).fill_(true);
     const at::Tensor beams = at::tensor({0, 0, 0, 1, 1, 1, 2, 2, 2}, at::kLong), begin = at::full({3}, 2, at::kLong);
     // The one forks behind the first token, the other has all lanes from the beginning, each with keys of its own.
-    models::TranslationStream forked = model->make_stream(model->encode(source));
-    models::TranslationStream apart =
-        model->make_stream(model->encode({source.ids.index_select(0, beams), source.padding.index_select(0, beams)}));
+    models::TranslationSession forked = model->make_session(model->encode(source));
+    models::TranslationSession apart =
+        model->make_session(model->encode({source.ids.index_select(0, beams), source.padding.index_select(0, beams)}));
     model->next_token(begin, forked);
     model->next_token(begin.index_select(0, beams), apart);
     model->reorder(forked, beams, /*same_sentences=*/false);
-    const auto keys = [](const models::TranslationStream& stream) {
+    const auto keys = [](const models::TranslationSession& stream) {
       return stream.state->part("block_1").part("cross_attn").get("context_keys");
     };
     EXPECT_EQ(keys(forked).size(0), 3);
     EXPECT_EQ(keys(apart).size(0), 9);
     const auto expect_same = [&] {
-      const at::Tensor ids = at::randint(4, 20, {forked.lanes()}, at::kLong);
+      const at::Tensor ids = at::randint(4, 20, {forked.batch_rows()}, at::kLong);
       EXPECT_LE((model->next_token(ids, forked) - model->next_token(ids, apart)).abs().max().item<double>(), 1e-9)
           << kind;
     };

@@ -112,7 +112,7 @@ TEST(TranslationTransformer, DecodesTokenByTokenWhatItDecodesAtOnce) {
     const SentencePairs pairs = drawn_pairs();
     const models::EncodedSentences encoded = model.encode(pairs.source);
     const at::Tensor expected = model.scores(model.decode({pairs.target.ids, {}}, encoded)).log_softmax(-1);
-    models::TranslationStream stream = model.make_stream(encoded);
+    models::TranslationSession stream = model.make_session(encoded);
     at::Tensor rows = at::arange(3, at::kLong);
     for (int64_t i = 0; i < expected.size(1); ++i) {
       const at::Tensor ids = pairs.target.ids.select(1, i).index_select(0, rows);
@@ -286,7 +286,7 @@ TEST(TranslationTransformer, CallsAreRefusedByName) {
       },
       "targets must be as many");
   expect_refused([&] { model->losses(pairs, {1.0}); }, "label smoothing");
-  expect_refused([&] { model->make_stream(model->encode(pairs.source)); }, "call eval() first");
+  expect_refused([&] { model->make_session(model->encode(pairs.source)); }, "call eval() first");
   expect_refused([&] { model->cross_attention(pairs); }, "call eval() first");
   expect_refused([&] { model->set_tokens({0, 2, 20}); }, "token 20");
   expect_refused([&] { model->set_tokens({1, 2, 3}); }, "was made for padding 0");
@@ -297,7 +297,7 @@ TEST(TranslationTransformer, CallsAreRefusedByName) {
   EXPECT_EQ(model->translation_shape().tokens.begin, 3);
   model->eval();
   const at::NoGradGuard no_grad;
-  auto stream = model->make_stream(model->encode(pairs.source));
+  auto stream = model->make_session(model->encode(pairs.source));
   expect_refused([&] { model->next_token(at::zeros({2}, at::kLong), stream); }, "one a lane");
   expect_refused([&] { model->reorder(stream, at::zeros({2}, at::kLong), true); }, "go on with the same sentences");
   for (int64_t i = 0; i < 8; ++i) model->next_token(at::zeros({3}, at::kLong), stream);

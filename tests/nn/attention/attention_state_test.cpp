@@ -18,17 +18,17 @@ at::Tensor rows_of(std::vector<int64_t> rows) { return at::tensor(rows, at::kLon
 
 TEST(AttentionState, ReordersWhatBelongsToLanesAndLeavesWhatIsShared) {
   nn::AttentionState state(3);
-  state.declare("own", nn::StateOwner::lanes);
+  state.declare("own", nn::StateOwner::batch_rows);
   state.declare("shared", nn::StateOwner::shared);
-  state.declare("empty", nn::StateOwner::lanes);
+  state.declare("empty", nn::StateOwner::batch_rows);
   const at::Tensor own = at::randn({3, 2}), shared = at::randn({1, 2});
   state.set("own", own);
   state.set("shared", shared);
-  state.part("inner").declare("own", nn::StateOwner::lanes);
+  state.part("inner").declare("own", nn::StateOwner::batch_rows);
   state.part("inner").set("own", own);
 
   state.reorder(rows_of({2}));
-  EXPECT_EQ(state.lanes(), 1);
+  EXPECT_EQ(state.batch_rows(), 1);
   EXPECT_TRUE(at::equal(state.get("own"), own.slice(0, 2, 3)));
   state.reorder(rows_of({0, 0, 0, 0}));  // one lane becomes several
   EXPECT_TRUE(at::equal(state.get("own"), own.slice(0, 2, 3).expand({4, 2})));
@@ -54,7 +54,7 @@ TEST(AttentionState, LanesThatStayAreNotCopiedWhereNobodyHoldsThem) {
 
 TEST(AttentionState, FillsWhatGrowsAndNothingElse) {
   nn::AttentionState state(2);
-  state.declare("own", nn::StateOwner::lanes);
+  state.declare("own", nn::StateOwner::batch_rows);
   state.declare_growing("keys", at::zeros({2, 0, 3}), 1);
   state.part("inner").declare_growing("values", at::zeros({2, 3, 0}), 2);
   const at::Tensor held = at::randn({2, 2, 3});
@@ -86,7 +86,7 @@ TEST(AttentionState, GroupsOfLanesKeepWhatTheyShareOnce) {
   state.reorder(rows_of({1, 0, 2, 2, 5, 4}));  // within the groups
   EXPECT_TRUE(state.get("own").is_same(own));
   state.reorder(rows_of({0, 1, 5, 4}));  // a group leaves
-  EXPECT_EQ(state.lanes(), 4);
+  EXPECT_EQ(state.batch_rows(), 4);
   EXPECT_TRUE(holds({0, 2}));
   state.reorder(rows_of({0, 1, 2}));  // groups of two lanes and of one: a lane each
   EXPECT_TRUE(holds({0, 0, 2}));
@@ -95,14 +95,14 @@ TEST(AttentionState, GroupsOfLanesKeepWhatTheyShareOnce) {
   state.reorder(rows_of({0}));
   EXPECT_TRUE(holds({2}));
   state.replicate(4);
-  EXPECT_EQ(state.lanes(), 4);
+  EXPECT_EQ(state.batch_rows(), 4);
   EXPECT_TRUE(holds({2})) << "one for all";
   state.set("own", at::randn({2, 2}));
   expect_refused([&] { state.set("own", at::randn({3, 2})); }, "must have a divisor of 4 as its first dimension");
   nn::AttentionState again(1);
   again.declare("own", nn::StateOwner::either);
   again.load(state.named_tensors());
-  EXPECT_EQ(again.lanes(), 4);
+  EXPECT_EQ(again.batch_rows(), 4);
   EXPECT_TRUE(at::equal(again.get("own"), state.get("own")));
 }
 
@@ -110,7 +110,7 @@ TEST(AttentionState, ReplicasOfALaneFollowEachOther) {
   nn::AttentionState state(2);
   state.declare("own", at::tensor({1.0, 2.0}).view({2, 1}));
   state.replicate(3);
-  EXPECT_EQ(state.lanes(), 6);
+  EXPECT_EQ(state.batch_rows(), 6);
   EXPECT_TRUE(at::equal(state.get("own").view(-1), at::tensor({1.0, 1.0, 1.0, 2.0, 2.0, 2.0})));
 }
 
@@ -184,16 +184,16 @@ TEST(AttentionState, AReorderedStateKeepsItsRoomAndACloneGoesOnByItself) {
 std::vector<std::pair<std::string, std::shared_ptr<nn::Attention>>> layers_with_streams() {
   nn::AttentionOptions kernel;
   kernel.function = nn::KernelOptions{};
-  nn::GatedRecurrentCacheOptions lane, carried;
-  lane.scope = nn::CacheScope::lane;
+  nn::GatedRecurrentCacheOptions batch_row, carried;
+  batch_row.scope = nn::CacheScope::batch_row;
   carried.gradient = nn::CacheGradient::carry;
   nn::FifoCacheOptions fifo;
-  fifo.scope = nn::CacheScope::lane;
+  fifo.scope = nn::CacheScope::batch_row;
   const auto cached = [](const nn::CacheOptions& cache) { return nn::make_self_attention({8, 2, 4, {}, cache}); };
   return {{"softmax", std::make_shared<nn::MultiHeadAttention>(nn::MultiHeadOptions{8, 2})},
           {"kernel", std::make_shared<nn::MultiHeadAttention>(nn::MultiHeadOptions{8, 2, kernel})},
           {"grc, recomputed", cached(nn::GatedRecurrentCacheOptions{})},
-          {"grc, lanes", cached(lane)},
+          {"grc, lanes", cached(batch_row)},
           {"grc, carried", cached(carried)},
           {"fifo, lanes", cached(fifo)}};
 }
@@ -202,9 +202,9 @@ TEST(AttentionState, GoesOnFromWhatItSaved) {
   for (const auto& [name, layer] : layers_with_streams()) {
     layer->to(at::kDouble);
     const at::Tensor first = at::randn({2, 4, 8}, at::kDouble), second = at::randn({2, 4, 8}, at::kDouble);
-    nn::AttentionLayout layout;
+    nn::AttentionArgs layout;
     layout.causal = true;
-    const auto state = layer->make_state(2, nn::StreamUse::decoding);
+    const auto state = layer->make_state(2, nn::SessionUse::decoding);
     layout.state = state.get();
     layer->forward(first, first, layout);
     std::map<std::string, at::Tensor> saved;
@@ -218,9 +218,9 @@ TEST(AttentionState, GoesOnFromWhatItSaved) {
       const at::NoGradGuard no_grad;
       for (const auto& buffer : layer->named_buffers()) buffer.value().copy_(model[buffer.key()]);
     }
-    const auto restored = layer->make_state(1, nn::StreamUse::decoding);
+    const auto restored = layer->make_state(1, nn::SessionUse::decoding);
     restored->load(saved);
-    EXPECT_EQ(restored->lanes(), 2);
+    EXPECT_EQ(restored->batch_rows(), 2);
     layout.state = restored.get();
     EXPECT_TRUE(at::allclose(layer->forward(second, second, layout), expected, 1e-12, 1e-14)) << name;
   }
@@ -232,10 +232,10 @@ TEST(AttentionState, LanesOfEveryLayerCanBeReplicated) {
     layer->eval();
     const at::NoGradGuard no_grad;
     const at::Tensor first = at::randn({1, 4, 8}, at::kDouble), second = at::randn({3, 4, 8}, at::kDouble);
-    nn::AttentionLayout layout;
+    nn::AttentionArgs layout;
     layout.causal = true;
-    const auto one = layer->make_state(1, nn::StreamUse::decoding),
-               three = layer->make_state(3, nn::StreamUse::decoding);
+    const auto one = layer->make_state(1, nn::SessionUse::decoding),
+               three = layer->make_state(3, nn::SessionUse::decoding);
     layout.state = one.get();
     layer->forward(first, first, layout);
     one->replicate(3);
@@ -250,7 +250,7 @@ TEST(AttentionState, LanesOfEveryLayerCanBeReplicated) {
 TEST(AttentionState, NamesWhatItRefuses) {
   expect_refused([] { nn::AttentionState none(0); }, "at least one lane, got 0");
   nn::AttentionState state(2);
-  state.declare("own", nn::StateOwner::lanes);
+  state.declare("own", nn::StateOwner::batch_rows);
   state.declare("shared", nn::StateOwner::shared);
   state.declare_growing("tokens", at::zeros({2, 0, 1}), 1);
   expect_refused([&] { state.set("other", at::ones({2})); }, "no place for 'other'");

@@ -26,7 +26,7 @@ nn::CacheOptions cache_options_of(const Oracle& oracle) {
     // The published layer takes the length of its first batch; a fixture of the paper's form says it.
     if (!reduces(oracle)) o.length = is_official(oracle) ? oracle.step(0, "x").size(1) : oracle.integer("tm");
     o.positional_convolution = oracle.flag("spatial_pos_emb");
-    if (oracle.metadata.value("cache_scope", "") == "lane") o.scope = nn::CacheScope::lane;
+    if (oracle.metadata.value("cache_scope", "") == "lane") o.scope = nn::CacheScope::batch_row;
   };
   if (is_fifo(oracle)) {
     nn::FifoCacheOptions fifo;
@@ -86,7 +86,7 @@ void load_start(nn::Attention& layer, const Oracle& oracle) {
   for (const auto& name : report.missing) ASSERT_EQ(name, "cache.tokens");
 }
 
-nn::AttentionLayout layout_of(const Oracle& oracle, const at::Tensor& x, const std::string& step) {
+nn::AttentionArgs layout_of(const Oracle& oracle, const at::Tensor& x, const std::string& step) {
   nn::TokenLayout tokens;
   if (oracle.flag("spatial_pos_emb")) {
     tokens.class_tokens = oracle.integer("cls_dim");
@@ -95,7 +95,7 @@ nn::AttentionLayout layout_of(const Oracle& oracle, const at::Tensor& x, const s
   }
   if (oracle.has(step + "lengths"))
     tokens.padding = at::arange(x.size(1)).unsqueeze(0) >= oracle[step + "lengths"].unsqueeze(1);
-  nn::AttentionLayout layout = nn::AttentionLayout::self(tokens);
+  nn::AttentionArgs layout = nn::AttentionArgs::self(tokens);
   layout.causal = oracle.flag("causal");
   return layout;
 }
@@ -109,8 +109,8 @@ void compare_gradients(const torch::nn::Module& layer, const Oracle& oracle, con
 }
 
 at::Tensor stored_cache(const nn::Attention& layer, const nn::AttentionState& state) {
-  const auto lanes = state.named_tensors();
-  if (const auto lane = lanes.find("cache/cache"); lane != lanes.end()) return lane->second;
+  const auto batch_rows = state.named_tensors();
+  if (const auto batch_row = batch_rows.find("cache/cache"); batch_row != batch_rows.end()) return batch_row->second;
   return layer.named_buffers()["cache.tokens"];
 }
 
@@ -121,14 +121,14 @@ void expect_steps_reproduced(const Oracle& oracle, at::ScalarType dtype) {
   const auto layer = make_layer(oracle, cache_options_of(oracle));
   load_start(*layer, oracle);
   layer->to(dtype);
-  const auto state = layer->make_state(oracle.step(0, "x").size(0), nn::StreamUse::segments);
+  const auto state = layer->make_state(oracle.step(0, "x").size(0), nn::SessionUse::segments);
 
   for (int64_t i = 0; i < oracle.integer("steps"); ++i) {
     const std::string step = "step" + std::to_string(i) + ".";
     layer->train(i < oracle.integer("train_steps"));
     layer->zero_grad();
     const at::Tensor x = oracle.step(i, "x").to(dtype).requires_grad_();
-    nn::AttentionLayout layout = layout_of(oracle, x, step);
+    nn::AttentionArgs layout = layout_of(oracle, x, step);
     layout.state = oracle.metadata.value("cache_scope", "") == "lane" ? state.get() : nullptr;
     at::Tensor memory;
     const nn::Observation observation(*layer, [&](const std::string&, nn::Signal signal, const at::Tensor& value) {
@@ -165,12 +165,12 @@ TEST_P(CausalCacheOracle, GradientsAreCarriedThroughSegments) {
   options.gradient = nn::CacheGradient::carry;
   const auto layer = make_layer(oracle, options);
   load_start(*layer, oracle);
-  const auto state = layer->make_state(oracle.step(0, "x").size(0), nn::StreamUse::segments);
+  const auto state = layer->make_state(oracle.step(0, "x").size(0), nn::SessionUse::segments);
   std::vector<at::Tensor> inputs;
   at::Tensor loss;
   for (int64_t i = 0; i < oracle.integer("train_steps"); ++i) {
     inputs.push_back(oracle.step(i, "x").requires_grad_());
-    nn::AttentionLayout layout = layout_of(oracle, inputs.back(), "");
+    nn::AttentionArgs layout = layout_of(oracle, inputs.back(), "");
     layout.state = state.get();
     const at::Tensor part = (layer->forward(inputs.back(), inputs.back(), layout) * oracle.step(i, "dy")).sum();
     loss = loss.defined() ? loss + part : part;

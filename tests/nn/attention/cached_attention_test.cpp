@@ -32,11 +32,11 @@ TEST(CachedAttention, EvaluationNeverWritesTheModelsState) {
     nn::TokenLayout grid{nn::Grid{2, 2}, 0, {}};
     const auto layer = make_cached(options, 8, 2, 4, grid);
     const at::Tensor x = at::randn({2, 4, 8}, at::kDouble);
-    run(*layer, x, nn::AttentionLayout::self(grid));
+    run(*layer, x, nn::AttentionArgs::self(grid));
     const at::Tensor before = stored_tokens(*layer);
     EXPECT_GT(before.abs().sum().item<double>(), 0) << "training did not store anything";
     layer->eval();
-    run(*layer, x, nn::AttentionLayout::self(grid));
+    run(*layer, x, nn::AttentionArgs::self(grid));
     EXPECT_TRUE(at::equal(before, stored_tokens(*layer)));
   }
 }
@@ -77,12 +77,12 @@ TEST(CachedAttention, TwoForwardsBeforeABackwardAreLegal) {
 
 TEST(CachedAttention, LanesDoNotMix) {
   Grc options;
-  options.scope = nn::CacheScope::lane;
+  options.scope = nn::CacheScope::batch_row;
   const auto layer = make_cached(options);
   const at::Tensor x = at::randn({3, 2, 4, 8}, at::kDouble);  // three segments of two lanes
   const auto stream = [&](const at::Tensor& segments) {
-    const auto state = layer->make_state(segments.size(1), nn::StreamUse::segments);
-    nn::AttentionLayout layout;
+    const auto state = layer->make_state(segments.size(1), nn::SessionUse::segments);
+    nn::AttentionArgs layout;
     layout.state = state.get();
     at::Tensor last;
     for (int64_t i = 0; i < 3; ++i) last = run(*layer, segments[i], layout);
@@ -114,7 +114,7 @@ TEST(CachedAttention, GradientEqualsFiniteDifferences) {
   const nn::TokenLayout layout{nn::Grid{2, 2}, 1, {}};
   for (const auto variant : {nn::GatedRecurrentCacheVariant::paper, nn::GatedRecurrentCacheVariant::official}) {
     const auto layer = make_cached(Grc::of(variant), 4, 2, 5, layout);
-    run(*layer, at::randn({2, 5, 4}, at::kDouble), nn::AttentionLayout::self(layout));
+    run(*layer, at::randn({2, 5, 4}, at::kDouble), nn::AttentionArgs::self(layout));
     const at::Tensor start = stored_tokens(*layer);
     test::expect_gradients(
         [&](const auto& in) {
@@ -122,7 +122,7 @@ TEST(CachedAttention, GradientEqualsFiniteDifferences) {
             at::NoGradGuard no_grad;  // each evaluation of the function begins from the same cache
             layer->named_buffers()["cache.tokens"].copy_(start);
           }
-          return run(*layer, in[0], nn::AttentionLayout::self(layout)).pow(2).sum();
+          return run(*layer, in[0], nn::AttentionArgs::self(layout)).pow(2).sum();
         },
         {at::randn({2, 5, 4})});
   }
@@ -145,11 +145,11 @@ TEST(CachedAttention, NamesWhatItRefuses) {
   Grc convolution = Grc::of(nn::GatedRecurrentCacheVariant::official);
   convolution.ratio = 0.75;
   expect_refused([&] { make_cached(convolution, 8, 2, 4, grid); }, "6 does not divide 8");
-  Grc lane;
-  lane.scope = nn::CacheScope::lane;
+  Grc batch_row;
+  batch_row.scope = nn::CacheScope::batch_row;
   const at::Tensor x = at::randn({2, 4, 8}, at::kDouble);
-  expect_refused([&] { run(*make_cached(lane), x); }, "scope = lane needs the stream's state");
-  nn::AttentionLayout causal;
+  expect_refused([&] { run(*make_cached(batch_row), x); }, "scope = lane needs the stream's state");
+  nn::AttentionArgs causal;
   causal.causal = true;
   expect_refused([&] { run(*make_cached(Grc{}), x, causal); }, "gradient = recompute needs the stream's state");
   expect_refused(

@@ -15,8 +15,8 @@ std::shared_ptr<nn::AttentionFunction> make_function(const test::NamedFunction& 
   return nn::make_attention_function(function.options, 2, 4);
 }
 
-nn::AttentionLayout padded_from(const std::vector<int64_t>& lengths, int64_t most) {
-  nn::AttentionLayout layout;
+nn::AttentionArgs padded_from(const std::vector<int64_t>& lengths, int64_t most) {
+  nn::AttentionArgs layout;
   layout.context.padding = at::arange(most).unsqueeze(0).ge(at::tensor(lengths).unsqueeze(1));
   return layout;
 }
@@ -27,7 +27,7 @@ TEST(EveryAttentionFunction, OneContextServesAllSamples) {
       const auto attention = make_function(function);
       attention->to(at::kDouble);
       attention->eval();
-      const auto layout = padded ? padded_from({20}, 23) : nn::AttentionLayout{};
+      const auto layout = padded ? padded_from({20}, 23) : nn::AttentionArgs{};
       auto wide = layout;
       if (padded) wide.context.padding = layout.context.padding.expand({3, -1});
       const at::Tensor q = at::randn({3, 2, 18, 4}, at::kDouble);
@@ -96,7 +96,7 @@ TEST(EveryAttentionFunction, AttendsToACache) {
       attention.function = function.options;
       const auto layer = nn::make_self_attention({16, 2, 18, {}, grc}, attention);
       const at::Tensor x = at::randn({3, 18, 16}).requires_grad_();
-      auto layout = nn::AttentionLayout::self({{}, 0, padded_from({18, 11, 1}, 18).context.padding});
+      auto layout = nn::AttentionArgs::self({{}, 0, padded_from({18, 11, 1}, 18).context.padding});
       at::Tensor y;
       for (int step = 0; step < 2; ++step) y = layer->forward(x, x, layout);
       y.pow(2).sum().backward();

@@ -18,7 +18,7 @@ using test::expect_refused;
 TEST(MultiHeadAttention, PaddingOnEitherSideNeverMatters) {
   nn::MultiHeadAttention attention({8, 2});
   const at::Tensor padding = at::tensor({0, 0, 0, 0, 0, 1, 0, 1}).view({2, 4}).to(at::kBool);
-  const auto layout = nn::AttentionLayout::self({std::nullopt, 0, padding});
+  const auto layout = nn::AttentionArgs::self({std::nullopt, 0, padding});
   const at::Tensor x = at::randn({2, 4, 8}), noisy = at::where(padding.unsqueeze(2), at::randn({2, 4, 8}), x);
   const at::Tensor y = attention.forward(x, x, layout);
   EXPECT_TRUE(at::equal(y, attention.forward(noisy, noisy, layout)));
@@ -67,8 +67,8 @@ TEST(MultiHeadAttention, ReorderedLanesDecodeAsIfTheyHadBeenThereBefore) {
   nn::MultiHeadAttention attention({8, 2});
   const at::Tensor x = at::randn({3, 4, 8}), rows = at::tensor({int64_t{2}, int64_t{0}, int64_t{0}});
   const auto decode = [&](const at::Tensor& first, const at::Tensor& second, bool reorder) {
-    const auto state = attention.make_state(3, nn::StreamUse::decoding);
-    nn::AttentionLayout layout;
+    const auto state = attention.make_state(3, nn::SessionUse::decoding);
+    nn::AttentionArgs layout;
     layout.causal = true;
     layout.state = state.get();
     attention.forward(first, first, layout);
@@ -84,9 +84,9 @@ TEST(MultiHeadAttention, LanesThatLeaveAStreamChangeNoOtherStream) {
   nn::MultiHeadAttention attention({8, 2});
   const at::NoGradGuard no_grad;
   const at::Tensor x = at::randn({4, 5, 8}), rows = at::tensor({int64_t{0}, int64_t{3}, int64_t{2}});
-  nn::AttentionLayout layout;
+  nn::AttentionArgs layout;
   layout.causal = true;
-  const auto state = attention.make_state(4, nn::StreamUse::decoding);
+  const auto state = attention.make_state(4, nn::SessionUse::decoding);
   layout.state = state.get();
   for (int64_t i = 0; i < 3; ++i) {
     const at::Tensor token = x.narrow(1, i, 1);
@@ -113,12 +113,12 @@ TEST(MultiHeadAttention, PaddingMayComeLate) {
   at::Tensor padding = at::zeros({2, 5}, at::kBool);
   padding[1][3] = true;
   const auto decode = [&](const std::vector<int64_t>& with_padding) {
-    const auto state = attention.make_state(2, nn::StreamUse::decoding);
+    const auto state = attention.make_state(2, nn::SessionUse::decoding);
     at::Tensor last;
     for (int64_t i = 0; i < 5; ++i) {
       const at::Tensor token = x.narrow(1, i, 1);
       const bool given = std::ranges::find(with_padding, i) != with_padding.end();
-      auto layout = nn::AttentionLayout::self({std::nullopt, 0, given ? padding.narrow(1, i, 1) : at::Tensor()});
+      auto layout = nn::AttentionArgs::self({std::nullopt, 0, given ? padding.narrow(1, i, 1) : at::Tensor()});
       layout.causal = true;
       layout.state = state.get();
       last = attention.forward(token, token, layout);
@@ -133,15 +133,15 @@ TEST(MultiHeadAttention, OneLaneBecomesSeveral) {
   nn::MultiHeadAttention attention({8, 2});
   const at::NoGradGuard no_grad;
   const at::Tensor first = at::randn({1, 3, 8}), second = at::randn({4, 1, 8});
-  nn::AttentionLayout layout;
+  nn::AttentionArgs layout;
   layout.causal = true;
-  const auto one = attention.make_state(1, nn::StreamUse::decoding);
+  const auto one = attention.make_state(1, nn::SessionUse::decoding);
   layout.state = one.get();
   attention.forward(first, first, layout);
   one->reorder(at::zeros({4}, at::kLong));
   const at::Tensor beams = attention.forward(second, second, layout);
 
-  const auto four = attention.make_state(4, nn::StreamUse::decoding);
+  const auto four = attention.make_state(4, nn::SessionUse::decoding);
   layout.state = four.get();
   const at::Tensor prefix = first.expand({4, 3, 8}).contiguous();
   attention.forward(prefix, prefix, layout);
@@ -160,11 +160,11 @@ TEST(MultiHeadAttention, AFixedContextIsProjectedOnceAndServesEveryCall) {
       attention->eval();
       const int64_t context_dim = heads.context_dim > 0 ? heads.context_dim : 8;
       const at::Tensor context = at::randn({own ? 2 : 1, 5, context_dim}, at::kDouble);
-      nn::AttentionLayout layout, streamed;
+      nn::AttentionArgs layout, streamed;
       layout.context.padding =
           at::tensor({0, 0, 0, 0, 1, 0, 0, 0, 1, 1}).view({2, 5}).narrow(0, 0, own ? 2 : 1).to(at::kBool);
       streamed = layout;
-      const auto state = attention->make_state(2, nn::StreamUse::fixed_context);
+      const auto state = attention->make_state(2, nn::SessionUse::fixed_context);
       streamed.state = state.get();
       for (int64_t i = 0; i < 3; ++i) {
         const at::Tensor query = at::randn({2, 1, 8}, at::kDouble);
@@ -175,13 +175,13 @@ TEST(MultiHeadAttention, AFixedContextIsProjectedOnceAndServesEveryCall) {
       // Beams: lane 1 three times.
       state->reorder(at::tensor({1, 1, 1}, at::kLong));
       const at::Tensor query = at::randn({3, 1, 8}, at::kDouble);
-      nn::AttentionLayout beams;
+      nn::AttentionArgs beams;
       beams.context.padding = layout.context.padding.narrow(0, own ? 1 : 0, 1);
       EXPECT_TRUE(at::allclose(attention->forward(query, {}, streamed),
                                attention->forward(query, context.narrow(0, own ? 1 : 0, 1), beams), 1e-12, 1e-14));
-      const auto restored = attention->make_state(1, nn::StreamUse::fixed_context);
+      const auto restored = attention->make_state(1, nn::SessionUse::fixed_context);
       restored->load(state->named_tensors());
-      nn::AttentionLayout again = streamed;
+      nn::AttentionArgs again = streamed;
       again.state = restored.get();
       EXPECT_TRUE(at::equal(attention->forward(query, {}, streamed), attention->forward(query, {}, again)));
     }
@@ -191,9 +191,9 @@ TEST(MultiHeadAttention, DecodingWithoutGradientsEqualsDecodingWithThem) {
   nn::MultiHeadAttention attention({8, 2});
   const at::Tensor x = at::randn({2, 40, 8});
   const auto decode = [&] {
-    nn::AttentionLayout layout;
+    nn::AttentionArgs layout;
     layout.causal = true;
-    const auto state = attention.make_state(2, nn::StreamUse::decoding);
+    const auto state = attention.make_state(2, nn::SessionUse::decoding);
     layout.state = state.get();
     const auto decode_one = [&](const at::Tensor& token) { return attention.forward(token, token, layout); };
     std::vector<at::Tensor> all;
@@ -229,9 +229,9 @@ TEST(MultiHeadAttention, NamesWhatItRefuses) {
   expect_refused([&] { fused.forward(wide, wide, {}); },
                  "multi_head_attention: query must be (B, L, 8), got [2, 4, 10]");
   expect_refused([&] { separate.forward(x, wide, {}); }, "context must be (B, L, 8), got [2, 4, 10]");
-  expect_refused([&] { fused.make_state(2, nn::StreamUse::fixed_context); }, "which has no fixed context");
+  expect_refused([&] { fused.make_state(2, nn::SessionUse::fixed_context); }, "which has no fixed context");
   expect_refused([&] { separate.forward(x, at::randn({3, 4, 8}), {}); }, "context has batch 3, query 2");
-  nn::AttentionLayout layout;
+  nn::AttentionArgs layout;
   layout.query.grid = nn::Grid{2, 3};
   expect_refused([&] { fused.forward(x, x, layout); }, "has 4 tokens, but 0 class tokens and a grid of 2 x 3 make 6");
 }

@@ -28,7 +28,7 @@ TEST(SpatialReductionAttention, GradientEqualsFiniteDifferencesBesideAClassToken
   for (const auto form : {nn::ReductionForm::convolution, nn::ReductionForm::pooling}) {
     auto attention = reducing(form, 2);
     attention.to(at::kDouble);
-    const auto layout = nn::AttentionLayout::self({Grid{4, 2}, 1, {}});
+    const auto layout = nn::AttentionArgs::self({Grid{4, 2}, 1, {}});
     test::expect_gradients([&](const auto& in) { return attention.forward(in[0], in[0], layout).pow(2).sum(); },
                            {at::randn({1, 9, 4})});
   }
@@ -48,7 +48,7 @@ TEST(SpatialReductionAttention, NamesWhatItRefuses) {
   auto attention = reducing(nn::ReductionForm::convolution, 2);
   const at::Tensor x = at::randn({2, 6, 4});
   expect_refused([&] { attention.forward(x, x, {}); }, "the context must lie on a grid");
-  const auto on = [](Grid grid) { return nn::AttentionLayout::self({grid, 0, {}}); };
+  const auto on = [](Grid grid) { return nn::AttentionArgs::self({grid, 0, {}}); };
   expect_refused([&] { attention.forward(x, x, on({6, 1})); }, "a grid of 6 x 1 is too small to be reduced by 2");
   auto padded = on({3, 2});
   padded.context.padding = at::zeros({2, 6}, at::kBool);
@@ -99,7 +99,7 @@ TEST(TokenAttention, PaddedTokensOfTheContextNeverMatter) {
   const at::Tensor padding = at::tensor({0, 0, 1, 0, 0, 0, 1, 1}).view({2, 4}).to(at::kBool);
   for (const auto& attention : token_attentions()) {
     const at::Tensor query = at::randn({2, 3, 3}), context = at::randn({2, 4, 3});
-    nn::AttentionLayout layout;
+    nn::AttentionArgs layout;
     layout.context.padding = padding;
     const at::Tensor noisy = context + padding.unsqueeze(2) * 3;
     EXPECT_TRUE(at::allclose(attention->forward(query, context, layout), attention->forward(query, noisy, layout)));

@@ -33,7 +33,7 @@ at::Tensor map_tokens() { return at::randn({3, 16, kDim}); }
 // Self-attention over a map; states have moved first.
 void expect_attention_clones(const std::shared_ptr<Attention>& layer) {
   const at::Tensor x = map_tokens();
-  const auto forward = [x](Attention& each) { return each.forward(x, x, AttentionLayout::self(kMap)); };
+  const auto forward = [x](Attention& each) { return each.forward(x, x, AttentionArgs::self(kMap)); };
   if (layer->is_training())
     for (int64_t step = 0; step < 2; ++step) forward(*layer);
   test::expect_clones<Attention>(layer, forward);
@@ -100,7 +100,7 @@ TEST(LayerClone, OfFrozenCaches) {
                         {.dim = kDim, .num_heads = 2, .cache = cache, .windows = {.window = {2, 2}, .shift = {1, 1}}})
                   : make_self_attention({.dim = kDim, .num_heads = 2, .tokens = 16, .layout = kMap, .cache = cache});
       const at::Tensor x = map_tokens();
-      layer->forward(x, x, AttentionLayout::self(kMap));
+      layer->forward(x, x, AttentionArgs::self(kMap));
       layer->eval();
       const auto frozen = layer->freeze_cache();
       frozen->eval();
@@ -122,7 +122,7 @@ TEST(LayerClone, OfBlocksAndTheirHalves) {
                                 .cross_attention = CrossAttentionOptions{.context_dim = 6}},
         PlugIns{.cache = GatedRecurrentCacheOptions{}, .norm = UnifiedNormOptions{}});
     test::expect_clones<TransformerBlock>(block, [&](TransformerBlock& each) {
-      return each.forward(x, AttentionLayout::self(kMap), {.tokens = context, .layout = {}});
+      return each.forward(x, AttentionArgs::self(kMap), {.tokens = context, .layout = {}});
     });
   }
   const FeedForwardOptions half{.dim = kDim, .hidden_dim = 12, .dropout = 0.1, .activation = Activation::silu};
@@ -136,11 +136,11 @@ TEST(LayerClone, OfABlockWhoseNormsWereFolded) {
       TransformerBlockOptions{.dim = kDim, .num_heads = 2, .tokens = 16, .layout = kMap},
       PlugIns{.attention = {.qkv_bias = false}, .cache = GatedRecurrentCacheOptions{}, .norm = UnifiedNormOptions{}});
   const at::Tensor x = map_tokens();
-  block->forward(x, AttentionLayout::self(kMap));
+  block->forward(x, AttentionArgs::self(kMap));
   block->eval();
   block->fold_norms();
   test::expect_clones<TransformerBlock>(
-      block, [&](TransformerBlock& each) { return each.forward(x, AttentionLayout::self(kMap)); });
+      block, [&](TransformerBlock& each) { return each.forward(x, AttentionArgs::self(kMap)); });
 }
 
 // Two linear layers; `weight` of both may be one.
@@ -153,7 +153,7 @@ class Pair : public Cloneable<Pair> {
   const Linear& second() const { return *second_; }
 
  private:
-  Part<Linear> first_, second_;
+  Submodule<Linear> first_, second_;
 };
 
 TEST(LayerClone, KeepsWhatIsShared) {
@@ -185,9 +185,9 @@ class Mixed : public Cloneable<Mixed> {
   const at::Tensor& other() const { return theirs_->weight; }
 
  private:
-  Part<Linear> ours_;
-  Part<torch::nn::LinearImpl> theirs_;
-  Part<torch::nn::SequentialImpl> list_;
+  Submodule<Linear> ours_;
+  Submodule<torch::nn::LinearImpl> theirs_;
+  Submodule<torch::nn::SequentialImpl> list_;
 };
 
 TEST(LayerClone, HoldsPartsOfLibTorchsOwn) {
@@ -210,7 +210,7 @@ struct Theirs : torch::nn::Cloneable<Theirs> {
         make_self_attention(
             {.dim = kDim, .num_heads = 2, .tokens = 16, .layout = kMap, .cache = GatedRecurrentCacheOptions{}}));
   }
-  at::Tensor forward(const at::Tensor& x) { return attention->forward(x, x, AttentionLayout::self(kMap)); }
+  at::Tensor forward(const at::Tensor& x) { return attention->forward(x, x, AttentionArgs::self(kMap)); }
   std::shared_ptr<Attention> attention;
 };
 

@@ -19,7 +19,7 @@ namespace {
 // Two processes, played by threads that wait for each other at each sum.
 class TwoThreads {
  public:
-  class Replica : public ops::Replicas {
+  class Replica : public ops::BatchReducer {
    public:
     Replica(TwoThreads& both, size_t rank) : both_(both), rank_(rank) {}
     void add(at::Tensor& sums) override { both_.add(rank_, sums); }
@@ -29,7 +29,7 @@ class TwoThreads {
     size_t rank_;
   };
 
-  std::shared_ptr<ops::Replicas> replica(size_t rank) { return std::make_shared<Replica>(*this, rank); }
+  std::shared_ptr<ops::BatchReducer> replica(size_t rank) { return std::make_shared<Replica>(*this, rank); }
 
  private:
   void add(size_t rank, at::Tensor& sums) {
@@ -104,7 +104,7 @@ void expect_halves_equal_the_whole(const std::string& name,
   std::array<Outcome, 2> parts;
   std::vector<std::thread> threads;
   for (size_t rank = 0; rank < 2; ++rank) {
-    nn::use_replicas(*modules[rank], both.replica(rank));
+    nn::use_batch_reducer(*modules[rank], both.replica(rank));
     threads.emplace_back([&, rank] {
       const int64_t first = rank == 0 ? 0 : first_part, count = rank == 0 ? first_part : kBatch - first_part;
       parts[rank] = train(*modules[rank], run, x.narrow(1, first, count),
@@ -126,7 +126,7 @@ void expect_halves_equal_the_whole(const std::string& name,
     for (size_t rank = 0; rank < 2; ++rank) close(parts[rank].state.at(key), expected, key);
 }
 
-TEST(Replicas, NormsOfTwoHalvesAreThatOfTheWholeBatch) {
+TEST(BatchReducer, NormsOfTwoHalvesAreThatOfTheWholeBatch) {
   nn::UnifiedNormOptions paper, official;
   paper.settings.warmup = 2;
   paper.settings.forward_window = paper.settings.backward_window = 2;
@@ -150,12 +150,12 @@ TEST(Replicas, NormsOfTwoHalvesAreThatOfTheWholeBatch) {
           name + (padded ? ", padded" : ""), [&, options = options] { return nn::make_norm(options, 8); }, run, padded);
 }
 
-TEST(Replicas, CachesOfTwoHalvesAreThatOfTheWholeBatch) {
+TEST(BatchReducer, CachesOfTwoHalvesAreThatOfTheWholeBatch) {
   using Grc = nn::GatedRecurrentCacheOptions;
   Grc per_sample, detached;
   per_sample.attend = nn::CacheAttend::per_sample;
   const RunLayer run = [](torch::nn::Module& layer, const at::Tensor& x, const at::Tensor& padding) {
-    const auto layout = nn::AttentionLayout::self({std::nullopt, 0, padding});
+    const auto layout = nn::AttentionArgs::self({std::nullopt, 0, padding});
     return dynamic_cast<nn::Attention&>(layer).forward(x, x, layout);
   };
   const std::vector<std::pair<std::string, nn::CacheOptions>> caches{
@@ -181,12 +181,12 @@ TEST(Replicas, CachesOfTwoHalvesAreThatOfTheWholeBatch) {
             run, padded, first_part);
 }
 
-TEST(Replicas, OneProcessAmongOneIsOneAlone) {
-  struct Alone : ops::Replicas {
+TEST(BatchReducer, OneProcessAmongOneIsOneAlone) {
+  struct Alone : ops::BatchReducer {
     void add(at::Tensor&) override {}
   };
   const auto norm = nn::make_norm(nn::UnifiedNormOptions{}, 8), other = nn::make_norm(nn::UnifiedNormOptions{}, 8);
-  nn::use_replicas(*other, std::make_shared<Alone>());
+  nn::use_batch_reducer(*other, std::make_shared<Alone>());
   const at::Tensor x = at::randn({3, 4, 8}), a = x.clone().requires_grad_(), b = x.clone().requires_grad_();
   const at::Tensor y = norm->forward(a), z = other->forward(b);
   EXPECT_TRUE(at::equal(y, z));

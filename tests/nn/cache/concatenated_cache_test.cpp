@@ -255,7 +255,7 @@ void expect_equal_to(const at::Tensor& found, const at::Tensor& expected, const 
 at::Tensor stored_in(const nn::Attention& layer) { return layer.named_buffers()["cache.tokens"]; }
 
 at::Tensor call(nn::Attention& layer, const at::Tensor& x, const TwinCase& of) {
-  return layer.forward(x, x, nn::AttentionLayout::self(of.layout));
+  return layer.forward(x, x, nn::AttentionArgs::self(of.layout));
 }
 
 // A step of training of both: results, gradients and what is stored; then both take a step downhill.
@@ -358,7 +358,7 @@ TEST(ConcatenatedCache, TakesSamplesWithAnotherNumberOfTokens) {
   const auto layer = nn::make_self_attention({8, 2, 4, small, nn::ConcatenatedCacheOptions{}});
   layer->to(at::kDouble);
   const at::Tensor x = at::randn({3, 16, 8}, at::kDouble);
-  layer->forward(x, x, nn::AttentionLayout::self(large));
+  layer->forward(x, x, nn::AttentionArgs::self(large));
   // Nearest-neighbour interpolation, as a gated recurrent cache does it: tokens 0, 4, 8 and 12 of 16.
   expect_equal_to(stored_in(*layer)[0], x.mean(0).index_select(0, at::tensor({0, 4, 8, 12})), "memory");
 }
@@ -370,7 +370,7 @@ TEST(ConcatenatedCache, StaysFloat32InBfloat16) {
   at::autocast::set_autocast_enabled(at::kCPU, true);
   at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
   for (int64_t step = 0; step < 2; ++step) {
-    const at::Tensor y = layer->forward(x, x, nn::AttentionLayout::self(map));
+    const at::Tensor y = layer->forward(x, x, nn::AttentionArgs::self(map));
     y.sum().backward();
     EXPECT_TRUE(y.isfinite().all().item<bool>());
   }
@@ -382,22 +382,22 @@ TEST(ConcatenatedCache, StaysFloat32InBfloat16) {
   EXPECT_EQ(stored_in(*layer).scalar_type(), at::kFloat);
   layer->eval();
   const at::Tensor narrow = x.to(at::kBFloat16);
-  EXPECT_EQ(layer->forward(narrow, narrow, nn::AttentionLayout::self(map)).scalar_type(), at::kBFloat16);
+  EXPECT_EQ(layer->forward(narrow, narrow, nn::AttentionArgs::self(map)).scalar_type(), at::kBFloat16);
 }
 
 TEST(ConcatenatedCache, AnEmptyBatchLeavesItAsItIs) {
   const nn::TokenLayout map{nn::Grid{4, 4}, 0, {}};
   const auto layer = nn::make_self_attention({8, 2, 16, map, nn::ConcatenatedCacheOptions{}});
   const at::Tensor x = at::randn({3, 16, 8}), none = at::randn({0, 16, 8});
-  layer->forward(x, x, nn::AttentionLayout::self(map));
+  layer->forward(x, x, nn::AttentionArgs::self(map));
   const at::Tensor before = stored_in(*layer).clone();
-  EXPECT_EQ(layer->forward(none, none, nn::AttentionLayout::self(map)).size(0), 0);
+  EXPECT_EQ(layer->forward(none, none, nn::AttentionArgs::self(map)).size(0), 0);
   EXPECT_TRUE(at::equal(stored_in(*layer), before));
 }
 
 // A pass that reads a number from a device waits for it, and cannot be captured.
 TEST(ConcatenatedCache, ADeviceIsReadOnceAfterSomebodyElseHasWrittenTheTokens) {
-  const nn::AttentionLayout map = nn::AttentionLayout::self({nn::Grid{4, 4}, 0, {}});
+  const nn::AttentionArgs map = nn::AttentionArgs::self({nn::Grid{4, 4}, 0, {}});
   const auto layer = nn::make_self_attention({8, 2, 16, map.query, nn::ConcatenatedCacheOptions{}});
   const at::Tensor x = at::randn({3, 16, 8});
   const auto pass = [&](nn::Attention& of) { return of.forward(x, x, map).detach(); };
@@ -457,11 +457,11 @@ TEST(ConcatenatedCache, IsRefusedWhereItHasNoMeaning) {
   expect_refused([&] { nn::make_self_attention({8, 2, 0, {}, cache}); }, "as many entries as the layer has keys");
   const auto layer = nn::make_self_attention({8, 2, 4, {}, cache});
   const at::Tensor x = at::randn({2, 4, 8});
-  nn::AttentionLayout causal;
+  nn::AttentionArgs causal;
   causal.causal = true;
   expect_refused([&] { layer->forward(x, x, causal); }, "no causal mask or stream");
   layer->eval();
-  expect_refused([&] { layer->absorb({at::ones({8}), at::zeros({8})}); }, "freeze_cache() first");
+  expect_refused([&] { layer->fold_affine_before({at::ones({8}), at::zeros({8})}); }, "freeze_cache() first");
 }
 
 }  // namespace

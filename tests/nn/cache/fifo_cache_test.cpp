@@ -50,7 +50,7 @@ TEST(FifoCache, PaddingIsNotStored) {
   const at::Tensor x = at::randn({1, 5, 8}, at::kDouble);
   nn::TokenLayout tokens;
   tokens.padding = at::tensor({0, 1, 0, 1, 1}).to(at::kBool).view({1, 5});
-  run(*layer, x, nn::AttentionLayout::self(tokens));
+  run(*layer, x, nn::AttentionArgs::self(tokens));
   const at::Tensor valid = first_channels(x).index_select(1, at::tensor({0, 2}));
   EXPECT_TRUE(at::equal(stored_tokens(*layer), at::cat({at::zeros({1, 2, 4}, at::kDouble), valid}, 1)));
 }
@@ -64,10 +64,10 @@ TEST(FifoCache, EvaluationStoresNothingInTheModelAndLanesMoveOn) {
   run(*rests, at::randn({2, 3, 8}, at::kDouble));
   EXPECT_TRUE(at::equal(stored_tokens(*rests), before));
 
-  const auto moves = make_cached(nn::FifoCacheOptions{.length = 4, .scope = nn::CacheScope::lane});
+  const auto moves = make_cached(nn::FifoCacheOptions{.length = 4, .scope = nn::CacheScope::batch_row});
   moves->eval();
-  const auto state = moves->make_state(2, nn::StreamUse::segments);
-  nn::AttentionLayout layout;
+  const auto state = moves->make_state(2, nn::SessionUse::segments);
+  nn::AttentionArgs layout;
   layout.state = state.get();
   run(*moves, x, layout);
   const at::Tensor expected = at::cat({at::zeros({2, 1, 4}, at::kDouble), first_channels(x)}, 1);
@@ -82,7 +82,7 @@ TEST(FifoCache, StoresNoGraph) {
 }
 
 TEST(FifoCache, ALaneNeedsTheState) {
-  const auto layer = make_cached(nn::FifoCacheOptions{.scope = nn::CacheScope::lane});
+  const auto layer = make_cached(nn::FifoCacheOptions{.scope = nn::CacheScope::batch_row});
   test::expect_refused(
       [&] {
         run(*layer, at::randn({2, 4, 8}, at::kDouble));

@@ -27,8 +27,8 @@ TEST(GatedRecurrentCache, RecomputingTrainsTheGatesOfACausalLayer) {
     options.gradient = gradient;
     at::manual_seed(5);
     const auto layer = make_cached(options);
-    const auto state = layer->make_state(2, nn::StreamUse::segments);
-    nn::AttentionLayout layout;
+    const auto state = layer->make_state(2, nn::SessionUse::segments);
+    nn::AttentionArgs layout;
     layout.causal = true;
     layout.state = state.get();
     run(*layer, first, layout);
@@ -89,7 +89,7 @@ TEST(GatedRecurrentCache, PoolsTheGridAndKeepsTheClassToken) {
   const nn::TokenLayout layout{nn::Grid{5, 4}, 1, {}};
   const auto layer = make_cached(options, 8, 2, 21, layout);
   EXPECT_EQ(stored_tokens(*layer).sizes(), at::IntArrayRef({1, 1 + 3 * 2, 4}));
-  run(*layer, at::randn({2, 21, 8}, at::kDouble), nn::AttentionLayout::self(layout));
+  run(*layer, at::randn({2, 21, 8}, at::kDouble), nn::AttentionArgs::self(layout));
 }
 
 }  // namespace

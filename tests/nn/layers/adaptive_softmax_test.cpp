@@ -197,8 +197,8 @@ TEST(AdaptiveSoftmax, WhatIsTiedIsOneTensorAndStaysSoInACopy) {
           "softmax", std::make_shared<AdaptiveSoftmax>(vocabulary, nn::AdaptiveTies{},
                                                        std::static_pointer_cast<AdaptiveEmbedding>(embedding)));
     }
-    nn::Part<AdaptiveEmbedding> embedding;
-    nn::Part<AdaptiveSoftmax> softmax;
+    nn::Submodule<AdaptiveEmbedding> embedding;
+    nn::Submodule<AdaptiveSoftmax> softmax;
   };
   const Model model;
   const auto copy = std::dynamic_pointer_cast<Model>(model.clone());

@@ -92,7 +92,7 @@ TEST(TransformerBlock, TakesEveryCombinationOfPlugIns) {
     for (const auto& norm : norms) {
       nn::TransformerBlock block(options, {{}, cache, norm});
       const at::Tensor x = at::randn({3, 5, 8}).requires_grad_();
-      const at::Tensor y = block.forward(x, nn::AttentionLayout::self(options.layout));
+      const at::Tensor y = block.forward(x, nn::AttentionArgs::self(options.layout));
       EXPECT_EQ(y.sizes(), x.sizes());
       y.sum().backward();
       EXPECT_TRUE(x.grad().isfinite().all().item<bool>()) << cache.index() << ' ' << norm.index();

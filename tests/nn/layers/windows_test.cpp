@@ -110,7 +110,7 @@ TEST(WindowAttention, GradientEqualsFiniteDifferencesWithAndWithoutACache) {
        {nn::CacheOptions{nn::NoCacheOptions{}}, nn::CacheOptions{nn::GatedRecurrentCacheOptions{}}}) {
     const auto attention = nn::make_window_attention(window_options(cache));
     attention->to(at::kDouble);
-    const auto layout = nn::AttentionLayout::self({Grid{3, 5}, 0, {}});
+    const auto layout = nn::AttentionArgs::self({Grid{3, 5}, 0, {}});
     attention->eval();  // each call with the same cache
     test::expect_gradients([&](const auto& in) { return attention->forward(in[0], in[0], layout).pow(2).sum(); },
                            {at::randn({1, 15, 4})});
@@ -132,7 +132,7 @@ TEST(WindowAttention, FollowsMapsOfChangingSizes) {
   const at::NoGradGuard no_grad;
   for (const Grid grid : {Grid{4, 4}, Grid{3, 5}, Grid{4, 4}, Grid{1, 1}}) {
     const at::Tensor x = at::randn({2, grid.tokens(), 4});
-    const auto layout = nn::AttentionLayout::self({grid, 0, {}});
+    const auto layout = nn::AttentionArgs::self({grid, 0, {}});
     const at::Tensor y = attention->forward(x, x, layout);
     const auto fresh = nn::make_window_attention(window_options(nn::NoCacheOptions{}));
     for (const auto& item : attention->named_parameters()) fresh->named_parameters()[item.key()].copy_(item.value());
@@ -143,7 +143,7 @@ TEST(WindowAttention, FollowsMapsOfChangingSizes) {
 TEST(WindowAttention, NamesWhatItRefuses) {
   const auto attention = nn::make_window_attention(window_options(nn::NoCacheOptions{}));
   const at::Tensor x = at::randn({1, 16, 4});
-  const auto layout = nn::AttentionLayout::self({Grid{4, 4}, 0, {}});
+  const auto layout = nn::AttentionArgs::self({Grid{4, 4}, 0, {}});
   expect_refused([&] { attention->forward(x, x, {}); }, "tokens must lie on a grid");
   expect_refused([&] { attention->forward(x, at::randn({1, 16, 4}), layout); }, "pass the query as context");
   auto causal = layout;

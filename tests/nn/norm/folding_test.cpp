@@ -61,16 +61,17 @@ TEST(Deployment, LinearLayersAbsorbAnAffineMapWithOrWithoutABias) {
     const auto linear = for_deployment(std::make_shared<nn::Linear>(5, 3, bias));
     const nn::Affine before = random_affine(5);
     const at::Tensor x = random_tokens({2, 4, 5}), expected = linear->forward(before.apply(x));
-    linear->absorb(before);
+    linear->fold_affine_before(before);
     expect_folded(linear->forward(x), expected, "linear");
     EXPECT_TRUE(linear->named_parameters().contains("bias"));
-    expect_refused([&] { linear->absorb(random_affine(4)); }, "takes 5 channels and cannot absorb an affine map of 4");
+    expect_refused([&] { linear->fold_affine_before(random_affine(4)); },
+                   "takes 5 channels and cannot absorb an affine map of 4");
   }
 }
 
 TEST(Deployment, AttentionsAndFeedForwardHalvesAbsorbAnAffineMap) {
   const nn::TokenLayout grid{nn::Grid{4, 4}, 0, {}};
-  const auto layout = nn::AttentionLayout::self(grid);
+  const auto layout = nn::AttentionArgs::self(grid);
   const auto reduced = [](nn::ReductionForm form, int64_t ratio) {
     return std::make_shared<nn::SpatialReductionAttention>(
         nn::MultiHeadOptions{8, 2, {}, nn::Projection::separate},
@@ -92,7 +93,7 @@ TEST(Deployment, AttentionsAndFeedForwardHalvesAbsorbAnAffineMap) {
     const nn::Affine before = random_affine(8);
     const at::Tensor x = random_tokens({2, 16, 8}), mapped = before.apply(x);
     const at::Tensor expected = layer->forward(mapped, mapped, layout);
-    layer->absorb(before);
+    layer->fold_affine_before(before);
     expect_folded(layer->forward(x, x, layout), expected, name);
   }
   for (const auto& windowed :
@@ -101,12 +102,12 @@ TEST(Deployment, AttentionsAndFeedForwardHalvesAbsorbAnAffineMap) {
     for (const nn::Grid& map : {nn::Grid{3, 3}, nn::Grid{4, 4}}) {
       // Twice: what fills windows beyond the map goes through both.
       for_deployment(windowed);
-      const auto inside = nn::AttentionLayout::self({map, 0, {}});
+      const auto inside = nn::AttentionArgs::self({map, 0, {}});
       const nn::Affine first = random_affine(8), second = random_affine(8);
       const at::Tensor x = random_tokens({2, map.tokens(), 8}), mapped = second.apply(first.apply(x));
       const at::Tensor expected = windowed->forward(mapped, mapped, inside);
-      windowed->absorb(second);
-      windowed->absorb(first);
+      windowed->fold_affine_before(second);
+      windowed->fold_affine_before(first);
       EXPECT_TRUE(at::allclose(windowed->forward(x, x, inside), expected, 1e-9, 1e-9)) << "windows";
     }
   for (const bool depthwise : {false, true}) {
@@ -116,7 +117,7 @@ TEST(Deployment, AttentionsAndFeedForwardHalvesAbsorbAnAffineMap) {
                                  : std::make_shared<nn::FeedForward>(options));
     const nn::Affine before = random_affine(8);
     const at::Tensor x = random_tokens({2, 16, 8}), expected = mlp->forward(before.apply(x), grid);
-    mlp->absorb(before);
+    mlp->fold_affine_before(before);
     expect_folded(mlp->forward(x, grid), expected, "feed-forward half");
   }
 }
@@ -126,18 +127,20 @@ TEST(Deployment, LayersThatCannotAbsorbSayWhy) {
       nn::make_window_attention({8, 2, {}, {}, {nn::Grid{2, 2}, nn::Grid{0, 0}, nn::WindowOrder::shift_then_pad}}));
   nn::Affine flat = random_affine(8);
   flat.scale[3] = 0;
-  expect_refused([&] { windows->absorb(flat); }, "nothing becomes the zeros that fill windows beyond the map");
+  expect_refused([&] { windows->fold_affine_before(flat); },
+                 "nothing becomes the zeros that fill windows beyond the map");
 
   const auto cached = for_deployment(nn::make_self_attention({8, 2, 4, {}, nn::GatedRecurrentCacheOptions{}}));
-  expect_refused([&] { cached->absorb(random_affine(8)); }, "the cache reads the same tokens; freeze_cache() first");
+  expect_refused([&] { cached->fold_affine_before(random_affine(8)); },
+                 "the cache reads the same tokens; freeze_cache() first");
   const auto fused = for_deployment(std::make_shared<nn::MultiHeadAttention>(nn::MultiHeadOptions{8, 2}));
-  expect_refused([&] { fused->absorb_into_query(random_affine(8)); }, "they share a projection with its keys");
+  expect_refused([&] { fused->fold_affine_into_query(random_affine(8)); }, "they share a projection with its keys");
   const auto reduced = for_deployment(std::make_shared<nn::SpatialReductionAttention>(
       nn::MultiHeadOptions{8, 2, {}, nn::Projection::separate},
       nn::SpatialReductionOptions{nn::ReductionForm::convolution, 2, nn::LayerNormOptions{}}));
-  reduced->absorb(random_affine(8));
+  reduced->fold_affine_before(random_affine(8));
   const at::Tensor with_class = random_tokens({2, 5, 8});
-  const auto layout = nn::AttentionLayout::self({nn::Grid{2, 2}, 1, {}});
+  const auto layout = nn::AttentionArgs::self({nn::Grid{2, 2}, 1, {}});
   expect_refused([&] { reduced->forward(with_class, with_class, layout); }, "class tokens, passing the convolution by");
 }
 
@@ -166,7 +169,7 @@ std::vector<std::pair<std::string, std::shared_ptr<nn::Attention>>> cached_layer
 }
 
 TEST(Deployment, AFrozenCacheIsConstantKeysAndValuesWithoutGates) {
-  const auto layout = nn::AttentionLayout::self({nn::Grid{4, 4}, 0, {}});
+  const auto layout = nn::AttentionArgs::self({nn::Grid{4, 4}, 0, {}});
   for (const auto& [name, layer] : cached_layers()) {
     layer->to(at::kDouble);
     for (int64_t step = 0; step < 3; ++step) {
@@ -182,25 +185,25 @@ TEST(Deployment, AFrozenCacheIsConstantKeysAndValuesWithoutGates) {
     const bool concatenated = name.starts_with("concatenated");
     EXPECT_TRUE(frozen->named_buffers().contains(concatenated ? "memory_keys" : "memory_attention.keys")) << name;
     if (name == "grc with position") {
-      expect_refused([&] { frozen->absorb(random_affine(8)); }, "reads zeros beyond the border");
+      expect_refused([&] { frozen->fold_affine_before(random_affine(8)); }, "reads zeros beyond the border");
     } else {
       const nn::Affine before = random_affine(8);
       const at::Tensor mapped = before.apply(x), absorbed = frozen->forward(mapped, mapped, layout);
-      frozen->absorb(before);
+      frozen->fold_affine_before(before);
       expect_folded(frozen->forward(x, x, layout), absorbed, name + ", absorbed");
     }
   }
 }
 
 TEST(Deployment, CachesThatMoveInEvaluationSayThatTheyCannotFreeze) {
-  nn::GatedRecurrentCacheOptions moving, lanes;
+  nn::GatedRecurrentCacheOptions moving, batch_rows;
   moving.inference = nn::CacheInference::per_sample;
-  lanes.scope = nn::CacheScope::lane;
+  batch_rows.scope = nn::CacheScope::batch_row;
   const auto freeze = [](const nn::CacheOptions& cache) {
     for_deployment(nn::make_self_attention({8, 2, 4, {}, cache}))->freeze_cache();
   };
   expect_refused([&] { freeze(moving); }, "inference = per_sample updates a copy of the cache");
-  expect_refused([&] { freeze(lanes); }, "scope = lane moves in evaluation too");
+  expect_refused([&] { freeze(batch_rows); }, "scope = lane moves in evaluation too");
   expect_refused([&] { freeze(nn::NoCacheOptions{}); }, "has no cache that could be frozen");
   const auto training = nn::make_self_attention({8, 2, 4, {}, nn::GatedRecurrentCacheOptions{}});
   expect_refused([&] { training->freeze_cache(); }, "call eval() first");
@@ -225,7 +228,7 @@ TEST(Deployment, WhatNoNeighbourTakesInIsOneAffineMap) {
 }
 
 TEST(Deployment, AReductionFoldsItsNormIntoItsNeighbours) {
-  const auto layout = nn::AttentionLayout::self({nn::Grid{4, 4}, 0, {}});
+  const auto layout = nn::AttentionArgs::self({nn::Grid{4, 4}, 0, {}});
   for (const auto& [name, norm] : all_norms())
     for (const auto form : {nn::ReductionForm::convolution, nn::ReductionForm::pooling}) {
       const auto layer = std::make_shared<nn::SpatialReductionAttention>(

@@ -36,7 +36,7 @@ at::Tensor mean_over(const std::vector<at::Tensor>& batches, const Statistic& st
 
 void renew(Norm& norm, const std::vector<at::Tensor>& batches, const std::vector<at::Tensor>& padding = {}) {
   const at::NoGradGuard no_grad;
-  auto& renewable = dynamic_cast<ops::Renewable&>(norm);
+  auto& renewable = dynamic_cast<ops::Recalibrated&>(norm);
   norm.train();
   renewable.begin_renewal();
   for (size_t i = 0; i < batches.size(); ++i) norm.forward(batches[i], padding.empty() ? at::Tensor() : padding[i]);

@@ -37,8 +37,9 @@ std::vector<ComparedRun> compared_runs() {
                    {"parameters", {format_count(2.6e6 + 1e5 * seed), 2.6e6 + 1e5 * seed}, Better::lower},
                    {"MACs", {format_count(45e6 + 1e6 * seed), 45e6 + 1e6 * seed}, Better::lower},
                    {"training img/s", {format_count(1500 - 60 * seed), 1500.0 - 60 * seed}, Better::higher}};
-    run.curves = {{"Evaluation loss", "epoch", "", test::made_up_series("eval", 15, 1.1, 1.2 - top, 0.01, 1, seed)},
-                  {"Evaluation accuracy", "epoch", "%", test::made_up_series("eval", 15, 60, 100 * top, 0.4, 1, seed)}};
+    run.curves = {
+        {"Evaluation loss", "epoch", "", test::synthetic_series("eval", 15, 1.1, 1.2 - top, 0.01, 1, seed)},
+        {"Evaluation accuracy", "epoch", "%", test::synthetic_series("eval", 15, 60, 100 * top, 0.4, 1, seed)}};
     runs.push_back(std::move(run));
     ++seed;
   }
@@ -46,7 +47,7 @@ std::vector<ComparedRun> compared_runs() {
 }
 
 TEST(HtmlTest, ARunIsOneWholePage) {
-  const std::string html = render_html(run_page(test::made_up_run()));
+  const std::string html = render_html(run_page(test::synthetic_run()));
   keep_page("run.html", html);
   EXPECT_EQ(test::markup_error(html), "");
   for (const char* part : {"Loss", "Top-1", "Learning rate", "Gradient norm", "Throughput", "Waiting for data",
@@ -58,7 +59,7 @@ TEST(HtmlTest, ARunIsOneWholePage) {
 }
 
 TEST(HtmlTest, NothingIsFetched) {
-  const std::string html = render_html(run_page(test::made_up_run()));
+  const std::string html = render_html(run_page(test::synthetic_run()));
   for (const char* reference : {"<link", "@import", "url(", "src=\"http", "href=\"http", "<script src"}) {
     EXPECT_EQ(html.find(reference), std::string::npos) << reference;
   }
@@ -83,7 +84,7 @@ TEST(HtmlTest, EveryTextIsEscaped) {
 }
 
 TEST(HtmlTest, EmbeddedNumbersAreJson) {
-  const std::string html = render_html(run_page(test::made_up_run()));
+  const std::string html = render_html(run_page(test::synthetic_run()));
   const std::string begin = "<script type=\"application/json\">";
   size_t count = 0, at = 0;
   while ((at = html.find(begin, at)) != std::string::npos) {
@@ -131,12 +132,12 @@ TEST(HtmlTest, StatesAndEmptyPagesAreDrawn) {
 }
 
 TEST(HtmlTest, AFailedRunKeepsWhatItHas) {
-  RunPage run = test::made_up_run();
+  RunPage run = test::synthetic_run();
   run.status = Status::failed;
   run.status_detail =
       "The loss is nan at step 1204; the first tensor that is not finite is the gradient of "
       "blocks.3.attn.qkv.weight.\nThe last good checkpoint is checkpoints/last, of step 1173.";
-  run.charts[0].series = {test::made_up_series("train", 60, 2.3, 0.28, 0.05, 20, 1)};
+  run.charts[0].series = {test::synthetic_series("train", 60, 2.3, 0.28, 0.05, 20, 1)};
   run.charts[0].series[0].y.back() = INFINITY;
   const std::string html = render_html(run_page(run));
   keep_page("failed.html", html);
@@ -284,8 +285,8 @@ TEST(ComparisonTest, ManyGroupsWithBandsAreOnePage) {
                    {"best top-1", {format_percent(top + 0.01), top + 0.01}, Better::higher},
                    {"loss", {format_fixed(1.6 - top, 3), 1.6 - top}, Better::lower}};
     const int points = seed == 4 ? 9 : 16;
-    Series accuracy = test::made_up_series("", points, 0.3, top, 0.006, 500, seed);
-    Series loss = test::made_up_series("", points * 20, 2.3, 1.6 - top, 0.02, 25, seed);
+    Series accuracy = test::synthetic_series("", points, 0.3, top, 0.006, 500, seed);
+    Series loss = test::synthetic_series("", points * 20, 2.3, 1.6 - top, 0.02, 25, seed);
     if (seed == 6) accuracy.y.back() = NAN;
     if (std::string(name).find("seeds") != std::string::npos) {
       for (size_t i = 0; i < accuracy.x.size(); ++i) accuracy.deviation.push_back(0.012);

@@ -293,12 +293,12 @@ TEST_F(AnalysesTest, AModelWithoutThePlugInLacksIt) {
 
 TEST_F(AnalysesTest, WhatAFolderHoldsIsNotMeasuredAgain) {
   AnalysedRun run = trained("run");
-  const KeptResults kept(folder_.path() / "analysis");
-  const KeptResult first = measured_or_kept(named("maps"), run, nullptr, kept, kUnseen);
+  const SavedResults kept(folder_.path() / "analysis");
+  const SavedResult first = measured_or_kept(named("maps"), run, nullptr, kept, kUnseen);
   AnalysedRun again = opened("run");
   bool measured = false;
   const auto seen = [&](int64_t, int64_t) { measured = true; };
-  const KeptResult second = measured_or_kept(named("maps"), again, nullptr, kept, seen);
+  const SavedResult second = measured_or_kept(named("maps"), again, nullptr, kept, seen);
   EXPECT_FALSE(measured);
   EXPECT_EQ(json::parse(first.values), json::parse(second.values));
   EXPECT_EQ(second.file(json::parse(second.values)["samples"][0]["picture"]).substr(1, 3), "PNG");

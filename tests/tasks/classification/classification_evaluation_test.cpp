@@ -60,15 +60,15 @@ TEST(ClassificationEvaluation, IsReadAsItWasWritten) {
 
 TEST(ClassificationEvaluation, IsReadWithoutAMatrixOfManyClasses) {
   ClassificationEvaluation many = three_classes();
-  many.classes = kMostConfusedClasses + 1;
+  many.classes = kMaxConfusedClasses + 1;
   many.confusion.clear();
-  many.wrong = {{17, 1, kMostConfusedClasses, 0.5}};
+  many.wrong = {{17, 1, kMaxConfusedClasses, 0.5}};
   expect_round_trip(many);
 }
 
 TEST(ClassificationEvaluation, KeepsTheCountsThatAreNotZeroAlone) {
   ClassificationEvaluation most = three_classes();
-  most.classes = kMostConfusedClasses;
+  most.classes = kMaxConfusedClasses;
   most.confusion.assign(static_cast<size_t>(most.classes * most.classes), 0);
   most.confusion.back() = 40;
   EXPECT_LT(to_json(most).size(), 500U);

@@ -20,7 +20,7 @@ class RestoredEvaluation : public ::testing::Test {
  protected:
   RestoredEvaluation() {
     test::write_tiny_images(images());
-    EXPECT_EQ(test::train_tiny(images(), run(), {kTwoEpochs}).ending, train::Ending::finished);
+    EXPECT_EQ(test::train_tiny(images(), run(), {kTwoEpochs}).ending, train::StopReason::finished);
   }
 
   std::filesystem::path images() const { return folder_ / "images"; }
@@ -52,7 +52,7 @@ TEST_F(RestoredEvaluation, IsOnThePageOfARunThatWentOn) {
   const std::string before = page();
   ASSERT_GT(shown_evaluation(before).size(), 1000U);
   const train::Outcome outcome = test::train_tiny<StoppedTask>(images(), run(), {kThreeEpochs});
-  ASSERT_EQ(outcome.ending, train::Ending::interrupted);
+  ASSERT_EQ(outcome.ending, train::StopReason::interrupted);
   ASSERT_EQ(outcome.step, 28) << "before its next evaluation";
   const std::string after = page();
   EXPECT_NE(after, before) << "the page was written anew";
@@ -76,7 +76,7 @@ TEST_F(RestoredEvaluation, ARunWithNothingLeftToDoKeepsItsPage) {
   for (const bool keeps_details : {true, false}) {
     if (!keeps_details) std::filesystem::remove(run() / "evaluation.json");
     const train::Outcome outcome = test::train_tiny(images(), run(), {kTwoEpochs});
-    EXPECT_EQ(outcome.ending, train::Ending::finished);
+    EXPECT_EQ(outcome.ending, train::StopReason::finished);
     EXPECT_EQ(outcome.step, 24);
     EXPECT_EQ(page(), before) << keeps_details;
   }
@@ -92,7 +92,7 @@ TEST_F(RestoredEvaluation, ThatIsDamagedIsLeftOut) {
                                 R"("right":[[999,0,0,1]],"wrong":[]}})"}) {
     std::ofstream(run() / "evaluation.json") << text;
     std::filesystem::remove(run() / "report.html");
-    EXPECT_EQ(test::train_tiny(images(), run(), {kTwoEpochs}).ending, train::Ending::finished) << text;
+    EXPECT_EQ(test::train_tiny(images(), run(), {kTwoEpochs}).ending, train::StopReason::finished) << text;
     EXPECT_TRUE(shown_evaluation(page()).empty()) << text;
   }
 }

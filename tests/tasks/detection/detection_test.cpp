@@ -482,7 +482,7 @@ TEST_F(DetectionTest, MayBeEvaluatedOnWhatItLearns) {
 }
 
 TEST_F(DetectionTest, ARunKeepsTheNamesOfItsClasses) {
-  const KeptFiles keep = plan().task->files_to_keep();
+  const SavedFiles keep = plan().task->files_to_keep();
   EXPECT_EQ(keep.settings,
             (std::vector<std::string>{R"(data.class_names=["disc", "square", "triangle", "star", "cross", "ring"])",
                                       "data.category_ids=[1, 2, 3, 4, 5, 6]", R"(data.other_categories="refuse")"}));
@@ -577,7 +577,7 @@ TEST_F(DetectionTest, RefusesASetOfOtherClasses) {
 
 TEST_F(DetectionTest, IsTriedWithMadeUpScenes) {
   const RecipePlan small = reduced(plan({"data.root=\"nowhere\""}));
-  const auto task = small.build(Splits::made_up);
+  const auto task = small.build(Splits::synthetic);
   const DryRun tried = dry_run(*task, small.training);
   EXPECT_GT(tried.step_seconds, 0);
 }

@@ -49,8 +49,8 @@ TEST(SentInputs, SequencesHaveAllKindsOfLengths) {
     SCOPED_TRACE(name);
     const auto model = model_named(name);
     const int64_t longest = dynamic_cast<models::SequenceClassifier&>(*model).sequence_shape().max_length;
-    const auto samples = made_up_samples(*model, 12);
-    const auto again = made_up_samples(*model, 12);
+    const auto samples = synthetic_samples(*model, 12);
+    const auto again = synthetic_samples(*model, 12);
     for (size_t i = 0; i < samples.size(); ++i) EXPECT_TRUE(samples[i][0].equal(again[i][0])) << i;
     for (const size_t place : {size_t{0}, samples[0].size() - 2}) {
       std::set<int64_t> lengths, batches;
@@ -70,7 +70,7 @@ TEST(SentInputs, SequencesHaveAllKindsOfLengths) {
 TEST(SentInputs, OneSampleIsEnough) {
   for (const char* name : {"lra_text", "vit_tiny_patch16_224"}) {
     const auto model = model_named(name);
-    for (const ClassifierInputs& inputs : sent_inputs(*model, made_up_samples(*model, 1)))
+    for (const ClassifierInputs& inputs : sent_inputs(*model, synthetic_samples(*model, 1)))
       EXPECT_EQ(deploy::classify(*model, inputs).size(0), inputs[0].size(0));
   }
 }

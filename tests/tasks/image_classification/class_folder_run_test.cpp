@@ -73,7 +73,7 @@ threads = 1
 
 TEST_F(ClassFolderRun, TrainsTheSameForAnyNumberOfWorkers) {
   const train::Outcome outcome = trained("alone");
-  EXPECT_EQ(outcome.ending, train::Ending::finished);
+  EXPECT_EQ(outcome.ending, train::StopReason::finished);
   EXPECT_EQ(outcome.step, 6);
   EXPECT_TRUE(outcome.metrics.find("top5")) << "of seven classes";
   trained("together", {"data.workers=3"});

@@ -47,7 +47,7 @@ class ImageClassificationTest : public ::testing::Test {
 
 TEST_F(ImageClassificationTest, Learns) {
   const train::Outcome outcome = train_tiny(images(), run());
-  EXPECT_EQ(outcome.ending, train::Ending::finished);
+  EXPECT_EQ(outcome.ending, train::StopReason::finished);
   EXPECT_EQ(outcome.step, 72);
   EXPECT_GT(outcome.metrics.find("top1").value(), 0.9);
   EXPECT_FALSE(outcome.metrics.find("top5")) << "there are no more than five classes";
@@ -228,10 +228,10 @@ class FailingTask : public ImageClassification {
 };
 
 TEST_F(ImageClassificationTest, ReportsEveryEnding) {
-  EXPECT_EQ(train_tiny<InterruptedTask>(images(), run("stopped")).ending, train::Ending::interrupted);
+  EXPECT_EQ(train_tiny<InterruptedTask>(images(), run("stopped")).ending, train::StopReason::interrupted);
   EXPECT_NE(report("stopped").find("--resume"), std::string::npos) << "the report says how to go on";
   EXPECT_EQ(train_tiny(images(), run("blown"), {"optimizer.lr=1e30", "train.clip_norm=0"}).ending,
-            train::Ending::not_finite);
+            train::StopReason::not_finite);
   EXPECT_NE(report("blown").find("failed"), std::string::npos);
   EXPECT_THROW(train_tiny<FailingTask>(images(), run("failed")), std::runtime_error);
   EXPECT_NE(report("failed").find("the disk is on fire"), std::string::npos);
@@ -306,7 +306,7 @@ TEST_F(ImageClassificationTest, DryRunNeedsNoData) {
   ASSERT_TRUE(why);
   EXPECT_NE(why->find("nowhere"), std::string::npos);
   const RecipePlan small = reduced(plan);
-  const auto tried = small.build(Splits::made_up);
+  const auto tried = small.build(Splits::synthetic);
   const DryRun dry = dry_run(*tried, small.training);
   EXPECT_EQ(dry.step_samples, 4);
   EXPECT_GT(dry.evaluation_seconds, 0);
@@ -317,11 +317,11 @@ TEST_F(ImageClassificationTest, DryRunNeedsNoData) {
   EXPECT_FALSE(read_recipe(document).task->absent_data());
 }
 
-TEST_F(ImageClassificationTest, MadeUpImagesAreTheSameEveryTime) {
+TEST_F(ImageClassificationTest, SyntheticImagesAreTheSameEveryTime) {
   config::Document document = test::tiny_document(images());
   const RecipePlan plan = read_recipe(document);
   const auto& model = test::image_plan(plan).options().model;
-  const data::LabelledImages first = made_up_images(model, 6), second = made_up_images(model, 6);
+  const data::LabelledImages first = synthetic_images(model, 6), second = synthetic_images(model, 6);
   for (int64_t i = 0; i < 6; ++i) EXPECT_TRUE(first.images().image(i).equal(second.images().image(i)));
   EXPECT_EQ(first.labels().values(), (std::vector<int64_t>{0, 1, 2, 3, 0, 1}));
   EXPECT_EQ(first.images().shape(), (data::ImageShape{1, 8, 8}));

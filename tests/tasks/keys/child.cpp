@@ -19,7 +19,7 @@ using ChildClock = std::chrono::steady_clock;
 
 constexpr int kReturned = 77;                          // the exit code of a call that returned
 constexpr std::chrono::milliseconds kBetweenLooks{4};  // at the memory of the child
-constexpr size_t kMostPrinted = 4'000;
+constexpr size_t kMaxPrinted = 4'000;
 
 struct ChildPipe {
   int read = -1, write = -1;
@@ -96,7 +96,7 @@ ChildOutcome in_child(const std::function<std::string()>& work, const ChildLimit
     poll(streams.data(), streams.size(), static_cast<int>(kBetweenLooks.count()));
     for (size_t i = 0; i < streams.size(); ++i)
       if (streams[i].revents != 0 && !read_some(streams[i].fd, *texts[i])) streams[i].fd = -1;
-    if (outcome.printed.size() > kMostPrinted) outcome.printed.resize(kMostPrinted);
+    if (outcome.printed.size() > kMaxPrinted) outcome.printed.resize(kMaxPrinted);
     if (killed) continue;
     const bool large = resident_bytes_of(child) > before + limits.bytes, slow = ChildClock::now() > end;
     if (!large && !slow) continue;

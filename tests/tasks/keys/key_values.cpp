@@ -13,7 +13,7 @@
 namespace cachet::test {
 namespace {
 
-constexpr int64_t kMostInteger = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMaxInteger = std::numeric_limits<int64_t>::max();
 constexpr size_t kThousands = 5'000;  // entries of a long list
 
 std::optional<std::string> bound_in(const std::string& complaint, const char* before) {
@@ -27,7 +27,7 @@ std::optional<std::string> bound_in(const std::string& complaint, const char* be
 std::optional<int64_t> integer_bound(const KeyFamily& family, const KnownKey& key, bool largest, int64_t usual,
                                      const std::function<std::string(int64_t)>& write) {
   const auto good = [&](int64_t value) { return accepts(family, with(key.context, key.path, write(value))); };
-  const int64_t extreme = largest ? kMostInteger : std::numeric_limits<int64_t>::min();
+  const int64_t extreme = largest ? kMaxInteger : std::numeric_limits<int64_t>::min();
   if (good(extreme)) return extreme;
   const std::string said = complaint_of(family, with(key.context, key.path, write(extreme)), key.path);
   if (const auto bound = bound_in(said, largest ? "at most " : "at least "); bound && good(std::stoll(*bound)))

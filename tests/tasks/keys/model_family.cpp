@@ -9,7 +9,7 @@
 namespace cachet::test {
 
 std::optional<KeyFamily> family_for(const std::string& model, const std::vector<KeyFamily>& families) {
-  using models::Ability;
+  using models::Capability;
   const auto family_of = [&](const std::string& name) {
     return *std::ranges::find_if(families, [&](const KeyFamily& family) { return family.name.starts_with(name); });
   };
@@ -18,24 +18,24 @@ std::optional<KeyFamily> family_for(const std::string& model, const std::vector<
     made.recipe = std::move(recipe);
     return made;
   };
-  const Ability ability = models::abilities_of(model).front();
-  if (ability == Ability::object_detector) return like("mask_rcnn", detector_recipe(model));
-  if (ability == Ability::image_classifier) {
+  const Capability ability = models::abilities_of(model).front();
+  if (ability == Capability::object_detector) return like("mask_rcnn", detector_recipe(model));
+  if (ability == Capability::image_classifier) {
     if (model.starts_with("vit_") || model.starts_with("deit_")) return like("vit", vit_recipe(model));
     if (model.starts_with("pvt_")) return like("pvt", pvt_recipe(model));
     if (model.starts_with("swin_")) return like("swin", swin_recipe(model));
     if (model.starts_with("t2t_")) return like("t2t_performer", t2t_recipe(model));
   }
-  if (ability == Ability::language_model) return like("transformer_xl", corpus_recipe("name = \"" + model + "\"\n"));
-  if (ability == Ability::translation_model) {
+  if (ability == Capability::language_model) return like("transformer_xl", corpus_recipe("name = \"" + model + "\"\n"));
+  if (ability == Capability::translation_model) {
     KeyFamily made = family_of("translation");
     const std::string usual = "transformer_translation_small";
     made.recipe.replace(made.recipe.find(usual), usual.size(), model);
     return made;
   }
-  if (ability == Ability::sequence_classifier && model == "lra_matching")
+  if (ability == Capability::sequence_classifier && model == "lra_matching")
     return like("matching", sequence_recipe("kind = \"matching\"\nroot = \"FOLDER\"\n", model));
-  if (ability == Ability::sequence_classifier && model.starts_with("lra_"))
+  if (ability == Capability::sequence_classifier && model.starts_with("lra_"))
     return like("listops", sequence_recipe("kind = \"listops\"\nroot = \"FOLDER\"\n", model));
   return std::nullopt;
 }

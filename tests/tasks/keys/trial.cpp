@@ -18,7 +18,7 @@ namespace cachet::test {
 namespace {
 
 constexpr size_t kLongestLine = 500;
-constexpr std::ptrdiff_t kMostLines = 20;  // a problem each
+constexpr std::ptrdiff_t kMaxLines = 20;  // a problem each
 
 // What only a library says.
 constexpr std::array<std::string_view, 22> kWordsOfLibraries{"[enforce fail",
@@ -146,7 +146,7 @@ Trial train_a_step(const KeyFamily& family, const Settings& settings) {
       train::RunFolder run =
           train::RunFolder::create(folder / "run", {family.name, family.recipe}, document, {"cachet", "train"});
       const train::Outcome outcome = train::Trainer(*task, plan.training, run, nullptr).run();
-      if (outcome.ending == train::Ending::not_finite) throw std::runtime_error(outcome.message);
+      if (outcome.ending == train::StopReason::not_finite) throw std::runtime_error(outcome.message);
     });
   }));
 }
@@ -167,8 +167,8 @@ std::string fault_of(const Trial& trial, const KnownKey& key, const std::string&
   if (trial.end != Trial::End::refused) return said;
   for (const std::string_view word : kWordsOfLibraries)
     if (trial.message.find(word) != std::string::npos) return "a library's words: " + said;
-  if (trial.message.size() > kLongestLine * kMostLines + value.size() ||
-      std::ranges::count(trial.message, '\n') >= kMostLines)
+  if (trial.message.size() > kLongestLine * kMaxLines + value.size() ||
+      std::ranges::count(trial.message, '\n') >= kMaxLines)
     return "a long message: " + said;
   if (!names(trial.message, key.path)) return "the key is not named: " + said;
   return "";

@@ -12,8 +12,8 @@ namespace {
 /// A segment of lanes with so many tokens each, whose losses are these.
 SegmentLosses segment_of(const std::vector<double>& losses, int64_t tokens) {
   SegmentLosses segment;
-  segment.by_lane = losses;
-  segment.tokens_by_lane.assign(losses.size(), tokens);
+  segment.by_batch_row = losses;
+  segment.tokens_by_batch_row.assign(losses.size(), tokens);
   segment.by_place.assign(static_cast<size_t>(tokens), 0);
   segment.tokens_by_place.assign(static_cast<size_t>(tokens), static_cast<int64_t>(losses.size()));
   for (const double loss : losses) segment.by_place[0] += loss;
@@ -28,7 +28,7 @@ TEST(LanguageTally, ErrorIsThatOfBlocksWeightedByTheirTokens) {
   tally.add(segment_of({256, 512}, 256));  // the first blocks of both lanes are full
   tally.add(segment_of({768, 1024}, 256));
   SegmentLosses last = segment_of({768, 0}, 256);
-  last.tokens_by_lane[1] = 0;  // where the lane is at its end
+  last.tokens_by_batch_row[1] = 0;  // where the lane is at its end
   last.tokens_by_place.assign(256, 1);
   tally.add(last);
   const LanguageEvaluation evaluation = tally.finish();

@@ -123,7 +123,7 @@ TEST_F(LanguageModellingTest, EvaluatesByRecordsOfItsSegments) {
 
 TEST_F(LanguageModellingTest, AModelWithMoreIdsThanTheTextHasWritesNoneOfThem) {
   const std::vector<std::string> padded{"model.vocabulary=640", "task.evaluation.samples=3", "train.limit=2 steps"};
-  EXPECT_EQ(trained(folder_ / "run", padded).ending, train::Ending::finished);
+  EXPECT_EQ(trained(folder_ / "run", padded).ending, train::StopReason::finished);
   const auto task = plan(padded).build(Splits::test);
   task->model().eval();
   int64_t pieces = 0;
@@ -143,7 +143,7 @@ class ByteModellingTest : public LanguageModellingTest {
 
 TEST_F(ByteModellingTest, BitsPerByteOfATextThatIsCutAreCounted) {
   const train::Outcome outcome = trained(folder_ / "run", {"data.limit=200", "train.limit=2 steps"});
-  EXPECT_EQ(outcome.ending, train::Ending::finished);
+  EXPECT_EQ(outcome.ending, train::StopReason::finished);
   const double bits = outcome.metrics.find("bits_per_byte").value();
   EXPECT_NEAR(bits, outcome.metrics.find("loss").value() / std::numbers::ln2, 1e-12) << "a token is a byte";
   EXPECT_EQ(outcome.metrics.find("bits_per_character"), bits) << "all of it is ASCII";

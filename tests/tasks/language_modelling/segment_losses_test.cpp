@@ -23,14 +23,14 @@ TEST(SegmentLosses, AreSumsByPlaceAndByLane) {
 TEST(SegmentRecord, IsReadAsItWasWritten) {
   SegmentLosses losses = small();
   losses.by_place[0] = 1.0 / 3;
-  losses.by_lane[1] = 0.1F;
+  losses.by_batch_row[1] = 0.1F;
   EXPECT_EQ(segment_from_record(segment_record(losses, 4), 4, 2), losses);
 }
 
 TEST(SegmentRecord, RefusesOthers) {
   const Record record = segment_record(small(), 4);
-  const auto said = [&](const Record& text, int64_t index, int64_t lanes) {
-    return test::thrown_message<std::runtime_error>([&] { segment_from_record(text, index, lanes); });
+  const auto said = [&](const Record& text, int64_t index, int64_t batch_rows) {
+    return test::thrown_message<std::runtime_error>([&] { segment_from_record(text, index, batch_rows); });
   };
   EXPECT_EQ(said(record, 4, 2), "(nothing thrown)");
   EXPECT_NE(said(record, 3, 2).find("record 3 is none of this evaluation"), std::string::npos);

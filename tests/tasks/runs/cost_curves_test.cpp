@@ -9,7 +9,7 @@ namespace cachet::tasks {
 namespace {
 
 RunRecord costly_run(const std::string& model, const std::string& cache, int64_t macs, double accuracy) {
-  RunRecord run = test::made_up_record(model + "_" + cache, "0", {accuracy});
+  RunRecord run = test::synthetic_record(model + "_" + cache, "0", {accuracy});
   run.recipe["model.name"] = "\"" + model + "\"";
   run.recipe["model.cache.kind"] = "\"" + cache + "\"";
   run.recipe["model.norm.kind"] = "\"layer\"";

@@ -70,9 +70,9 @@ std::vector<RunRecord> side_of(const nlohmann::json& drawn, const std::string& n
   for (size_t seed = 0; seed < drawn["values"].size(); ++seed) {
     const auto& value = drawn["values"][seed];
     const bool failed = drawn["failed"] == seed;
-    runs.push_back(test::made_up_record(name + std::to_string(seed), std::to_string(seed),
-                                        {value.is_null() ? NAN : value.get<double>()},
-                                        failed ? train::Ending::failed : train::Ending::finished));
+    runs.push_back(test::synthetic_record(name + std::to_string(seed), std::to_string(seed),
+                                          {value.is_null() ? NAN : value.get<double>()},
+                                          failed ? train::StopReason::failed : train::StopReason::finished));
     runs.back().recipe["model.name"] = name;
   }
   return runs;
@@ -120,7 +120,7 @@ TEST(Differences, OfDrawnGroupsAreThoseOfScipy) {
 TEST(Differences, OfManyRunsAreATable) {
   std::vector<RunRecord> runs;
   for (const auto& [name, top1] : {std::pair{"a", 0.5}, {"b", 0.6}, {"c", 0.49}, {"d", 0.4}, {"e", 0.5}}) {
-    runs.push_back(test::made_up_record(name, "0", {top1}));
+    runs.push_back(test::synthetic_record(name, "0", {top1}));
     runs.back().recipe["model.name"] = name;
   }
   const auto groups = grouped(runs);

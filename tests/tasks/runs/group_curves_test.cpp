@@ -15,10 +15,10 @@ namespace {
 using train::Event;
 
 TEST(GroupCurves, HaveBandsOfSeedsOverStepsAndTime) {
-  RunRecord alone = test::made_up_record("alone", "0", {0.4, 0.5});
+  RunRecord alone = test::synthetic_record("alone", "0", {0.4, 0.5});
   alone.recipe["model.name"] = "\"pvt\"";
   const auto groups =
-      grouped({test::made_up_record("a", "0", {0.6, 0.7, 0.8}), test::made_up_record("b", "1", {0.8, 0.9}), alone});
+      grouped({test::synthetic_record("a", "0", {0.6, 0.7, 0.8}), test::synthetic_record("b", "1", {0.8, 0.9}), alone});
   const auto curves = group_curves(groups);
   ASSERT_EQ(curves.size(), 2U);
   const report::Curve &steps = curves[0].at(0), &loss = curves[0].at(1);
@@ -36,7 +36,7 @@ TEST(GroupCurves, HaveBandsOfSeedsOverStepsAndTime) {
 }
 
 TEST(GroupCurves, AreNotDrawnOfWhatIsTheSameAtEachEvaluation) {
-  RunRecord run = test::made_up_record("a", "0", {0.5, 0.6});
+  RunRecord run = test::synthetic_record("a", "0", {0.5, 0.6});
   ASSERT_EQ(run.description.metrics.front().name, "top1");
   const auto charts_of_accuracy = [&] {
     return std::ranges::count(group_curves(grouped({run})).at(0), "Top-1 on the test images", &report::Curve::chart);
@@ -47,7 +47,7 @@ TEST(GroupCurves, AreNotDrawnOfWhatIsTheSameAtEachEvaluation) {
 }
 
 TEST(GroupCurves, ReadTheTimeOfOlderRunsFromTheirStepLines) {
-  RunRecord run = test::made_up_record("a", "0", {0.5, 0.6});
+  RunRecord run = test::synthetic_record("a", "0", {0.5, 0.6});
   for (Event& event : run.events) {
     if (event.kind == Event::Kind::evaluation)
       event.machine = {};

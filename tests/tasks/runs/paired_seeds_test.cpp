@@ -17,12 +17,12 @@ TEST(PairedSeeds, ShowWhatTheMeansHide) {
   const std::vector<double> plain{0.50, 0.60, 0.70};
   for (size_t seed = 0; seed < plain.size(); ++seed) {
     const std::string number = std::to_string(seed);
-    runs.push_back(test::made_up_record("plain" + number, number, {plain[seed]}));
+    runs.push_back(test::synthetic_record("plain" + number, number, {plain[seed]}));
     // A point better with every seed, which spread over twenty.
     runs.push_back(
-        test::made_up_record("cached" + number, number, {plain[seed] + 0.01 + 0.0001 * static_cast<double>(seed)}));
+        test::synthetic_record("cached" + number, number, {plain[seed] + 0.01 + 0.0001 * static_cast<double>(seed)}));
     runs.back().recipe["model.cache.kind"] = "\"grc\"";
-    runs.push_back(test::made_up_record("noisy" + number, number, {plain[seed] + (seed == 1 ? 0.03 : -0.01)}));
+    runs.push_back(test::synthetic_record("noisy" + number, number, {plain[seed] + (seed == 1 ? 0.03 : -0.01)}));
     runs.back().recipe["model.cache.kind"] = "\"fifo\"";
   }
   const auto groups = grouped(runs);

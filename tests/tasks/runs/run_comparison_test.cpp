@@ -30,12 +30,12 @@ namespace fs = std::filesystem;
 using train::Event;
 
 TEST(Comparison, OfDifferentTasksHasTheMetricsOfBoth) {
-  RunRecord language = test::made_up_record("lm", "0", {});
+  RunRecord language = test::synthetic_record("lm", "0", {});
   language.recipe["model.name"] = "\"xl\"";
   language.description = {};
   language.events = {{Event::Kind::evaluation, 10, 1, {{"perplexity", 20}}, {}, {}},
                      {Event::Kind::evaluation, 20, 1, {{"perplexity", 18}}, {}, {}}};
-  const auto groups = grouped({test::made_up_record("a", "0", {0.5, 0.6}), language});
+  const auto groups = grouped({test::synthetic_record("a", "0", {0.5, 0.6}), language});
   const report::Table table = report::results_table(compared(groups));
   std::string columns;
   for (const report::Column& column : table.columns) columns += column.name + "|";
@@ -52,8 +52,8 @@ TEST(Comparison, OfDifferentTasksHasTheMetricsOfBoth) {
 
 // A run that is older than a rule is shown with the value that it was made with, if its schedule is of the same kind.
 TEST(Comparison, ShowsTheRulesOfOlderRuns) {
-  RunRecord old = test::made_up_record("old", "0", {0.5}), fresh = test::made_up_record("fresh", "0", {0.7}),
-            cosine = test::made_up_record("cosine", "0", {0.6});
+  RunRecord old = test::synthetic_record("old", "0", {0.5}), fresh = test::synthetic_record("fresh", "0", {0.7}),
+            cosine = test::synthetic_record("cosine", "0", {0.6});
   for (RunRecord* run : {&old, &fresh}) run->recipe["schedule.kind"] = "\"one_cycle\"";
   cosine.recipe["schedule.kind"] = "\"cosine\"";
   fresh.recipe["schedule.rule"] = "\"pytorch\"";
@@ -135,13 +135,13 @@ TEST(Comparison, ReadsFoldersOfSeeds) {
 }
 
 TEST(Comparison, LeavesRunsThatAreNotOverOutOfWhatIsBest) {
-  RunRecord killed = test::made_up_record("killed", "0", {0.9}, std::nullopt);
+  RunRecord killed = test::synthetic_record("killed", "0", {0.9}, std::nullopt);
   killed.recipe["model.name"] = "\"pvt\"";
-  RunRecord spoilt = test::made_up_record("spoilt", "0", {}, train::Ending::not_finite);
+  RunRecord spoilt = test::synthetic_record("spoilt", "0", {}, train::StopReason::not_finite);
   spoilt.recipe["model.name"] = "\"swin\"";
   spoilt.status->message = "the loss is nan\nThe last good checkpoint is step 5";
-  const auto groups = grouped({test::made_up_record("a", "0", {0.5}), killed, spoilt, [] {
-                                 RunRecord other = test::made_up_record("b", "0", {0.6});
+  const auto groups = grouped({test::synthetic_record("a", "0", {0.5}), killed, spoilt, [] {
+                                 RunRecord other = test::synthetic_record("b", "0", {0.6});
                                  other.recipe["model.name"] = "\"t2t\"";
                                  return other;
                                }()});
@@ -159,7 +159,7 @@ TEST(Comparison, LeavesRunsThatAreNotOverOutOfWhatIsBest) {
 
 TEST(Comparison, LeavesRunsThatWereMeasuredOnSomethingElseOutOfWhatIsBest) {
   const auto language_run = [](const std::string& name, double bits, std::optional<double> uncoded, double bytes) {
-    RunRecord run = test::made_up_record(name, "0", {});
+    RunRecord run = test::synthetic_record(name, "0", {});
     run.recipe["model.name"] = "\"" + name + "\"";
     run.description.metrics = {
         {"bits", "bits per byte", report::ValueForm::fixed, report::Better::lower, /*decides=*/true},
@@ -186,8 +186,8 @@ TEST(Comparison, LeavesRunsThatWereMeasuredOnSomethingElseOutOfWhatIsBest) {
 
 // What the folders of runs say about their data.
 TEST(Comparison, LeavesRunsOnOtherDataOutOfWhatIsBest) {
-  const auto run_on = [](const std::string& name, double top1, train::RunFolder::KeptDigest digest, int64_t images) {
-    RunRecord run = test::made_up_record(name, "0", {top1});
+  const auto run_on = [](const std::string& name, double top1, train::RunFolder::SavedDigest digest, int64_t images) {
+    RunRecord run = test::synthetic_record(name, "0", {top1});
     run.recipe["model.name"] = "\"" + name + "\"";
     run.data = {{"evaluation", std::move(digest)}};
     run.description.evaluated = run.description.split_size = images;
@@ -230,7 +230,7 @@ TEST(Comparison, LeavesRunsOnOtherDataOutOfWhatIsBest) {
 // A seed of a group was trained, or evaluated, on the same data as the others.
 TEST(Comparison, GroupsRunsOnTheSameData) {
   const auto seed_on = [](const char* seed, const char* split, const char* digest) {
-    RunRecord run = test::made_up_record(std::string("run-") + seed, seed, {0.7});
+    RunRecord run = test::synthetic_record(std::string("run-") + seed, seed, {0.7});
     run.data = {{"training", data::DataDigest{"1111"}}, {"evaluation", data::DataDigest{"2222"}}};
     run.data[split] = data::DataDigest{digest};
     return run;
@@ -243,7 +243,7 @@ TEST(Comparison, GroupsRunsOnTheSameData) {
 // Seeds of a group, too; a group that is not compared has no such note.
 TEST(Comparison, SaysThatImageFilesMayHaveBeenReplaced) {
   const auto seed_on = [](const char* seed, const char* split, const char* times) {
-    RunRecord run = test::made_up_record(std::string("run-") + seed, seed, {0.7});
+    RunRecord run = test::synthetic_record(std::string("run-") + seed, seed, {0.7});
     for (const char* each : {"training", "evaluation"})
       run.data[each] = data::DataDigest{"1111", "", "2222", each == std::string(split) ? times : "3333"};
     return run;
@@ -263,8 +263,8 @@ TEST(Comparison, SaysThatImageFilesMayHaveBeenReplaced) {
 
 // The old digest of the data as they are now tells which of today's digests a run of 0.1.0 has.
 TEST(Comparison, SettlesOldDigestsByThePresentData) {
-  const auto run_on = [](const std::string& name, train::RunFolder::KeptDigest digest, const std::string& root) {
-    RunRecord run = test::made_up_record(name, "0", {0.7});
+  const auto run_on = [](const std::string& name, train::RunFolder::SavedDigest digest, const std::string& root) {
+    RunRecord run = test::synthetic_record(name, "0", {0.7});
     run.recipe["data.root"] = root;
     run.recipe["model.name"] = name;
     run.data = {{"evaluation", std::move(digest)}};
@@ -304,9 +304,9 @@ TEST(Comparison, SettlesOldDigestsByThePresentData) {
 TEST(Comparison, LeavesGroupsWithFailedSeedsOutOfWhatIsBest) {
   std::vector<RunRecord> runs;
   for (const char* seed : {"0", "1", "2"}) {
-    runs.push_back(test::made_up_record(std::string("a") + seed, seed, {0.5}));
-    runs.push_back(test::made_up_record(std::string("b") + seed, seed, {0.9},
-                                        *seed == '0' ? train::Ending::finished : train::Ending::not_finite));
+    runs.push_back(test::synthetic_record(std::string("a") + seed, seed, {0.5}));
+    runs.push_back(test::synthetic_record(std::string("b") + seed, seed, {0.9},
+                                          *seed == '0' ? train::StopReason::finished : train::StopReason::not_finite));
     runs.back().recipe["model.name"] = "\"b\"";
   }
   const auto groups = grouped(runs);
@@ -332,8 +332,8 @@ TEST(Comparison, LeavesGroupsWithFailedSeedsOutOfWhatIsBest) {
 TEST(Comparison, NamesWhatIsNotANumber) {
   std::vector<RunRecord> runs;
   for (const char* seed : {"0", "1", "2"}) {
-    runs.push_back(test::made_up_record(std::string("a") + seed, seed, {*seed == '1' ? NAN : 0.5, 0.4}));
-    runs.push_back(test::made_up_record(std::string("b") + seed, seed, {0.6, *seed == '2' ? NAN : 0.7}));
+    runs.push_back(test::synthetic_record(std::string("a") + seed, seed, {*seed == '1' ? NAN : 0.5, 0.4}));
+    runs.push_back(test::synthetic_record(std::string("b") + seed, seed, {0.6, *seed == '2' ? NAN : 0.7}));
     runs.back().recipe["model.name"] = "\"b\"";
   }
   const auto groups = grouped(runs);
@@ -351,7 +351,7 @@ TEST(Comparison, NamesWhatIsNotANumber) {
 
 TEST(PublishedTable, HasARowForEachRun) {
   const auto groups =
-      grouped({test::made_up_record("a", "0", {0.5}), test::made_up_record("b", "1", {0.7}, std::nullopt)});
+      grouped({test::synthetic_record("a", "0", {0.5}), test::synthetic_record("b", "1", {0.7}, std::nullopt)});
   EXPECT_EQ(
       report::csv_table(published_table(groups)),
       "run,recipe,seed,commit,device,date,state,step,top-1,best top-1,loss,training top-1,parameters,MACs,attention "

@@ -11,10 +11,10 @@ namespace cachet::tasks {
 namespace {
 
 TEST(RunGroups, AreRunsThatDifferInTheSeedAlone) {
-  RunRecord other = test::made_up_record("other", "0", {0.5});
+  RunRecord other = test::synthetic_record("other", "0", {0.5});
   other.recipe["model.name"] = "\"pvt\"";
-  const auto groups = grouped({test::made_up_record("a", "0", {0.5}), other, test::made_up_record("b", "1", {0.7}),
-                               test::made_up_record("again", "1", {0.7}), test::made_up_record("c", "2", {0.6})});
+  const auto groups = grouped({test::synthetic_record("a", "0", {0.5}), other, test::synthetic_record("b", "1", {0.7}),
+                               test::synthetic_record("again", "1", {0.7}), test::synthetic_record("c", "2", {0.6})});
   ASSERT_EQ(groups.size(), 3U);
   EXPECT_EQ(groups[0].title(), "a (3 seeds)");
   EXPECT_EQ(groups[1].title(), "other");
@@ -23,7 +23,7 @@ TEST(RunGroups, AreRunsThatDifferInTheSeedAlone) {
 
 // A run that is older than an option belongs to those that left it at its default.
 TEST(RunGroups, AreNotTornByOptionsThatAreNewerThanARun) {
-  RunRecord old = test::made_up_record("old", "0", {0.5}), fresh = test::made_up_record("fresh", "1", {0.7});
+  RunRecord old = test::synthetic_record("old", "0", {0.5}), fresh = test::synthetic_record("fresh", "1", {0.7});
   fresh.recipe["train.device"] = "\"auto\"";
   fresh.default_keys = {"train.device"};
   EXPECT_EQ(grouped({old, fresh}).size(), 1U);
@@ -34,7 +34,7 @@ TEST(RunGroups, AreNotTornByOptionsThatAreNewerThanARun) {
 
 // A run that is older than a rule was made with the earlier one: it is no seed of a run that has the new rule.
 TEST(RunGroups, AreTornByARuleThatHasChangedSince) {
-  RunRecord old = test::made_up_record("old", "0", {0.5}), fresh = test::made_up_record("fresh", "1", {0.7});
+  RunRecord old = test::synthetic_record("old", "0", {0.5}), fresh = test::synthetic_record("fresh", "1", {0.7});
   for (RunRecord* run : {&old, &fresh}) run->recipe["schedule.kind"] = "\"arena\"";
   fresh.recipe["schedule.first_update"] = "0";
   fresh.default_keys = {"schedule.first_update"};
@@ -46,7 +46,7 @@ TEST(RunGroups, AreTornByARuleThatHasChangedSince) {
 }
 
 TEST(RunGroups, AreNotTornByNamesThatAnOlderRunLacks) {
-  RunRecord old = test::made_up_record("old", "0", {0.5}), fresh = test::made_up_record("fresh", "1", {0.7});
+  RunRecord old = test::synthetic_record("old", "0", {0.5}), fresh = test::synthetic_record("fresh", "1", {0.7});
   fresh.recipe["data.class_names"] = "[\"cat\", \"dog\"]";
   EXPECT_EQ(grouped({old, fresh}).size(), 1U);
   EXPECT_EQ(grouped({fresh, old}).size(), 1U);
@@ -55,7 +55,7 @@ TEST(RunGroups, AreNotTornByNamesThatAnOlderRunLacks) {
 }
 
 TEST(RunGroups, TellRunsOfOneNameApart) {
-  RunRecord first = test::made_up_record("a", "0", {0.5}), second = first;
+  RunRecord first = test::synthetic_record("a", "0", {0.5}), second = first;
   second.path = "old/a";
   second.recipe["model.name"] = "\"pvt\"";
   const auto groups = grouped({first, second});
@@ -65,7 +65,7 @@ TEST(RunGroups, TellRunsOfOneNameApart) {
 
 TEST(RunGroups, AreNamedByAsManyFoldersAsItTakes) {
   const auto run_at = [](const std::string& path, const std::string& name, const char* model) {
-    RunRecord run = test::made_up_record(name, "0", {0.5});
+    RunRecord run = test::synthetic_record(name, "0", {0.5});
     run.path = path;
     run.recipe["model.name"] = model;
     return run;
@@ -85,24 +85,24 @@ TEST(RunGroups, CountTheRunsThatAreOver) {
     for (const RunRecord* run : group.counted()) all += run->name;
     return all;
   };
-  auto groups = grouped({test::made_up_record("a", "0", {0.5}), test::made_up_record("b", "1", {0.7}, std::nullopt),
-                         test::made_up_record("c", "2", {0.6}, train::Ending::early_stop),
-                         test::made_up_record("d", "3", {0.6}, train::Ending::interrupted),
-                         test::made_up_record("e", "4", {0.6}, train::Ending::out_of_time),
-                         test::made_up_record("f", "5", {}, train::Ending::finished)});
+  auto groups = grouped({test::synthetic_record("a", "0", {0.5}), test::synthetic_record("b", "1", {0.7}, std::nullopt),
+                         test::synthetic_record("c", "2", {0.6}, train::StopReason::early_stop),
+                         test::synthetic_record("d", "3", {0.6}, train::StopReason::interrupted),
+                         test::synthetic_record("e", "4", {0.6}, train::StopReason::out_of_time),
+                         test::synthetic_record("f", "5", {}, train::StopReason::finished)});
   EXPECT_EQ(names(groups.at(0)), "ace");
   groups[0].missing = {7};
   EXPECT_NE(comparison_notes(groups).find("leave out seed 1 (running at step 10 of 30), 3 (interrupted at step 10 of "
                                           "30), 5 (not evaluated), 7 (not begun)."),
             std::string::npos)
       << comparison_notes(groups);
-  groups =
-      grouped({test::made_up_record("b", "1", {0.7}, std::nullopt), test::made_up_record("d", "3", {}, std::nullopt)});
+  groups = grouped(
+      {test::synthetic_record("b", "1", {0.7}, std::nullopt), test::synthetic_record("d", "3", {}, std::nullopt)});
   EXPECT_EQ(names(groups.at(0)), "b") << "where none is over, what was evaluated";
   groups =
-      grouped({test::made_up_record("b", "1", {}, std::nullopt), test::made_up_record("d", "3", {}, std::nullopt)});
+      grouped({test::synthetic_record("b", "1", {}, std::nullopt), test::synthetic_record("d", "3", {}, std::nullopt)});
   EXPECT_EQ(names(groups.at(0)), "bd") << "before the first evaluation, all";
-  RunRecord old = test::made_up_record("old", "0", {0.5});
+  RunRecord old = test::synthetic_record("old", "0", {0.5});
   old.status.reset();
   EXPECT_TRUE(old.is_over()) << "a folder that does not tell";
 }

@@ -14,7 +14,8 @@ namespace {
 using train::Event;
 
 TEST(RunValues, AreMeansAndBestsOverSeeds) {
-  const auto groups = grouped({test::made_up_record("a", "0", {0.8, 0.7}), test::made_up_record("b", "1", {0.6, 0.9})});
+  const auto groups =
+      grouped({test::synthetic_record("a", "0", {0.8, 0.7}), test::synthetic_record("b", "1", {0.6, 0.9})});
   const std::vector<RunValue> alone = run_values(groups.at(0).runs[0]), all = group_values(groups[0]);
   EXPECT_EQ(test::value_of(alone, "top-1").value, 0.7);
   EXPECT_EQ(test::value_of(alone, "top-1").spread, 0.01);
@@ -30,7 +31,7 @@ TEST(RunValues, AreMeansAndBestsOverSeeds) {
 }
 
 TEST(RunValues, KnowNoBestOfWhatTheyDoNotKnow) {
-  RunRecord run = test::made_up_record("a", "0", {});
+  RunRecord run = test::synthetic_record("a", "0", {});
   Event event{Event::Kind::evaluation, 3, 1, {{"bleu", 27.3}, {"chrf", 0.00012345}}, {}, {}};
   run.events = {event};
   const std::vector<RunValue> values = run_values(run);

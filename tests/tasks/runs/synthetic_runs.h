@@ -14,7 +14,7 @@
 namespace cachet::test {
 
 /// Evaluations at steps 10, 20, … with these accuracies, a step line at each, ten seconds apart.
-inline std::vector<train::Event> made_up_events(const std::vector<double>& accuracies) {
+inline std::vector<train::Event> synthetic_events(const std::vector<double>& accuracies) {
   std::vector<train::Event> events;
   for (size_t i = 0; i < accuracies.size(); ++i) {
     const auto step = static_cast<int64_t>(10 * (i + 1));
@@ -29,9 +29,9 @@ inline std::vector<train::Event> made_up_events(const std::vector<double>& accur
   return events;
 }
 
-inline tasks::RunRecord made_up_record(const std::string& name, const std::string& seed,
-                                       const std::vector<double>& accuracies,
-                                       std::optional<train::Ending> ending = train::Ending::finished) {
+inline tasks::RunRecord synthetic_record(const std::string& name, const std::string& seed,
+                                         const std::vector<double>& accuracies,
+                                         std::optional<train::StopReason> ending = train::StopReason::finished) {
   tasks::RunRecord run;
   run.path = "runs/" + name;
   run.name = name;
@@ -42,10 +42,10 @@ inline tasks::RunRecord made_up_record(const std::string& name, const std::strin
   run.device = "2 threads of a processor";
   run.status.emplace();
   run.status->running = !ending;
-  run.status->ending = ending.value_or(train::Ending::finished);
+  run.status->ending = ending.value_or(train::StopReason::finished);
   run.status->step = 10;
   run.status->total_steps = 30;
-  run.events = made_up_events(accuracies);
+  run.events = synthetic_events(accuracies);
   run.data = {{"evaluation", data::DataDigest{"0000"}}};
   run.description.parameters = 1000;
   run.description.words = {"image", "images", "img/s", "test"};

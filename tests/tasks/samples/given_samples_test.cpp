@@ -8,7 +8,7 @@ namespace cachet::tasks {
 namespace {
 
 /// Answers a text by itself, knows no "bad" one, and keeps how many it got at once.
-class Echo : public AnswersGivenSamples {
+class Echo : public Predictor {
  public:
   SampleForm sample_form() const override { return SampleForm::text; }
   std::unique_ptr<PreparedSample> prepare_given(const std::string& sample) override {

@@ -283,7 +283,7 @@ TEST_F(SequenceClassificationTest, DryRunNeedsNoData) {
   EXPECT_NE(why->find("nowhere"), std::string::npos);
   EXPECT_FALSE(plan().task->absent_data());
   const RecipePlan small = reduced(elsewhere);
-  const DryRun dry = dry_run(*small.build(Splits::made_up), small.training);
+  const DryRun dry = dry_run(*small.build(Splits::synthetic), small.training);
   EXPECT_EQ(dry.step_samples, 4);
 }
 
@@ -303,7 +303,7 @@ TEST_F(SequenceClassificationTest, ModelAndDataMustAgree) {
 TEST_F(SequenceClassificationTest, LabelSmoothingChangesTheLossAlone) {
   const auto first_loss = [&](const std::vector<std::string>& settings) {
     const auto task = plan(settings).build();
-    auto stream = task->training_stream(0, 0);
+    auto stream = task->training_batches(0, 0);
     EXPECT_TRUE(stream->fetch());
     stream->prepare();
     return stream->forward().loss.item<double>();

@@ -188,7 +188,7 @@ TEST_F(TranslationTaskTest, ResumesBitByBitInMidEpochWhateverTheCacheAndTheNorm)
 // The gradient of a step is that of the sum over its target tokens, however they are cut into micro-batches.
 TEST_F(TranslationTaskTest, MicroBatchesWeighByTheirTokens) {
   const auto task = plan({"train.epochs=1"}).build();
-  const auto stream = task->training_stream(0, 0);
+  const auto stream = task->training_batches(0, 0);
   int64_t samples = 0, micro_batches = 0;
   double weight = 0;
   std::set<double> weights;
@@ -356,7 +356,7 @@ TEST_F(TranslationTaskTest, DryRunsNeedNoData) {
   std::filesystem::remove(folder_ / "train.de");
   std::filesystem::remove(folder_ / "words.txt");
   const RecipePlan made = reduced(plan());
-  const auto task = made.build(Splits::made_up);
+  const auto task = made.build(Splits::synthetic);
   const DryRun cost = dry_run(*task, made.training);
   EXPECT_GT(cost.step_seconds, 0);
   EXPECT_GT(cost.evaluation_seconds, 0);

@@ -193,7 +193,7 @@ TEST(EvaluationFaults, AnEvaluationWithoutTheMetricThatDecidesLosesNoStep) {
   EXPECT_NE(test::thrown_message<std::runtime_error>([&] { train_toy(folder / "run", broken); }).find("\"top1\""),
             std::string::npos);
   EXPECT_EQ(test::last_checkpoint(folder / "run").state.step, 4);
-  EXPECT_EQ(train_toy(folder / "run").ending, Ending::finished);
+  EXPECT_EQ(train_toy(folder / "run").ending, StopReason::finished);
 }
 
 TEST(EvaluationFaults, WhatAnEvaluationAddsWritesNoWeights) {
@@ -272,7 +272,7 @@ TEST(OldCheckpoint, OfVersion010Resumes) {
   ToyHooks hooks;
   hooks.before_evaluation = [&] { evaluated.push_back(1); };
   const Outcome outcome = train_toy(folder / "run", hooks, settings);
-  EXPECT_EQ(outcome.ending, Ending::early_stop) << "its patience counts on";
+  EXPECT_EQ(outcome.ending, StopReason::early_stop) << "its patience counts on";
   EXPECT_EQ(outcome.step, 28);
   EXPECT_EQ(evaluated.size(), 2U) << "what it had evaluated is not evaluated again";
   const std::string after = test::events_text(folder / "run");

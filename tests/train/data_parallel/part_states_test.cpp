@@ -227,7 +227,7 @@ TEST(PartStates, TheFirstsReachesAllProcessesBitByBit) {
   for (auto& model : models) model = std::make_unique<PartsModel>();
   models[0]->memory.copy_(at::tensor({-0.0, std::nan(""), 1e-310}, at::kDouble));
   models[0]->passes.fill_((int64_t{1} << 53) + 1);
-  test::play_well(2, [&](const std::shared_ptr<processes::Processes>& own) {
+  test::play_well(2, [&](const std::shared_ptr<processes::ProcessGroup>& own) {
     PartsModel& model = *models[static_cast<size_t>(own->rank())];
     PartStates parts(model, parts_options(StateRule::first, own->rank(), 2, 1).train);
     parts.begin(0);
@@ -253,7 +253,7 @@ LeftByParts trained_parts(StateRule state, int64_t processes, int64_t parts, int
   std::vector<std::unique_ptr<PartsTask>> tasks;
   for (int64_t rank = 0; rank < processes; ++rank)
     tasks.push_back(std::make_unique<PartsTask>(parts_options(state, rank, processes, parts).train, dropout));
-  const auto train = [&](int64_t rank, const std::shared_ptr<processes::Processes>& own) {
+  const auto train = [&](int64_t rank, const std::shared_ptr<processes::ProcessGroup>& own) {
     PartsTask& task = *tasks[static_cast<size_t>(rank)];
     LiveRun live(task, parts_options(state, rank, processes, parts), own);
     if (from != nullptr) live.restore(*from);
@@ -263,7 +263,7 @@ LeftByParts trained_parts(StateRule state, int64_t processes, int64_t parts, int
     if (rank == 0) {
       checkpoint = live.capture();
     } else {
-      live.give_own_state();
+      live.send_state();
       return;
     }
     left.weight = task.parts_model().weight.detach().clone();
@@ -280,7 +280,7 @@ LeftByParts trained_parts(StateRule state, int64_t processes, int64_t parts, int
   if (processes == 1)
     train(0, nullptr);
   else
-    test::play_well(processes, [&](const std::shared_ptr<processes::Processes>& own) { train(own->rank(), own); });
+    test::play_well(processes, [&](const std::shared_ptr<processes::ProcessGroup>& own) { train(own->rank(), own); });
   return left;
 }
 

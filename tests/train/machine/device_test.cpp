@@ -167,7 +167,7 @@ struct MovableModel : torch::nn::Module {
   at::Tensor weight, table;
 };
 
-struct MovableTask : Task {
+struct MovableTask : TrainingTask {
   explicit MovableTask(MoveFault fault) : movable(std::make_shared<MovableModel>(fault)) {}
 
   torch::nn::Module& model() override { return *movable; }
@@ -180,9 +180,9 @@ struct MovableTask : Task {
     return rows;
   }
   Metrics evaluate(const EvaluationProgress&) override {
-    return {{"loss", read_numbers({movable->forward(batch()).square().sum()}).at(0)}};
+    return {{"loss", copy_to_host({movable->forward(batch()).square().sum()}).at(0)}};
   }
-  struct Stream : TrainingStream {
+  struct Stream : TrainingBatches {
     explicit Stream(MovableTask& owner) : task(owner) {}
     bool fetch() override { return true; }
     void prepare() override { rows = task.batch(); }
@@ -197,7 +197,9 @@ struct MovableTask : Task {
     MovableTask& task;
     at::Tensor rows;
   };
-  std::unique_ptr<TrainingStream> training_stream(int64_t, int64_t) override { return std::make_unique<Stream>(*this); }
+  std::unique_ptr<TrainingBatches> training_batches(int64_t, int64_t) override {
+    return std::make_unique<Stream>(*this);
+  }
 
   std::shared_ptr<MovableModel> movable;
 };

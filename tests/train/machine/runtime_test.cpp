@@ -37,7 +37,7 @@ TEST_F(ControlGroup, MayHaveNoLimit) {
 TEST(AvailableBytes, AreSome) { EXPECT_GT(available_bytes().value_or(1), 0); }
 
 TEST(UseThreads, RefusesMoreThanARunMayHave) {
-  EXPECT_NE(test::thrown_message<std::runtime_error>([] { use_threads(kMostThreads + 1); }).find("more than the"),
+  EXPECT_NE(test::thrown_message<std::runtime_error>([] { use_threads(kMaxThreads + 1); }).find("more than the"),
             std::string::npos);
 }
 

@@ -186,7 +186,7 @@ TEST(Gradients, AreMeasuredAndClippedTogether) {
   const ParameterGroups groups = parameter_groups(model);
   std::vector<NamedParameter> all = groups.decayed;
   all.insert(all.end(), groups.undecayed.begin(), groups.undecayed.end());
-  const auto norm = [&] { return norm_of_norms(read_numbers({gradient_norms(all)})); };
+  const auto norm = [&] { return norm_of_norms(copy_to_host({gradient_norms(all)})); };
   EXPECT_NEAR(norm(), 8, 1e-6);
   clip_gradients(all, 8, 10);
   EXPECT_NEAR(norm(), 8, 1e-6);
@@ -207,11 +207,11 @@ TEST(Gradients, TheFirstTensorThatIsNotFiniteIsFoundAmongAllTypes) {
 }
 
 TEST(Numbers, AreReadTogetherInTheirOrder) {
-  EXPECT_TRUE(read_numbers({}).empty());
+  EXPECT_TRUE(copy_to_host({}).empty());
   const int64_t large = (int64_t{1} << 40) + 1;  // no float32 holds it
-  EXPECT_EQ(read_numbers({at::full({}, 0.5), at::full({2}, large, at::kLong), at::full({}, 0.1, at::kDouble)}),
+  EXPECT_EQ(copy_to_host({at::full({}, 0.5), at::full({2}, large, at::kLong), at::full({}, 0.1, at::kDouble)}),
             (std::vector<double>{0.5, static_cast<double>(large), static_cast<double>(large), 0.1}));
-  EXPECT_EQ(read_numbers({at::ones({2}, at::TensorOptions(at::kMeta)), at::ones({})}), (std::vector<double>{0, 0, 0}));
+  EXPECT_EQ(copy_to_host({at::ones({2}, at::TensorOptions(at::kMeta)), at::ones({})}), (std::vector<double>{0, 0, 0}));
 }
 
 /// One weight under two names, as an embedding and the head that scores with it have it.
@@ -236,7 +236,7 @@ TEST(SharedWeights, AreCountedSteppedDecayedAveragedAndSavedOnce) {
   const auto optimizer = make_optimizer(options, groups);
   WeightAverage average(model, {0.75});
   model.weight.mutable_grad() = at::full({2, 2}, 1.0);
-  EXPECT_NEAR(norm_of_norms(read_numbers({gradient_norms(groups.decayed)})), 2, 1e-12);
+  EXPECT_NEAR(norm_of_norms(copy_to_host({gradient_norms(groups.decayed)})), 2, 1e-12);
   optimizer->step({0.1});
   const double stepped = 1 - 0.1 * (1 + 0.5 * 1);
   EXPECT_NEAR(first_of(model.weight), stepped, 1e-7);
@@ -316,8 +316,8 @@ TEST(WeightAverage, HasStatesOfItsOwnUntilTheNextUpdate) {
   count.fill_(9);
   average.update(1);
   const auto passes = [&] { count.fill_(first_of(model.at_name("weight"))); };
-  EXPECT_TRUE(average.renew_states(passes));
-  EXPECT_FALSE(average.renew_states(passes)) << "they are the same";
+  EXPECT_TRUE(average.recalibrate(passes));
+  EXPECT_FALSE(average.recalibrate(passes)) << "they are the same";
   EXPECT_EQ(first_of(model.at_name("weight")), 5);
   EXPECT_EQ(first_of(count), 9) << "the model has its own";
   EXPECT_EQ(first_of(average.state().at("count")), 2) << "made by the averaged weights";
@@ -329,7 +329,7 @@ TEST(WeightAverage, HasStatesOfItsOwnUntilTheNextUpdate) {
   WeightAverage resumed(model, {0.75});
   resumed.load_state(average.state());
   EXPECT_EQ(first_of(resumed.state().at("count")), 2);
-  EXPECT_FALSE(resumed.renew_states(passes));
+  EXPECT_FALSE(resumed.recalibrate(passes));
   resumed.update(2);
   EXPECT_EQ(first_of(resumed.state().at("count")), 9) << "the average has moved on";
 }

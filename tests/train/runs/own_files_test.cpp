@@ -196,7 +196,7 @@ TEST_F(OwnFiles, AResumeDoesNotPassOverACheckpointOfANewerCachet) {
   EXPECT_NE(said.find("manifest.json: its schema is 2"), std::string::npos) << said;
   EXPECT_NE(said.find("use a newer cachet"), std::string::npos) << said;
   test::write_bytes(checkpoint() / kManifestName, good);
-  EXPECT_EQ(test::train_toy(run()).ending, Ending::finished);
+  EXPECT_EQ(test::train_toy(run()).ending, StopReason::finished);
 }
 
 /// Writes what `change` makes of a checkpoint's state.json, as if it had been saved so.

@@ -135,8 +135,8 @@ TEST(RunStatus, TellsARunThatIsTrainedFromOneThatWasKilled) {
 TEST(RunStatus, KeepsEveryEndingAndRefusesDamage) {
   const test::TemporaryDirectory folder;
   const fs::path file = folder / "status.json";
-  for (const Ending ending : {Ending::finished, Ending::early_stop, Ending::out_of_time, Ending::interrupted,
-                              Ending::not_finite, Ending::failed}) {
+  for (const StopReason ending : {StopReason::finished, StopReason::early_stop, StopReason::out_of_time,
+                                  StopReason::interrupted, StopReason::not_finite, StopReason::failed}) {
     Status status;
     status.running = false;
     status.ending = ending;

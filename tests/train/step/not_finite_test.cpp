@@ -60,7 +60,7 @@ void expect_stopped_in_time(const Injection& injection) {
   const TemporaryDirectory folder;
   const Outcome outcome = train_toy(folder / "run", injecting(injection), {"train.checkpoint_every=\"1 step\""});
   SCOPED_TRACE(outcome.message);
-  EXPECT_EQ(outcome.ending, Ending::not_finite);
+  EXPECT_EQ(outcome.ending, StopReason::not_finite);
   EXPECT_EQ(outcome.exit_code(), 1);
   EXPECT_NE(outcome.message.find("step " + std::to_string(injection.step()) + " "), std::string::npos);
   const bool in_gradient = injection.place == Place::gradient;
@@ -102,7 +102,7 @@ TEST(NotFinite, NamesAStateThatFloat32CannotSquare) {
     model.memory_.fill_(3e38);
   };
   const Outcome outcome = train_toy(folder / "run", hooks);
-  EXPECT_EQ(outcome.ending, Ending::not_finite);
+  EXPECT_EQ(outcome.ending, StopReason::not_finite);
   EXPECT_NE(outcome.message.find("; memory of the model holds numbers up to 2.7e+38"), std::string::npos)
       << outcome.message;
 }
@@ -113,7 +113,7 @@ TEST(NotFinite, SavesNoWeightsThatOverflowInTheUpdate) {
   const Outcome outcome = train_toy(folder / "run", {},
                                     {"optimizer.lr=1e38", "optimizer.weight_decay=1e38", "schedule.warmup=\"0 steps\"",
                                      "train.checkpoint_every=\"1 step\"", "train.epochs=1"});
-  EXPECT_EQ(outcome.ending, Ending::not_finite) << outcome.message;
+  EXPECT_EQ(outcome.ending, StopReason::not_finite) << outcome.message;
   EXPECT_FALSE(fs::exists(folder / "run" / "checkpoints" / "last"));
 }
 

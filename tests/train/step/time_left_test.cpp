@@ -12,14 +12,14 @@ namespace {
 
 using test::TemporaryDirectory;
 
-TrainOptions options_of(Span evaluate, Span save) {
+TrainOptions options_of(Duration evaluate, Duration save) {
   TrainOptions options;
   options.evaluate_every = evaluate;
   options.checkpoint_every = save;
   return options;
 }
 
-constexpr Span steps(int64_t count) { return {count, Span::Unit::steps}; }
+constexpr Duration steps(int64_t count) { return {count, Span::Unit::steps}; }
 
 /// Counts step by step, as the trainer goes.
 WorkLeft counted(const TrainOptions& options, int64_t total, int64_t step) {
@@ -46,7 +46,7 @@ TEST(TimeLeft, WorkIsThatOfEachStepToCome) {
 }
 
 TEST(TimeLeft, SpansThatNeverCloseAreOneEvaluationAtTheEnd) {
-  const Span never{int64_t{1} << 62, Span::Unit::epochs};
+  const Duration never{int64_t{1} << 62, Span::Unit::epochs};
   const WorkLeft left = work_left(options_of(never, never), 1000, 50, 0);
   EXPECT_EQ(left.evaluations, 1);
   EXPECT_EQ(left.checkpoints, 1);

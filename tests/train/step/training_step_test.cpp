@@ -46,7 +46,7 @@ class StepModel : public torch::nn::Module {
 
 /// Squared errors of 12 rows, cut into micro-batches of any sizes. A row weighs as much as `row_weights` says: tokens
 /// of a sentence, objects of an image.
-struct StepTask : Task {
+struct StepTask : TrainingTask {
   std::vector<int64_t> sizes{12};
   std::vector<double> row_weights = std::vector<double>(12, 1);
   double penalty = 0;
@@ -65,7 +65,7 @@ struct StepTask : Task {
     return run;
   }
 
-  struct Stream : TrainingStream {
+  struct Stream : TrainingBatches {
     explicit Stream(StepTask& owner) : task(owner) {}
     bool fetch() override { return ++number < static_cast<int64_t>(task.sizes.size()); }
     ForwardResult forward() override {
@@ -86,16 +86,19 @@ struct StepTask : Task {
     StepTask& task;
     int64_t number = -1;
   };
-  std::unique_ptr<TrainingStream> training_stream(int64_t, int64_t) override { return std::make_unique<Stream>(*this); }
+  std::unique_ptr<TrainingBatches> training_batches(int64_t, int64_t) override {
+    return std::make_unique<Stream>(*this);
+  }
 };
 
-StepSummary take_step(StepTask& task, double clip_norm = 0, std::shared_ptr<processes::Processes> processes = nullptr) {
+StepSummary take_step(StepTask& task, double clip_norm = 0,
+                      std::shared_ptr<processes::ProcessGroup> processes = nullptr) {
   Options options;
   options.optimizer.kind = OptimizerOptions::Kind::sgd;
   options.optimizer.weight_decay = 0.01;
   options.train.clip_norm = clip_norm;
   TrainingStep step(task, options, std::move(processes));
-  const auto stream = task.training_stream(0, 0);
+  const auto stream = task.training_batches(0, 0);
   return step.run(*stream, task.batches_per_epoch(), {0.1});
 }
 
@@ -137,7 +140,7 @@ struct TwoDivisorsTask : StepTask {
   std::vector<double> counted{0, 0, 1, 0, 0, 0, 0, 3, 1, 0, 0, 2};
   std::vector<std::pair<int64_t, int64_t>> parts;  // rows of each micro-batch: the first, and how many
 
-  struct Stream : TrainingStream {
+  struct Stream : TrainingBatches {
     explicit Stream(TwoDivisorsTask& owner) : task(owner) {}
     std::vector<double> counts_of(const std::pair<int64_t, int64_t>& part) const {
       const auto first = task.counted.begin() + part.first;
@@ -173,7 +176,9 @@ struct TwoDivisorsTask : StepTask {
     int64_t fetched = 0, number = -1;
     double scale = 0;
   };
-  std::unique_ptr<TrainingStream> training_stream(int64_t, int64_t) override { return std::make_unique<Stream>(*this); }
+  std::unique_ptr<TrainingBatches> training_batches(int64_t, int64_t) override {
+    return std::make_unique<Stream>(*this);
+  }
   int64_t batches_per_epoch() const override { return std::ssize(parts); }
 };
 
@@ -203,7 +208,7 @@ TEST(TrainingStep, ADivisorThatIsCountedAheadIsTheWholeSteps) {
   std::array<TwoDivisorsTask, 2> of_processes;
   of_processes[0].parts = {{0, 2}, {3, 4}};
   of_processes[1].parts = {{2, 1}, {7, 5}};
-  test::play_well(2, [&](const std::shared_ptr<processes::Processes>& own) {
+  test::play_well(2, [&](const std::shared_ptr<processes::ProcessGroup>& own) {
     TwoDivisorsTask& task = of_processes[static_cast<size_t>(own->rank())];
     expect_whole(task, take_step(task, /*clip_norm=*/0, own));
   });
@@ -214,7 +219,7 @@ TEST(TrainingStep, AStepThatHasFewerMicroBatchesEnds) {
   task.parts = {{0, 12}};
   Options options;
   TrainingStep step(task, options);
-  const auto stream = task.training_stream(0, 0);
+  const auto stream = task.training_batches(0, 0);
   EXPECT_EQ(test::thrown_message<std::runtime_error>([&] { step.run(*stream, 2, {0.1}); }),
             "the training data ended before the epoch did");
 }

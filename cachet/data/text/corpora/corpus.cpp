@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 constexpr std::array<config::Choice<CorpusTokens>, 3> kCorpusTokens{
     {{"words", CorpusTokens::words}, {"subwords", CorpusTokens::subwords}, {"bytes", CorpusTokens::bytes}}};
 
-constexpr uint64_t kMostVocabularyBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxVocabularyBytes = uint64_t{1} << 30;
 
 // Names of a split, as people write them.
 std::vector<std::string> split_words(SequenceSplit split) {
@@ -163,7 +163,7 @@ CorpusOptions read_corpus_options(const config::View& data, DataRoot root) {
   const bool words = options.tokens == CorpusTokens::words;
   options.vocabulary_file = data.text("vocabulary_file", words ? "words.txt" : "subwords.model");
   options.vocabulary_hash = data.text("vocabulary_hash", options.vocabulary_hash);
-  options.vocabulary = data.integer("vocabulary", words ? 33278 : 8000, {2, kMostTokens});
+  options.vocabulary = data.integer("vocabulary", words ? 33278 : 8000, {2, kMaxTokens});
   return options;
 }
 
@@ -195,7 +195,7 @@ VocabularyFile read_vocabulary_file(const CorpusOptions& options, const fs::path
                                       options.vocabulary_file.string() + "` makes it of the training text"
                                 : "`cachet data subwords --line-ends` makes it of a folder of texts");
     });
-  return {path, named_by({"data.vocabulary_file"}, [&] { return io::read_text_file(path, kMostVocabularyBytes); })};
+  return {path, named_by({"data.vocabulary_file"}, [&] { return io::read_text_file(path, kMaxVocabularyBytes); })};
 }
 
 std::unique_ptr<const TextEncoder> make_corpus_encoder(const CorpusOptions& options, const fs::path& working_folder) {

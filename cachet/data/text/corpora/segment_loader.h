@@ -17,16 +17,16 @@ struct SegmentBatch {
   int64_t number = 0;       // within the epoch
 };
 
-/// Makes the segments of `Lanes`.
+/// Makes the segments of `BatchRows`.
 class SegmentLoader {
  public:
   /// Throws std::invalid_argument when the options make no sense.
-  SegmentLoader(std::shared_ptr<const TokenSequence> tokens, LaneOptions lanes, LoaderOptions loader = {},
+  SegmentLoader(std::shared_ptr<const TokenSequence> tokens, BatchRowOptions batch_rows, LoaderOptions loader = {},
                 Shard shard = {});
 
   int64_t batches() const { return loader_.batches(); }  // of one epoch
   /// As BatchLoader::stream.
-  BatchStream<SegmentBatch> stream(int64_t epoch, int64_t first_batch = 0) const {
+  BatchIterator<SegmentBatch> stream(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.stream(epoch, first_batch);
   }
   /// As BatchLoader's.
@@ -41,8 +41,8 @@ class SegmentLoader {
 /// shared out among the lanes in pieces that differ by at most one token, so that each is a target once; a lane that
 /// ends before the others has target −1 there. Throws std::invalid_argument unless each lane has a target, and
 /// std::out_of_range for places that no lane has.
-SegmentBatch evaluation_segment(const TokenSequence& tokens, const LaneOptions& options, int64_t first);
+SegmentBatch evaluation_segment(const TokenSequence& tokens, const BatchRowOptions& options, int64_t first);
 /// How many such segments there are.
-int64_t evaluation_segments(int64_t tokens, const LaneOptions& options);
+int64_t evaluation_segments(int64_t tokens, const BatchRowOptions& options);
 
 }  // namespace cachet::data

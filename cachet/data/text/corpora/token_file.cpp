@@ -21,11 +21,11 @@ namespace {
 constexpr std::string_view kTokenFileMark = "CACHTOK2", kFirstTokenFileMark = "CACHTOK1";
 constexpr size_t kHeaderBytes = 160, kFirstHeaderBytes = 128, kFingerprintAt = 48, kFingerprintBytes = 64;
 constexpr size_t kBlockBytesAt = 112, kTableChecksumAt = 116, kIsCodedAt = 120, kCodedAt = 128, kHeaderChecksumAt = 156;
-constexpr int64_t kMostNarrowIds = int64_t{1} << 16;
+constexpr int64_t kMaxNarrowIds = int64_t{1} << 16;
 constexpr size_t kPieceBytes = size_t{1} << 20, kBlockBytes = size_t{1} << 16, kChecksumBytes = 4;
 constexpr const char* kMadeAnew = "; `cachet data tokens` makes it anew";
 
-bool fits_two_bytes(int64_t vocabulary) { return vocabulary <= kMostNarrowIds; }
+bool fits_two_bytes(int64_t vocabulary) { return vocabulary <= kMaxNarrowIds; }
 int64_t id_bytes(bool narrow) { return narrow ? 2 : 4; }
 
 uint64_t blocks_of(uint64_t bytes) { return (bytes + kBlockBytes - 1) / kBlockBytes; }
@@ -97,7 +97,7 @@ TokenFile::TokenFile(std::unique_ptr<const io::ByteSource> source, std::string n
   facts_ = {number_at(16), {}, number_at(24), {number_at(32), number_at(40)}};
   if (has_checksums && io::little_endian<uint32_t>(header, kIsCodedAt) != 0)
     facts_.coded = {{number_at(kCodedAt), number_at(kCodedAt + 8)}, number_at(kCodedAt + 16)};
-  if (facts_.vocabulary < 1 || facts_.vocabulary > kMostTokens)
+  if (facts_.vocabulary < 1 || facts_.vocabulary > kMaxTokens)
     fail("its header is damaged: a vocabulary of " + std::to_string(facts_.vocabulary) + " tokens");
   if (facts_.text.characters > facts_.text.bytes)
     fail("its header is damaged: a text of " + std::to_string(facts_.text.characters) + " characters in " +
@@ -228,8 +228,8 @@ void TokenFile::require(const Vocabulary& vocabulary) const {
 
 TokenFileWriter::TokenFileWriter(std::filesystem::path path, const Vocabulary& vocabulary)
     : path_(std::move(path)), temporary_(io::temporary_path(path_)), narrow_(fits_two_bytes(vocabulary.size)) {
-  if (vocabulary.size < 1 || vocabulary.size > kMostTokens || vocabulary.fingerprint.size() > kFingerprintBytes)
-    throw std::invalid_argument("a file of tokens has a vocabulary of 1 to " + std::to_string(kMostTokens) +
+  if (vocabulary.size < 1 || vocabulary.size > kMaxTokens || vocabulary.fingerprint.size() > kFingerprintBytes)
+    throw std::invalid_argument("a file of tokens has a vocabulary of 1 to " + std::to_string(kMaxTokens) +
                                 " and a fingerprint of at most 64 bytes");
   facts_.vocabulary = vocabulary.size;
   facts_.fingerprint = vocabulary.fingerprint_of_tokens();

@@ -80,8 +80,8 @@ SubwordEncoder::SubwordEncoder(std::string_view model, const std::string& name) 
   const auto status = with_status([&] { return loaded->processor.LoadFromSerializedProto(model); });
   if (!status.ok()) throw io::Error(name + ": is no SentencePiece model, or damaged" + reason(status));
   const int64_t size = loaded->processor.GetPieceSize();
-  if (size > kMostTokens)
-    throw io::Error(name + ": has " + std::to_string(size) + " pieces, more than " + std::to_string(kMostTokens));
+  if (size > kMaxTokens)
+    throw io::Error(name + ": has " + std::to_string(size) + " pieces, more than " + std::to_string(kMaxTokens));
   if (loaded->processor.pad_id() != kPaddingToken)
     throw io::Error(name + ": its id 0 is not padding; make a model with `cachet data subwords`");
   const auto id = [size](int id) {  // −1 where the model has none
@@ -117,8 +117,8 @@ std::string SubwordEncoder::decode_known(const std::vector<Token>& tokens) const
 }
 
 std::string train_subwords(const std::vector<std::string>& texts, const SubwordOptions& options) {
-  if (options.vocabulary < 3 || options.vocabulary > kMostTokens)
-    throw io::Error("a subword vocabulary has from 3 to " + std::to_string(kMostTokens) + " pieces");
+  if (options.vocabulary < 3 || options.vocabulary > kMaxTokens)
+    throw io::Error("a subword vocabulary has from 3 to " + std::to_string(kMaxTokens) + " pieces");
   sentencepiece::SetMinLogLevel(kSilent);
   std::string model;
   const std::unordered_map<std::string, std::string> words{

@@ -9,7 +9,7 @@
 namespace cachet::data {
 namespace {
 
-constexpr uint64_t kMostModelBytes = uint64_t{1} << 26;
+constexpr uint64_t kMaxModelBytes = uint64_t{1} << 26;
 
 }  // namespace
 
@@ -28,7 +28,7 @@ std::string with_valid_utf8(std::string_view text, int64_t& replaced) {
 SubwordModelFile read_subword_model(const TextOptions& options, const std::filesystem::path& working_folder) {
   const auto path = find_data_path("data.subword_model", options.subword_model, PathKind::file, working_folder,
                                    "`cachet data subwords` makes one");
-  return {path, named_by({"data.subword_model"}, [&] { return io::read_text_file(path, kMostModelBytes); })};
+  return {path, named_by({"data.subword_model"}, [&] { return io::read_text_file(path, kMaxModelBytes); })};
 }
 
 std::string replaced_bytes_text(int64_t replaced, const std::string& of) {

@@ -67,7 +67,7 @@ class MessageCursor {
 
 constexpr uint32_t kNormalizerSpec = 3, kCharsmap = 2;  // numbers of fields
 
-constexpr size_t kLabels = 256, kMostEntries = 32;
+constexpr size_t kLabels = 256, kMaxEntries = 32;
 
 /// A node is 32 bits: the byte that leads to it (bit 31 set: an entry's value, where none does), whether an entry ends
 /// there (bit 8), and where its children are (bits 9 to 31), relative to itself.
@@ -88,7 +88,7 @@ class DoubleArray {
         Node& done = nodes_[step.node];
         done.state = State::left;
         done.entries += has_entry(step.node) ? 1 : 0;
-        if (done.entries > kMostEntries) return "more than 32 entries of its table lie on one way";
+        if (done.entries > kMaxEntries) return "more than 32 entries of its table lie on one way";
         const size_t entries = done.entries;
         way.pop_back();
         if (!way.empty()) raise(nodes_[way.back().node], entries);

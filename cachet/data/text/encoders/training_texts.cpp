@@ -15,13 +15,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kMostTrainingTextBytes = uint64_t{1} << 26;
+constexpr uint64_t kMaxTrainingTextBytes = uint64_t{1} << 26;
 constexpr TsvLayout kPairsOfTexts{.header = {}, .columns = 5};
 
 /// Keeps all texts, or an even draw of so many (Vitter's algorithm R): which ones is a function of their number alone.
-class KeptTexts {
+class SampledTexts {
  public:
-  explicit KeptTexts(int64_t most) : most_(static_cast<uint64_t>(most)) {}
+  explicit SampledTexts(int64_t most) : most_(static_cast<uint64_t>(most)) {}
 
   void add(std::string_view text) {
     const uint64_t number = seen_++;
@@ -39,7 +39,7 @@ class KeptTexts {
   std::vector<std::string> texts_;
 };
 
-void add_texts_of_pairs(const fs::path& file, KeptTexts& texts) {
+void add_texts_of_pairs(const fs::path& file, SampledTexts& texts) {
   std::unordered_set<std::string> seen;
   read_tsv(io::FileSource(file), file.string(), kPairsOfTexts, [&](std::span<const std::string_view> fields) {
     for (const std::string_view text : fields.last(2))
@@ -47,7 +47,7 @@ void add_texts_of_pairs(const fs::path& file, KeptTexts& texts) {
   });
 }
 
-void add_lines(const fs::path& file, KeptTexts& texts) {
+void add_lines(const fs::path& file, SampledTexts& texts) {
   int64_t lines = 0;
   bool is_first = true;
   for_each_line(file, [&](std::string_view line) {
@@ -59,13 +59,13 @@ void add_lines(const fs::path& file, KeptTexts& texts) {
   if (lines == 0) throw io::Error(file.string() + ": holds no lines with a text");
 }
 
-FoundTexts add_folder(const fs::path& folder, KeptTexts& texts) {
+FoundTexts add_folder(const fs::path& folder, SampledTexts& texts) {
   if (fs::is_directory(folder / "train") && fs::is_directory(folder / "test"))
     throw io::Error(folder.string() + ": holds train and test; name " + (folder / "train").string());
   FoundTexts found = text_files_below(folder);
   bool all_empty = true;
   for (const fs::path& file : found.files) {
-    const std::string whole = io::read_text_file(file, kMostTrainingTextBytes);
+    const std::string whole = io::read_text_file(file, kMaxTrainingTextBytes);
     const std::string_view text = without_byte_order_mark(whole);
     all_empty = all_empty && text.empty();
     texts.add(text);
@@ -88,7 +88,7 @@ bool replace_reserved(std::string& text) {
 
 TrainingTexts read_training_texts(const std::vector<fs::path>& paths, int64_t most, TextNormalization form) {
   TrainingTexts all;
-  KeptTexts kept(most);
+  SampledTexts kept(most);
   FoundTexts found;
   for (const fs::path& path : paths) {
     std::error_code error;

@@ -13,7 +13,7 @@ namespace cachet::data {
 namespace {
 
 // No character becomes more in any form (U+FDFA becomes 18).
-constexpr size_t kMostParts = 32;
+constexpr size_t kMaxParts = 32;
 // Characters that are held before they are composed, where the text has a place to part it.
 constexpr size_t kHeldCharacters = 4096;
 // Stands where Hangul's final consonants begin and is none of them: it is composed with nothing, and utf8proc (2.8)
@@ -55,10 +55,10 @@ class Normalizer {
 
  private:
   void decompose(utf8proc_int32_t character) {
-    std::array<utf8proc_int32_t, kMostParts> parts;
+    std::array<utf8proc_int32_t, kMaxParts> parts;
     int ignored = 0;
-    const auto count = utf8proc_decompose_char(character, parts.data(), kMostParts, options_, &ignored);
-    if (count < 0 || static_cast<size_t>(count) > kMostParts)
+    const auto count = utf8proc_decompose_char(character, parts.data(), kMaxParts, options_, &ignored);
+    if (count < 0 || static_cast<size_t>(count) > kMaxParts)
       throw std::logic_error("utf8proc cannot decompose U+" + std::to_string(character));
     held_.insert(held_.end(), parts.begin(), parts.begin() + count);
   }

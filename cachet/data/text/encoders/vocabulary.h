@@ -12,7 +12,7 @@ namespace cachet::data {
 using Token = int32_t;
 
 /// Far above any vocabulary in use (the One Billion Word benchmark's has 0.8 million), far below what hurts.
-inline constexpr int64_t kMostTokens = int64_t{1} << 24;
+inline constexpr int64_t kMaxTokens = int64_t{1} << 24;
 
 /// What fills a batch behind a shorter sequence. Text and ListOps use this id for nothing else; of pixels it is black,
 /// and their padding mask alone tells.

@@ -32,8 +32,8 @@ CountedWord parse_line(std::string_view line, const std::string& name, int64_t n
   const size_t tab = line.find('\t');
   if (tab == std::string_view::npos) fail(name, number, "is no word, tab and count: " + shown(line));
   const std::string_view word = line.substr(0, tab), digits = line.substr(tab + 1);
-  if (word.empty() || word.size() > kMostWordBytes || word.find_first_of(kWordBlanks) != std::string_view::npos)
-    fail(name, number, "a word has 1 to " + std::to_string(kMostWordBytes) + " bytes and no blank: " + shown(word));
+  if (word.empty() || word.size() > kMaxWordBytes || word.find_first_of(kWordBlanks) != std::string_view::npos)
+    fail(name, number, "a word has 1 to " + std::to_string(kMaxWordBytes) + " bytes and no blank: " + shown(word));
   int64_t count = -1;
   const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
   if (problem != std::errc() || end != digits.data() + digits.size() || count < 0)
@@ -45,9 +45,9 @@ CountedWord parse_line(std::string_view line, const std::string& name, int64_t n
 
 void WordCounter::add_line(std::string_view line) {
   for_each_word(line, [&](std::string_view word) {
-    if (word.size() > kMostWordBytes)
+    if (word.size() > kMaxWordBytes)
       throw io::Error("line " + std::to_string(lines_ + 1) + ": a word has " + std::to_string(word.size()) +
-                      " bytes, more than the " + std::to_string(kMostWordBytes) + " of a vocabulary's longest");
+                      " bytes, more than the " + std::to_string(kMaxWordBytes) + " of a vocabulary's longest");
     Seen& seen = seen_.try_emplace(std::string(word), Seen{0, static_cast<int64_t>(seen_.size())}).first->second;
     ++seen.count;
     ++tokens_;
@@ -100,7 +100,7 @@ std::vector<CountedWord> parse_words(std::string_view text, const std::string& n
   int64_t number = 0;
   for (size_t at = 0; at < text.size();) {
     ++number;
-    if (number > kMostTokens) fail(name, number, "a vocabulary has at most " + std::to_string(kMostTokens) + " words");
+    if (number > kMaxTokens) fail(name, number, "a vocabulary has at most " + std::to_string(kMaxTokens) + " words");
     const size_t end = text.find('\n', at);
     if (end == std::string_view::npos) fail(name, number, "the file ends within a line");
     const std::string_view line = text.substr(at, end - at);

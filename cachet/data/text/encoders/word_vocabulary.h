@@ -13,7 +13,7 @@ namespace cachet::data {
 inline constexpr std::string_view kEndOfLineWord = "<eos>", kUnknownWord = "<unk>";
 
 /// A word of a vocabulary has at most so many bytes.
-inline constexpr size_t kMostWordBytes = size_t{1} << 16;
+inline constexpr size_t kMaxWordBytes = size_t{1} << 16;
 
 /// A word and how often it came in the text that a vocabulary was made of.
 struct CountedWord {
@@ -33,7 +33,7 @@ class WordCounter {
   /// <eos> first, then by count, the more frequent first, equal ones in the order in which they came: the ids that
   /// Transformer-XL's code gives, too. Words that came fewer than `least` times, and those beyond the first `most` of
   /// the list, are added to <unk>, which is always there: at the end, with its count, where it did not come by itself.
-  std::vector<CountedWord> words(int64_t most = kMostTokens, int64_t least = 1) const;
+  std::vector<CountedWord> words(int64_t most = kMaxTokens, int64_t least = 1) const;
 
  private:
   struct Seen {

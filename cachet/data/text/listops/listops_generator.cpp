@@ -15,12 +15,12 @@
 namespace cachet::data {
 namespace {
 
-constexpr int64_t kMostBlockAttempts = 2'048;
+constexpr int64_t kMaxBlockAttempts = 2'048;
 constexpr int64_t kBytesAhead = int64_t{1} << 28;  // that expressions of blocks which wait to be taken may have
 // Seconds of work of one thread, whatever an attempt costs.
-constexpr int64_t kMostAttemptsInVain = int64_t{1} << 22, kMostTokensInVain = int64_t{400'000'000};
-constexpr int64_t kMostExpressions = 100'000'000;
-constexpr int64_t kMostDepth = 1'000, kMostArguments = 1'000, kMostLength = 1'000'000;
+constexpr int64_t kMaxAttemptsInVain = int64_t{1} << 22, kMaxTokensInVain = int64_t{400'000'000};
+constexpr int64_t kMaxExpressions = 100'000'000;
+constexpr int64_t kMaxDepth = 1'000, kMaxArguments = 1'000, kMaxLength = 1'000'000;
 
 void require_in(const char* name, int64_t value, int64_t least, int64_t most) {
   if (value >= least && value <= most) return;
@@ -81,11 +81,11 @@ ListOpsFinds draw_block(const ListOpsOptions& options, int64_t first, int64_t at
 void check(const ListOpsOptions& options) {
   for (const auto& [name, count] :
        {std::pair("train", options.train), {"validation", options.validation}, {"test", options.test}})
-    require_in(name, count, 0, kMostExpressions);
-  require_in("depth", options.depth, 1, kMostDepth);
-  require_in("arguments", options.arguments, 2, kMostArguments);
-  require_in("longer-than", options.longer_than, 0, kMostLength);
-  require_in("shorter-than", options.shorter_than, options.longer_than + 2, kMostLength);
+    require_in(name, count, 0, kMaxExpressions);
+  require_in("depth", options.depth, 1, kMaxDepth);
+  require_in("arguments", options.arguments, 2, kMaxArguments);
+  require_in("longer-than", options.longer_than, 0, kMaxLength);
+  require_in("shorter-than", options.shorter_than, options.longer_than + 2, kMaxLength);
   require_in("threads", options.threads, 1, 1'024);
 }
 
@@ -101,7 +101,7 @@ ListOpsStatistics generate_listops(const ListOpsOptions& options, const TakeList
   // One thread works in the caller; several draw ahead of it.
   const int64_t workers = options.threads > 1 ? options.threads : 0;
   const int64_t attempts =
-      std::clamp<int64_t>(kBytesAhead / ((3 * workers + 1) * most_listops_bytes(options)), 1, kMostBlockAttempts);
+      std::clamp<int64_t>(kBytesAhead / ((3 * workers + 1) * most_listops_bytes(options)), 1, kMaxBlockAttempts);
   OrderedPrefetch<ListOpsFinds> blocks(
       0, std::numeric_limits<int64_t>::max() / attempts,
       [options, attempts](int64_t block) { return draw_block(options, block * attempts, attempts); }, workers,
@@ -110,7 +110,7 @@ ListOpsStatistics generate_listops(const ListOpsOptions& options, const TakeList
   std::unordered_set<ListOpsPrint, ListOpsPrintHash> seen;
   int64_t index = 0, tokens_in_vain = 0;
   for (int64_t drawn = 0; index < options.size(); drawn += attempts) {
-    if (drawn - statistics.attempts > kMostAttemptsInVain || tokens_in_vain > kMostTokensInVain) {
+    if (drawn - statistics.attempts > kMaxAttemptsInVain || tokens_in_vain > kMaxTokensInVain) {
       throw std::runtime_error("after " + std::to_string(index) + " expressions, " +
                                std::to_string(drawn - statistics.attempts) +
                                " draws gave no new one of such a length; ask for fewer, or change depth, arguments or "

@@ -97,7 +97,7 @@ std::vector<ParallelFiles> find_parallel_token_files(const ParallelOptions& opti
 
 void read_pair_lines(const io::ByteSource& source, const std::string& source_name, const io::ByteSource& target,
                      const std::string& target_name, const TakePair& take) {
-  io::LineReader sources(source, source_name, kMostSentenceBytes), targets(target, target_name, kMostSentenceBytes);
+  io::LineReader sources(source, source_name, kMaxSentenceBytes), targets(target, target_name, kMaxSentenceBytes);
   int64_t lines = 0;
   for (;; ++lines) {
     const auto left = sources.next(), right = targets.next();

@@ -48,7 +48,7 @@ class ParallelLoader {
   int64_t batches() const { return loader_.batches(); }  // of one epoch
   const BatchOrder& order() const { return loader_.order(); }
   /// As BatchLoader::stream.
-  BatchStream<ParallelBatch> stream(int64_t epoch, int64_t first_batch = 0) const {
+  BatchIterator<ParallelBatch> stream(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.stream(epoch, first_batch);
   }
   /// As BatchLoader's.

@@ -19,7 +19,7 @@ namespace {
 constexpr std::array<config::Choice<ParallelTokens>, 2> kParallelTokens{
     {{"subwords", ParallelTokens::subwords}, {"words", ParallelTokens::words}}};
 
-constexpr uint64_t kMostParallelVocabularyBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxParallelVocabularyBytes = uint64_t{1} << 30;
 constexpr int64_t kLongestSentence = 1 << 20;
 
 std::string read_language(const config::View& data, const char* key, DataRoot root) {
@@ -35,7 +35,7 @@ ParallelVocabulary read_vocabulary(const config::View& data, const std::string& 
   const std::string file = which.empty() ? (words ? "words.txt" : "subwords.model")
                                          : which.substr(0, which.size() - 1) + (words ? "-words.txt" : ".model");
   vocabulary.file = data.text(which + "vocabulary_file", file);
-  vocabulary.size = data.integer(which + "vocabulary", vocabulary.size, {4, kMostTokens});
+  vocabulary.size = data.integer(which + "vocabulary", vocabulary.size, {4, kMaxTokens});
   vocabulary.hash = data.text(which + "vocabulary_hash", vocabulary.hash);
   return vocabulary;
 }
@@ -128,7 +128,7 @@ VocabularyFile read_parallel_vocabulary(const ParallelOptions& options, Parallel
                                                   : "`cachet data subwords --line-ends` makes it of training texts");
     });
   const std::string key = "data." + vocabulary_key(options, side) + "_file";
-  return {path, named_by({key}, [&] { return io::read_text_file(path, kMostParallelVocabularyBytes); })};
+  return {path, named_by({key}, [&] { return io::read_text_file(path, kMaxParallelVocabularyBytes); })};
 }
 
 SentenceEncoder::Sentence SentenceEncoder::encode(std::string_view sentence) const {

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<const char*, 2> kReviewFolders{"neg", "pos"};
-constexpr uint64_t kMostReviewBytes = uint64_t{1} << 20;
+constexpr uint64_t kMaxReviewBytes = uint64_t{1} << 20;
 constexpr int64_t kReviewsAhead = 64;  // of each thread
 
 FoundTexts review_files(const fs::path& folder) {
@@ -46,7 +46,7 @@ FoundReviews find_reviews(const fs::path& root, const std::string& split) {
   return found;
 }
 
-std::string read_review(const Review& review) { return io::read_text_file(review.path, kMostReviewBytes); }
+std::string read_review(const Review& review) { return io::read_text_file(review.path, kMaxReviewBytes); }
 
 std::shared_ptr<const SequenceDataset> read_imdb(const fs::path& root, const std::string& split,
                                                  const TextEncoder& encoder, const SequenceRules& rules) {

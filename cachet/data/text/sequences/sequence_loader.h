@@ -74,7 +74,7 @@ class SequenceLoader {
   const SequenceDataset& dataset() const { return *dataset_; }
 
   /// As BatchLoader::stream.
-  BatchStream<SequenceBatch> stream(int64_t epoch, int64_t first_batch = 0) const {
+  BatchIterator<SequenceBatch> stream(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.stream(epoch, first_batch);
   }
   /// As BatchLoader's.

@@ -26,7 +26,7 @@ TextOptions read_text_options(const config::View& data) {
   options.tokens = data.choice("tokens", options.tokens, kTokenKinds);
   if (options.tokens == TokenKind::subwords) {
     options.subword_model = data.required_text("subword_model");
-    options.vocabulary = data.integer("vocabulary", options.vocabulary, {2, kMostTokens});
+    options.vocabulary = data.integer("vocabulary", options.vocabulary, {2, kMaxTokens});
     options.vocabulary_hash = data.text("vocabulary_hash", options.vocabulary_hash);
     return options;
   }

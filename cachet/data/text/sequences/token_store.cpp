@@ -8,7 +8,7 @@
 namespace cachet::data {
 namespace {
 
-constexpr int64_t kMostNarrowTokens = int64_t{1} << 16;
+constexpr int64_t kMaxNarrowTokens = int64_t{1} << 16;
 
 }  // namespace
 
@@ -21,10 +21,10 @@ bool operator==(const TokenView& left, const TokenView& right) {
 }
 
 TokenStore::TokenStore(int64_t vocabulary) : vocabulary_(vocabulary) {
-  if (vocabulary < 0 || vocabulary > kMostTokens)
+  if (vocabulary < 0 || vocabulary > kMaxTokens)
     throw std::invalid_argument("a vocabulary of " + std::to_string(vocabulary) + " tokens; at most " +
-                                std::to_string(kMostTokens));
-  if (vocabulary > kMostNarrowTokens) tokens_ = std::vector<Token>();
+                                std::to_string(kMaxTokens));
+  if (vocabulary > kMaxNarrowTokens) tokens_ = std::vector<Token>();
 }
 
 int64_t TokenStore::add(std::span<const Token> tokens, bool is_cut) {

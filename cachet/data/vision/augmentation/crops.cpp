@@ -41,10 +41,10 @@ io::ImageRegion draw_resized_crop(const ResizedCropOptions& options, const io::I
 }
 
 CentreCrop centre_crop(const io::ImageSize& image, const TargetSize& crop, double fraction) {
-  constexpr int64_t kMostTimes = 4;
+  constexpr int64_t kMaxTimes = 4;
   CentreCrop result;
   const auto longest = [](int64_t other, int64_t wanted, int64_t other_wanted) {
-    return std::max<int64_t>(1, kMostTimes * other * wanted / other_wanted);
+    return std::max<int64_t>(1, kMaxTimes * other * wanted / other_wanted);
   };
   io::ImageRegion& region = result.region;
   region.height = std::min(image.height, longest(image.width, crop.height, crop.width));

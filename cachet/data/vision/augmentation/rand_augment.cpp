@@ -8,8 +8,8 @@
 namespace cachet::data {
 namespace {
 
-constexpr double kMostMagnitude = 10;
-constexpr double kMostDegrees = 30, kMostShear = 0.3, kMostTranslation = 0.45;
+constexpr double kMaxMagnitude = 10;
+constexpr double kMaxDegrees = 30, kMaxShear = 0.3, kMaxTranslation = 0.45;
 
 // Blends: 1 ± 0.9 · share where a larger magnitude is a stronger change; else from 0.1 to 1.9, 1 in the middle.
 double blend_factor(double share, bool opposite, bool increasing) {
@@ -29,22 +29,22 @@ at::Tensor changed(const at::Tensor& image, Operation operation, Arguments... ar
 std::optional<AffineMap> operation_map(RandAugmentOperation operation, double magnitude, bool opposite, int64_t height,
                                        int64_t width) {
   using enum RandAugmentOperation;
-  const double share = (opposite ? -magnitude : magnitude) / kMostMagnitude;
+  const double share = (opposite ? -magnitude : magnitude) / kMaxMagnitude;
   AffineMap map;
   switch (operation) {
     case rotate:
-      return AffineMap::rotation(kMostDegrees * share, height, width);
+      return AffineMap::rotation(kMaxDegrees * share, height, width);
     case shear_x:
-      map.xy = kMostShear * share;
+      map.xy = kMaxShear * share;
       return map;
     case shear_y:
-      map.yx = kMostShear * share;
+      map.yx = kMaxShear * share;
       return map;
     case translate_x:
-      map.x0 = kMostTranslation * share * static_cast<double>(width);
+      map.x0 = kMaxTranslation * share * static_cast<double>(width);
       return map;
     case translate_y:
-      map.y0 = kMostTranslation * share * static_cast<double>(height);
+      map.y0 = kMaxTranslation * share * static_cast<double>(height);
       return map;
     case autocontrast:
     case equalize:
@@ -64,7 +64,7 @@ std::optional<AffineMap> operation_map(RandAugmentOperation operation, double ma
 at::Tensor apply_operation(const at::Tensor& image, RandAugmentOperation operation, double magnitude, bool opposite,
                            bool increasing, const AffineStyle& style) {
   using enum RandAugmentOperation;
-  const double share = magnitude / kMostMagnitude;
+  const double share = magnitude / kMaxMagnitude;
   const double factor = blend_factor(share, opposite, increasing);
   switch (operation) {
     case autocontrast:
@@ -109,7 +109,7 @@ RandAugmented rand_augment(at::Tensor image, const RandAugmentOptions& options, 
     // All is drawn whether it is used or not: one operation does not change what the next one draws.
     const auto operation = static_cast<RandAugmentOperation>(random.below(kRandAugmentOperations));
     const bool applied = random.chance(options.probability);
-    const double magnitude = std::clamp(options.magnitude + options.deviation * random.normal(), 0.0, kMostMagnitude);
+    const double magnitude = std::clamp(options.magnitude + options.deviation * random.normal(), 0.0, kMaxMagnitude);
     const bool opposite = random.chance(0.5);
     if (!applied) continue;
     at::Tensor& pixels = result.image;

@@ -5,7 +5,7 @@
 namespace cachet::data {
 namespace {
 
-constexpr size_t kMostMaskText = size_t{256} << 20;
+constexpr size_t kMaxMaskText = size_t{256} << 20;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ CocoRuns read_coco_runs(io::JsonCursor& cursor) {
     if (key != "counts") return false;
     if (cursor.peek() == '"') {
       runs.compressed = true;
-      runs.text = cursor.string("the run lengths of a mask", kMostMaskText);
+      runs.text = cursor.string("the run lengths of a mask", kMaxMaskText);
     } else {
       read_array(cursor, "the run lengths of a mask",
                  [&] { runs.counts.push_back(cursor.natural("a run length of a mask")); });
@@ -39,7 +39,7 @@ geometry::RunLengths mask_of(const CocoRuns& runs) {
   std::vector<uint32_t> counts;
   counts.reserve(runs.counts.size());
   for (const int64_t count : runs.counts) {
-    if (count > geometry::kMostMaskPixels) throw std::invalid_argument("a run of " + std::to_string(count) + " pixels");
+    if (count > geometry::kMaxMaskPixels) throw std::invalid_argument("a run of " + std::to_string(count) + " pixels");
     counts.push_back(static_cast<uint32_t>(count));
   }
   return {size, counts};

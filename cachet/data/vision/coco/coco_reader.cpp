@@ -20,11 +20,11 @@ using geometry::Size;
 using geometry::SizedBox;
 using io::Error;
 
-constexpr uint64_t kMostFileBytes = uint64_t{4} << 30;
-constexpr int64_t kMostSide = 1'000'000;
-constexpr size_t kMostNameBytes = 4096;
-constexpr double kMostCoordinate = geometry::kMostPolygonCoordinate;
-constexpr double kMostCrossings = 1 << 24;  // of columns of pixels by the edges of a polygon
+constexpr uint64_t kMaxFileBytes = uint64_t{4} << 30;
+constexpr int64_t kMaxSide = 1'000'000;
+constexpr size_t kMaxNameBytes = 4096;
+constexpr double kMaxCoordinate = geometry::kMaxPolygonCoordinate;
+constexpr double kMaxCrossings = 1 << 24;  // of columns of pixels by the edges of a polygon
 
 // Whether a path stays below the folder that it is looked for in.
 bool stays_below(const std::string& name) {
@@ -33,7 +33,7 @@ bool stays_below(const std::string& name) {
   return std::none_of(path.begin(), path.end(), [](const std::filesystem::path& part) { return part == ".."; });
 }
 
-bool within_bounds(double number) { return std::abs(number) <= kMostCoordinate; }  // false for NaN
+bool within_bounds(double number) { return std::abs(number) <= kMaxCoordinate; }  // false for NaN
 
 }  // namespace
 
@@ -119,7 +119,7 @@ class CocoReader {
         image.size.height = cursor_.natural("the height of an image");
       } else if (key == "file_name") {
         name = true;
-        image.file_name = cursor_.string("the file name of an image", kMostNameBytes);
+        image.file_name = cursor_.string("the file name of an image", kMaxNameBytes);
       } else {
         return false;
       }
@@ -131,8 +131,7 @@ class CocoReader {
     require(has_width, which, "width");
     require(has_height, which, "height");
     const auto [height, width] = image.size;
-    if (height < 1 || width < 1 || height > kMostSide || width > kMostSide ||
-        height > geometry::kMostMaskPixels / width)
+    if (height < 1 || width < 1 || height > kMaxSide || width > kMaxSide || height > geometry::kMaxMaskPixels / width)
       cursor_.fail(which + " cannot be " + std::to_string(width) + " pixels wide and " + std::to_string(height) +
                    " high");
     if (!stays_below(image.file_name))
@@ -151,7 +150,7 @@ class CocoReader {
         id = true;
         category.id = cursor_.natural("the id of a category");
       } else if (key == "name") {
-        category.name = cursor_.string("the name of a category", kMostNameBytes);
+        category.name = cursor_.string("the name of a category", kMaxNameBytes);
       } else {
         return false;
       }
@@ -239,7 +238,7 @@ class CocoReader {
       index_.notes_.add(fault);
     };
     if (polygon.size() < 6 || polygon.size() % 2 != 0) return drop(CocoFault::short_polygon);
-    if (!std::all_of(polygon.begin(), polygon.end(), within_bounds) || crossings(polygon) > kMostCrossings)
+    if (!std::all_of(polygon.begin(), polygon.end(), within_bounds) || crossings(polygon) > kMaxCrossings)
       return drop(CocoFault::odd_polygon);
     for (size_t i = 0; i < polygon.size(); i += 2) raw.extent.add(polygon[i], polygon[i + 1]);
     index_.polygons_.push_back(coordinates.size());
@@ -250,7 +249,7 @@ class CocoReader {
   static double crossings(std::span<const double> polygon) {
     double sum = 0, last = polygon[polygon.size() - 2];
     for (size_t i = 0; i < polygon.size(); i += 2) {
-      sum += std::abs(std::clamp(polygon[i], 0.0, double{kMostSide}) - std::clamp(last, 0.0, double{kMostSide})) + 1;
+      sum += std::abs(std::clamp(polygon[i], 0.0, double{kMaxSide}) - std::clamp(last, 0.0, double{kMaxSide})) + 1;
       last = polygon[i];
     }
     return sum;
@@ -343,7 +342,7 @@ class CocoReader {
 };
 
 CocoInstances CocoInstances::read(const std::filesystem::path& file) {
-  const std::string text = io::read_text_file(file, kMostFileBytes);
+  const std::string text = io::read_text_file(file, kMaxFileBytes);
   return parse(text, file.string());
 }
 

@@ -13,7 +13,7 @@
 namespace cachet::data {
 namespace {
 
-constexpr uint64_t kMostResultsBytes = uint64_t{4} << 30;
+constexpr uint64_t kMaxResultsBytes = uint64_t{4} << 30;
 
 template <class Number>
 void append_number(std::string& text, Number number) {
@@ -126,7 +126,7 @@ void CocoResultsText::add(const CocoDetection& detection) {
 std::string CocoResultsText::finish() && { return std::move(text_ += size_ > 0 ? "\n]\n" : "]\n"); }
 
 void read_coco_results(const std::filesystem::path& file, const std::function<void(CocoDetection)>& entry) {
-  parse_coco_results(io::read_text_file(file, kMostResultsBytes), file.string(), entry);
+  parse_coco_results(io::read_text_file(file, kMaxResultsBytes), file.string(), entry);
 }
 
 void parse_coco_results(std::string_view text, std::string_view name, const std::function<void(CocoDetection)>& entry) {

@@ -60,7 +60,7 @@ class DetectionLoader {
   const ImageNotes& bad_images() const { return *bad_images_; }
 
   /// As BatchLoader::stream.
-  BatchStream<DetectionBatch> stream(int64_t epoch, int64_t first_batch = 0) const {
+  BatchIterator<DetectionBatch> stream(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.stream(epoch, first_batch);
   }
   /// As BatchLoader's.

@@ -81,8 +81,8 @@ DetectionTransformOptions DetectionTransformOptions::for_evaluation() const {
 
 DetectionTransformOptions read_detection_transform(const config::View& view) {
   DetectionTransformOptions options;
-  constexpr int64_t kMostSide = 10000;
-  constexpr size_t kMostScales = 1000;
+  constexpr int64_t kMaxSide = 10000;
+  constexpr size_t kMaxScales = 1000;
   if (view.choice("scales", Scales::single, kScales) == Scales::multi)
     options = DetectionTransformOptions::multi_scale();
   const auto sides_of = [](const std::vector<ScaleLimit>& limits) {
@@ -90,15 +90,15 @@ DetectionTransformOptions read_detection_transform(const config::View& view) {
     for (const ScaleLimit& limit : limits) sides.push_back(limit.shorter);
     return sides;
   };
-  const int64_t longer = view.integer("long_side", 1333, {1, kMostSide});
+  const int64_t longer = view.integer("long_side", 1333, {1, kMaxSide});
   const auto read_sides = [&](std::string_view key, const std::vector<ScaleLimit>& usual, config::Count count) {
-    return limits_of(longer, config::counted_integers(view, key, sides_of(usual), count, {1, kMostSide}));
+    return limits_of(longer, config::counted_integers(view, key, sides_of(usual), count, {1, kMaxSide}));
   };
-  options.scales = read_sides("short_sides", options.scales, {1, kMostScales});
-  options.crop_scales = read_sides("crop_short_sides", options.crop_scales, {0, kMostScales});
+  options.scales = read_sides("short_sides", options.scales, {1, kMaxScales});
+  options.crop_scales = read_sides("crop_short_sides", options.crop_scales, {0, kMaxScales});
   options.mirror = view.real("mirror", options.mirror, {0, 1});
   options.crop_share = view.real("crop_share", options.crop_share, {0, 1});
-  const auto [least, most] = view.integer_pair("crop_sides", {options.least_crop, options.most_crop}, {1, kMostSide});
+  const auto [least, most] = view.integer_pair("crop_sides", {options.least_crop, options.most_crop}, {1, kMaxSide});
   if (least > most) view.problem("crop_sides", "needs a least and a largest side, like [384, 600]");
   options.least_crop = least;
   options.most_crop = std::max(least, most);

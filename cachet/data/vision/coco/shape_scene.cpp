@@ -12,9 +12,9 @@
 namespace cachet::data {
 namespace {
 
-constexpr int kSubsamples = 3;          // on each side of a pixel, for the colour at borders
-constexpr double kLeastVisible = 0.25;  // of a shape's pixels, also of those beyond the border
-constexpr double kRim = 0.86;           // of the radius, from where the rim begins
+constexpr int kSubsamples = 3;        // on each side of a pixel, for the colour at borders
+constexpr double kMinVisible = 0.25;  // of a shape's pixels, also of those beyond the border
+constexpr double kRim = 0.86;         // of the radius, from where the rim begins
 
 using Colour = std::array<double, 3>;
 
@@ -225,7 +225,7 @@ class Scene {
       if (object >= 0) ++seen[static_cast<size_t>(object)];
     }
     std::optional<int64_t> hidden;
-    double least = kLeastVisible;
+    double least = kMinVisible;
     for (size_t i = 0; i < all.size(); ++i) {
       const bool there = all[i] > 0;
       if (there && seen[i] / all[i] < least) {

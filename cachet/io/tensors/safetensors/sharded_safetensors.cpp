@@ -12,8 +12,8 @@
 namespace cachet::io {
 namespace {
 
-constexpr uint64_t kMostIndexBytes = 100'000'000;
-constexpr size_t kMostNameBytes = 1024, kMostFiles = 10'000;
+constexpr uint64_t kMaxIndexBytes = 100'000'000;
+constexpr size_t kMaxNameBytes = 1024, kMaxFiles = 10'000;
 
 /// Of each file the tensors that the index says it has.
 using TensorsOfFiles = std::map<std::string, std::set<std::string>>;
@@ -23,27 +23,27 @@ void read_weight_map(JsonCursor& json, TensorsOfFiles& files) {
   json.expect('{');
   if (json.take('}')) return;
   do {
-    const std::string tensor = json.string("the name of a tensor", kMostNameBytes);
+    const std::string tensor = json.string("the name of a tensor", kMaxNameBytes);
     json.expect(':');
-    const std::string file = json.string("the name of a file", kMostNameBytes);
+    const std::string file = json.string("the name of a file", kMaxNameBytes);
     if (!seen.insert(tensor).second) json.fail("has the tensor " + in_quotes(tensor) + " twice");
     if (file.find('/') != std::string::npos || !file.ends_with(".safetensors"))
       json.fail("names " + in_quotes(file) + ", which is no safetensors file beside it");
     files[file].insert(tensor);
-    if (files.size() > kMostFiles) json.fail("names more than " + std::to_string(kMostFiles) + " files");
+    if (files.size() > kMaxFiles) json.fail("names more than " + std::to_string(kMaxFiles) + " files");
   } while (json.take(','));
   json.expect('}');
 }
 
 TensorsOfFiles read_index(const std::filesystem::path& path) {
-  const std::string text = read_text_file(path, kMostIndexBytes), name = path.string();
+  const std::string text = read_text_file(path, kMaxIndexBytes), name = path.string();
   JsonCursor json(text, name, "index");
   TensorsOfFiles files;
   bool has_map = false;
   json.expect('{');
   if (!json.take('}')) {
     do {
-      const std::string key = json.string("a key", kMostNameBytes);
+      const std::string key = json.string("a key", kMaxNameBytes);
       json.expect(':');
       if (key != "weight_map") {
         json.skip_value();

@@ -13,7 +13,7 @@
 namespace cachet::io {
 namespace {
 
-constexpr uint64_t kMostPickleBytes = uint64_t{64} << 20;
+constexpr uint64_t kMaxPickleBytes = uint64_t{64} << 20;
 constexpr size_t kSniffed = 512;
 
 struct Signature {
@@ -124,9 +124,9 @@ void TorchFile::open() {
     if (word != "little") throw Error(name_ + ": was written by a machine of another byte order, " + in_quotes(word));
   }
   const ZipMember& pickle = record("data.pkl");
-  if (pickle.size > kMostPickleBytes)
+  if (pickle.size > kMaxPickleBytes)
     throw Error(name_ + ": data.pkl has " + std::to_string(pickle.size) + " bytes, the most that is read is " +
-                std::to_string(kMostPickleBytes));
+                std::to_string(kMaxPickleBytes));
   std::vector<std::byte> bytes(pickle.size);
   archive_->read(pickle, bytes);
   tree_ = unpickle(std::move(bytes), name_ + ": data.pkl",

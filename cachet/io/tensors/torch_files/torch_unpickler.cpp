@@ -265,8 +265,8 @@ class Unpickler {
   }
 
   bool make_global(std::string_view module, std::string_view name) {
-    constexpr size_t kMostBytes = 256;
-    if (module.size() > kMostBytes || name.size() > kMostBytes) fail("mentions a global with an endless name");
+    constexpr size_t kMaxBytes = 256;
+    if (module.size() > kMaxBytes || name.size() > kMaxBytes) fail("mentions a global with an endless name");
     const auto [known, is_new] = global_indices_.emplace(std::pair(module, name), tree_.globals.size());
     if (is_new) {
       tree_.globals.push_back(torch_global(module, name));

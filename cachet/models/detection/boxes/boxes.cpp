@@ -6,7 +6,7 @@ namespace cachet::models {
 namespace {
 
 // IoUs of a union below this are those of this union: 1e-6, as in mmdetection.
-constexpr double kLeastUnion = 1e-6;
+constexpr double kMinUnion = 1e-6;
 
 at::Tensor area_of(const at::Tensor& boxes) {
   return (boxes.select(1, 2) - boxes.select(1, 0)) * (boxes.select(1, 3) - boxes.select(1, 1));
@@ -28,11 +28,11 @@ at::Tensor widened(const at::Tensor& x) { return x.element_size() < 4 ? x.to(at:
 at::Tensor box_iou(const at::Tensor& boxes, const at::Tensor& others) {
   const at::Tensor shared = shared_area(boxes, others);
   const at::Tensor whole = area_of(boxes).unsqueeze(1) + area_of(others).unsqueeze(0) - shared;
-  return shared / whole.clamp_min(kLeastUnion);
+  return shared / whole.clamp_min(kMinUnion);
 }
 
 at::Tensor box_share(const at::Tensor& boxes, const at::Tensor& others) {
-  return shared_area(boxes, others) / area_of(boxes).unsqueeze(1).clamp_min(kLeastUnion);
+  return shared_area(boxes, others) / area_of(boxes).unsqueeze(1).clamp_min(kMinUnion);
 }
 
 at::Tensor clip_boxes(const at::Tensor& boxes, const ImageSize& size) {

@@ -59,8 +59,8 @@ class BoxHead : public nn::Cloneable<BoxHead> {
 
  private:
   BoxHeadOptions options_;
-  std::vector<nn::Part<nn::Linear>> shared_;
-  nn::Part<nn::Linear> classes_, boxes_;
+  std::vector<nn::Submodule<nn::Linear>> shared_;
+  nn::Submodule<nn::Linear> classes_, boxes_;
 };
 
 }  // namespace cachet::models

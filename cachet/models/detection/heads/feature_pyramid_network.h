@@ -45,7 +45,7 @@ class FeaturePyramidNetwork : public nn::Cloneable<FeaturePyramidNetwork> {
                           const at::Tensor& last) const;
 
   FpnOptions options_;
-  std::vector<nn::Part<NamedConvolution>> lateral_, smoothing_, extra_;
+  std::vector<nn::Submodule<NamedConvolution>> lateral_, smoothing_, extra_;
 };
 
 }  // namespace cachet::models

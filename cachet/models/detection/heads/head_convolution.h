@@ -17,7 +17,7 @@ class Convolution : public nn::Cloneable<Convolution> {
   explicit Convolution(const ConvolutionOptions& options);
   at::Tensor forward(const at::Tensor& map) const;
 
-  nn::OwnTensor weight, bias;  // (outputs, inputs, side, side), (outputs); zeros until somebody draws them
+  nn::RegisteredTensor weight, bias;  // (outputs, inputs, side, side), (outputs); zeros until somebody draws them
 
  private:
   int64_t stride_, padding_;
@@ -29,7 +29,7 @@ class NamedConvolution : public nn::Cloneable<NamedConvolution> {
   explicit NamedConvolution(const ConvolutionOptions& options);
   at::Tensor forward(const at::Tensor& map) const { return conv->forward(map); }
 
-  nn::Part<Convolution> conv;
+  nn::Submodule<Convolution> conv;
 };
 
 }  // namespace cachet::models

@@ -34,10 +34,10 @@ class MaskHead : public nn::Cloneable<MaskHead> {
 
  private:
   MaskHeadOptions options_;
-  std::vector<nn::Part<NamedConvolution>> convolutions_;
-  nn::Part<nn::ModuleGroup> upsample_;
-  nn::OwnTensor upsample_weight_, upsample_bias_;  // (C, C, 2, 2), (C)
-  nn::Part<Convolution> logits_;
+  std::vector<nn::Submodule<NamedConvolution>> convolutions_;
+  nn::Submodule<nn::ModuleGroup> upsample_;
+  nn::RegisteredTensor upsample_weight_, upsample_bias_;  // (C, C, 2, 2), (C)
+  nn::Submodule<Convolution> logits_;
 };
 
 }  // namespace cachet::models

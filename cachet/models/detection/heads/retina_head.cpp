@@ -36,7 +36,7 @@ RetinaHeadOptions RetinaHeadOptions::read(const config::View& parent, RetinaHead
 RetinaHead::RetinaHead(const RetinaHeadOptions& options, int64_t inputs) : Cloneable("RetinaHead"), options_(options) {
   const auto& o = options_;
   const at::NoGradGuard no_grad;
-  const auto stack = [&](const char* name, std::vector<nn::Part<NamedConvolution>>& convolutions) {
+  const auto stack = [&](const char* name, std::vector<nn::Submodule<NamedConvolution>>& convolutions) {
     const auto list = register_module(name, torch::nn::ModuleList());
     for (int64_t i = 0; i < o.convolutions; ++i) {
       convolutions.push_back(

@@ -42,8 +42,8 @@ class RetinaHead : public nn::Cloneable<RetinaHead> {
 
  private:
   RetinaHeadOptions options_;
-  std::vector<nn::Part<NamedConvolution>> before_classes_, before_boxes_;
-  nn::Part<Convolution> classes_, boxes_;
+  std::vector<nn::Submodule<NamedConvolution>> before_classes_, before_boxes_;
+  nn::Submodule<Convolution> classes_, boxes_;
 };
 
 }  // namespace cachet::models

@@ -61,8 +61,8 @@ class RoiHead : public nn::Cloneable<RoiHead> {
                          size_t image) const;
 
   RoiHeadOptions options_;
-  nn::Part<BoxHead> box_;
-  nn::Part<MaskHead> mask_;
+  nn::Submodule<BoxHead> box_;
+  nn::Submodule<MaskHead> mask_;
 };
 
 }  // namespace cachet::models

@@ -53,7 +53,7 @@ class RpnHead : public nn::Cloneable<RpnHead> {
 
  private:
   RpnOptions options_;
-  nn::Part<Convolution> shared_, scores_, deltas_;
+  nn::Submodule<Convolution> shared_, scores_, deltas_;
 };
 
 }  // namespace cachet::models

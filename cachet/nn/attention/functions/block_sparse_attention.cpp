@@ -61,7 +61,7 @@ torch::Tensor attend_to_blocks(const torch::Tensor& q, const torch::Tensor& k, c
 template <class Blocks>
 torch::Tensor attend_by_pattern(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                 const BlockPattern& pattern, const TokenLayout& context, const Blocks& blocks) {
-  AttentionLayout dense;
+  AttentionArgs dense;
   dense.context = context;
   if (pattern.is_dense()) return softmax_attention(q, k, v, dense);
   const int64_t size = pattern.size, inner = pattern.inner(), last = pattern.queries - size - inner;
@@ -73,7 +73,7 @@ torch::Tensor attend_by_pattern(const torch::Tensor& q, const torch::Tensor& k, 
   return at::cat({global.narrow(1, 0, size), sparse.transpose(1, 2), global.narrow(1, size, last)}, 1).transpose(1, 2);
 }
 
-void check_layout(const AttentionLayout& layout) {
+void check_layout(const AttentionArgs& layout) {
   AttentionFunction::refuse_bias("block_sparse_attention", layout);
   AttentionFunction::refuse_causal("block_sparse_attention", layout);
 }
@@ -81,7 +81,7 @@ void check_layout(const AttentionLayout& layout) {
 }  // namespace
 
 BlockPattern BlockPattern::of(const torch::Tensor& q, const torch::Tensor& k, const BigBirdOptions& options,
-                              const AttentionLayout& layout) {
+                              const AttentionArgs& layout) {
   const auto blocks = [&](const TokenLayout& side, int64_t tokens) {
     return blocks_of(pattern_tokens(options.pattern_length, side, tokens), options.block_size);
   };
@@ -123,7 +123,7 @@ torch::Tensor big_bird_blocks(const torch::Tensor& random, int64_t context_block
 
 torch::Tensor block_sparse_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                      const torch::Tensor& random, const BigBirdOptions& options,
-                                     const AttentionLayout& layout) {
+                                     const AttentionArgs& layout) {
   check_layout(layout);
   const BlockPattern pattern = BlockPattern::of(q, k, options, layout);
   return attend_by_pattern(q, k, v, pattern, layout.context,
@@ -159,7 +159,7 @@ bool BlockSparseAttention::Met::serves(const Met& wanted) const {
 }
 
 torch::Tensor BlockSparseAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                                           const AttentionLayout& layout) {
+                                           const AttentionArgs& layout) {
   check_layout(layout);
   const BlockPattern pattern = BlockPattern::of(q, k, options_, layout);
   const torch::Tensor draws = draws_;

@@ -176,7 +176,7 @@ std::vector<torch::Tensor> KernelAttention::orthogonal_weights() const {
 }
 
 torch::Tensor KernelAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                                      const AttentionLayout& layout) {
+                                      const AttentionArgs& layout) {
   TORCH_CHECK(!layout.bias.defined(),
               "kernel_attention: an attention bias needs scores to add to, which linear attention does not have; use "
               "attention.kind = \"softmax\"");
@@ -201,9 +201,9 @@ torch::Tensor KernelAttention::attend(const torch::Tensor& q, const torch::Tenso
   return out;
 }
 
-void KernelAttention::begin_stream(AttentionState& state, const torch::TensorOptions& options) const {
+void KernelAttention::declare_state(AttentionState& state, const torch::TensorOptions& options) const {
   const auto wide = c10::promoteTypes(c10::typeMetaToScalarType(options.dtype()), at::kFloat);
-  state.declare("sums", at::zeros({state.lanes(), num_heads_, head_dim_, head_dim_ + 1}, options.dtype(wide)));
+  state.declare("sums", at::zeros({state.batch_rows(), num_heads_, head_dim_, head_dim_ + 1}, options.dtype(wide)));
 }
 
 torch::Tensor KernelAttention::wide_penalty() const {

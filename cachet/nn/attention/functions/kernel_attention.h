@@ -49,7 +49,7 @@ struct KernelOptions {
 ///                          features.i.gate_up (·, r, n) in its place
 ///   norm between           features.i.norm.*, behind each layer but the last
 ///
-/// A stream of it (StreamUse::decoding) is the running sum Σ φ(k)[v, 1]ᵀ; keys and values of earlier calls are not
+/// A stream of it (SessionUse::decoding) is the running sum Σ φ(k)[v, 1]ᵀ; keys and values of earlier calls are not
 /// kept. Throws c10::Error where a layout has a bias: there are no scores that it could be added to.
 class KernelAttention : public Cloneable<KernelAttention, AttentionFunction>, public Regularized {
  public:
@@ -67,18 +67,18 @@ class KernelAttention : public Cloneable<KernelAttention, AttentionFunction>, pu
   /// The weights that are to stay orthogonal, (H or 1, n, n) a layer; none of a form that asks for no such.
   std::vector<torch::Tensor> orthogonal_weights() const;
 
-  bool keeps_stream() const override { return true; }
+  bool keeps_state() const override { return true; }
   bool queries_stand_alone() const override { return true; }
-  void begin_stream(AttentionState& state, const torch::TensorOptions& options) const override;
+  void declare_state(AttentionState& state, const torch::TensorOptions& options) const override;
 
  protected:
   torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                       const AttentionLayout& layout) override;
+                       const AttentionArgs& layout) override;
 
  private:
   struct Layer {
-    OwnTensor weight, gate, gate_down, gate_up;
-    Part<Norm> norm;
+    RegisteredTensor weight, gate, gate_down, gate_up;
+    Submodule<Norm> norm;
     ops::FeatureUnit unit;
   };
   // weight · Σ_h ‖W_h W_hᵀ − I‖²_F over the weights that are to stay orthogonal; undefined for kernels without them.

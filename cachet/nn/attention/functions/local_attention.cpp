@@ -81,7 +81,7 @@ LocalAttention::Bands LocalAttention::bands(const Lengths& l, const torch::Devic
 }
 
 torch::Tensor LocalAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                                     const AttentionLayout& layout) {
+                                     const AttentionArgs& layout) {
   refuse_bias("local_attention", layout);
   const Lengths lengths{q.size(2),
                         k.size(2),
@@ -106,7 +106,7 @@ torch::Tensor LocalAttention::attend(const torch::Tensor& q, const torch::Tensor
                                                   block_size_, 1 / std::sqrt(static_cast<double>(q.size(3))), seen)
                                  .output;
   if (before == 0) return near;
-  AttentionLayout all;
+  AttentionArgs all;
   all.context = layout.context;
   const torch::Tensor of_class = softmax_attention(q.narrow(2, 0, before), k, v, all);
   return at::cat({of_class.transpose(1, 2), near.transpose(1, 2)}, 1).transpose(1, 2);

@@ -28,7 +28,7 @@ class LocalAttention : public Cloneable<LocalAttention, AttentionFunction> {
 
  protected:
   torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                       const AttentionLayout& layout) override;
+                       const AttentionArgs& layout) override;
 
  private:
   struct Lengths {
@@ -47,7 +47,7 @@ class LocalAttention : public Cloneable<LocalAttention, AttentionFunction> {
 
   int64_t window_, block_size_;
   PatternLength pattern_length_;
-  Latest<Bands> bands_;
+  Memoized<Bands> bands_;
 };
 
 }  // namespace cachet::nn

@@ -25,7 +25,7 @@
 namespace cachet::nn {
 namespace {
 
-constexpr double kUnitEps = 1e-6, kLeastNorm = 1e-12;
+constexpr double kUnitEps = 1e-6, kMinNorm = 1e-12;
 constexpr int64_t kNoChunk = -1;
 /// The bucket of padding, after all others. OpenVINO before 2026 computes whole numbers of 64 bits in 32, and converts
 /// constants by way of float32: larger numbers become negative there.
@@ -97,7 +97,7 @@ torch::Tensor normalised(const torch::Tensor& k, LshScore score) {
   const torch::Tensor squares = wide.square().sum(-1, /*keepdim=*/true);
   if (score == LshScore::unit)
     return (wide * (squares + static_cast<double>(k.size(3)) * kUnitEps).rsqrt()).to(k.scalar_type());
-  return (wide * squares.clamp_min(kLeastNorm * kLeastNorm).rsqrt()).to(k.scalar_type());
+  return (wide * squares.clamp_min(kMinNorm * kMinNorm).rsqrt()).to(k.scalar_type());
 }
 
 // The chunks of queries or of a context: `rounds` rows of `full` chunks each. The first `there` of a row are at hand.
@@ -165,7 +165,7 @@ torch::Tensor lsh_order(const torch::Tensor& buckets, const torch::Tensor& paddi
 
 torch::Tensor lsh_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                             const torch::Tensor& query_order, const torch::Tensor& key_order, const LshOptions& options,
-                            const AttentionLayout& layout) {
+                            const AttentionArgs& layout) {
   const bool to_itself = q.is_same(k);
   const Sorted queries(query_order), keys = to_itself ? queries : Sorted(key_order);
   const Chunks query_chunks = Chunks::of(queries, options, layout.query);
@@ -221,7 +221,7 @@ LshAttention::LshAttention(const LshOptions& options, int64_t num_heads, int64_t
 }
 
 torch::Tensor LshAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                                   const AttentionLayout& layout) {
+                                   const AttentionArgs& layout) {
   refuse_bias("lsh_attention", layout);
   refuse_causal("lsh_attention", layout);
   const torch::Tensor rotations = is_training() ? at::randn(rotations_.sizes(), rotations_.options()) : rotations_;

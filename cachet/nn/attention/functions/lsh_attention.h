@@ -49,7 +49,7 @@ torch::Tensor lsh_order(const torch::Tensor& buckets, const torch::Tensor& paddi
 /// are not attended to. Time n·log n, for the sort, and memory linear in the length.
 torch::Tensor lsh_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                             const torch::Tensor& query_order, const torch::Tensor& key_order, const LshOptions& options,
-                            const AttentionLayout& layout);
+                            const AttentionArgs& layout);
 
 /// Both as an attention function. Queries and keys are to come from one projection (shares_query_and_key). In training
 /// each forward draws rotations from the generator; evaluation hashes with those of the buffer `rotations`
@@ -60,11 +60,11 @@ class LshAttention : public Cloneable<LshAttention, AttentionFunction> {
 
  protected:
   torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                       const AttentionLayout& layout) override;
+                       const AttentionArgs& layout) override;
 
  private:
   LshOptions options_;
-  OwnTensor rotations_;
+  RegisteredTensor rotations_;
 };
 
 }  // namespace cachet::nn

@@ -128,11 +128,11 @@ torch::Tensor PerformerAttention::key_features(const torch::Tensor& k, const tor
   const torch::Tensor products = projected(x);
   if (options_.form == RandomFeatures::softmax && k.size(2) > 0) {
     torch::Tensor of_key = products.detach().amax(-1, /*keepdim=*/true);
-    constexpr double kLeast = std::numeric_limits<float>::lowest();
-    if (padding.defined()) of_key = of_key.masked_fill(padding.unsqueeze(1).unsqueeze(3), kLeast);
+    constexpr double kMin = std::numeric_limits<float>::lowest();
+    if (padding.defined()) of_key = of_key.masked_fill(padding.unsqueeze(1).unsqueeze(3), kMin);
     largest = of_key.amax(2, /*keepdim=*/true);
     // Where all keys are padding any number will do.
-    if (padding.defined()) largest = largest.masked_fill(largest.eq(kLeast), 0);
+    if (padding.defined()) largest = largest.masked_fill(largest.eq(kMin), 0);
   } else {
     largest = at::zeros({}, x.options());
   }
@@ -140,7 +140,7 @@ torch::Tensor PerformerAttention::key_features(const torch::Tensor& k, const tor
 }
 
 torch::Tensor PerformerAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                                         const AttentionLayout& layout) {
+                                         const AttentionArgs& layout) {
   refuse_bias("performer_attention", layout);
   redraw();
   const torch::Tensor& padding = layout.context.padding;

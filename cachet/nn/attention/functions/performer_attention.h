@@ -47,11 +47,11 @@ class PerformerAttention : public Cloneable<PerformerAttention, AttentionFunctio
   torch::Tensor query_features(const torch::Tensor& q) const;
   torch::Tensor key_features(const torch::Tensor& k, const torch::Tensor& padding) const;
 
-  OwnTensor projection;
+  RegisteredTensor projection;
 
  protected:
   torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                       const AttentionLayout& layout) override;
+                       const AttentionArgs& layout) override;
 
  private:
   torch::Tensor projected(const torch::Tensor& x) const;
@@ -61,7 +61,7 @@ class PerformerAttention : public Cloneable<PerformerAttention, AttentionFunctio
 
   PerformerOptions options_;
   double eps_;
-  OwnTensor forwards_;
+  RegisteredTensor forwards_;
 };
 
 }  // namespace cachet::nn

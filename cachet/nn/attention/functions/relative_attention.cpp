@@ -62,10 +62,11 @@ RelativeAttention::RelativeAttention(const RelativeAttentionOptions& o, const Re
   position_bias_ = register_parameter("position_bias", biases.position);
 }
 
-std::shared_ptr<AttentionState> RelativeAttention::make_state(int64_t batch, StreamUse use) const {
-  TORCH_CHECK(use != StreamUse::fixed_context, "relative_attention: serves self-attention, which has no fixed context");
+std::shared_ptr<AttentionState> RelativeAttention::make_state(int64_t batch, SessionUse use) const {
+  TORCH_CHECK(use != SessionUse::fixed_context,
+              "relative_attention: serves self-attention, which has no fixed context");
   auto state = std::make_shared<AttentionState>(batch);
-  if (use != StreamUse::decoding) return state;
+  if (use != SessionUse::decoding) return state;
   for (const char* name : {"keys", "values"})
     state->declare_growing(name, at::zeros({batch, num_heads_, 0, head_dim_}, proj_->options()), 2);
   return state;
@@ -86,7 +87,7 @@ torch::Tensor RelativeAttention::attend(const torch::Tensor& q, const torch::Ten
 }
 
 torch::Tensor RelativeAttention::forward(const torch::Tensor& query, const torch::Tensor& context,
-                                         const AttentionLayout& layout) {
+                                         const AttentionArgs& layout) {
   check_tokens("relative_attention: query", query, dim_, layout.query);
   check_tokens("relative_attention: context", context, dim_, layout.context);
   TORCH_CHECK(context.size(0) == query.size(0) && context.size(1) >= query.size(1),
@@ -117,10 +118,10 @@ torch::Tensor RelativeAttention::forward(const torch::Tensor& query, const torch
   return ops::dropout(out, projection_dropout_, is_training());
 }
 
-void RelativeAttention::absorb(const Affine& before) {
+void RelativeAttention::fold_affine_before(const Affine& before) {
   TORCH_CHECK(before.scale.numel() == dim_, "relative_attention: takes ", dim_,
               " channels and cannot absorb an affine map of ", before.scale.numel());
-  qkv_->absorb(before);
+  qkv_->fold_affine_before(before);
 }
 
 }  // namespace cachet::nn

@@ -33,11 +33,10 @@ class RelativeAttention : public Cloneable<RelativeAttention, Attention> {
   static int64_t head_dim(const RelativeAttentionOptions& options);
 
   /// Throws c10::Error for a layout without distances, or with as many as there are keys not.
-  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
-                        const AttentionLayout& layout) override;
-  std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const override;
-  void absorb(const Affine& before) override;
-  void absorb_behind(const Affine& after) override { proj_->absorb_behind(after); }
+  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& layout) override;
+  std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const override;
+  void fold_affine_before(const Affine& before) override;
+  void fold_affine_after(const Affine& after) override { proj_->fold_affine_after(after); }
 
  private:
   torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
@@ -45,8 +44,8 @@ class RelativeAttention : public Cloneable<RelativeAttention, Attention> {
 
   int64_t dim_, num_heads_, head_dim_;
   double dropout_, projection_dropout_;
-  Part<Linear> qkv_, position_, proj_;
-  OwnTensor content_bias_, position_bias_;
+  Submodule<Linear> qkv_, position_, proj_;
+  RegisteredTensor content_bias_, position_bias_;
 };
 
 }  // namespace cachet::nn

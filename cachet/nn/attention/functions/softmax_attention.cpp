@@ -25,7 +25,7 @@ namespace cachet::nn {
 namespace {
 
 // Which keys each query may see, as bool broadcastable to (B, H, Lq, Lk); undefined where all see all.
-torch::Tensor visible_keys(const torch::Tensor& q, const torch::Tensor& k, const AttentionLayout& layout) {
+torch::Tensor visible_keys(const torch::Tensor& q, const torch::Tensor& k, const AttentionArgs& layout) {
   torch::Tensor visible;
   if (layout.context.padding.defined()) visible = layout.context.padding.bitwise_not().unsqueeze(1).unsqueeze(1);
   // A single query at the end of its keys sees all of them.
@@ -63,7 +63,7 @@ torch::Tensor blocks_met(int64_t queries, int64_t keys, bool causal) {
 }
 
 torch::Tensor attention_in_blocks(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                                  const AttentionLayout& layout) {
+                                  const AttentionArgs& layout) {
   const int64_t queries = q.size(2), keys = k.size(2);
   ops::KeysSeen seen;
   if (layout.causal) {
@@ -88,7 +88,7 @@ bool fuses_slowly_in_bfloat16(const torch::Tensor& q, const torch::Tensor& k, co
 // float32), and with a bias, of which ATen's takes one for each sample, and windows of an image share theirs. More
 // pairs would need memory for all of them.
 bool composes_faster(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                     const AttentionLayout& layout) {
+                     const AttentionArgs& layout) {
   constexpr int64_t kLongest = 512;
   if (layout.causal || layout.context.padding.defined() || !ops::tuned_for_cpu(q)) return false;
   if (k.size(2) > kLongest || q.size(2) * k.size(2) > kLongest * kLongest) return false;
@@ -133,7 +133,7 @@ torch::Tensor attention_by_parts(const torch::Tensor& q, const torch::Tensor& k,
 }  // namespace
 
 torch::Tensor softmax_attention(const torch::Tensor& q, const torch::Tensor& keys, const torch::Tensor& values,
-                                const AttentionLayout& layout, double dropout) {
+                                const AttentionArgs& layout, double dropout) {
   // Only where it is needed: in a traced program it would be a copy of keys and values.
   const auto for_each_sample = [&](const torch::Tensor& x) {
     return x.size(0) == q.size(0) ? x : x.expand({q.size(0), -1, -1, -1});
@@ -173,7 +173,7 @@ SoftmaxAttention::SoftmaxAttention(const SoftmaxOptions& options) : Cloneable("S
 }
 
 torch::Tensor SoftmaxAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                                       const AttentionLayout& layout) {
+                                       const AttentionArgs& layout) {
   return softmax_attention(q, k, v, layout, is_training() ? options_.dropout : 0.0);
 }
 

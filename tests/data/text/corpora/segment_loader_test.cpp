@@ -9,7 +9,7 @@
 namespace cachet {
 namespace {
 
-using data::LaneOptions;
+using data::BatchRowOptions;
 using data::SegmentBatch;
 
 // The tokens 0, 1, 2, …
@@ -56,11 +56,11 @@ TEST(SegmentLoader, ShardsHaveLanesOfTheirOwn) {
 
 TEST(EvaluationSegments, EveryTokenButTheFirstIsATargetOnce) {
   for (const int64_t size : {2, 3, 10, 101, 102, 103, 104})
-    for (const int64_t lanes : {1, 2, 3, 4})
+    for (const int64_t batch_rows : {1, 2, 3, 4})
       for (const int64_t length : {1, 5, 7, 1000}) {
         const CountingTokens tokens(size);
-        const LaneOptions options{lanes, length};
-        if (size - 1 < lanes) {
+        const BatchRowOptions options{batch_rows, length};
+        if (size - 1 < batch_rows) {
           EXPECT_THROW(data::evaluation_segments(tokens.size(), options), std::invalid_argument);
           continue;
         }
@@ -68,15 +68,15 @@ TEST(EvaluationSegments, EveryTokenButTheFirstIsATargetOnce) {
         for (int64_t i = 0; i < data::evaluation_segments(tokens.size(), options); ++i) {
           const SegmentBatch batch = data::evaluation_segment(tokens, options, i * length);
           EXPECT_EQ(batch.number, i);
-          for (int64_t lane = 0; lane < lanes; ++lane)
+          for (int64_t batch_row = 0; batch_row < batch_rows; ++batch_row)
             for (int64_t j = 0; j < batch.ids.size(1); ++j) {
-              const auto target = batch.targets[lane][j].item<int64_t>();
+              const auto target = batch.targets[batch_row][j].item<int64_t>();
               if (target < 0) continue;
-              EXPECT_EQ(batch.ids[lane][j].item<int64_t>(), target - 1);
+              EXPECT_EQ(batch.ids[batch_row][j].item<int64_t>(), target - 1);
               ++seen[target];
             }
         }
-        ASSERT_EQ(static_cast<int64_t>(seen.size()), size - 1) << size << " tokens, " << lanes << " lanes";
+        ASSERT_EQ(static_cast<int64_t>(seen.size()), size - 1) << size << " tokens, " << batch_rows << " lanes";
         for (const auto& [target, times] : seen) EXPECT_EQ(times, 1) << target;
         EXPECT_THROW(data::evaluation_segment(tokens, options, size), std::out_of_range);
       }

@@ -19,10 +19,10 @@ WordCounter counted(std::initializer_list<std::string_view> lines) {
 }
 
 TEST(WordCounter, RefusesAWordThatNoVocabularyHas) {
-  WordCounter counter = counted({"a b", std::string(data::kMostWordBytes, 'x')});
+  WordCounter counter = counted({"a b", std::string(data::kMaxWordBytes, 'x')});
   EXPECT_EQ(counter.tokens(), 5);
   EXPECT_EQ(
-      test::thrown_message<io::Error>([&] { counter.add_line("a " + std::string(data::kMostWordBytes + 1, 'x')); }),
+      test::thrown_message<io::Error>([&] { counter.add_line("a " + std::string(data::kMaxWordBytes + 1, 'x')); }),
       "line 3: a word has 65537 bytes, more than the 65536 of a vocabulary's longest");
 }
 
@@ -37,7 +37,7 @@ TEST(WordVocabulary, IsOrderedByCountBehindTheEndOfLine) {
 TEST(WordVocabulary, WhatIsRareIsUnknown) {
   const WordCounter counter = counted({"a a a b b c", "<unk>"});
   EXPECT_EQ(counter.words(4), (std::vector<CountedWord>{{"<eos>", 2}, {"a", 3}, {"b", 2}, {"<unk>", 2}}));
-  EXPECT_EQ(counter.words(data::kMostTokens, 2), counter.words(4));
+  EXPECT_EQ(counter.words(data::kMaxTokens, 2), counter.words(4));
   EXPECT_EQ(counter.words(2), (std::vector<CountedWord>{{"<eos>", 2}, {"<unk>", 7}}));
   EXPECT_EQ(counted({"a", "b <eos>"}).words(),
             (std::vector<CountedWord>{{"<eos>", 3}, {"a", 1}, {"b", 1}, {"<unk>", 0}}));

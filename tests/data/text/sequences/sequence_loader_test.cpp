@@ -60,7 +60,7 @@ TEST(Pad, FillsBehindTheEndsAndMasksThem) {
 }
 
 TEST(SequenceLoader, BatchesAreTheSameForAnyNumberOfWorkersAndAnyStart) {
-  const auto data = test::made_up_sequences(103, 40, /*pairs=*/true);
+  const auto data = test::synthetic_sequences(103, 40, /*pairs=*/true);
   const auto loader = [&](int64_t workers) {
     return loader_of(data, {.batch_size = 4, .drop_last = false, .seed = 9}, {.loader = {.workers = workers}});
   };
@@ -73,7 +73,7 @@ TEST(SequenceLoader, BatchesAreTheSameForAnyNumberOfWorkersAndAnyStart) {
 }
 
 TEST(SequenceLoader, BatchesHoldTheirSamples) {
-  const auto data = test::made_up_sequences(90, 40, /*pairs=*/true);
+  const auto data = test::synthetic_sequences(90, 40, /*pairs=*/true);
   const SequenceLoader loader =
       loader_of(data, {.batch_size = 8, .drop_last = false, .seed = 1}, {.bucket_batches = 4});
   std::vector<int64_t> seen;
@@ -95,13 +95,13 @@ TEST(SequenceLoader, BatchesHoldTheirSamples) {
 }
 
 TEST(SequenceLoader, SingleSequencesHaveNoSecond) {
-  const SequenceLoader loader = loader_of(test::made_up_sequences(10, 5, false), {.batch_size = 5});
+  const SequenceLoader loader = loader_of(test::synthetic_sequences(10, 5, false), {.batch_size = 5});
   const auto batch = loader.stream(0).next();
   EXPECT_FALSE(batch->second.ids.defined() || batch->second.padding.defined());
 }
 
 TEST(SequenceLoader, BucketsSavePadding) {
-  const auto data = test::made_up_sequences(400, 100, false);
+  const auto data = test::synthetic_sequences(400, 100, false);
   const auto padded = [&](int64_t bucket_batches) {
     int64_t places = 0;
     const SequenceLoader loader = loader_of(data, {.batch_size = 8}, {.bucket_batches = bucket_batches});
@@ -113,7 +113,7 @@ TEST(SequenceLoader, BucketsSavePadding) {
 }
 
 TEST(SequenceLoader, TakesAnyOrder) {
-  const auto data = test::made_up_sequences(400, 100, /*pairs=*/true);
+  const auto data = test::synthetic_sequences(400, 100, /*pairs=*/true);
   const PaddingOptions padding{.multiple = 8};
   const auto order =
       std::make_shared<TokenBudget>(padded_lengths(*data, padding), TokenBudgetOptions{.max_tokens = 500, .seed = 2});
@@ -130,7 +130,7 @@ TEST(SequenceLoader, TakesAnyOrder) {
 }
 
 TEST(SequenceLoader, RefusesImpossibleOptions) {
-  const auto data = test::made_up_sequences(10, 5, false);
+  const auto data = test::synthetic_sequences(10, 5, false);
   EXPECT_THROW(loader_of(data, {}, {.padding = {.multiple = 0}}), std::invalid_argument);
   EXPECT_THROW(loader_of(data, {}, {.padding = {.least_length = 0}}), std::invalid_argument);
   EXPECT_THROW(loader_of(data, {}, {.bucket_batches = -1}), std::invalid_argument);

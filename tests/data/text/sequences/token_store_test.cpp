@@ -13,11 +13,11 @@ TEST(TokenStore, TakesTwoBytesWhereTheVocabularyFitsAndElseFour) {
   EXPECT_EQ(TokenStore(0).bytes_per_token(), 2);
   EXPECT_EQ(TokenStore(65'536).bytes_per_token(), 2);
   EXPECT_EQ(TokenStore(65'537).bytes_per_token(), 4);
-  EXPECT_EQ(TokenStore(kMostTokens).bytes_per_token(), 4);
+  EXPECT_EQ(TokenStore(kMaxTokens).bytes_per_token(), 4);
 }
 
 TEST(TokenStore, GivesWhatWasAddedWhateverItsWidth) {
-  for (const int64_t vocabulary : {int64_t{65'536}, int64_t{65'537}, kMostTokens}) {
+  for (const int64_t vocabulary : {int64_t{65'536}, int64_t{65'537}, kMaxTokens}) {
     TokenStore store(vocabulary);
     const auto last = static_cast<Token>(vocabulary - 1);
     const std::vector<Token> first{0, 1, last}, second{}, third{last, 65'535, 7};
@@ -58,7 +58,7 @@ TEST(TokenStore, RefusesWhatTheVocabularyDoesNotHave) {
   EXPECT_THROW(store[1], std::out_of_range);
   EXPECT_THROW(store[-1], std::out_of_range);
   EXPECT_THROW(TokenStore(-1), std::invalid_argument);
-  EXPECT_THROW(TokenStore(kMostTokens + 1), std::invalid_argument);
+  EXPECT_THROW(TokenStore(kMaxTokens + 1), std::invalid_argument);
 }
 
 }  // namespace

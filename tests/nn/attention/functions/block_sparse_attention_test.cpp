@@ -64,7 +64,7 @@ at::Tensor dense_big_bird(const at::Tensor& q, const at::Tensor& k, const at::Te
         for (int64_t i = 0; !met && i < random.size(2); ++i) met = random[head][row - 1][i].item<int64_t>() == column;
         if (met) bias[head][row][column] = 0;
       }
-  nn::AttentionLayout layout;
+  nn::AttentionArgs layout;
   layout.bias = bias.repeat_interleave(o.block_size, 1)
                     .repeat_interleave(o.block_size, 2)
                     .slice(1, 0, lq)
@@ -84,7 +84,7 @@ TEST(BlockSparseAttention, EqualsTheDenseFormForAllLengths) {
         const at::Tensor random = nn::choose_random_blocks(some_draws(2, 5, random_blocks), rows, (lk + 3) / 4, 3);
         const at::Tensor q = at::randn({2, 2, lq, 4}, at::kDouble), k = at::randn({2, 2, lk, 4}, at::kDouble),
                          v = at::randn({2, 2, lk, 3}, at::kDouble);
-        nn::AttentionLayout layout;
+        nn::AttentionArgs layout;
         if (padded) {
           layout.context.padding = at::zeros({2, lk}, at::kBool);
           layout.context.padding[0].slice(0, lk / 2).fill_(true);
@@ -96,8 +96,8 @@ TEST(BlockSparseAttention, EqualsTheDenseFormForAllLengths) {
       }
 }
 
-nn::AttentionLayout layout_of_length(int64_t full_length, const at::Tensor& padding = {}) {
-  return nn::AttentionLayout::self({{}, 0, padding, full_length});
+nn::AttentionArgs layout_of_length(int64_t full_length, const at::Tensor& padding = {}) {
+  return nn::AttentionArgs::self({{}, 0, padding, full_length});
 }
 
 TEST(BlockSparseAttention, ASequenceIsAnsweredAsIfItWerePaddedToTheFullLength) {
@@ -125,7 +125,7 @@ TEST(BlockSparseAttention, ASequenceIsAnsweredAsIfItWerePaddedToTheFullLength) {
 TEST(BlockSparseAttention, QueriesStandAtTheSamePlaceOfAContextWhateverTheBatch) {
   nn::BlockSparseAttention attention({4, 1, 1}, 2);
   const at::Tensor q = at::randn({1, 2, 40, 4}, at::kDouble), k = at::randn({1, 2, 29, 4}, at::kDouble);
-  nn::AttentionLayout layout;
+  nn::AttentionArgs layout;
   layout.query.full_length = 40;
   const at::Tensor whole = attention.forward(q, k, k, layout);
   EXPECT_TRUE(at::allclose(attention.forward(q.slice(2, 0, 21), k, k, layout), whole.slice(2, 0, 21), 1e-9, 1e-10));
@@ -144,7 +144,7 @@ TEST(BlockSparseAttention, TheRuleOf010FollowsTheTokensAtHand) {
 
 TEST(BlockSparseAttention, GradientsEqualFiniteDifferences) {
   nn::BlockSparseAttention attention({2, 1, 1}, 2);
-  nn::AttentionLayout layout;
+  nn::AttentionArgs layout;
   layout.context.padding = at::zeros({2, 9}, at::kBool);
   layout.context.padding[1].slice(0, 6).fill_(true);
   for (const int64_t full_length : {0, 15}) {
@@ -174,7 +174,7 @@ TEST(BlockSparseAttention, HasOnePatternInTrainingEvaluationAndAfterLoading) {
 TEST(BlockSparseAttention, NamesWhatItRefuses) {
   const at::Tensor x = at::randn({1, 2, 31, 4});
   nn::BlockSparseAttention attention({2, 3, 2}, 2);
-  nn::AttentionLayout causal, biased;
+  nn::AttentionArgs causal, biased;
   causal.causal = true;
   biased.bias = at::zeros({1, 1, 31, 31});
   test::expect_refused([&] { attention.forward(x, x, x, causal); }, "block_sparse_attention: has no causal form");

@@ -39,7 +39,7 @@ void expect_reproduced(const Oracle& oracle, at::ScalarType dtype) {
     at::NoGradGuard no_grad;
     parameter.value().copy_(oracle[name_in_fixture(parameter.key(), oracle)]);
   }
-  nn::AttentionLayout layout;
+  nn::AttentionArgs layout;
   layout.causal = oracle.flag("causal");
   if (oracle.has("key_padding")) layout.context.padding = oracle["key_padding"].to(at::kBool);
   const auto operand = [&](const char* name) { return oracle[name].to(dtype, false, /*copy=*/true).requires_grad_(); };
@@ -73,7 +73,7 @@ TEST(EluAttentionOracle, OutputsAndGradientsAreReproduced) {
     Comparison compare(oracle.name);
     nn::KernelAttention attention(nn::EluOptions{1e-6}, oracle["q"].size(1), oracle["q"].size(3));
     for (const std::string form : {"full", "padded", "causal"}) {
-      nn::AttentionLayout layout;
+      nn::AttentionArgs layout;
       layout.causal = form == "causal";
       if (form == "padded") layout.context.padding = oracle["key_padding"].to(at::kBool);
       const at::Tensor q = oracle["q"].clone().requires_grad_(), k = oracle["k"].clone().requires_grad_(),

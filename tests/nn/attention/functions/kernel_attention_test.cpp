@@ -39,7 +39,7 @@ std::shared_ptr<nn::KernelAttention> make_kernel(const nn::AttentionFunctionOpti
 
 // The definition: all L² products of features, and what each query may see.
 at::Tensor dense_attention(const nn::KernelAttention& kernel, const at::Tensor& q, const at::Tensor& k,
-                           const at::Tensor& v, const nn::AttentionLayout& layout, double eps) {
+                           const at::Tensor& v, const nn::AttentionArgs& layout, double eps) {
   const int64_t lq = q.size(2), lk = k.size(2);
   at::Tensor products = at::matmul(kernel.features(q), kernel.features(k).transpose(2, 3));
   if (layout.causal) products = products.tril(lk - lq);
@@ -58,7 +58,7 @@ TEST(KernelAttention, EqualsTheDenseFormForEveryKernelAndLayout) {
         for (const bool padded : {false, true}) {
           const at::Tensor q = at::randn({2, 2, lq, 4}, d), k = at::randn({2, 2, lk, 4}, d),
                            v = at::randn({2, 2, lk, 3}, d);
-          nn::AttentionLayout layout;
+          nn::AttentionArgs layout;
           layout.causal = causal;
           if (padded) {
             layout.context.padding = at::zeros({2, lk}, at::kBool);
@@ -79,7 +79,7 @@ TEST(KernelAttention, GradientsEqualFiniteDifferences) {
     for (const bool causal : {false, true}) {
       SCOPED_TRACE(name + (causal ? " causal" : ""));
       const auto kernel = make_kernel(options);
-      nn::AttentionLayout layout;
+      nn::AttentionArgs layout;
       layout.causal = causal;
       if (!causal) layout.context.padding = padding;
       test::expect_gradients([&](const auto& in) { return kernel->forward(in[0], in[1], in[2], layout).pow(2).sum(); },
@@ -91,7 +91,7 @@ TEST(KernelAttention, PaddedNoiseNeverMattersNotEvenNaN) {
   const at::Tensor padding = at::tensor({0, 0, 1, 0, 1, 1}).view({2, 3}).to(at::kBool);
   for (const auto& [name, options] : all_kernels()) {
     const auto kernel = make_kernel(options);
-    nn::AttentionLayout layout;
+    nn::AttentionArgs layout;
     layout.context.padding = padding;
     const at::Tensor mask = padding.view({2, 1, 3, 1});
     const at::Tensor q = at::randn({2, 2, 3, 4}, at::kDouble), k = at::randn({2, 2, 3, 4}, at::kDouble);
@@ -150,7 +150,7 @@ TEST(KernelAttention, GateOfAOGLUHasAQuarterOfTheRank) {
 }
 
 TEST(KernelAttention, NamesWhatItRefuses) {
-  nn::AttentionLayout layout;
+  nn::AttentionArgs layout;
   layout.bias = at::zeros({1, 1, 3, 3}, at::kDouble);
   const at::Tensor x = at::randn({1, 2, 3, 4}, at::kDouble);
   const auto kernel = make_kernel(nn::KernelOptions{});

@@ -12,7 +12,7 @@ namespace cachet {
 namespace {
 
 // What each query may see, written out: 0 where it may, −∞ where it may not.
-at::Tensor band(int64_t lq, int64_t lk, int64_t window, const nn::AttentionLayout& layout) {
+at::Tensor band(int64_t lq, int64_t lk, int64_t window, const nn::AttentionArgs& layout) {
   at::Tensor bias = at::full({lq, lk}, -std::numeric_limits<double>::infinity(), at::kDouble);
   const int64_t cq = layout.causal ? 0 : layout.query.class_tokens,
                 ck = layout.causal ? 0 : layout.context.class_tokens;
@@ -26,8 +26,8 @@ at::Tensor band(int64_t lq, int64_t lk, int64_t window, const nn::AttentionLayou
 }
 
 at::Tensor local_dense(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t window,
-                       const nn::AttentionLayout& layout) {
-  nn::AttentionLayout all;
+                       const nn::AttentionArgs& layout) {
+  nn::AttentionArgs all;
   all.context.padding = layout.context.padding;
   all.bias = band(q.size(2), k.size(2), window, layout);
   return nn::softmax_attention(q, k, v, all).nan_to_num(0.0);
@@ -43,7 +43,7 @@ TEST(LocalAttention, EqualsTheDenseFormForEveryLayout) {
             nn::LocalAttention attention({window});
             const at::Tensor q = at::randn({2, 2, lq, 4}, at::kDouble), k = at::randn({2, 2, lk, 4}, at::kDouble),
                              v = at::randn({2, 2, lk, 3}, at::kDouble);
-            nn::AttentionLayout layout;
+            nn::AttentionArgs layout;
             layout.causal = causal;
             layout.query.class_tokens = layout.context.class_tokens = class_tokens;
             if (padded) {
@@ -62,7 +62,7 @@ TEST(LocalAttention, QueriesStandAtTheSamePlaceOfAContextWhateverTheBatch) {
   for (const int64_t class_tokens : {0, 1}) {
     nn::LocalAttention attention({5}), earlier({.window = 5, .pattern_length = nn::PatternLength::batch});
     const at::Tensor q = at::randn({1, 2, 90, 4}), k = at::randn({1, 2, 33, 4});
-    nn::AttentionLayout layout;
+    nn::AttentionArgs layout;
     layout.query.class_tokens = layout.context.class_tokens = class_tokens;
     layout.query.full_length = 90;
     const at::Tensor whole = attention.forward(q, k, k, layout), part = q.slice(2, 0, 50);
@@ -74,7 +74,7 @@ TEST(LocalAttention, QueriesStandAtTheSamePlaceOfAContextWhateverTheBatch) {
 }
 
 TEST(LocalAttention, GradientsEqualFiniteDifferences) {
-  nn::AttentionLayout layout;
+  nn::AttentionArgs layout;
   layout.query.class_tokens = layout.context.class_tokens = 1;
   layout.context.padding = at::tensor({0, 0, 0, 0, 0, 0, 1, 0, 0, 1}).view({2, 5}).to(at::kBool);
   for (const bool causal : {false, true}) {
@@ -91,12 +91,12 @@ TEST(LocalAttention, DecodingEqualsTheCausalWhole) {
   nn::MultiHeadAttention attention({8, 2, options});
   attention.to(at::kDouble);
   const at::Tensor x = at::randn({2, 70, 8}, at::kDouble);
-  nn::AttentionLayout whole;
+  nn::AttentionArgs whole;
   whole.causal = true;
   const at::Tensor expected = attention.forward(x, x, whole);
-  const auto state = attention.make_state(2, nn::StreamUse::decoding);
+  const auto state = attention.make_state(2, nn::SessionUse::decoding);
   for (const auto& [from, to] : {std::pair{0, 66}, {66, 67}, {67, 70}}) {
-    nn::AttentionLayout layout = whole;
+    nn::AttentionArgs layout = whole;
     layout.state = state.get();
     const at::Tensor part = x.slice(1, from, to);
     EXPECT_TRUE(at::allclose(attention.forward(part, part, layout), expected.slice(1, from, to), 1e-9, 1e-10));
@@ -104,7 +104,7 @@ TEST(LocalAttention, DecodingEqualsTheCausalWhole) {
 }
 
 TEST(LocalAttention, RefusesABias) {
-  nn::AttentionLayout layout;
+  nn::AttentionArgs layout;
   layout.bias = at::zeros({1, 1, 3, 3});
   const at::Tensor x = at::randn({1, 2, 3, 4});
   test::expect_refused([&] { nn::LocalAttention({1}).forward(x, x, x, layout); }, "local_attention: an attention bias");

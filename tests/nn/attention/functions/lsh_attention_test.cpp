@@ -84,7 +84,7 @@ TEST(LshAttention, AContextOfItsOwnIsSortedBesideTheQueries) {
       const at::Tensor q = at::randn({2, 2, lq, 4}, at::kDouble), k = at::randn({2, 2, lk, 4}, at::kDouble),
                        v = at::randn({2, 2, lk, 3}, at::kDouble);
       const at::Tensor rotations = at::randn({2, rounds, 4, 3}, at::kDouble);
-      nn::AttentionLayout layout;
+      nn::AttentionArgs layout;
       if (padded) {
         layout.context.padding = at::zeros({2, lk}, at::kBool);
         layout.context.padding[0].slice(0, lk / 2).fill_(true);
@@ -110,7 +110,7 @@ TEST(LshAttention, ASequenceIsAnsweredAsIfItWerePaddedToTheFullLength) {
         const at::Tensor x = at::randn({2, 2, full, 4}, at::kDouble), v = at::randn({2, 2, full, 3}, at::kDouble);
         const at::Tensor padding = (at::arange(full) >= length).expand({2, full});
         const auto answer = [&](int64_t tokens) {
-          const auto layout = nn::AttentionLayout::self({{}, 0, padding.slice(1, 0, tokens), full});
+          const auto layout = nn::AttentionArgs::self({{}, 0, padding.slice(1, 0, tokens), full});
           const at::Tensor given = x.slice(2, 0, tokens);
           return attention.forward(given, given, v.slice(2, 0, tokens), layout).slice(2, 0, length);
         };
@@ -126,7 +126,7 @@ TEST(LshAttention, QueriesMeetTheSameChunksOfAContextWhateverTheBatch) {
     nn::LshAttention attention({4, 6, rounds}, 2, 4);
     attention.eval();
     const at::Tensor q = at::randn({1, 2, 40, 4}), k = at::randn({1, 2, 30, 4});
-    nn::AttentionLayout layout;
+    nn::AttentionArgs layout;
     layout.query.full_length = 40;
     layout.query.padding = (at::arange(40) >= 21).unsqueeze(0);
     const at::Tensor whole = attention.forward(q, k, k, layout).slice(2, 0, 21);
@@ -218,7 +218,7 @@ TEST(LshAttention, QueriesAndKeysShareAProjection) {
 TEST(LshAttention, NamesWhatItRefuses) {
   const at::Tensor x = at::randn({1, 2, 9, 4});
   nn::LshAttention attention({}, 2, 4);
-  nn::AttentionLayout causal, biased;
+  nn::AttentionArgs causal, biased;
   causal.causal = true;
   biased.bias = at::zeros({1, 1, 9, 9});
   expect_refused([&] { attention.forward(x, x, x, causal); }, "lsh_attention: has no causal form");

@@ -54,7 +54,7 @@ TEST(PerformerAttention, EstimatesTheSoftmax) {
 
 // All L² products of features, and what each query may see.
 at::Tensor dense_performer(const nn::PerformerAttention& attention, const at::Tensor& q, const at::Tensor& k,
-                           const at::Tensor& v, const nn::AttentionLayout& layout) {
+                           const at::Tensor& v, const nn::AttentionArgs& layout) {
   const int64_t lq = q.size(2), lk = k.size(2);
   const at::Tensor queries = attention.query_features(q), keys = attention.key_features(k, layout.context.padding);
   at::Tensor products = at::matmul(queries, keys.transpose(2, 3));
@@ -73,7 +73,7 @@ TEST(PerformerAttention, EqualsTheDenseFormForEveryLayout) {
           attention.to(at::kDouble);
           const at::Tensor q = at::randn({2, 2, lq, 4}, at::kDouble), k = at::randn({2, 2, lk, 4}, at::kDouble),
                            v = at::randn({2, 2, lk, 3}, at::kDouble);
-          nn::AttentionLayout layout;
+          nn::AttentionArgs layout;
           layout.causal = causal;
           if (padded) {
             layout.context.padding = at::zeros({2, lk}, at::kBool);
@@ -93,7 +93,7 @@ TEST(PerformerAttention, GradientsEqualFiniteDifferences) {
     options.eps = 0.0;
     options.causal_eps = 0.0;
     nn::PerformerAttention softmax(options, 2, 4), relu(performer_options(nn::RandomFeatures::relu, 6), 2, 4);
-    nn::AttentionLayout layout;
+    nn::AttentionArgs layout;
     layout.causal = causal;
     if (!causal) layout.context.padding = at::tensor({0, 0, 0, 0, 0, 0, 1, 0, 0, 1}).view({2, 5}).to(at::kBool);
     for (nn::PerformerAttention* attention : {&softmax, &relu}) {
@@ -109,7 +109,7 @@ TEST(PerformerAttention, PaddedNoiseNeverMatters) {
   const at::Tensor padding = at::tensor({0, 0, 1, 0, 1, 1}).view({2, 3}).to(at::kBool);
   for (const auto form : kForms) {
     nn::PerformerAttention attention(performer_options(form, 10), 2, 4);
-    nn::AttentionLayout layout;
+    nn::AttentionArgs layout;
     layout.context.padding = padding;
     const at::Tensor q = at::randn({2, 2, 3, 4}), k = at::randn({2, 2, 3, 4}), mask = padding.view({2, 1, 3, 1});
     const auto attend = [&](double noise) {
@@ -163,7 +163,7 @@ TEST(PerformerAttention, DecodingEqualsTheCausalWhole) {
 }
 
 TEST(PerformerAttention, NamesWhatItRefuses) {
-  nn::AttentionLayout layout;
+  nn::AttentionArgs layout;
   layout.bias = at::zeros({1, 1, 3, 3});
   const at::Tensor x = at::randn({1, 2, 3, 4});
   test::expect_refused([&] { nn::PerformerAttention({}, 2, 4).forward(x, x, x, layout); },

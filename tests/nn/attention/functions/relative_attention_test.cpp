@@ -68,19 +68,20 @@ TEST(TransformerXLOracle, TheLayerIsReproducedWithItsMemory) {
         parameter.value().copy_(oracle["param." + name_in_transformer_xl(parameter.key())]);
       }
       // The fixture's tensors are (length, batch, channels).
-      const auto lanes = [](const at::Tensor& x) { return x.transpose(0, 1).contiguous(); };
-      const at::Tensor x = lanes(oracle["x"]).requires_grad_(), memory = lanes(oracle["mems"]).requires_grad_();
-      const auto state = block->make_state(x.size(0), nn::StreamUse::memory);
+      const auto batch_rows = [](const at::Tensor& x) { return x.transpose(0, 1).contiguous(); };
+      const at::Tensor x = batch_rows(oracle["x"]).requires_grad_(),
+                       memory = batch_rows(oracle["mems"]).requires_grad_();
+      const auto state = block->make_state(x.size(0), nn::SessionUse::memory);
       state->set("memory", memory);
-      nn::AttentionLayout layout;
+      nn::AttentionArgs layout;
       layout.causal = true;
       layout.state = state.get();
       layout.relative = {distances(0), oracle[form + "mask"].to(at::kBool)};
       const at::Tensor y = block->forward(x, layout);
-      (y * lanes(oracle["dy"])).sum().backward();
-      compare.close(lanes(y), oracle[form + "y"], form + "y");
-      compare.close(lanes(x.grad()), oracle[form + "dx"], form + "dx");
-      compare.close(lanes(memory.grad()), oracle[form + "dmems"], form + "dmems");
+      (y * batch_rows(oracle["dy"])).sum().backward();
+      compare.close(batch_rows(y), oracle[form + "y"], form + "y");
+      compare.close(batch_rows(x.grad()), oracle[form + "dx"], form + "dx");
+      compare.close(batch_rows(memory.grad()), oracle[form + "dmems"], form + "dmems");
       for (const auto& parameter : block->named_parameters()) {
         const std::string name = form + "grad." + name_in_transformer_xl(parameter.key());
         compare.close(parameter.value().grad(), oracle[name], name);
@@ -100,11 +101,11 @@ TEST(RelativeAttention, TokensOneAfterTheOtherGetWhatTheWholeGets) {
       std::make_shared<RelativeAttention>(RelativeAttentionOptions{8, 2}, nn::RelativeBiases::make(2, 4));
   attention->to(at::kDouble);
   const at::Tensor x = at::randn({3, 7, 8}, at::kDouble);
-  nn::AttentionLayout layout;
+  nn::AttentionArgs layout;
   layout.causal = true;
   layout.relative = causal_places(7, 7, x);
   const at::Tensor whole = attention->forward(x, x, layout);
-  const auto state = attention->make_state(3, nn::StreamUse::decoding);
+  const auto state = attention->make_state(3, nn::SessionUse::decoding);
   layout.state = state.get();
   int64_t first = 0;
   for (const int64_t length : {3, 1, 1, 2}) {
@@ -127,15 +128,15 @@ TEST(RelativeAttention, KeptKeysAreAsGoodAsRememberedInputs) {
             std::make_shared<nn::FeedForward>(nn::FeedForwardOptions{8, 12})});
     block->to(at::kDouble);
     block->eval();
-    const auto memory = block->make_state(2, nn::StreamUse::memory),
-               keys = block->make_state(2, nn::StreamUse::decoding);
+    const auto memory = block->make_state(2, nn::SessionUse::memory),
+               keys = block->make_state(2, nn::SessionUse::decoding);
     memory->keep_last(5);
     keys->keep_last(5);
     const at::NoGradGuard no_grad;
     for (const int64_t length : {4, 4, 3, 6, 1}) {
       const at::Tensor x = at::randn({2, length, 8}, at::kDouble);
       ASSERT_EQ(memory->past(), keys->past());
-      nn::AttentionLayout layout;
+      nn::AttentionArgs layout;
       layout.causal = true;
       layout.relative = causal_places(length, memory->past() + length, x);
       layout.state = memory.get();
@@ -153,7 +154,7 @@ TEST(RelativeAttention, GradientsEqualFiniteDifferences) {
   const at::Tensor weight = at::randn({2, 3, 6}, at::kDouble);
   test::expect_gradients(
       [&](const auto& in) {
-        nn::AttentionLayout layout;
+        nn::AttentionArgs layout;
         layout.relative = causal_places(3, 5, in[0]);
         layout.relative.distances = in[1];
         return (attention.forward(in[0].narrow(1, 2, 3), in[0], layout) * weight).sum();
@@ -177,7 +178,7 @@ TEST(RelativeAttention, NamesWhatItRefuses) {
 
   RelativeAttention attention({8, 2}, biases);
   const at::Tensor x = at::randn({2, 3, 8});
-  nn::AttentionLayout layout;
+  nn::AttentionArgs layout;
   expect_refused([&] { attention.forward(x, x, layout); }, "must have distances (3, 8)");
   layout.relative = causal_places(3, 4, x);
   expect_refused([&] { attention.forward(x, x, layout); }, "must have distances (3, 8), got [4, 8]");
@@ -185,10 +186,10 @@ TEST(RelativeAttention, NamesWhatItRefuses) {
   expect_refused([&] { attention.forward(x, x.narrow(1, 0, 2), layout); }, "the query's tokens are the context's last");
   layout.bias = at::zeros({3, 3});
   expect_refused([&] { attention.forward(x, x, layout); }, "neither padding nor a bias");
-  expect_refused([&] { attention.make_state(2, nn::StreamUse::fixed_context); }, "has no fixed context");
+  expect_refused([&] { attention.make_state(2, nn::SessionUse::fixed_context); }, "has no fixed context");
   expect_refused(
       [&] {
-        attention.absorb(nn::Affine{at::ones({4}), at::zeros({4})});
+        attention.fold_affine_before(nn::Affine{at::ones({4}), at::zeros({4})});
       },
       "cannot absorb an affine map of 4");
 }

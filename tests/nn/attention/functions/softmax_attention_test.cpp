@@ -13,7 +13,7 @@ namespace {
 
 // softmax(q kᵀ/√d + bias) v with every rule of visibility written out.
 at::Tensor dense_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                           const nn::AttentionLayout& layout) {
+                           const nn::AttentionArgs& layout) {
   const int64_t lq = q.size(2), lk = k.size(2);
   at::Tensor scores = at::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(q.size(3)));
   if (layout.bias.defined()) scores = scores + layout.bias;
@@ -36,7 +36,7 @@ TEST(SoftmaxAttention, EqualsTheDenseFormForEveryLayout) {
           const auto d = at::kDouble;
           const at::Tensor q = at::randn({2, 3, lq, 4}, d), k = at::randn({2, 3, lk, 4}, d),
                            v = at::randn({2, 3, lk, 6}, d);
-          nn::AttentionLayout layout;
+          nn::AttentionArgs layout;
           layout.causal = causal;
           if (padded) {
             layout.context.padding = at::zeros({2, lk}, at::kBool);
@@ -67,7 +67,7 @@ TEST(SoftmaxAttention, FastWaysEqualTheComposedOneForEveryLayout) {
       for (const bool padded : {false, true}) {
         if (c.shared == 1 && padded) continue;
         at::manual_seed(3);
-        nn::AttentionLayout layout;
+        nn::AttentionArgs layout;
         layout.causal = causal;
         if (padded) {
           layout.context.padding = at::rand({2, c.keys}).lt(0.3);
@@ -99,7 +99,7 @@ TEST(SoftmaxAttention, NarrowOnesEqualTheDenseFormInFloat32) {
 TEST(SoftmaxAttention, WithoutAGradientManyWindowsAreTakenInPartsOfWholeImages) {
   nn::SoftmaxAttention attention({});
   attention.eval();
-  nn::AttentionLayout layout;
+  nn::AttentionArgs layout;
   layout.bias = at::randn({4, 3, 49, 49});  // windows of an image
   const at::Tensor heads = at::randn({100, 49, 3, 3, 8}).permute({2, 0, 3, 1, 4});
   const at::Tensor q = heads[0], k = heads[1], v = heads[2];
@@ -108,7 +108,7 @@ TEST(SoftmaxAttention, WithoutAGradientManyWindowsAreTakenInPartsOfWholeImages) 
   const at::Tensor parts = attention.forward(q, k, v, layout);
   EXPECT_TRUE(at::allclose(parts, whole, 1e-5, 1e-6));
   EXPECT_TRUE(parts.transpose(1, 2).is_contiguous());  // as heads are joined
-  nn::AttentionLayout repeated;
+  nn::AttentionArgs repeated;
   repeated.bias = layout.bias.repeat({25, 1, 1, 1});
   EXPECT_TRUE(at::allclose(parts, dense_attention(q, k, v, repeated), 1e-5, 1e-6));
 }
@@ -116,7 +116,7 @@ TEST(SoftmaxAttention, WithoutAGradientManyWindowsAreTakenInPartsOfWholeImages) 
 TEST(SoftmaxAttention, GradientsStayFiniteWhereNoKeyIsVisible) {
   nn::SoftmaxAttention attention(nn::SoftmaxOptions{});
   const at::Tensor q = at::randn({2, 1, 3, 4}).requires_grad_(), k = at::randn({2, 1, 3, 4}).requires_grad_();
-  nn::AttentionLayout layout;
+  nn::AttentionArgs layout;
   layout.context.padding = at::tensor({1, 1, 1, 0, 0, 1}).view({2, 3}).to(at::kBool);
   attention.forward(q, k, k, layout).sum().backward();
   EXPECT_TRUE(q.grad().isfinite().all().item<bool>());
@@ -136,7 +136,7 @@ TEST(SoftmaxAttention, TakesABiasOfFewerDimensionsInEveryType) {
   const at::Tensor q = at::randn({2, 3, 4, 8}), k = at::randn({2, 3, 5, 8}), v = at::randn({2, 3, 5, 8});
   const at::Tensor whole = at::randn({2, 3, 4, 5});
   for (const at::Tensor& bias : {whole, whole[0], whole[0][0]}) {
-    nn::AttentionLayout layout;
+    nn::AttentionArgs layout;
     layout.bias = bias;
     const at::Tensor expected =
         at::matmul(at::softmax(at::matmul(q, k.transpose(2, 3)) / std::sqrt(8.0) + bias, -1), v);

@@ -23,9 +23,9 @@ struct AttentionFixture : ::testing::TestWithParam<std::string> {
   at::Tensor operand(const std::string& name, at::ScalarType dtype) const {
     return oracle[name].to(dtype, false, /*copy=*/true).requires_grad_();
   }
-  nn::AttentionLayout padded_layout() const {
+  nn::AttentionArgs padded_layout() const {
     const at::Tensor padding = oracle["key_padding"].to(at::kBool);
-    return nn::AttentionLayout::self({{}, 0, padding});
+    return nn::AttentionArgs::self({{}, 0, padding});
   }
   at::Tensor without_padded_rows(const at::Tensor& y) const {
     return y.masked_fill(oracle["key_padding"].to(at::kBool).unsqueeze(1).unsqueeze(3), 0);
@@ -88,7 +88,7 @@ TEST_P(LshFixture, OrdersOutputsAndGradientsAreReproduced) {
       options.chunk_size = oracle.integer("chunk");
       options.rounds = buckets.size(2);
       options.score = c.score;
-      const nn::AttentionLayout layout = padded_layout();
+      const nn::AttentionArgs layout = padded_layout();
       const at::Tensor order = nn::lsh_order(buckets, layout.query.padding);
       ASSERT_TRUE(at::equal(order, oracle[c.name + ".order"])) << c.name;
       const at::Tensor qk = operand("qk", dtype), v = operand("v", dtype);
@@ -126,7 +126,7 @@ TEST_P(PerformerFixture, FeaturesOutputsAndGradientsAreReproduced) {
         const at::Tensor q = operand("q", dtype), k = operand("k", dtype), v = operand("v", dtype);
         if (oracle.has(kind + ".phi_q")) compare.close(attention.query_features(q), oracle[kind + ".phi_q"], "phi_q");
         if (oracle.has(kind + ".phi_k")) compare.close(attention.key_features(k, {}), oracle[kind + ".phi_k"], "phi_k");
-        nn::AttentionLayout layout;
+        nn::AttentionArgs layout;
         layout.causal = causal;
         const at::Tensor y = attention.forward(q, k, v, layout);
         (y * oracle["dy"]).sum().backward();
