@@ -4,12 +4,36 @@
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
 
-#include "cachet/report/charts/embedded_json.h"
 #include "cachet/report/format.h"
 #include "cachet/report/table.h"
 
 namespace cachet::report {
+
+/// A script element that holds the value as data. No text in it can end the element; numbers that are not finite are
+/// null.
+std::string embedded_json(const nlohmann::json& value);
+
+std::string embedded_json(const nlohmann::json& value) {
+  const std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string element = "<script type=\"application/json\">";
+  for (char c : text) {
+    // Within JSON these stand in strings only, where they have another spelling that neither HTML nor XML reads.
+    if (c == '<') {
+      element += "\\u003c";
+    } else if (c == '>') {
+      element += "\\u003e";
+    } else if (c == '&') {
+      element += "\\u0026";
+    } else {
+      element += c;
+    }
+  }
+  return element + "</script>";
+}
+
 namespace {
 
 using nlohmann::json;

@@ -1,10 +1,11 @@
+#include "cachet/data/text/encoders/subword_training.h"
+
 #include <unordered_set>
 #include <utility>
 
 #include "cachet/data/folder_walk.h"
 #include "cachet/data/random.h"
 #include "cachet/data/text/encoders/subword_encoder.h"
-#include "cachet/data/text/encoders/subword_training.h"
 #include "cachet/data/text/text_lines.h"
 #include "cachet/data/text/tsv_file.h"
 #include "cachet/io/error.h"
