@@ -1,6 +1,7 @@
 """tools/evidence: its statistics against SciPy's, its verdicts, and that it finds each wrong number of the pages."""
 
 import json
+import math
 import pathlib
 import random
 import re
@@ -66,6 +67,33 @@ class Statistics(unittest.TestCase):
         self.assertEqual(variance_ratio(first, first)[0], 1)
         self.assertEqual(writing.ratio(found), "22.8 (2.38 to 219.2)")
 
+    def test_a_difference_that_is_the_same_in_every_seed(self):
+        runs = by_seed(49.8, 47.3, 48.3)
+        zero, one = runs - runs, Values({seed: value + 1 for seed, value in runs.items()}) - runs
+        self.assertEqual((zero.d, zero.seeds, zero.p), (0, math.inf, 1))
+        self.assertEqual([rule(zero) for rule in (verdicts.above, verdicts.below, verdicts.equal)], ["not seen", "not seen", "seen"])
+        self.assertEqual((one.d, one.seeds, one.p), (math.inf, 2, 0))
+        self.assertEqual([rule(one) for rule in (verdicts.above, verdicts.below)], ["seen", "opposite"])
+        rounded = by_seed(1e-15, 0.0, 1e-15)
+        self.assertEqual((rounded.mean, rounded.d, verdicts.above(rounded)), (0, 0, "not seen"))
+        below = Values({seed: -value for seed, value in one.items()})
+        self.assertEqual((below.d, below.seeds, below.p), (-math.inf, 2, 0))
+
+    def test_no_number_of_seeds_shows_a_mean_of_zero(self):
+        balanced = by_seed(1.0, -1.0, 0.0)
+        self.assertEqual((balanced.d, balanced.seeds, balanced.p), (0, math.inf, 1))
+        self.assertEqual(pairs_to_decide(1e-9), math.inf)
+
+    def test_ratios_of_a_variance_of_zero(self):
+        same, other = by_seed(10.0, 10.0, 10.0), by_seed(1.0, 2.0, 4.0)
+        found = {name: variance_ratio(*pair) for name, pair in
+                 {"over zero": (other, same), "zero": (same, other), "both": (same, same)}.items()}
+        self.assertEqual({name: verdicts.above(each, 1) for name, each in found.items()},
+                         {"over zero": "seen", "zero": "opposite", "both": "not seen"})
+        self.assertEqual({name: (writing.ratio(each), each.p) for name, each in found.items()},
+                         {"over zero": ("the second variance is 0", 0), "zero": ("0.00 (0.00 to 0.00)", 0),
+                          "both": ("both variances are 0", 1)})
+
     def test_holm(self):
         # 4 · 0.01; 3 · 0.015 = 0.045; 2 · 0.02 = 0.04, not below the one before; 1 · 0.3
         for found, right in zip(holm([0.02, 0.3, 0.01, 0.015]), [0.045, 0.3, 0.04, 0.045]):
@@ -107,6 +135,13 @@ class Writing(unittest.TestCase):
         for number, right in [(7840, "7.84 k"), (999_700, "1.00 M"), (16_912_896, "16.9 M"), (513_024_512, "513 M"), (12, "12")]:
             self.assertEqual(writing.count(number), right)
         self.assertEqual([writing.probability(p) for p in (0.0001, 0.0112, 0.0996, 1)], ["< 0.001", "0.011", "0.10", "1.00"])
+
+
+    def test_differences_without_spread(self):
+        self.assertEqual(writing.interval(by_seed(0.0, 0.0, 0.0)), "0.00 in every seed")
+        self.assertEqual(writing.interval(by_seed(-0.5, -0.5)), "−0.50 in every seed")
+        self.assertEqual([(writing.effect(each), writing.seeds(each)) for each in (by_seed(0.0, 0.0), by_seed(2.0, 2.0), by_seed(1.0, -1.0))],
+                         [("–", "–"), ("–", "2"), ("0.0", "–")])
 
 
 NAMES = {"gain": by_seed(1.0, 2.0, 3.0), "loss": by_seed(-4.0, -5.0, -6.5)}
@@ -164,6 +199,12 @@ class Pages(unittest.TestCase):
         self.assertEqual([re.split(r" \| ", row.strip("| "))[4] for row in rows], expected)
         self.assertEqual([row.count("|") for row in rows], [7, 7, 6])
         self.assertIn("| opposite |", rows[1])
+        self.assertEqual(problems(corrected), ([], corrected))
+
+    def test_a_row_of_runs_that_are_equal(self):
+        text = "<!-- numbers\n| a | {row(gain - gain, above)} |\n| b | {row(gain, above)} |\n-->\n| | x |\n| a |\n| b |\n"
+        found, corrected = problems(text.replace("| a |\n| b |", "| a | x |\n| b | x |"))
+        self.assertIn("\n| a | 0.00 in every seed | – | – | 1.00 | not seen |\n", corrected, found)
         self.assertEqual(problems(corrected), ([], corrected))
 
     def test_facts_and_names(self):

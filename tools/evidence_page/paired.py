@@ -10,6 +10,8 @@ from scipy import stats
 from evidence_page.writing import written
 
 LEVEL, POWER = 0.95, 0.8
+ROUNDING = 1e-9  # values that are closer are equal: differences of equal pairs are rounded apart
+MOST_PAIRS = 1_000_000  # an effect that needs more counts as none
 
 
 def power_of_pairs(effect, pairs):
@@ -20,14 +22,29 @@ def power_of_pairs(effect, pairs):
 
 @functools.cache
 def pairs_to_decide(effect):
-    """The smallest number of pairs that has the power."""
+    """The smallest number of pairs that has the power; infinity if no number has it, as for an effect of zero."""
+    if math.isinf(effect):
+        return 2
     few, many = 1, 2
     while power_of_pairs(effect, many) < POWER:
         few, many = many, 2 * many
+        if many > MOST_PAIRS:
+            return math.inf
     while many - few > 1:
         middle = (few + many) // 2
         few, many = (few, middle) if power_of_pairs(effect, middle) >= POWER else (middle, many)
     return many
+
+
+def without_rounding(number):
+    return 0.0 if abs(number) <= ROUNDING else number
+
+
+def quotient(number, spread):
+    """A number divided by a spread. If the spread is zero: infinity with the number's sign, and zero for zero."""
+    if spread != 0:
+        return number / spread
+    return math.copysign(math.inf, number) if number else 0.0
 
 
 def holm(values):
@@ -58,12 +75,13 @@ class Values(dict):
 
     each = property(lambda self: list(self.values()))
     n = property(len)
-    mean = property(lambda self: statistics.fmean(self.each))
-    sd = property(lambda self: statistics.stdev(self.each))
+    mean = property(lambda self: without_rounding(statistics.fmean(self.each)) if self.same else statistics.fmean(self.each))
+    same = property(lambda self: max(self.each) - min(self.each) <= ROUNDING)
+    sd = property(lambda self: 0.0 if self.same else statistics.stdev(self.each))
     half_width = property(lambda self: stats.t.ppf((1 + LEVEL) / 2, self.n - 1) * self.sd / math.sqrt(self.n))
     low = property(lambda self: self.mean - self.half_width)
     high = property(lambda self: self.mean + self.half_width)
-    d = property(lambda self: self.mean / self.sd)
+    d = property(lambda self: quotient(self.mean, self.sd))
     seeds = property(lambda self: pairs_to_decide(abs(self.d)))
     p = property(lambda self: 2 * stats.t.sf(abs(self.d) * math.sqrt(self.n), self.n - 1))
 
@@ -77,8 +95,10 @@ class Ratio(typing.NamedTuple):
 
 def variance_ratio(first, second):
     """The variance between the seeds of one, divided by that of the other, with its interval by the F distribution and the
-    two-sided p value of a ratio of 1."""
-    ratio, degrees = first.sd ** 2 / second.sd ** 2, (first.n - 1, second.n - 1)
+    two-sided p value of a ratio of 1. If both are zero, the ratio is NaN, no verdict is seen, and p is 1."""
+    if first.sd == second.sd == 0:
+        return Ratio(math.nan, math.nan, math.nan, 1.0)
+    ratio, degrees = quotient(first.sd ** 2, second.sd ** 2), (first.n - 1, second.n - 1)
     bounds = stats.f.ppf([(1 + LEVEL) / 2, (1 - LEVEL) / 2], *degrees)
     p = 2 * min(stats.f.cdf(ratio, *degrees), stats.f.sf(ratio, *degrees))
     return Ratio(ratio, *(float(ratio / bound) for bound in bounds), float(min(1, p)))

@@ -17,23 +17,34 @@ def written(number, spec):
     return format(number, spec).replace("-", "−")
 
 
+NONE = "–"  # a cell whose number is not defined
+
+
 def interval(difference, digits=2):
+    if difference.same:
+        return written(difference.mean, f"+.{digits}f" if difference.mean else f".{digits}f") + " in every seed"
     mean, low, high = (written(each, f"+.{digits}f") for each in (difference.mean, difference.low, difference.high))
     return f"{mean} ({low} to {high})"
 
 
 def ratio(of):
+    if not math.isfinite(of.mean):
+        return "both variances are 0" if math.isnan(of.mean) else "the second variance is 0"
     mean, low, high = (written(each, ".2f" if each < 9.995 else ".1f") for each in (of.mean, of.low, of.high))
     return f"{mean} ({low} to {high})"
 
 
 def effect(difference):
+    if difference.same:
+        return NONE
     return written(difference.d, ".1f" if abs(difference.d) < 9.95 else ".0f")
 
 
 def seeds(difference):
     """To two digits from 1,000 on."""
     found = difference.seeds
+    if math.isinf(found):
+        return NONE
     return f"{found}" if found < 1000 else f"{float(f'{found:.1e}'):,.0f}"
 
 
