@@ -127,7 +127,7 @@ void dry_run_without_data(const tasks::RecipePlan& plan, const std::string& why)
   print_tried(dry);
   const train::TrainOptions& training = plan.training.train;
   const double seconds = dry.step_seconds / static_cast<double>(dry.step_samples);
-  const std::string epochs = train::Duration{training.epochs, train::Span::Unit::epochs}.text();
+  const std::string epochs = train::Duration{training.epochs, train::Duration::Unit::epochs}.text();
   const std::string limit = training.limit ? ", at most " + training.limit->text() : "";
   const tasks::TaskPlan::StepSize size = plan.task->step_size(training);
   print_line("whole run", "about " + report::format_duration(1000 * seconds * static_cast<double>(training.epochs)) +

@@ -73,7 +73,7 @@ class Rewriting {
   void fold_shares() {
     for (const auto& [path, attention] : parts_of<nn::FrozenCachedAttention>(model_))
       if (attention->has_share())
-        take({Kind::share, path_of(path, "share")}, "a product for each channel", [&] { attention->absorb_share(); });
+        take({Kind::share, path_of(path, "share")}, "a product for each channel", [&] { attention->fold_share(); });
   }
 
   // A module before those in it: what a block gives its attention to absorb goes through the attention's own norm.

@@ -129,8 +129,8 @@ std::shared_ptr<AttentionState> TransformerBlock::make_state(int64_t batch, Sess
 }
 
 std::vector<NormFold> TransformerBlock::norm_folds() {
-  const auto fold = [&](const char* name, std::shared_ptr<Norm>& norm, const Absorb& absorb) {
-    if (norm_place_ == NormPlace::before) return fold_into_reader(*this, name, norm, absorb);
+  const auto fold = [&](const char* name, std::shared_ptr<Norm>& norm, const FoldAffine& fold_affine) {
+    if (norm_place_ == NormPlace::before) return fold_into_reader(*this, name, norm, fold_affine);
     return leave_norm(*this, name, norm, "transformer_block: the sum that it gives goes past the next branch too");
   };
   std::vector<NormFold> folded{fold("norm1", norm1_, [&](const Affine& before) { attn_->fold_affine_before(before); })};

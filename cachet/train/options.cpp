@@ -52,22 +52,22 @@ void read_average(const config::View& view, TrainOptions& options) {
 }
 
 void read_saving(const config::View& view, TrainOptions& options) {
-  options.log_every = read_span(view, "log_every", options.log_every);
+  options.log_every = read_duration(view, "log_every", options.log_every);
   options.tensorboard = view.boolean("tensorboard", options.tensorboard);
   constexpr int64_t kMinForTest = 8, kMaxForTest = 100'000;
   options.normality_passes =
       view.integer("normality_passes", options.normality_passes, {.least = 0, .most = kMaxForTest});
   if (options.normality_passes > 0 && options.normality_passes < kMinForTest)
     view.problem("normality_passes", "the test of normality needs 8 values or more; set 0 for no test");
-  options.evaluate_every = read_span(view, "evaluate_every", options.evaluate_every);
-  options.checkpoint_every = read_span(view, "checkpoint_every", options.checkpoint_every);
+  options.evaluate_every = read_duration(view, "evaluate_every", options.evaluate_every);
+  options.checkpoint_every = read_duration(view, "checkpoint_every", options.checkpoint_every);
   options.save_minutes = view.real("save_minutes", options.save_minutes, kNoLessThanZero);
   options.keep = view.integer("keep", options.keep, {.least = 1, .most = 1'000'000});
 }
 
 void read_bounds(const config::View& view, TrainOptions& options) {
   options.max_hours = view.real("max_hours", options.max_hours, kNoLessThanZero);
-  if (view.has("limit")) options.limit = read_span(view, "limit", {1, Span::Unit::steps});
+  if (view.has("limit")) options.limit = read_duration(view, "limit", {1, Duration::Unit::steps});
   if (view.has("patience")) options.patience = view.integer("patience", 1, kAtLeastOne);
 }
 

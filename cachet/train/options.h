@@ -49,15 +49,15 @@ struct TrainOptions {
   bool ema_warmup = false;
   int64_t ema_renew_states = 100;  // micro-batches of training that make the averaged weights' own states
 
-  Duration log_every{50, Span::Unit::steps};
-  Duration evaluate_every{1, Span::Unit::epochs};
-  Duration checkpoint_every{1, Span::Unit::epochs};
+  Duration log_every{50, Duration::Unit::steps};
+  Duration evaluate_every{1, Duration::Unit::epochs};
+  Duration checkpoint_every{1, Duration::Unit::epochs};
   bool tensorboard = false;         // event files for TensorBoard beside metrics.jsonl
   int64_t normality_passes = 0;     // of each norm, whose statistics are tested for normality; 0 = no test
   double save_minutes = 10;         // between two saves at most; 0 = no saves by the clock
   int64_t keep = 2;                 // newest checkpoints that are kept; the best one is kept beside them
   double max_hours = 0;             // of this and all earlier parts of the run together; 0 = no bound
-  std::optional<Span> limit;        // stop here, with the schedule laid out for it
+  std::optional<Duration> limit;    // stop here, with the schedule laid out for it
   std::optional<int64_t> patience;  // evaluations without a better objective
 
   // No key of a recipe: what this process has of each batch, of those that train together. Where parts have states of

@@ -25,7 +25,7 @@ class CosineAttention : public cachet::nn::Cloneable<CosineAttention, cachet::nn
  protected:
   // softmax_attention has padding, causal masks and biases, and divides scores by √d.
   torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                       const cachet::nn::AttentionLayout& layout) override {
+                       const cachet::nn::AttentionArgs& layout) override {
     const torch::Tensor scale = log_temperature_.exp() * std::sqrt(static_cast<double>(q.size(3)));
     return cachet::nn::softmax_attention((unit(q) * scale).to(q.scalar_type()), unit(k).to(k.scalar_type()), v, layout);
   }
@@ -36,7 +36,7 @@ class CosineAttention : public cachet::nn::Cloneable<CosineAttention, cachet::nn
     return wide * at::rsqrt(wide.square().sum(-1, /*keepdim=*/true) + 1e-6);
   }
 
-  cachet::nn::OwnTensor log_temperature_;
+  cachet::nn::RegisteredTensor log_temperature_;
 };
 
 inline constinit const cachet::nn::AttentionFunctionKind<CosineOptions> CosineOptions::kKind{

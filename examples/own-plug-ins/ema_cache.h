@@ -28,9 +28,9 @@ class EmaCache : public cachet::nn::Cloneable<EmaCache, cachet::nn::Cache> {
 
   // Memory attention reads the cache as it stood before the step. Evaluation stores nothing.
   cachet::nn::Memory step(const torch::Tensor& input, const torch::Tensor& /*self_output*/,
-                          const cachet::nn::AttentionLayout& layout) override {
+                          const cachet::nn::AttentionArgs& layout) override {
     const torch::Tensor previous = tokens_.detach().clone();  // the backward pass needs what was read
-    if (is_training() && (input.size(0) > 0 || replicas())) {
+    if (is_training() && (input.size(0) > 0 || reducer())) {
       const at::NoGradGuard no_grad;
       std::optional<torch::Tensor> padding;
       if (layout.query.padding.defined()) padding = layout.query.padding;
@@ -40,14 +40,14 @@ class EmaCache : public cachet::nn::Cloneable<EmaCache, cachet::nn::Cache> {
     }
     return {previous, {}};
   }
-  void begin_stream(cachet::nn::AttentionState&) const override {}
+  void declare_state(cachet::nn::AttentionState&) const override {}
   std::optional<std::string> why_memory_varies() const override { return std::nullopt; }
 
  private:
   cachet::nn::Memory stored_memory() const override { return {tokens_, {}}; }
 
   double momentum_;
-  cachet::nn::OwnTensor tokens_;
+  cachet::nn::RegisteredTensor tokens_;
 };
 
 // It does not say how it is exported, so that `export` names it and refuses. It could say Export::traced: see

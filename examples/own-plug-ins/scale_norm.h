@@ -27,7 +27,7 @@ class ScaleNorm : public cachet::nn::Cloneable<ScaleNorm, cachet::nn::Norm> {
 
  private:
   double eps_;
-  cachet::nn::OwnTensor gain_;
+  cachet::nn::RegisteredTensor gain_;
 };
 
 inline constinit const cachet::nn::NormKind<ScaleNormOptions> ScaleNormOptions::kKind{

@@ -12,7 +12,7 @@
 namespace cachet::train {
 namespace {
 
-Options options_of(const std::string& recipe) {
+Options train_options_of(const std::string& recipe) {
   config::Document document = config::Document::from_text(recipe, "r.toml");
   const Options options = read_options(document.root());
   document.finish();
@@ -20,7 +20,7 @@ Options options_of(const std::string& recipe) {
 }
 
 TEST(TrainOptions, AreReadFromTheirTables) {
-  const Options options = options_of(R"(
+  const Options options = train_options_of(R"(
 [train]
 epochs = 7
 accumulate = 3
@@ -40,9 +40,9 @@ warmup = "1 epoch"
   EXPECT_EQ(options.train.epochs, 7);
   EXPECT_EQ(options.train.accumulate, 3);
   EXPECT_EQ(options.train.precision, Precision::bfloat16);
-  EXPECT_EQ(options.train.log_every, (Duration{10, Span::Unit::steps}));
-  EXPECT_EQ(options.train.evaluate_every, (Duration{2, Span::Unit::epochs}));
-  EXPECT_EQ(options.train.limit, (Duration{500, Span::Unit::steps}));
+  EXPECT_EQ(options.train.log_every, (Duration{10, Duration::Unit::steps}));
+  EXPECT_EQ(options.train.evaluate_every, (Duration{2, Duration::Unit::epochs}));
+  EXPECT_EQ(options.train.limit, (Duration{500, Duration::Unit::steps}));
   EXPECT_EQ(options.train.patience, 4);
   EXPECT_EQ(options.optimizer.kind, OptimizerOptions::Kind::sgd);
   EXPECT_TRUE(options.optimizer.nesterov);
@@ -123,31 +123,31 @@ TEST(TrainOptions, NameWhatIsWrong) {
        "schedule.anneal: has no effect with rule = \"0.1.0\""},
       {"[schedule]\nkind = \"one_cycle\"\n[optimizer]\nkind = \"sgd\"\nmomentum = 0.0", "schedule.cycle_momentum"}};
   for (const auto& [recipe, key] : cases) {
-    const std::string message = test::thrown_message<config::Error>([&] { options_of(recipe); });
+    const std::string message = test::thrown_message<config::Error>([&] { train_options_of(recipe); });
     EXPECT_NE(message.find(key), std::string::npos) << recipe << "\n" << message;
     EXPECT_NE(message.find("r.toml"), std::string::npos) << recipe << "\n" << message;
   }
 }
 
 TEST(Schedule, WarmsUpAndDescends) {
-  const Schedule cosine({ScheduleOptions::Kind::cosine, {10, Span::Unit::steps}, 0.1, 0.2}, 1.2, 110, 50);
+  const Schedule cosine({ScheduleOptions::Kind::cosine, {10, Duration::Unit::steps}, 0.1, 0.2}, 1.2, 110, 50);
   EXPECT_DOUBLE_EQ(cosine.learning_rate(0), 0.1 + 1.1 / 10);
   EXPECT_DOUBLE_EQ(cosine.learning_rate(9), 1.2);
   EXPECT_DOUBLE_EQ(cosine.learning_rate(10), 1.2);
   EXPECT_DOUBLE_EQ(cosine.learning_rate(60), 0.7);
   EXPECT_DOUBLE_EQ(cosine.learning_rate(110), 0.2);
   EXPECT_DOUBLE_EQ(cosine.learning_rate(1000), 0.2);
-  const Schedule linear({ScheduleOptions::Kind::linear, {1, Span::Unit::epochs}, 0, 0}, 1, 100, 20);
+  const Schedule linear({ScheduleOptions::Kind::linear, {1, Duration::Unit::epochs}, 0, 0}, 1, 100, 20);
   EXPECT_EQ(linear.warmup_steps(), 20);
   EXPECT_DOUBLE_EQ(linear.learning_rate(40), 0.75);
-  const Schedule constant({ScheduleOptions::Kind::constant, {0, Span::Unit::steps}, 0, 0}, 0.3, 100, 20);
+  const Schedule constant({ScheduleOptions::Kind::constant, {0, Duration::Unit::steps}, 0, 0}, 0.3, 100, 20);
   EXPECT_DOUBLE_EQ(constant.learning_rate(99), 0.3);
 }
 
 TEST(Schedule, FallsWithTheSquareRootOfTheStep) {
   ScheduleOptions options;
   options.kind = ScheduleOptions::Kind::inverse_sqrt;
-  options.warmup = {4, Span::Unit::steps};
+  options.warmup = {4, Duration::Unit::steps};
   const Schedule inverse(options, 0.4, 100, 10);
   EXPECT_DOUBLE_EQ(inverse.learning_rate(0), 0.1);
   EXPECT_DOUBLE_EQ(inverse.learning_rate(3), 0.4);
@@ -163,7 +163,7 @@ TEST(Schedule, OneCycleOfVersion010GoesUpAndDownAlongACosine) {
   ScheduleOptions options;
   options.kind = ScheduleOptions::Kind::one_cycle;
   options.one_cycle.rule = OneCycleOptions::Rule::version_0_1_0;
-  options.warmup = {10, Span::Unit::steps};
+  options.warmup = {10, Duration::Unit::steps};
   const Schedule cycle(options, 0.5, 110, 10);
   EXPECT_NEAR(cycle.learning_rate(4), (0.02 + 0.5) / 2, 1e-15) << "half way up";
   EXPECT_DOUBLE_EQ(cycle.learning_rate(9), 0.5);
@@ -175,7 +175,7 @@ TEST(Schedule, OneCycleOfVersion010GoesUpAndDownAlongACosine) {
 }
 
 TEST(Schedule, FallsAtMilestones) {
-  const Options options = options_of(R"(
+  const Options options = train_options_of(R"(
 [optimizer]
 lr = 0.2
 [schedule]
@@ -196,9 +196,9 @@ warmup = "500 steps"
 
   ScheduleOptions early;
   early.kind = ScheduleOptions::Kind::step;
-  early.milestones = {{4, Span::Unit::steps}, {1, Span::Unit::epochs}};
+  early.milestones = {{4, Duration::Unit::steps}, {1, Duration::Unit::epochs}};
   early.factor = 0.5;
-  early.warmup = {8, Span::Unit::steps};
+  early.warmup = {8, Duration::Unit::steps};
   early.warmup_factor = 0;
   const Schedule mixed(early, 1, 100, 20);
   EXPECT_EQ(mixed.learning_rate(0), 0);
@@ -208,7 +208,7 @@ warmup = "500 steps"
 }
 
 TEST(Schedule, AWarmUpLongerThanTheRunIsOnlyClimbed) {
-  const Schedule schedule({ScheduleOptions::Kind::cosine, {10, Span::Unit::steps}, 0, 0}, 1, 5, 5);
+  const Schedule schedule({ScheduleOptions::Kind::cosine, {10, Duration::Unit::steps}, 0, 0}, 1, 5, 5);
   for (int64_t step = 1; step < 5; ++step) EXPECT_GT(schedule.learning_rate(step), schedule.learning_rate(step - 1));
 }
 

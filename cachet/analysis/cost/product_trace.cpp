@@ -42,7 +42,7 @@ struct ProductTrace::Recorder {
 
   // By storage, which views share.
   std::unordered_map<const c10::StorageImpl*, Owner> owners;
-  std::vector<std::pair<std::shared_ptr<torch::nn::Module>, nn::Observable::Heard>> heard_before;
+  std::vector<std::pair<std::shared_ptr<torch::nn::Module>, nn::Observable::Subscription>> subscriptions_before;
   std::string attention_path, last_path;
   std::unordered_set<std::string> had_their_turn;  // paths that were the last one once
   std::vector<OperatorUse> uses;
@@ -76,7 +76,7 @@ ProductTrace::Recorder::Recorder(torch::nn::Module& root) {
     // Attention functions alone: other modules may compute what they tell, which is none of our business.
     if (function) {
       const auto hear = [this](const std::string& path, nn::Signal, const at::Tensor&) { attention_path = path; };
-      heard_before.emplace_back(item.value(), function->listen({item.key(), hear}));
+      subscriptions_before.emplace_back(item.value(), function->listen({item.key(), hear}));
     }
   }
   calls.emplace(NestedCalls::outside_of_products, [this](const OperatorCall& call) { note(call); });
@@ -85,7 +85,7 @@ ProductTrace::Recorder::Recorder(torch::nn::Module& root) {
 ProductTrace::Recorder::~Recorder() {
   calls.reset();
   // From the last to the first: of a module that is there twice, the first has what was heard before.
-  for (auto& [module, heard] : std::views::reverse(heard_before))
+  for (auto& [module, heard] : std::views::reverse(subscriptions_before))
     dynamic_cast<nn::Observable&>(*module).listen(std::move(heard));
 }
 

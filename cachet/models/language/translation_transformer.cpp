@@ -277,7 +277,7 @@ std::vector<nn::NormFold> TranslationTransformer::norm_folds() {
   if (!encoder_norm_) return {};
   std::vector<nn::NormFold> folds{
       nn::fold_into_reader(*this, "encoder_norm", encoder_norm_, [this](const nn::Affine& before) {
-        for (const auto& cross : cross_attentions_) cross->absorb_into_context(before);
+        for (const auto& cross : cross_attentions_) cross->fold_affine_into_context(before);
       })};
   if (options_.shared == SharedEmbeddings::none)
     folds.push_back(nn::fold_into_reader(*this, "decoder_norm", decoder_norm_,

@@ -37,7 +37,7 @@ GridTokens PatchEmbedding::forward(const torch::Tensor& map) {
 std::vector<nn::NormFold> PatchEmbedding::norm_folds() {
   if (!norm_) return {};
   return {nn::fold_into_writer(*this, "norm", norm_, [&](const nn::Affine& after) {
-    nn::absorb_affine_behind("patch_embedding", after, weight_, bias_);
+    nn::fold_output_affine("patch_embedding", after, weight_, bias_);
   })};
 }
 

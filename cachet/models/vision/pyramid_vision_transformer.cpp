@@ -105,7 +105,7 @@ torch::Tensor PyramidVisionTransformerClassifier::forward(const torch::Tensor& i
 }
 
 std::vector<nn::NormFold> PyramidVisionTransformerClassifier::norm_folds() {
-  const nn::Absorb head = [&](const nn::Affine& before) { head_->fold_affine_before(before); };
+  const nn::FoldAffine head = [&](const nn::Affine& before) { head_->fold_affine_before(before); };
   if (norm_) return {nn::fold_into_reader(*this, "norm", norm_, head)};
   std::vector<nn::NormFold> folded = leave_inner_norms();
   folded.push_back(last_stage().fold_norm(head));

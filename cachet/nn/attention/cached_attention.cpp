@@ -166,7 +166,7 @@ torch::Tensor FrozenCachedAttention::sum(const torch::Tensor& own, const torch::
   return own + at::constant_pad_nd(heads(memory_output, width_), {0, (dim_ - width_) / num_heads_}).flatten(2);
 }
 
-void FrozenCachedAttention::absorb_share() {
+void FrozenCachedAttention::fold_share() {
   if (!has_share()) return;
   const at::NoGradGuard no_grad;
   const torch::Tensor shares = share.to(at::kDouble).sigmoid();

@@ -106,7 +106,7 @@ class FrozenCachedAttention : public Cloneable<FrozenCachedAttention, MixedAtten
   void fold_affine_before(const Affine& before) override;
   /// From now on both projections hold λ, and mixing is an addition. Throws c10::Error, and changes nothing, where the
   /// result of an attention is not that of a projection.
-  void absorb_share();
+  void fold_share();
   bool has_share() const { return share.defined(); }
 
  private:

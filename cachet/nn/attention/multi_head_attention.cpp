@@ -310,7 +310,7 @@ void MultiHeadAttention::fold_affine_into_query(const Affine& before) {
   q_->fold_affine_before(before);
 }
 
-void MultiHeadAttention::absorb_into_context(const Affine& before) {
+void MultiHeadAttention::fold_affine_into_context(const Affine& before) {
   refuse_to_absorb();
   TORCH_CHECK(kv_,
               "multi_head_attention: cannot absorb an affine map of the context alone: keys share a projection with "

@@ -47,7 +47,7 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
   void fold_affine_after(const Affine& after) override { proj_->fold_affine_after(after); }
   std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const override;
   /// The same for the context alone. Throws c10::Error where queries share a projection with its keys.
-  void absorb_into_context(const Affine& before);
+  void fold_affine_into_context(const Affine& before);
 
   /// How much each token of a context counts for queries that are projected already: heads (B, H, Lq, d), as the
   /// attention function tells them (Signal::attention_operands), context (B, Lk, context_dim) -> (B, H, Lq, Lk).

@@ -47,7 +47,7 @@ torch::Tensor SpatialReductionAttention::reduce(const torch::Tensor& context, To
   TORCH_CHECK(layout.grid, "spatial_reduction_attention: the context must lie on a grid");
   TORCH_CHECK(!layout.padding.defined(), "spatial_reduction_attention: the context must not have padding");
   TORCH_CHECK(
-      !absorbed_ || layout.class_tokens == 0,
+      !folded_ || layout.class_tokens == 0,
       "spatial_reduction_attention: absorbed an affine map, which class tokens, passing the convolution by, would "
       "go without");
   const Grid grid = *layout.grid;
@@ -96,17 +96,17 @@ void SpatialReductionAttention::fold_affine_before(const Affine& before) {
   if (!sr_) return MultiHeadAttention::fold_affine_before(before);
   fold_affine_into_query(before);
   // Neither the convolution nor the pooling before it reads beyond the border.
-  absorb_affine("spatial_reduction_attention", before, weight_, bias_);
-  absorbed_ = true;
+  fold_input_affine("spatial_reduction_attention", before, weight_, bias_);
+  folded_ = true;
 }
 
 std::vector<NormFold> SpatialReductionAttention::norm_folds() {
   if (!norm_) return {};
   if (form_ == ReductionForm::convolution)
-    return {fold_into_reader(*this, "norm", norm_, [&](const Affine& before) { absorb_into_context(before); })};
+    return {fold_into_reader(*this, "norm", norm_, [&](const Affine& before) { fold_affine_into_context(before); })};
   return {fold_into_writer(*this, "norm", norm_, [&](const Affine& after) {
-    absorb_affine_behind("spatial_reduction_attention", after, weight_, bias_);
-    absorbed_ = true;
+    fold_output_affine("spatial_reduction_attention", after, weight_, bias_);
+    folded_ = true;
   })};
 }
 

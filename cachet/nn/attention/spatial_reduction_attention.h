@@ -44,7 +44,7 @@ class SpatialReductionAttention : public Cloneable<SpatialReductionAttention, Mu
 
   ReductionForm form_;
   int64_t dim_, ratio_;
-  bool absorbed_ = false;
+  bool folded_ = false;
   Submodule<ModuleGroup> sr_;
   RegisteredTensor weight_, bias_;  // (D, D, ratio, ratio), (D)
   Submodule<Norm> norm_;

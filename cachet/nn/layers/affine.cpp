@@ -17,7 +17,7 @@ Affine Affine::narrow(int64_t first, int64_t count) const {
   return {scale.narrow(0, first, count), shift.narrow(0, first, count)};
 }
 
-void absorb_affine(const char* owner, const Affine& before, const at::Tensor& weight, const at::Tensor& bias) {
+void fold_input_affine(const char* owner, const Affine& before, const at::Tensor& weight, const at::Tensor& bias) {
   TORCH_CHECK(before.scale.numel() == weight.size(1) && before.shift.numel() == weight.size(1), owner, ": takes ",
               weight.size(1), " channels and cannot absorb an affine map of ", before.scale.numel());
   const at::NoGradGuard no_grad;
@@ -27,7 +27,7 @@ void absorb_affine(const char* owner, const Affine& before, const at::Tensor& we
   weight.copy_((columns * channels(before.scale)).view(weight.sizes()));
 }
 
-void absorb_affine_behind(const char* owner, const Affine& after, const at::Tensor& weight, const at::Tensor& bias) {
+void fold_output_affine(const char* owner, const Affine& after, const at::Tensor& weight, const at::Tensor& bias) {
   TORCH_CHECK(after.scale.numel() == weight.size(0) && after.shift.numel() == weight.size(0), owner, ": gives ",
               weight.size(0), " channels and cannot absorb an affine map of ", after.scale.numel(), " behind it");
   const at::NoGradGuard no_grad;

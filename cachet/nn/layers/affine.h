@@ -20,10 +20,10 @@ struct Affine {
 /// Writes the weight (N, C, …) and the bias (N) of a linear map, or of a convolution in one group that reads no
 /// padding, so that it does to x what it did to before.apply(x). Arithmetic is in float64. Throws c10::Error, opening
 /// with `owner`, unless `before` has C channels.
-void absorb_affine(const char* owner, const Affine& before, const at::Tensor& weight, const at::Tensor& bias);
+void fold_input_affine(const char* owner, const Affine& before, const at::Tensor& weight, const at::Tensor& bias);
 
 /// The same for what follows: the map or convolution then gives what after.apply() made of its result. `weight` is
 /// (N, …), `after` has N channels.
-void absorb_affine_behind(const char* owner, const Affine& after, const at::Tensor& weight, const at::Tensor& bias);
+void fold_output_affine(const char* owner, const Affine& after, const at::Tensor& weight, const at::Tensor& bias);
 
 }  // namespace cachet::nn

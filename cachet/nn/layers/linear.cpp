@@ -61,13 +61,13 @@ void Linear::keep_bias(const torch::Tensor& value) {
 
 void Linear::fold_affine_before(const Affine& before) {
   const torch::Tensor shift = bias_or_zeros();
-  absorb_affine("linear", before, weight, shift);
+  fold_input_affine("linear", before, weight, shift);
   keep_bias(shift);
 }
 
 void Linear::fold_affine_after(const Affine& after) {
   const torch::Tensor shift = bias_or_zeros();
-  absorb_affine_behind("linear", after, weight, shift);
+  fold_output_affine("linear", after, weight, shift);
   keep_bias(shift);
 }
 

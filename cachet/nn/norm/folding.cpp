@@ -25,10 +25,10 @@ FoldedNorm leave(torch::nn::Module& owner, const std::string& name, std::shared_
 }
 
 FoldedNorm into_reader(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
-                       const Absorb& absorb) {
+                       const FoldAffine& fold_affine) {
   try {
     const SplitNorm parts = norm->split();
-    fold_affine_before(parts.affine);
+    fold_affine(parts.affine);
     const bool gone = is_gone(*parts.core);
     put(owner, name, norm, parts.core);
     if (gone) return {Outcome::gone};
@@ -39,11 +39,11 @@ FoldedNorm into_reader(torch::nn::Module& owner, const std::string& name, std::s
 }
 
 FoldedNorm into_writer(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
-                       const Absorb& absorb) {
+                       const FoldAffine& fold_affine) {
   const auto affine = norm->inference_affine();
   if (!affine) return {Outcome::stays, "it looks at its input, and what reads it is no linear map"};
   try {
-    fold_affine_before(*affine);
+    fold_affine(*affine);
     put(owner, name, norm, std::make_shared<NoNorm>(affine->scale.numel()));
     return {Outcome::gone};
   } catch (const c10::Error& error) {
@@ -74,13 +74,13 @@ NormFold leave_norm(torch::nn::Module& owner, const std::string& name, std::shar
 }
 
 NormFold fold_into_reader(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
-                          const Absorb& absorb) {
-  return deferred(owner, name, norm, [absorb](auto&... parts) { return into_reader(parts..., absorb); });
+                          const FoldAffine& fold_affine) {
+  return deferred(owner, name, norm, [fold_affine](auto&... parts) { return into_reader(parts..., fold_affine); });
 }
 
 NormFold fold_into_writer(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
-                          const Absorb& absorb) {
-  return deferred(owner, name, norm, [absorb](auto&... parts) { return into_writer(parts..., absorb); });
+                          const FoldAffine& fold_affine) {
+  return deferred(owner, name, norm, [fold_affine](auto&... parts) { return into_writer(parts..., fold_affine); });
 }
 
 }  // namespace cachet::nn

@@ -40,16 +40,16 @@ class Foldable {
 };
 
 /// Takes an affine map in, or throws c10::Error that says why it cannot, and changes nothing then.
-using Absorb = std::function<void(const Affine& affine)>;
+using FoldAffine = std::function<void(const Affine& affine)>;
 
 /// Folds `norm`, which `owner` has registered as `name`, into what reads it. A norm that is gone is NoNorm from then
 /// on.
 NormFold fold_into_reader(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
-                          const Absorb& absorb);
+                          const FoldAffine& fold_affine);
 
 /// The same into what writes its input: for offline norms alone.
 NormFold fold_into_writer(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
-                          const Absorb& absorb);
+                          const FoldAffine& fold_affine);
 
 /// What becomes of a norm that nothing can take in: an offline one is one affine map from then on.
 NormFold leave_norm(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,

@@ -114,7 +114,7 @@ class InnerSums {
   template <class Left, class Right>
   void step(BlockProduct& product, Matrix state, int64_t i, const Left& left, const Right& right) {
     std::copy_n(state.data, rows_ * features_, (*this)[i].data);
-    linear_no_grad(state, left(i).t(), right(i), /*add=*/true);
+    product(state, left(i).t(), right(i), /*add=*/true);
   }
 
   int64_t count_, rows_, features_;

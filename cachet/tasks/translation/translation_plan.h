@@ -12,6 +12,7 @@
 #include "cachet/models/language/translation_model.h"
 #include "cachet/tasks/exports/rewritten_export.h"
 #include "cachet/tasks/task_kinds.h"
+#include "cachet/tasks/translation/translation_options.h"
 
 namespace cachet::tasks {
 

@@ -7,19 +7,19 @@
 namespace cachet::train {
 namespace {
 
-std::optional<Span> parse_span(std::string_view text) {
-  Duration span;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), span.count);
+std::optional<Duration> parse_duration(std::string_view text) {
+  Duration duration;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), duration.count);
   if (error != std::errc()) return std::nullopt;
   const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
   if (unit == " step" || unit == " steps") {
-    span.unit = Span::Unit::steps;
+    duration.unit = Duration::Unit::steps;
   } else if (unit == " epoch" || unit == " epochs") {
-    span.unit = Span::Unit::epochs;
+    duration.unit = Duration::Unit::epochs;
   } else {
     return std::nullopt;
   }
-  return span;
+  return duration;
 }
 
 void refuse_span(const config::View& view, std::string_view key, const std::string& text, int64_t least) {
@@ -29,38 +29,38 @@ void refuse_span(const config::View& view, std::string_view key, const std::stri
 
 }  // namespace
 
-int64_t Span::steps(int64_t steps_per_epoch) const {
+int64_t Duration::steps(int64_t steps_per_epoch) const {
   if (unit == Unit::steps) return count;
   int64_t product = 0;
   if (__builtin_mul_overflow(count, steps_per_epoch, &product)) return std::numeric_limits<int64_t>::max();
   return product;
 }
 
-std::string Span::text() const {
+std::string Duration::text() const {
   return std::to_string(count) + (unit == Unit::steps ? " step" : " epoch") + (count == 1 ? "" : "s");
 }
 
-Duration read_span(const config::View& view, std::string_view key, Duration fallback, int64_t least) {
+Duration read_duration(const config::View& view, std::string_view key, Duration fallback, int64_t least) {
   const std::string text = view.text(key, fallback.text());
-  const std::optional<Span> span = parse_span(text);
-  if (span && span->count >= least) return *span;
+  const std::optional<Duration> duration = parse_duration(text);
+  if (duration && duration->count >= least) return *duration;
   refuse_span(view, key, text, least);
   return fallback;
 }
 
-std::vector<Span> read_spans(const config::View& view, std::string_view key, const std::vector<Span>& fallback,
-                             int64_t least) {
+std::vector<Duration> read_durations(const config::View& view, std::string_view key,
+                                     const std::vector<Duration>& fallback, int64_t least) {
   std::vector<std::string> texts;
-  for (const Duration& span : fallback) texts.push_back(span.text());
-  std::vector<Span> spans;
+  for (const Duration& duration : fallback) texts.push_back(duration.text());
+  std::vector<Duration> durations;
   for (const std::string& text : view.texts(key, texts)) {
-    const std::optional<Span> span = parse_span(text);
-    if (span && span->count >= least)
-      spans.push_back(*span);
+    const std::optional<Duration> duration = parse_duration(text);
+    if (duration && duration->count >= least)
+      durations.push_back(*duration);
     else
       refuse_span(view, key, text, least);
   }
-  return spans;
+  return durations;
 }
 
 }  // namespace cachet::train

@@ -21,11 +21,11 @@ struct Duration {
 };
 
 /// Reads "500 steps", "1 epoch"; anything else, or a count below `least`, is a problem of the view.
-Duration read_span(const config::View& view, std::string_view key, Duration fallback, int64_t least = 1);
+Duration read_duration(const config::View& view, std::string_view key, Duration fallback, int64_t least = 1);
 
 /// A list of such.
-std::vector<Span> read_spans(const config::View& view, std::string_view key, const std::vector<Span>& fallback,
-                             int64_t least = 1);
+std::vector<Duration> read_durations(const config::View& view, std::string_view key,
+                                     const std::vector<Duration>& fallback, int64_t least = 1);
 
 using Span [[deprecated("Duration")]] = Duration;
 

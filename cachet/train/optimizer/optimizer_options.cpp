@@ -50,7 +50,7 @@ void read_sgd(const config::View& view, OptimizerOptions& options) {
 }
 
 void read_steps(const config::View& view, ScheduleOptions& options) {
-  options.milestones = read_spans(view, "milestones", options.milestones);
+  options.milestones = read_durations(view, "milestones", options.milestones);
   options.factor = view.real("factor", options.factor, {.least = 0, .most = 1});
   options.warmup_factor = view.real("warmup_factor", options.warmup_factor, {.least = 0, .most = 1});
   if (options.milestones.empty())
@@ -72,7 +72,7 @@ void read_one_cycle(const config::View& view, ScheduleOptions& schedule) {
   for (const char* key : {"warmup_from", "minimum"})
     view.refuse(key, "is not an option of PyTorch's one_cycle; set div_factor or final_div_factor");
   // A warm-up in steps or epochs takes the place of a share of the run; one of no steps is none.
-  if (view.has("warmup")) schedule.warmup = read_span(view, "warmup", schedule.warmup, 0);
+  if (view.has("warmup")) schedule.warmup = read_duration(view, "warmup", schedule.warmup, 0);
   if (schedule.warmup.count > 0) {
     options.share_up.reset();
     view.refuse("pct_start",
@@ -130,7 +130,7 @@ ScheduleOptions read_schedule_options(const config::View& view) {
       view.refuse(key,
                   "has no effect with rule = \"0.1.0\", which a run of that version keeps; set rule = \"pytorch\" too");
   }
-  options.warmup = read_span(view, "warmup", options.warmup, 0);
+  options.warmup = read_duration(view, "warmup", options.warmup, 0);
   if (options.kind == ScheduleOptions::Kind::step) {
     read_steps(view, options);
     return options;

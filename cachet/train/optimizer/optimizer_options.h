@@ -42,13 +42,13 @@ struct OneCycleOptions {
 struct ScheduleOptions {
   enum class Kind { cosine, linear, constant, one_cycle, inverse_sqrt, arena, step };
   Kind kind = Kind::cosine;
-  Duration warmup{0, Span::Unit::steps};
-  double warmup_start = 0;         // learning rate before the warm-up; key `warmup_from`
-  double minimum = 0;              // learning rate at the end
-  std::vector<Span> milestones{};  // of step: where the rate falls
-  double factor = 0.1;             // of step: what it is multiplied by at each
-  double warmup_factor = 0.001;    // of step: share of the rate at the first step of the warm-up
-  int64_t first_update = 1;        // the number that the first step counts as
+  Duration warmup{0, Duration::Unit::steps};
+  double warmup_start = 0;             // learning rate before the warm-up; key `warmup_from`
+  double minimum = 0;                  // learning rate at the end
+  std::vector<Duration> milestones{};  // of step: where the rate falls
+  double factor = 0.1;                 // of step: what it is multiplied by at each
+  double warmup_factor = 0.001;        // of step: share of the rate at the first step of the warm-up
+  int64_t first_update = 1;            // the number that the first step counts as
   OneCycleOptions one_cycle{};
 
   /// Whether the schedule also sets AdamW's first beta, or SGD's momentum.

@@ -12,7 +12,7 @@ namespace cachet::train {
 namespace {
 
 constexpr const char* kTable = "paper";
-constexpr std::string_view kPrefix = "paper.";
+constexpr std::string_view kPaperPrefix = "paper.";
 constexpr size_t kMaxNamed = 8;
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kTitles{
@@ -119,7 +119,7 @@ std::optional<PaperRows> paper_rows_of(const RecipeValues& values) {
   return rows;
 }
 
-bool is_of_paper(const std::string& key) { return key.starts_with(kPrefix); }
+bool is_of_paper(const std::string& key) { return key.starts_with(kPaperPrefix); }
 
 std::vector<std::string> keys_changed_from(const config::Document& row, const config::Document& document) {
   const RecipeValues values = recipe_values(row);

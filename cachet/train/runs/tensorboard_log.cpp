@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kMaxBytes = uint64_t{1} << 34;
-constexpr std::string_view kPrefix = "events.out.tfevents.", kSuffix = ".cachet";
+constexpr uint64_t kMaxEventBytes = uint64_t{1} << 34;
+constexpr std::string_view kEventPrefix = "events.out.tfevents.", kEventSuffix = ".cachet";
 
 double wall_time_of(const Event& event) { return event.machine.find(kUnixTime).value_or(0); }
 
@@ -32,7 +32,7 @@ std::vector<fs::path> earlier_files(const fs::path& run) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(run)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with(kPrefix) && name.ends_with(kSuffix)) files.push_back(entry.path());
+    if (name.starts_with(kEventPrefix) && name.ends_with(kEventSuffix)) files.push_back(entry.path());
   }
   std::ranges::sort(files);
   return files;
@@ -44,14 +44,14 @@ fs::path next_path(const fs::path& run, const std::vector<fs::path>& earlier) {
   auto seconds = static_cast<int64_t>(unix_time());
   if (!earlier.empty()) {
     const std::string name = earlier.back().filename().string();
-    const std::string_view digits = std::string_view(name).substr(kPrefix.size()).substr(0, kDigits);
+    const std::string_view digits = std::string_view(name).substr(kEventPrefix.size()).substr(0, kDigits);
     int64_t last = 0;
     if (std::from_chars(digits.data(), digits.data() + digits.size(), last).ec == std::errc())
       seconds = std::max(seconds, last + 1);
   }
   char digits[24];
   std::snprintf(digits, sizeof digits, "%0*lld", static_cast<int>(kDigits), static_cast<long long>(seconds));
-  return run / std::string(kPrefix).append(digits).append(kSuffix);
+  return run / std::string(kEventPrefix).append(digits).append(kEventSuffix);
 }
 
 /// Whether the files have all events before a step. Each part has, as long as it logs, so the last one tells.
@@ -61,7 +61,7 @@ bool have_all_before(const std::vector<fs::path>& files, const std::vector<Event
   const auto last = std::find_if(events.rbegin(), events.rend(), is_before);
   if (last == events.rend()) return true;
   try {
-    const std::string file = io::read_text_file(files.back(), kMaxBytes);
+    const std::string file = io::read_text_file(files.back(), kMaxEventBytes);
     return io::last_tensorboard_step(file).value_or(-1) >= last->step;
   } catch (const io::Error&) {
     return false;

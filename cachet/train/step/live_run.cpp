@@ -25,7 +25,7 @@ c10::Device placed(torch::nn::Module& model, c10::Device device) {
 }
 
 int64_t bounded_steps(const TrainOptions& options, int64_t steps_per_epoch) {
-  const int64_t all = Duration{options.epochs, Span::Unit::epochs}.steps(steps_per_epoch);
+  const int64_t all = Duration{options.epochs, Duration::Unit::epochs}.steps(steps_per_epoch);
   return options.limit ? std::min(all, options.limit->steps(steps_per_epoch)) : all;
 }
 

@@ -19,7 +19,7 @@ TrainOptions options_of(Duration evaluate, Duration save) {
   return options;
 }
 
-constexpr Duration steps(int64_t count) { return {count, Span::Unit::steps}; }
+constexpr Duration steps(int64_t count) { return {count, Duration::Unit::steps}; }
 
 /// Counts step by step, as the trainer goes.
 WorkLeft counted(const TrainOptions& options, int64_t total, int64_t step) {
@@ -46,7 +46,7 @@ TEST(TimeLeft, WorkIsThatOfEachStepToCome) {
 }
 
 TEST(TimeLeft, SpansThatNeverCloseAreOneEvaluationAtTheEnd) {
-  const Duration never{int64_t{1} << 62, Span::Unit::epochs};
+  const Duration never{int64_t{1} << 62, Duration::Unit::epochs};
   const WorkLeft left = work_left(options_of(never, never), 1000, 50, 0);
   EXPECT_EQ(left.evaluations, 1);
   EXPECT_EQ(left.checkpoints, 1);

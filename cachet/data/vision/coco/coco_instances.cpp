@@ -23,7 +23,7 @@ using geometry::SizedBox;
 using io::Error;
 
 constexpr uint64_t kMaxFileBytes = uint64_t{4} << 30;
-constexpr int64_t kMaxSide = 1'000'000;
+constexpr int64_t kMaxInstanceSide = 1'000'000;
 constexpr size_t kMaxNameBytes = 4096;
 constexpr double kMaxCoordinate = geometry::kMaxPolygonCoordinate;
 constexpr double kMaxCrossings = 1 << 24;  // of columns of pixels by the edges of a polygon
@@ -133,7 +133,8 @@ class CocoReader {
     require(has_width, which, "width");
     require(has_height, which, "height");
     const auto [height, width] = image.size;
-    if (height < 1 || width < 1 || height > kMaxSide || width > kMaxSide || height > geometry::kMaxMaskPixels / width)
+    if (height < 1 || width < 1 || height > kMaxInstanceSide || width > kMaxInstanceSide ||
+        height > geometry::kMaxMaskPixels / width)
       cursor_.fail(which + " cannot be " + std::to_string(width) + " pixels wide and " + std::to_string(height) +
                    " high");
     if (!stays_below(image.file_name))
@@ -251,7 +252,9 @@ class CocoReader {
   static double crossings(std::span<const double> polygon) {
     double sum = 0, last = polygon[polygon.size() - 2];
     for (size_t i = 0; i < polygon.size(); i += 2) {
-      sum += std::abs(std::clamp(polygon[i], 0.0, double{kMaxSide}) - std::clamp(last, 0.0, double{kMaxSide})) + 1;
+      sum += std::abs(std::clamp(polygon[i], 0.0, double{kMaxInstanceSide}) -
+                      std::clamp(last, 0.0, double{kMaxInstanceSide})) +
+             1;
       last = polygon[i];
     }
     return sum;
