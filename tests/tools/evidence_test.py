@@ -27,7 +27,8 @@ from evidence_page.paired import Values, holm, pairs_to_decide, pooled_sd, power
 from evidence_page.runs import Sweep, measured
 
 RECORDED = json.loads((ROOT / "tests/data/statistics.json").read_text())
-PAGES = ("README.md", "docs/evidence.md", "docs/results.md")
+PAGES = ("README.md", "docs/evidence.md", "docs/explanation/cache.md", "docs/explanation/trained-kernels.md",
+         "docs/explanation/unified-normalization.md", "docs/performance.md", "docs/results.md")
 
 
 def by_seed(*values):
@@ -279,6 +280,7 @@ class Repository(unittest.TestCase):
             for name in ("tools/evidence_page", "docs/evidence", "docs/performance"):
                 shutil.copytree(ROOT / name, copy / name)
             for name in (*PAGES, "tools/evidence"):
+                (copy / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / name, copy / name)
             runs = copy / "docs/evidence/text_kernels.csv"
             first = re.search(r"^2glu/seed-0(?:,[^,]*){7},([\d.]+),", runs.read_text(), re.MULTILINE)
