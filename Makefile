@@ -6,7 +6,7 @@ CMAKE_FLAGS ?=
 BUILD := build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast peers export-matrix robustness fuzz trial-times bench evidence install format check-format check-layers ci clean
+.PHONY: help setup build demo test test-fast docs tutorials peers export-matrix robustness fuzz trial-times bench evidence install format check-format check-layers ci clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -71,9 +71,16 @@ bench:  ## measure operators and models, rewrite docs/performance (an hour)
 	cmake --build $(BUILD) --parallel $(JOBS) --target cachet_command benchmarks
 	tools/bench
 
-evidence:  ## write the numbers and verdicts of README.md, docs/evidence.md and docs/results.md from docs/evidence
+evidence:  ## write the numbers and verdicts of README.md and of pages of docs from docs/evidence
 	@tools/setup --tests
 	tools/evidence
+
+docs:  ## build the site of docs/ in build/docs; warnings and links to nothing are errors
+	@tools/setup --docs
+	tools/docs
+
+tutorials: build  ## run the commands of each tutorial of docs/ as they are written; ONLY=your-text
+	tools/run-tutorial $(if $(ONLY),docs/tutorials/$(ONLY).md,$(wildcard docs/tutorials/*.md))
 
 install: build  ## install the command, the library and its CMake package to PREFIX
 	cmake --install $(BUILD) --prefix $(PREFIX)
