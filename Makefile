@@ -6,7 +6,7 @@ CMAKE_FLAGS ?=
 BUILD := build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast docs tutorials peers export-matrix robustness fuzz trial-times bench evidence install format check-format check-layers ci clean
+.PHONY: help setup build demo test test-fast docs tutorials peers export-matrix robustness fuzz trial-times bench evidence install wheel format check-format check-layers check-python ci clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -85,6 +85,10 @@ tutorials: build  ## run the commands of each tutorial of docs/ as they are writ
 install: build  ## install the command, the library and its CMake package to PREFIX
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
+wheel:  ## build the wheel of cachet-torch, the command, the library and the Python package, in build/wheels
+	@tools/setup
+	tools/wheel
+
 format:  ## format every C++ file
 	@tools/setup --format
 	tools/format
@@ -95,6 +99,9 @@ check-format:  ## fail if a C++ file is not formatted
 
 check-layers:  ## fail if a layer includes what it may not know
 	tools/check-layers
+
+check-python:  ## fail if the package in python/ is not clean for ruff and mypy --strict
+	tools/check-python
 
 ci:  ## everything that a change has to pass
 	.ci/run

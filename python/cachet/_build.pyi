@@ -1,0 +1,3 @@
+VERSION: str
+TORCH_VERSION: str
+OPERATORS: str
