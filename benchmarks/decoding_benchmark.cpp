@@ -7,7 +7,6 @@
 //
 // "text NAME" reads translations from NAME.json and writes the text of each as a line of NAME.txt.
 #include <ATen/Parallel.h>
-#include <ATen/core/grad_mode.h>
 
 #include <filesystem>
 #include <fstream>
@@ -19,10 +18,10 @@
 #include "benchmarks/pairs.h"
 #include "cachet/io/tensors/safetensors/safetensors.h"
 #include "cachet/io/tensors/state_dict.h"
-#include "cachet/nn/layers/linear.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/tasks/translation/sentence_translation.h"
 #include "cachet/tasks/translation/translation_plan.h"
+#include "cachet/train/inference/inference_scope.h"
 
 namespace cachet::benchmarks {
 namespace {
@@ -70,8 +69,7 @@ class Decoding {
     io::write_safetensors(folder_ / "weights.safetensors", io::state_dict(task_->model()));
   }
 
-  // As `cachet translate` does; weights cannot be written from then on.
-  void pack() const { nn::pack_linear_layers(task_->model()); }
+  torch::nn::Module& model() { return model_; }
 
   std::string answer(const std::string& line) {
     std::istringstream words(line);
@@ -133,12 +131,12 @@ int run(const std::vector<std::string>& words) {
     std::cerr << "decoding: --serve RUN FOLDER [--limit N]\n";
     return 2;
   }
-  const at::NoGradGuard no_grad;
   try {
     Decoding decoding(words[1], words[2], limited ? std::stoll(words[4]) : 0);
     at::set_num_threads(kDecodingThreads);  // which loading sets to those of the run
     decoding.describe();
-    decoding.pack();
+    // As `cachet translate` does.
+    const train::InferenceScope inference(decoding.model(), {.packed = true});
     std::cout << "ready" << std::endl;
     for (std::string line; std::getline(std::cin, line);) std::cout << decoding.answer(line) << std::endl;
   } catch (const std::exception& problem) {

@@ -51,7 +51,7 @@ class Training {
  public:
   Training(const std::vector<std::string>& settings, int64_t batch_rows, train::Precision precision)
       : model_(made(settings)),
-        stream_(model_->make_session(batch_rows, model_->segments())),
+        session_(model_->make_session(batch_rows, model_->segments())),
         timed_(model_, precision),
         batch_rows_(batch_rows) {
     for (int i = 0; i < 4; ++i) forward_backward();
@@ -59,23 +59,23 @@ class Training {
 
   double forward_backward() {
     const double passes = timed_.forward_backward([&] { return loss(); });
-    stream_.state->detach();
+    session_.state->detach();
     return passes;
   }
   void print_step() {
     timed_.print_step([&] { return loss(); });
-    stream_.state->detach();
+    session_.state->detach();
   }
 
  private:
   at::Tensor loss() {
     const int64_t length = model_->language_shape().target_length;
     const Tensor ids = tokens_of(*model_, batch_rows_, length), targets = tokens_of(*model_, batch_rows_, length);
-    return model_->negative_log_likelihood(ids, targets, stream_).mean();
+    return model_->negative_log_likelihood(ids, targets, session_).mean();
   }
 
   std::shared_ptr<LanguageModel> model_;
-  LanguageSession stream_;
+  LanguageSession session_;
   TimedTraining timed_;
   int64_t batch_rows_;
 };
@@ -100,12 +100,12 @@ void evaluation_row(int turns) {
   const auto evaluated = [](const std::vector<std::string>& settings, const models::SegmentOptions& segments) {
     const auto model = made(settings);
     model->eval();
-    auto stream = std::make_shared<LanguageSession>(model->make_session(kBatchRows, segments));
+    auto session = std::make_shared<LanguageSession>(model->make_session(kBatchRows, segments));
     for (int64_t past = 0; past < kMemory; past += kTarget)
-      model->read(tokens_of(*model, kBatchRows, kTarget), *stream);
+      model->read(tokens_of(*model, kBatchRows, kTarget), *session);
     return Call([=] {
       const Tensor ids = tokens_of(*model, kBatchRows, kTarget);
-      model->negative_log_likelihood(ids, ids, *stream);
+      model->negative_log_likelihood(ids, ids, *session);
     });
   };
   const at::NoGradGuard no_grad;
@@ -158,10 +158,10 @@ void generation_row(int turns) {
   model->eval();
   const at::NoGradGuard no_grad;
   const auto behind = [&](int64_t past) {
-    auto stream = std::make_shared<LanguageSession>(model->make_session(1, model->segments()));
-    for (int64_t read = 0; read < past; read += 256) model->read(tokens_of(*model, 1, 256), *stream);
-    return Call([&model, stream] {
-      for (int i = 0; i < 16; ++i) model->next_token(tokens_of(*model, 1, 1), *stream);
+    auto session = std::make_shared<LanguageSession>(model->make_session(1, model->segments()));
+    for (int64_t read = 0; read < past; read += 256) model->read(tokens_of(*model, 1, 256), *session);
+    return Call([&model, session] {
+      for (int i = 0; i < 16; ++i) model->next_token(tokens_of(*model, 1, 1), *session);
     });
   };
   compare("generation, 2×GLU, 16 tokens at 256", "at 16,384", behind(256), behind(16384), turns);

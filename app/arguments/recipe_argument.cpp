@@ -8,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "app/arguments/device_argument.h"
+#include "app/arguments/common_arguments.h"
 #include "app/commands/command.h"
 #include "cachet/config/near_names.h"
 #include "cachet/config/recipe_file.h"

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <CLI/Formatter.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
-/// What a mistyped command line is answered with: every mistake at once, with the nearest names.
+/// What the command answers to --help, and to a mistyped command line: every mistake at once, with the nearest names.
 namespace cachet::app {
 
 /// Lines for a first argument that should be a subcommand and is none.
@@ -13,5 +14,15 @@ std::optional<std::string> unknown_verb(const CLI::App& app, std::string_view wo
 
 /// Lines for arguments that the parser refused.
 std::string usage_complaint(const CLI::App& app, const CLI::ParseError& error);
+
+/// Writes help texts as CLI11 does; where a terminal shows them, what stands in their right column is wrapped at words.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_desc(const CLI::Option* option) const override;
+  std::string make_subcommand(const CLI::App* sub) const override;
+
+ private:
+  std::string in_right_column(const std::string& text) const;
+};
 
 }  // namespace cachet::app

@@ -8,9 +8,8 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "app/arguments/device_argument.h"
+#include "app/arguments/common_arguments.h"
 #include "app/arguments/number_option.h"
-#include "app/arguments/progress_argument.h"
 #include "app/arguments/recipe_argument.h"
 #include "app/commands/command.h"
 #include "app/output/json.h"

@@ -3,9 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "app/arguments/device_argument.h"
+#include "app/arguments/common_arguments.h"
 #include "app/arguments/number_option.h"
-#include "app/arguments/progress_argument.h"
 #include "app/arguments/recipe_argument.h"
 #include "app/commands/command.h"
 #include "app/output/counted_progress.h"

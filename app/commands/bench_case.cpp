@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <iostream>
 
+#include "app/arguments/common_arguments.h"
 #include "app/arguments/described_model.h"
-#include "app/arguments/device_argument.h"
 #include "app/commands/command.h"
 #include "app/machine/subprocess.h"
 #include "cachet/analysis/cost/live_memory.h"
@@ -45,7 +45,7 @@ std::vector<std::string> arguments_of(const BenchCase& bench) {
                                  bench.model.name,
                                  "--json",
                                  "--mode",
-                                 std::string(word(o.mode)),
+                                 std::string(to_string(o.mode)),
                                  "--batch",
                                  std::to_string(o.batch),
                                  "--seconds",
@@ -53,7 +53,7 @@ std::vector<std::string> arguments_of(const BenchCase& bench) {
                                  "--device",
                                  bench.device};
   if (!runtime::is_export(bench.model.name))  // which has a precision of its own
-    words.insert(words.end(), {"--precision", std::string(word(o.precision))});
+    words.insert(words.end(), {"--precision", std::string(to_string(o.precision))});
   if (o.threads > 0) words.insert(words.end(), {"--threads", std::to_string(o.threads)});
   for (const std::string& setting : bench.model.settings) words.insert(words.end(), {"--set", setting});
   return words;
@@ -105,8 +105,8 @@ int64_t stored_weight_bytes(const std::filesystem::path& folder) {
 BenchRow case_fields(const BenchCase& bench) {
   const auto& o = bench.options;
   return {{"model", bench.model.name},
-          {"mode", word(o.mode)},
-          {"precision", word(o.precision)},
+          {"mode", to_string(o.mode)},
+          {"precision", to_string(o.precision)},
           {"batch", o.batch},
           {"threads", o.threads > 0 ? o.threads : at::get_num_threads()},
           {"device", device_named(bench.device).str()}};
@@ -124,8 +124,8 @@ std::optional<std::string> why_random_weights(const ModelArgument& model) {
   return std::nullopt;
 }
 
-std::string_view word(BenchmarkMode mode) { return mode == BenchmarkMode::inference ? "infer" : "train"; }
-std::string_view word(BenchmarkPrecision precision) {
+std::string_view to_string(BenchmarkMode mode) { return mode == BenchmarkMode::inference ? "infer" : "train"; }
+std::string_view to_string(BenchmarkPrecision precision) {
   switch (precision) {
     case BenchmarkPrecision::float32:
       return "fp32";

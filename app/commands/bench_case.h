@@ -20,8 +20,8 @@ struct BenchCase {
   std::string problem{};  // why it cannot be measured, of a model that does not take the settings
 };
 
-std::string_view word(analysis::BenchmarkMode mode);            // "infer", "train"
-std::string_view word(analysis::BenchmarkPrecision precision);  // "fp32", "bf16", "int8"
+std::string_view to_string(analysis::BenchmarkMode mode);            // "infer", "train"
+std::string_view to_string(analysis::BenchmarkPrecision precision);  // "fp32", "bf16", "int8"
 
 /// Why the model of a folder is measured with weights that are drawn at random; nothing if its own weights are read,
 /// and of a name or a recipe, which have none.

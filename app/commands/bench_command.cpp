@@ -2,11 +2,10 @@
 #include <iostream>
 #include <memory>
 
+#include "app/arguments/common_arguments.h"
 #include "app/arguments/described_model.h"
-#include "app/arguments/device_argument.h"
 #include "app/arguments/number_option.h"
 #include "app/arguments/one_of.h"
-#include "app/arguments/progress_argument.h"
 #include "app/commands/bench_case.h"
 #include "app/commands/command.h"
 #include "app/commands/cost_table.h"
@@ -63,7 +62,7 @@ BenchArguments for_export(const std::string& name, const BenchArguments& argumen
   result.device = "cpu";
   result.mode = "infer";
   const auto precision = runtime::read_export_manifest(name).precision;
-  result.precisions = {precision == runtime::Precision::float32 ? "fp32" : std::string(word(precision))};
+  result.precisions = {precision == runtime::Precision::float32 ? "fp32" : std::string(to_string(precision))};
   if (!arguments.precisions.empty() && arguments.precisions != result.precisions)
     throw UsageError(name + " is an export in " + result.precisions.front() +
                      ", and so it is timed; leave --precision out");

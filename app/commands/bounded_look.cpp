@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "app/arguments/progress_argument.h"
+#include "app/arguments/common_arguments.h"
 
 namespace cachet::app {
 namespace {

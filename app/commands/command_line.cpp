@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "app/arguments/help_formatter.h"
 #include "app/arguments/number_option.h"
 #include "app/arguments/usage.h"
 #include "app/commands/command.h"

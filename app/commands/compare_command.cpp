@@ -6,8 +6,8 @@
 #include <iostream>
 #include <memory>
 
+#include "app/arguments/common_arguments.h"
 #include "app/arguments/one_of.h"
-#include "app/arguments/progress_argument.h"
 #include "app/commands/bounded_look.h"
 #include "app/commands/command.h"
 #include "app/output/json.h"

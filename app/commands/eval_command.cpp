@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "app/arguments/ability.h"
+#include "app/arguments/common_arguments.h"
 #include "app/arguments/number_option.h"
-#include "app/arguments/progress_argument.h"
 #include "app/arguments/recipe_argument.h"
 #include "app/arguments/sample_arguments.h"
 #include "app/commands/command.h"

@@ -5,8 +5,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "app/arguments/common_arguments.h"
 #include "app/arguments/one_of.h"
-#include "app/arguments/progress_argument.h"
 #include "app/arguments/recipe_argument.h"
 #include "app/commands/command.h"
 #include "app/commands/import_json.h"
@@ -69,7 +69,7 @@ int export_weights(const ExportArguments& arguments) {
   require_file_output(arguments.output,
                       {{kWeightsSuffix}, {}, [&](const auto& file) { return holds_weights_of(file, saved.source); }});
   const io::NameSource source = io::name_source(arguments.names).value_or(tasks::usual_names(saved.plan));
-  const std::string names(io::word(source));
+  const std::string names(io::to_string(source));
   const io::TensorMap tensors = tasks::export_weights(saved, source);
   io::write_safetensors(output, tensors, weights_metadata(saved.plan.name, saved.source));
   if (arguments.json) {
@@ -99,8 +99,8 @@ nlohmann::ordered_json export_json(const tasks::ExportReport& report, const std:
   const deploy::Footprint &before = report.rewrite.before, &after = report.rewrite.after;
   nlohmann::ordered_json json{{"schema", kSchema},
                               {"model", report.manifest.model},
-                              {"engine", word(report.manifest.engine)},
-                              {"precision", word(report.manifest.precision)},
+                              {"engine", to_string(report.manifest.engine)},
+                              {"precision", to_string(report.manifest.precision)},
                               {"rewritten", nlohmann::ordered_json::array()},
                               {"parameters", {before.parameters, after.parameters}},
                               {"operations", {before.work.operations, after.work.operations}},
@@ -118,7 +118,7 @@ nlohmann::ordered_json export_json(const tasks::ExportReport& report, const std:
   if (check.has_metric) json[check.metric] = {check.metric_before, check.metric_after};
   for (const deploy::RewrittenPlace& place : report.rewrite.places)
     json["rewritten"].push_back({{"place", place.path},
-                                 {"kind", word(place.kind)},
+                                 {"kind", to_string(place.kind)},
                                  {"left", place.left},
                                  {"why", place.reason},
                                  {"operations_removed", place.removed.operations},

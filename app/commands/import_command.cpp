@@ -86,7 +86,7 @@ int run_import(const ImportArguments& arguments) {
   tasks::write_model_folder(output, io::state_dict(*model), imported.recipe,
                             {.architecture = plan.name,
                              .source = std::filesystem::path(arguments.file).filename().string(),
-                             .names = std::string(io::word(report.source)),
+                             .names = std::string(io::to_string(report.source)),
                              .source_digest = digest,
                              .input = imported.read.input,
                              .untrained = untrained_tensors(report, arguments.file)});

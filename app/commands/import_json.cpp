@@ -41,7 +41,7 @@ nlohmann::ordered_json import_json(const Report& report, const std::string& mode
                               {"format", report.format == io::WeightsFile::Format::pytorch ? "pytorch" : "safetensors"},
                               {"key", report.key},
                               {"prefix", report.prefix},
-                              {"names", io::word(report.source)},
+                              {"names", io::to_string(report.source)},
                               {"model", model},
                               {"loaded", report.loaded},
                               {"converted", report.converted},

@@ -45,7 +45,7 @@ nlohmann::ordered_json to_json(const std::vector<Listed>& list) {
     nlohmann::ordered_json& sizes = entries.back()[plan.input.kind];
     for (const auto& [name, size] : plan.input.sizes) std::visit([&](auto value) { sizes[name] = value; }, size);
     for (const models::Capability capability : models::abilities_of(plan.name))
-      entries.back()["can"].push_back(models::word(capability));
+      entries.back()["can"].push_back(models::to_string(capability));
   }
   return {{"schema", kSchema}, {"models", entries}};
 }

@@ -69,7 +69,7 @@ std::optional<Surplus> surplus_of(const CountedRow& row, const std::vector<Count
                  more(*row.published.paper_macs, *plain->published.paper_macs)};
 }
 
-const char* word(CountedCache cache) {
+const char* to_string(CountedCache cache) {
   switch (cache) {
     case CountedCache::none:
       return "–";
@@ -103,7 +103,8 @@ report::Table count_table(const std::vector<CountedRow>& rows) {
                    {"paper", Alignment::right}};
   for (const CountedRow& row : rows) {
     const auto& published = row.published;
-    table.rows.push_back({published.model, word(published.cache), published.cache_ratio ? published.cache_ratio : "–",
+    table.rows.push_back({published.model, to_string(published.cache),
+                          published.cache_ratio ? published.cache_ratio : "–",
                           fixed(static_cast<double>(row.training.parameters) / 1e6, 3), fixed(published.parameters, 3),
                           fixed(static_cast<double>(row.training.macs.linear_convolution) / 1e9, 3),
                           fixed(published.code_macs, 3), fixed(published.paper_macs, 2)});
@@ -124,7 +125,7 @@ report::Table surplus_table(const std::vector<CountedRow>& rows) {
   for (const CountedRow& row : rows) {
     const auto more = surplus_of(row, rows);
     if (!more || std::string_view(row.published.cache_ratio) != "0.5") continue;
-    table.rows.push_back({row.published.model, word(row.published.cache), percent(more->parameters),
+    table.rows.push_back({row.published.model, to_string(row.published.cache), percent(more->parameters),
                           percent(more->training_macs), percent(more->evaluation_macs), percent(more->paper_macs)});
   }
   return table;
@@ -151,7 +152,7 @@ nlohmann::ordered_json published_json(const std::vector<CountedRow>& rows) {
     const auto& published = row.published;
     const auto more = surplus_of(row, rows);
     list.push_back({{"model", published.model},
-                    {"cache", published.cache == CountedCache::none ? Json() : Json(word(published.cache))},
+                    {"cache", published.cache == CountedCache::none ? Json() : Json(to_string(published.cache))},
                     {"cache_ratio", published.cache_ratio ? Json(std::stod(published.cache_ratio)) : Json()},
                     {"parameters", row.training.parameters},
                     {"macs", macs_json(row.training.macs)},
@@ -206,11 +207,11 @@ double kernel_share(const analysis::ModelSummary& summary) {
 }
 
 /// What is counted: "training".
-std::string word(analysis::Pass pass) { return pass == analysis::Pass::training ? "training" : "evaluation"; }
+std::string to_string(analysis::Pass pass) { return pass == analysis::Pass::training ? "training" : "evaluation"; }
 
 void print_table(const models::ModelPlan& plan, const analysis::ModelSummary& summary, analysis::Pass pass, bool wide) {
   using report::Alignment;
-  const std::string counted = " (" + word(pass) + ")";
+  const std::string counted = " (" + to_string(pass) + ")";
   report::Table table;
   table.columns = {{"layer"},
                    {"kind"},
@@ -253,7 +254,7 @@ nlohmann::ordered_json to_json(const std::string& name, const analysis::ModelSum
           {"kernel_parameters", summary.kernel_parameters},
           {"block_parameters", summary.block_parameters},
           {"macs", macs_json(summary.macs)},
-          {"pass", word(pass)},
+          {"pass", to_string(pass)},
           {"layers", layers}};
 }
 

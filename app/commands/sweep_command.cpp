@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "app/arguments/progress_argument.h"
+#include "app/arguments/common_arguments.h"
 #include "app/arguments/recipe_argument.h"
 #include "app/commands/command.h"
 #include "app/output/failure.h"

@@ -4,8 +4,8 @@
 #include <memory>
 #include <optional>
 
+#include "app/arguments/common_arguments.h"
 #include "app/arguments/number_option.h"
-#include "app/arguments/progress_argument.h"
 #include "app/arguments/recipe_argument.h"
 #include "app/commands/command.h"
 #include "app/commands/data/data_location.h"

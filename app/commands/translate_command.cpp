@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "app/arguments/ability.h"
+#include "app/arguments/common_arguments.h"
 #include "app/arguments/number_option.h"
-#include "app/arguments/progress_argument.h"
 #include "app/arguments/recipe_argument.h"
 #include "app/arguments/sample_arguments.h"
 #include "app/commands/command.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/arguments/progress_argument.h"
+#include "app/arguments/common_arguments.h"
 
 namespace cachet::app {
 namespace {

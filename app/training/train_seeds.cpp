@@ -4,7 +4,7 @@
 #include <optional>
 #include <set>
 
-#include "app/arguments/progress_argument.h"
+#include "app/arguments/common_arguments.h"
 #include "app/arguments/recipe_argument.h"
 #include "app/commands/command.h"
 #include "app/commands/data/data_location.h"

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "app/arguments/common_arguments.h"
 #include "app/arguments/model_argument.h"
-#include "app/arguments/progress_argument.h"
 #include "app/arguments/recipe_argument.h"
 #include "app/commands/command.h"
 #include "app/commands/data/data_look_progress.h"

@@ -14,6 +14,7 @@
 #include "app/commands/command.h"
 #include "app/machine/subprocess.h"
 #include "app/training/training.h"
+#include "cachet/processes/meeting.h"
 #include "cachet/report/program_name.h"
 #include "cachet/train/machine/device.h"
 #include "cachet/train/machine/error_message.h"

@@ -17,6 +17,7 @@ struct Tolerance {
 /// Classes that are less likely than this share of a sample's most likely class do not count: nobody reads their
 /// probabilities, and few digits of them are right in bf16.
 inline constexpr double kMinLikely = 1e-3;
+[[deprecated("kMinLikely")]] inline constexpr double kLeastLikely = kMinLikely;
 
 /// What a row of scores decides, and how many rows are called.
 struct DecisionWords {

@@ -153,7 +153,7 @@ std::string counted(int64_t count, const std::string& word) {
 
 }  // namespace
 
-const char* word(RewrittenPlace::Kind kind) {
+const char* to_string(RewrittenPlace::Kind kind) {
   switch (kind) {
     case RewrittenPlace::Kind::norm:
       return "norm";
@@ -184,7 +184,7 @@ std::vector<std::string> report_lines(const RewriteReport& report) {
   std::vector<std::string> lines;
   for (const auto& [what, paths] : alike) {
     const auto& [kind, is_left, left, reason] = what;
-    std::string line = counted(static_cast<int64_t>(paths.size()), word(kind));
+    std::string line = counted(static_cast<int64_t>(paths.size()), to_string(kind));
     const char* each = paths.size() == 1 ? "; left of it: " : "; left of each: ";
     line += is_left ? each + left + " (" + reason + ")" : paths.size() == 1 ? " is gone" : " are gone";
     if (is_left) line += ": " + paths.front() + (paths.size() > 1 ? ", …" : "");

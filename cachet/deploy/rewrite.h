@@ -27,7 +27,8 @@ struct RewrittenPlace {
   analysis::Work removed{};  // where it was counted; below 0 where the rest does more instead
 };
 
-const char* word(RewrittenPlace::Kind kind);  // "norm", "cache", "mixing share"
+const char* to_string(RewrittenPlace::Kind kind);  // "norm", "cache", "mixing share"
+[[deprecated("to_string")]] inline const char* word(RewrittenPlace::Kind kind) { return to_string(kind); }
 
 /// What a model holds, and does for one sample.
 struct Footprint {

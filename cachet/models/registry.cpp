@@ -46,7 +46,7 @@ const RegisteredModel* find_registered(std::string_view name) {
 }
 
 std::string as_words(Capability capability) {
-  std::string words(word(capability));
+  std::string words(to_string(capability));
   std::ranges::replace(words, '_', ' ');
   return words;
 }
@@ -69,7 +69,7 @@ const RegisteredModel& model_for(Capability capability, std::string_view name, c
 
 }  // namespace
 
-std::string_view word(Capability capability) {
+std::string_view to_string(Capability capability) {
   switch (capability) {
     case Capability::image_classifier:
       return "image_classifier";

@@ -24,8 +24,9 @@ enum class Capability {
   object_detector
 };
 
-std::string_view word(Capability capability);  // as users type it: "feature_pyramid"
-const std::vector<Capability>& abilities();    // all of them
+std::string_view to_string(Capability capability);  // as users type it: "feature_pyramid"
+[[deprecated("to_string")]] inline std::string_view word(Capability capability) { return to_string(capability); }
+const std::vector<Capability>& abilities();  // all of them
 
 /// Names of models, sorted, as users type them: "vit_small_patch16_224", "lra_text".
 const std::vector<std::string>& model_names();

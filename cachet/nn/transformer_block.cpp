@@ -12,9 +12,9 @@
 
 namespace cachet::nn {
 
-PlugIns read_plug_ins(const config::View& table, const AttentionOptions& attention, Streams streams) {
+PlugIns read_plug_ins(const config::View& table, const AttentionOptions& attention, Sessions sessions) {
   PlugIns plug_ins{read_attention_options(table.table("attention"), attention),
-                   read_cache_options(table.table("cache"), streams), read_norm_options(table.table("norm")),
+                   read_cache_options(table.table("cache"), sessions), read_norm_options(table.table("norm")),
                    read_outlier_options(table.table("outliers"))};
   if (is_concatenated(plug_ins.cache) && !std::holds_alternative<SoftmaxOptions>(plug_ins.attention.function))
     table.table("cache").problem("kind", kConcatenatedIsForImages);

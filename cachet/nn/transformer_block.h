@@ -31,7 +31,7 @@ struct PlugIns {
 /// Reads the tables `attention`, `cache`, `norm` and `outliers`; `attention` has the projections that the backbone was
 /// published with.
 PlugIns read_plug_ins(const config::View& table, const AttentionOptions& attention = {},
-                      Streams streams = Streams::none);
+                      Sessions sessions = Sessions::none);
 
 /// Where the norms of a block stand.
 enum class NormPlace {

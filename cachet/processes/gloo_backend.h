@@ -6,7 +6,7 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
-#include "cachet/processes/rendezvous.h"
+#include "cachet/processes/meeting.h"
 
 namespace cachet::processes {
 

@@ -1,4 +1,6 @@
 // How the processes of a run meet: through the store, before anything of a run is exchanged.
+#include "cachet/processes/meeting.h"
+
 #include <charconv>
 #include <exception>
 #include <optional>
@@ -9,7 +11,6 @@
 #include <utility>
 
 #include "cachet/processes/gloo_backend.h"
-#include "cachet/processes/rendezvous.h"
 #include "cachet/processes/store_connection.h"
 #include "cachet/processes/store_text.h"
 

@@ -109,7 +109,7 @@ void ProcessGroup::together(const char* what, const Call& call) {
   }
 }
 
-void ProcessGroup::add(at::Tensor& sums) {
+void ProcessGroup::all_reduce(at::Tensor& sums) {
   if (size_ == 1 || sums.numel() == 0) return;
   connect();
   together("adding sums up", [&] {
@@ -154,7 +154,7 @@ std::vector<std::string> ProcessGroup::gather(const std::string& bytes) {
   if (!links_->backend) return texts_through_store(bytes);
   at::Tensor sizes = at::zeros({size_}, at::kLong);
   sizes.mutable_data_ptr<int64_t>()[rank_] = static_cast<int64_t>(bytes.size());
-  add(sizes);
+  all_reduce(sizes);
   const int64_t* size = sizes.const_data_ptr<int64_t>();
   const int64_t most = *std::max_element(size, size + size_);
   std::vector<std::vector<at::Tensor>> outputs;

@@ -45,7 +45,8 @@ class ProcessGroup : public ops::BatchReducer {
   ProcessGroup(const c10::intrusive_ptr<c10d::Store>& store, const c10::intrusive_ptr<c10d::Backend>& backend);
   ~ProcessGroup() override;
 
-  /// Connects the backend of all processes. add() and a number from the leader do so too if it is not connected yet.
+  /// Connects the backend of all processes. all_reduce() and a number from the leader do so too if it is not connected
+  /// yet.
   void connect();
 
   int64_t rank() const { return rank_; }
@@ -53,7 +54,7 @@ class ProcessGroup : public ops::BatchReducer {
   bool leads() const { return rank_ == 0; }
 
   /// As BatchReducer says: the same bits in every process. On whatever device; what Gloo adds goes through the host.
-  void add(at::Tensor& sums) override;
+  void all_reduce(at::Tensor& sums) override;
 
   /// What the leader says, to all of them. The others wait for it as long as the leader is there, which may have an
   /// evaluation to do. The leader waits until all others have made this call.
@@ -68,7 +69,7 @@ class ProcessGroup : public ops::BatchReducer {
 
   /// If a call takes longer than `patience`, the first of the processes that wait says which ones they wait for, and
   /// says it again every ten seconds. A process that is held up inside of a call is named, too. Others that wait for a
-  /// leader that evaluates say nothing. `say` is called inside of add(), gather() and the leader's broadcast(),
+  /// leader that evaluates say nothing. `say` is called inside of all_reduce(), gather() and the leader's broadcast(),
   /// and with Gloo alone. An empty `say` ends it.
   void name_stragglers(std::function<void(const std::string& line)> say,
                        std::chrono::milliseconds patience = std::chrono::seconds(8));

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
-#include "cachet/processes/rendezvous.h"
+#include "cachet/processes/meeting.h"
 
 namespace cachet::processes {
 

@@ -35,9 +35,9 @@ auto value_for(const Words& words, std::string_view word) {
 
 }  // namespace
 
-std::string_view word(ValueForm form) { return word_for(kForms, form); }
+std::string_view to_string(ValueForm form) { return word_for(kForms, form); }
 ValueForm form_from(std::string_view word) { return value_for(kForms, word); }
-std::string_view word(Better better) { return word_for(kBetters, better); }
+std::string_view to_string(Better better) { return word_for(kBetters, better); }
 Better better_from(std::string_view word) { return value_for(kBetters, word); }
 
 MetricDescription description_of(const std::vector<MetricDescription>& all, std::string_view name) {

@@ -13,11 +13,13 @@ namespace cachet::report {
 enum class ValueForm { number, percent, fixed, whole, count, rate, duration };
 
 /// As run.json has it: "percent". form_from() gives `number` for a word that it does not know.
-std::string_view word(ValueForm form);
+std::string_view to_string(ValueForm form);
+[[deprecated("to_string")]] inline std::string_view word(ValueForm form) { return to_string(form); }
 ValueForm form_from(std::string_view word);
 
 /// As run.json has it: "higher", "lower", "neither", which is also what better_from() makes of any other word.
-std::string_view word(Better better);
+std::string_view to_string(Better better);
+[[deprecated("to_string")]] inline std::string_view word(Better better) { return to_string(better); }
 Better better_from(std::string_view word);
 
 /// What a metric is. Its task says it once; everything that shows the metric reads it here.

@@ -190,8 +190,8 @@ ExportedInput read_input(const Reader& json, int64_t version) {
 
 }  // namespace
 
-std::string_view word(EngineKind engine) { return word_of(kEngines, engine); }
-std::string_view word(Precision precision) { return word_of(kPrecisions, precision); }
+std::string_view to_string(EngineKind engine) { return word_of(kEngines, engine); }
+std::string_view to_string(Precision precision) { return word_of(kPrecisions, precision); }
 std::string_view model_file(EngineKind engine) {
   switch (engine) {
     case EngineKind::openvino:

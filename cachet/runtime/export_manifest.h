@@ -26,8 +26,10 @@ inline constexpr const char *kExportManifest = "export.json", *kExportRecipe = "
 /// The engine onnx is OpenVINO too; other engines read its file as well.
 enum class EngineKind { openvino, onnx, torch };
 
-std::string_view word(EngineKind engine);        // "openvino"
-std::string_view word(Precision precision);      // "f32"
+std::string_view to_string(EngineKind engine);  // "openvino"
+[[deprecated("to_string")]] inline std::string_view word(EngineKind engine) { return to_string(engine); }
+std::string_view to_string(Precision precision);  // "f32"
+[[deprecated("to_string")]] inline std::string_view word(Precision precision) { return to_string(precision); }
 std::string_view model_file(EngineKind engine);  // "model.xml"
 
 /// An input of the model; −1 in its shape stands for a size that is free. 0 for a limit that the manifest does not

@@ -85,9 +85,9 @@ DryRun dry_run(train::TrainingTask& task, const train::Options& options) {
   const train::RunDescription run = task.describe();
   train::deciding_metric(run);
   train::LiveRun live(task, options);
-  live.fill_session();
+  live.fill_batches();
   live.advance();
-  live.fill_session();  // of the next epoch, if that was the last step of one
+  live.fill_batches();  // of the next epoch, if that was the last step of one
   DryRun result;
   const Stopwatch step;
   result.step_samples = live.advance().samples;

@@ -28,8 +28,10 @@ StepMemory memory_of_step(const models::ModelPlan& plan) {
   for (const io::NamedTensor& parameter : io::distinct_parameters(*model))
     memory.weight_bytes += 2 * static_cast<int64_t>(parameter.tensor.nbytes());  // and its gradient
   for (const auto& module : model->modules()) {
-    if (std::dynamic_pointer_cast<nn::Cache>(module) == nullptr) continue;
-    const at::Tensor tokens = module->named_buffers(/*recurse=*/false)["tokens"];
+    const auto* cache = dynamic_cast<const nn::Cache*>(module.get());
+    if (cache == nullptr) continue;
+    const at::Tensor tokens = cache->stored_tokens();
+    if (!tokens.defined()) continue;
     memory.cache_bytes += kStepCopiesOfACache * static_cast<int64_t>(tokens.nbytes());
     memory.longest_cache = std::max(memory.longest_cache, tokens.size(1));
   }

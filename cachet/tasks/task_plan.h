@@ -22,6 +22,7 @@ enum class Splits {
   synthetic,    // none: noise in their place, two batches to train with and one to evaluate
   calibration,  // training samples in the place of those of the evaluation, and prepared as they are
   given,        // none, for samples that somebody gives, but for what names their classes where it is there
+  made_up [[deprecated("synthetic")]] = synthetic
 };
 
 /// A folder that a recipe reads data from.
@@ -40,6 +41,7 @@ struct SavedFiles {
   /// The same as version 0.1.0 computed them.
   std::function<std::map<std::string, std::string>()> fingerprints{};
 };
+using KeptFiles [[deprecated("SavedFiles")]] = SavedFiles;
 
 /// The task of a recipe, read and not built yet.
 class TaskPlan {

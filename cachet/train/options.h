@@ -28,6 +28,7 @@ enum class StateRule {
 
 /// The most threads that a run may have. With 2,048 LibTorch crashes in a training step.
 inline constexpr int64_t kMaxThreads = 1024;
+[[deprecated("kMaxThreads")]] inline constexpr int64_t kMostThreads = kMaxThreads;
 
 /// The table [train] of a recipe.
 struct TrainOptions {

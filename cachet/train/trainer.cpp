@@ -24,6 +24,7 @@
 #include "cachet/train/runs/run_log.h"
 #include "cachet/train/runs/run_report.h"
 #include "cachet/train/runs/run_status.h"
+#include "cachet/train/runs/run_summary.h"
 #include "cachet/train/runs/tensorboard_log.h"
 #include "cachet/train/step/live_run.h"
 #include "cachet/train/step/step_meter.h"

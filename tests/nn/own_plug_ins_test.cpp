@@ -22,9 +22,9 @@ const bool registered = [] {
   return true;
 }();
 
-PlugIns read(const std::string& toml, Streams streams = Streams::none) {
+PlugIns read(const std::string& toml, Sessions sessions = Sessions::none) {
   auto document = config::Document::from_text(toml, "recipe.toml");
-  const PlugIns plug_ins = read_plug_ins(document.root(), {}, streams);
+  const PlugIns plug_ins = read_plug_ins(document.root(), {}, sessions);
   document.finish();
   return plug_ins;
 }

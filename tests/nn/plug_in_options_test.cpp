@@ -5,16 +5,17 @@
 namespace cachet {
 namespace {
 
-nn::PlugIns read(const std::string& toml, nn::Streams streams = nn::Streams::batch_rows) {
+nn::PlugIns read(const std::string& toml, nn::Sessions sessions = nn::Sessions::batch_rows) {
   auto document = config::Document::from_text(toml, "recipe.toml");
-  const nn::PlugIns plug_ins = nn::read_plug_ins(document.root(), {}, streams);
+  const nn::PlugIns plug_ins = nn::read_plug_ins(document.root(), {}, sessions);
   document.finish();
   return plug_ins;
 }
 
-void expect_problem(const std::string& toml, const std::string& text, nn::Streams streams = nn::Streams::batch_rows) {
+void expect_problem(const std::string& toml, const std::string& text,
+                    nn::Sessions sessions = nn::Sessions::batch_rows) {
   try {
-    read(toml, streams);
+    read(toml, sessions);
     FAIL() << "accepted: " << toml;
   } catch (const config::Error& error) {
     EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
@@ -189,17 +190,17 @@ TEST(PlugInOptions, ProblemsNameKeyAndWhatIsAccepted) {
   expect_problem(R"(cache = {kind = "grc", scope = "lane", attend = "mean"})", "would mix the lanes");
   for (const char* kind : {"grc", "fifo"})
     expect_problem("cache = {kind = '" + std::string(kind) + "', scope = 'lane'}", "for models that read streams",
-                   nn::Streams::none);
+                   nn::Sessions::none);
   for (const char* setting : {"ratio = 0.5", "length = 4", "pool = 2", "share_start = 0.0", "gates = 'half'",
                               "positional_convolution = true", "scope = 'batch_mean'", "variant = 'paper'"}) {
     const std::string key = std::string(setting).substr(0, std::string(setting).find(' '));
     expect_problem("cache = {kind = 'concatenated', " + std::string(setting) + "}",
-                   "cache." + key + ": a concatenated cache has", nn::Streams::none);
+                   "cache." + key + ": a concatenated cache has", nn::Sessions::none);
   }
   for (const char* function : {"elu", "kernel", "performer", "bigbird", "reformer", "local"})
     expect_problem("cache = {kind = 'concatenated'}\nattention = {kind = '" + std::string(function) + "'}",
-                   "Transformer-XL's memory", nn::Streams::none);
-  expect_problem(R"(cache = {kind = "concatenated"})", "Transformer-XL's memory", nn::Streams::batch_rows);
+                   "Transformer-XL's memory", nn::Sessions::none);
+  expect_problem(R"(cache = {kind = "concatenated"})", "Transformer-XL's memory", nn::Sessions::batch_rows);
   expect_problem(R"(norm = {kind = "un", window = 0})", "norm.window");
   expect_problem(R"(norm = {kind = "un", threshold = "token"})", "norm.threshold");
   expect_problem(R"(norm = {kind = "un", threshold = "channel", filter_outliers = false})",

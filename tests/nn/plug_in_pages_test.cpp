@@ -78,7 +78,7 @@ TEST(PlugInPages, HaveEachNorm) {
 }
 
 TEST(PlugInPages, HaveEachCache) {
-  const Names caches = names_of_table<nn::ChosenCache>(nn::cache_kinds(), nn::Streams::none);
+  const Names caches = names_of_table<nn::ChosenCache>(nn::cache_kinds(), nn::Sessions::none);
   EXPECT_EQ(names_of_page("cache"), caches);
   EXPECT_EQ(names_of_matrix("CACHES"), [&] {
     Names with_none = caches;

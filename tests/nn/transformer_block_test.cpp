@@ -159,5 +159,35 @@ TEST(TransformerBlock, NamesWhatItRefuses) {
   expect_refused([&] { make([](auto& o) { o.dropout = -0.5; }); }, "dropout must be at least 0 and below 1, got -0.5");
 }
 
+TEST(TransformerBlock, TakesEveryCombinationOfPlugIns) {
+  nn::TransformerBlockOptions options;
+  options.dim = 8;
+  options.num_heads = 2;
+  options.tokens = 5;
+  options.layout = {nn::Grid{2, 2}, 1, {}};
+  const std::vector<nn::CacheOptions> caches{
+      nn::NoCacheOptions{}, nn::GatedRecurrentCacheOptions{},
+      nn::GatedRecurrentCacheOptions::of(nn::GatedRecurrentCacheVariant::official), nn::FifoCacheOptions{}};
+  const std::vector<nn::NormOptions> norms{nn::LayerNormOptions{},
+                                           nn::RMSNormOptions{},
+                                           nn::BatchNormOptions{},
+                                           nn::UnifiedNormOptions{},
+                                           nn::MovingAverageBatchNormOptions{},
+                                           nn::PowerNormOptions{},
+                                           nn::NoNormOptions{}};
+  for (const auto& cache : caches)
+    for (const auto& norm : norms) {
+      nn::TransformerBlock block(options, {{}, cache, norm});
+      const at::Tensor x = at::randn({3, 5, 8}).requires_grad_();
+      const at::Tensor y = block.forward(x, nn::AttentionArgs::self(options.layout));
+      EXPECT_EQ(y.sizes(), x.sizes());
+      y.sum().backward();
+      EXPECT_TRUE(x.grad().isfinite().all().item<bool>()) << cache.index() << ' ' << norm.index();
+      for (const auto& parameter : block.named_parameters()) {
+        EXPECT_TRUE(parameter.value().grad().defined()) << parameter.key() << " is never trained";
+      }
+    }
+}
+
 }  // namespace
 }  // namespace cachet

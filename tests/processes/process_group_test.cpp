@@ -37,7 +37,7 @@ TEST(ProcessGroup, AddUpToTheSameBits) {
     std::array<at::Tensor, 3> sums;
     test::play_well(3, [&](const Own& own) {
       at::Tensor sum = given[own->rank()].clone().t();  // not contiguous
-      own->add(sum);
+      own->all_reduce(sum);
       sums[static_cast<size_t>(own->rank())] = sum;
     });
     EXPECT_TRUE(at::allclose(sums[0].to(at::kDouble), given.to(at::kDouble).sum(0).t(), 1e-6));
@@ -48,7 +48,7 @@ TEST(ProcessGroup, AddUpToTheSameBits) {
 TEST(ProcessGroup, NothingToAddIsNoCall) {
   test::play_well(2, [&](const Own& own) {
     at::Tensor none = at::empty({0});
-    if (own->leads()) own->add(none);
+    if (own->leads()) own->all_reduce(none);
   });
 }
 
@@ -132,7 +132,7 @@ TEST(ProcessGroup, OneThatIsGoneIsFound) {
   const auto errors = test::play_processes(3, [&](const Own& own) {
     if (own->rank() == 1) return;
     at::Tensor sum = at::ones({10});
-    own->add(sum);
+    own->all_reduce(sum);
   });
   for (const size_t rank : {0, 2}) {
     EXPECT_THROW(std::rethrow_exception(errors[rank]), ProcessLost);
@@ -149,7 +149,7 @@ TEST(ProcessGroup, OneThatFailsSaysWhy) {
     own->broadcast(int64_t{1});  // what is on its way may still arrive
     for (int i = 0; i < 100; ++i) {
       at::Tensor sum = at::ones({10});
-      own->add(sum);
+      own->all_reduce(sum);
     }
   });
   EXPECT_EQ(message_of(errors[0]), "process 1 failed: no space left in the larder");
@@ -160,7 +160,7 @@ TEST(ProcessGroup, WhoStartedThemKnowsHowTheyEnded) {
     if (own->rank() == 1) return;
     own->ask_about_lost([] { return std::optional<std::string>("process 1 was ended by signal 9"); });
     at::Tensor sum = at::ones({10});
-    own->add(sum);
+    own->all_reduce(sum);
   });
   EXPECT_EQ(message_of(errors[0]), "process 1 was ended by signal 9");
 }
@@ -171,7 +171,7 @@ TEST(ProcessGroup, OneThatDoesNotAnswerIsLate) {
                                            [&](const Own& own) {
                                              if (own->rank() == 1) return std::this_thread::sleep_for(3s);
                                              at::Tensor sum = at::ones({10});
-                                             own->add(sum);
+                                             own->all_reduce(sum);
                                            },
                                            {.join = 60s, .sum = 1s});
   EXPECT_EQ(message_of(errors[0]), "process 1 did not answer in time (adding sums up)");
@@ -186,7 +186,7 @@ TEST(ProcessGroup, TheFirstThatWaitsNamesTheStraggler) {
                            1500ms);
       if (own->rank() == straggler) std::this_thread::sleep_for(2500ms);
       at::Tensor sum = at::ones({10});
-      own->add(sum);
+      own->all_reduce(sum);
       EXPECT_EQ(sum[0].item<float>(), 3);
       own->gather("part");
     });
@@ -204,7 +204,7 @@ TEST(ProcessGroup, SeveralStragglersAreNamedTogether) {
     if (own->leads()) own->name_stragglers([&](const std::string& line) { said.push_back(line); }, 1500ms);
     if (!own->leads()) std::this_thread::sleep_for(2500ms);
     at::Tensor sum = at::ones({10});
-    own->add(sum);
+    own->all_reduce(sum);
   });
   EXPECT_EQ(said, std::vector<std::string>{"the others have waited 1 s for processes 1, 2 and 3"});
 }

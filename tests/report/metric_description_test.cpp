@@ -26,9 +26,9 @@ TEST(MetricDescription, NothingDecidesUnlessATaskSaysSo) {
 TEST(MetricDescription, EveryFormAndDirectionSurvivesItsWord) {
   for (const ValueForm form : {ValueForm::number, ValueForm::percent, ValueForm::fixed, ValueForm::whole,
                                ValueForm::count, ValueForm::rate, ValueForm::duration})
-    EXPECT_EQ(form_from(word(form)), form);
+    EXPECT_EQ(form_from(to_string(form)), form);
   for (const Better better : {Better::neither, Better::higher, Better::lower})
-    EXPECT_EQ(better_from(word(better)), better);
+    EXPECT_EQ(better_from(to_string(better)), better);
   EXPECT_EQ(form_from("furlongs"), ValueForm::number) << "of a newer program";
   EXPECT_EQ(better_from(""), Better::neither);
 }

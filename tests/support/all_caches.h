@@ -17,7 +17,7 @@ inline std::vector<std::pair<std::string, nn::CacheOptions>> all_caches() {
       {"fifo, short", nn::FifoCacheOptions{.length = 5}}};
   auto nothing_written = config::Document::from_text("", "defaults");
   for (const nn::CacheRow* row : nn::cache_kinds()) {
-    const nn::CacheOptions defaults = row->read(nothing_written.root(), nn::Streams::none);
+    const nn::CacheOptions defaults = row->read(nothing_written.root(), nn::Sessions::none);
     if (!std::holds_alternative<nn::ChosenCache>(defaults)) all.emplace_back(row->name, defaults);  // not a test's own
   }
   return all;

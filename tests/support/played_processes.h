@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "cachet/processes/rendezvous.h"
+#include "cachet/processes/meeting.h"
 
 namespace cachet::test {
 

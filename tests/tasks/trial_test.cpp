@@ -331,7 +331,7 @@ TEST_F(Trials, OfADryRunReadAFullMemory) {
   for (const Splits splits : {Splits::synthetic, Splits::both}) {
     const auto task = plan.build(splits);
     train::LiveRun live(*task, plan.training);
-    live.fill_session();
+    live.fill_batches();
     live.advance();
     int64_t memories = 0;
     for (const auto& [name, tensor] : live.capture().stream) {

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <variant>
 
-#include "app/arguments/progress_argument.h"
+#include "app/arguments/common_arguments.h"
 #include "app/arguments/recipe_argument.h"
 #include "app/commands/data/data_command.h"
 #include "app/commands/data/data_look_progress.h"

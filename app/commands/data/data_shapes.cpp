@@ -3,8 +3,8 @@
 #include <memory>
 #include <thread>
 
+#include "app/arguments/common_arguments.h"
 #include "app/arguments/number_option.h"
-#include "app/arguments/progress_argument.h"
 #include "app/commands/data/data_command.h"
 #include "app/output/counted_progress.h"
 #include "app/output/json.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/arguments/normalize_argument.h"
+#include "app/arguments/common_arguments.h"
 #include "app/arguments/number_option.h"
 #include "app/arguments/one_of.h"
 #include "app/commands/data/data_command.h"

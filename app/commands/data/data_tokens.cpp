@@ -4,9 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/arguments/normalize_argument.h"
+#include "app/arguments/common_arguments.h"
 #include "app/arguments/one_of.h"
-#include "app/arguments/progress_argument.h"
 #include "app/commands/data/data_command.h"
 #include "app/output/counted_progress.h"
 #include "app/output/json.h"

@@ -2,9 +2,8 @@
 #include <memory>
 #include <vector>
 
-#include "app/arguments/normalize_argument.h"
+#include "app/arguments/common_arguments.h"
 #include "app/arguments/number_option.h"
-#include "app/arguments/progress_argument.h"
 #include "app/commands/data/data_command.h"
 #include "app/output/counted_progress.h"
 #include "app/output/json.h"

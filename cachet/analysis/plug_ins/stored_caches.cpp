@@ -12,9 +12,9 @@ namespace cachet::analysis {
 std::vector<StoredCache> stored_caches(const torch::nn::Module& model) {
   std::vector<StoredCache> found;
   for (const auto& item : model.named_modules("", /*include_self=*/false)) {
-    if (dynamic_cast<const nn::Cache*>(item.value().get()) == nullptr) continue;
-    const auto buffers = item.value()->named_buffers(/*recurse=*/false);
-    if (const at::Tensor* tokens = buffers.find("tokens")) found.push_back({item.key(), *tokens});
+    const auto* cache = dynamic_cast<const nn::Cache*>(item.value().get());
+    if (cache == nullptr) continue;
+    if (const at::Tensor tokens = cache->stored_tokens(); tokens.defined()) found.push_back({item.key(), tokens});
   }
   return found;
 }

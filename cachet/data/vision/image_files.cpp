@@ -17,7 +17,7 @@ io::OrientationRule read_orientation(const config::View& view, io::OrientationRu
   return view.choice("orientation", usual, kOrientationRules);
 }
 
-std::string_view word(io::OrientationRule rule) { return rule == io::OrientationRule::apply ? "apply" : "ignore"; }
+std::string_view to_string(io::OrientationRule rule) { return rule == io::OrientationRule::apply ? "apply" : "ignore"; }
 
 void ImageFileNotes::add(const std::filesystem::path& file, const io::DecodedImage& image, io::OrientationRule rule) {
   if (image.warnings > 0) warned_.add(file.string() + ": " + image.first_warning);

@@ -25,7 +25,7 @@ struct ImageFileOptions {
 /// Reads orientation: "apply" or "ignore", what is done with the orientation in EXIF.
 io::OrientationRule read_orientation(const config::View& view, io::OrientationRule usual);
 /// "apply" or "ignore".
-std::string_view word(io::OrientationRule rule);
+std::string_view to_string(io::OrientationRule rule);
 
 /// Image files that were read although something about them is unusual. All members may be called from several threads.
 class ImageFileNotes {

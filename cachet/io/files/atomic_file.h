@@ -45,6 +45,7 @@ void require_free_space(const std::filesystem::path& path, uint64_t bytes,
 
 /// The most bytes that Linux takes for the name of a file or folder.
 inline constexpr size_t kMaxNameBytes = 255;
+[[deprecated("kMaxNameBytes")]] inline constexpr size_t kMostNameBytes = kMaxNameBytes;
 
 /// `name`, cut at its end so that `suffix` fits after it within kMostNameBytes, and then `suffix`. No UTF-8 character
 /// is cut in two. `suffix` has at most kMostNameBytes.

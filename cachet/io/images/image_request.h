@@ -8,6 +8,7 @@
 namespace cachet::io {
 
 inline constexpr uint64_t kMaxImagePixels = 89'478'485;  // as Pillow has it
+[[deprecated("kMaxImagePixels")]] inline constexpr uint64_t kMostImagePixels = kMaxImagePixels;
 
 /// In pixels.
 struct ImageSize {

@@ -57,18 +57,18 @@ torch::Tensor BlockLanguageModel::drop(const torch::Tensor& x) const {
   return ops::dropout(x, made_of_.dropout, is_training());
 }
 
-torch::Tensor BlockLanguageModel::embed(const torch::Tensor& ids, const LanguageSession& stream) const {
+torch::Tensor BlockLanguageModel::embed(const torch::Tensor& ids, const LanguageSession& session) const {
   TORCH_CHECK(ids.dim() == 2 && ids.size(1) >= 1 && ids.scalar_type() == at::kLong, made_of_.model,
               ": ids must be int64 (lanes, L) with a token or more, got ", ids.scalar_type(), " ", ids.sizes());
-  TORCH_CHECK(stream.state && stream.state->batch_rows() == ids.size(0), made_of_.model, ": ids have ", ids.size(0),
-              " lanes, the stream ", stream.state ? stream.state->batch_rows() : 0);
+  TORCH_CHECK(session.state && session.state->batch_rows() == ids.size(0), made_of_.model, ": ids have ", ids.size(0),
+              " lanes, the stream ", session.state ? session.state->batch_rows() : 0);
   return embedding_->forward(ids);
 }
 
 torch::Tensor BlockLanguageModel::through_blocks(torch::Tensor x, nn::AttentionArgs layout,
-                                                 const LanguageSession& stream) const {
+                                                 const LanguageSession& session) const {
   for (size_t i = 0; i < blocks_.size(); ++i) {
-    layout.state = &stream.state->part(language_block(i));
+    layout.state = &session.state->part(language_block(i));
     x = blocks_[i]->forward(x, layout);
   }
   return x;
@@ -76,22 +76,22 @@ torch::Tensor BlockLanguageModel::through_blocks(torch::Tensor x, nn::AttentionA
 
 LanguageSession BlockLanguageModel::block_session(int64_t batch_rows, const SegmentOptions& segments,
                                                   nn::SessionUse use) const {
-  LanguageSession stream{segments, std::make_shared<nn::AttentionState>(batch_rows)};
+  LanguageSession session{segments, std::make_shared<nn::AttentionState>(batch_rows)};
   for (size_t i = 0; i < blocks_.size(); ++i)
-    stream.state->set_part(language_block(i), blocks_[i]->make_state(batch_rows, use));
-  return stream;
+    session.state->set_part(language_block(i), blocks_[i]->make_state(batch_rows, use));
+  return session;
 }
 
 torch::Tensor BlockLanguageModel::negative_log_likelihood(const torch::Tensor& ids, const torch::Tensor& targets,
-                                                          LanguageSession& stream) {
+                                                          LanguageSession& session) {
   TORCH_CHECK(targets.sizes() == ids.sizes(), made_of_.model, ": targets must be as many as ids, ", ids.sizes(),
               ", got ", targets.sizes());
-  const torch::Tensor hidden = drop(encode(ids, stream));
+  const torch::Tensor hidden = drop(encode(ids, session));
   return output_->negative_log_likelihood(hidden.flatten(0, 1), targets.flatten()).view(ids.sizes());
 }
 
-torch::Tensor BlockLanguageModel::next_token(const torch::Tensor& ids, LanguageSession& stream) {
-  return output_->log_probabilities(drop(encode(ids, stream)).select(1, -1));
+torch::Tensor BlockLanguageModel::next_token(const torch::Tensor& ids, LanguageSession& session) {
+  return output_->log_probabilities(drop(encode(ids, session)).select(1, -1));
 }
 
 }  // namespace cachet::models

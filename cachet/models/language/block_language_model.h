@@ -31,14 +31,14 @@ class BlockLanguageModel : public LanguageModel {
  public:
   LanguageShape language_shape() const override { return {made_of_.vocabulary.tokens, made_of_.target_length}; }
   torch::Tensor negative_log_likelihood(const torch::Tensor& ids, const torch::Tensor& targets,
-                                        LanguageSession& stream) override;
-  torch::Tensor next_token(const torch::Tensor& ids, LanguageSession& stream) override;
-  void read(const torch::Tensor& ids, LanguageSession& stream) override { encode(ids, stream); }
+                                        LanguageSession& session) override;
+  torch::Tensor next_token(const torch::Tensor& ids, LanguageSession& session) override;
+  void read(const torch::Tensor& ids, LanguageSession& session) override { encode(ids, session); }
   /// Also of one whose caches were frozen: what it writes begins anew with each segment, as it did.
   bool remembers_segments() const override { return was_made_with_caches_; }
 
   /// What the last layer makes of a segment: ids (lanes, L) -> (lanes, L, dim).
-  virtual torch::Tensor encode(const torch::Tensor& ids, LanguageSession& stream) = 0;
+  virtual torch::Tensor encode(const torch::Tensor& ids, LanguageSession& session) = 0;
 
  protected:
   /// Registers the embedding. Throws c10::Error that names the option where the options do not make a model.
@@ -50,9 +50,9 @@ class BlockLanguageModel : public LanguageModel {
 
   torch::Tensor drop(const torch::Tensor& x) const;
   /// The embeddings of ids, once they are of the stream's lanes.
-  torch::Tensor embed(const torch::Tensor& ids, const LanguageSession& stream) const;
+  torch::Tensor embed(const torch::Tensor& ids, const LanguageSession& session) const;
   /// The blocks one behind the other, each with its part of the stream; `layout` without a state.
-  torch::Tensor through_blocks(torch::Tensor x, nn::AttentionArgs layout, const LanguageSession& stream) const;
+  torch::Tensor through_blocks(torch::Tensor x, nn::AttentionArgs layout, const LanguageSession& session) const;
   /// A stream with a part for each block.
   LanguageSession block_session(int64_t batch_rows, const SegmentOptions& segments, nn::SessionUse use) const;
 

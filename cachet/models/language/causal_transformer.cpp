@@ -73,12 +73,12 @@ LanguageSession CausalTransformer::make_session(int64_t batch_rows, const Segmen
               "clamp_length must be 0, same_length false");
   check_whole_past(segments, options_.plug_ins);
   const nn::SessionUse use = segments.whole_past ? nn::SessionUse::decoding : nn::SessionUse::segments;
-  LanguageSession stream = block_session(batch_rows, segments, use);
+  LanguageSession session = block_session(batch_rows, segments, use);
   if (segments.whole_past) {
-    stream.state->declare(kPosition, nn::StateOwner::shared);
-    stream.state->set(kPosition, at::full({1}, 0, at::kLong));
+    session.state->declare(kPosition, nn::StateOwner::shared);
+    session.state->set(kPosition, at::full({1}, 0, at::kLong));
   }
-  return stream;
+  return session;
 }
 
 torch::Tensor CausalTransformer::positions(int64_t first, const torch::Tensor& like) {
@@ -86,7 +86,7 @@ torch::Tensor CausalTransformer::positions(int64_t first, const torch::Tensor& l
     return kept.first == first && kept.table.size(1) == like.size(1) && kept.table.device() == like.device() &&
            kept.table.scalar_type() == like.scalar_type();
   };
-  return places_
+  return positions_
       .get(serves,
            [&] {
              return Positions{first, nn::sinusoidal_positions(like.size(1), options_.vocabulary.dim, first)
@@ -95,16 +95,16 @@ torch::Tensor CausalTransformer::positions(int64_t first, const torch::Tensor& l
       ->table;
 }
 
-torch::Tensor CausalTransformer::encode(const torch::Tensor& ids, LanguageSession& stream) {
-  const torch::Tensor tokens = embed(ids, stream);
+torch::Tensor CausalTransformer::encode(const torch::Tensor& ids, LanguageSession& session) {
+  const torch::Tensor tokens = embed(ids, session);
   int64_t first = 0;
-  if (stream.segments.whole_past) {
-    first = stream.state->get(kPosition).item<int64_t>();
-    stream.state->set(kPosition, at::full({1}, first + ids.size(1), at::kLong));
+  if (session.segments.whole_past) {
+    first = session.state->get(kPosition).item<int64_t>();
+    session.state->set(kPosition, at::full({1}, first + ids.size(1), at::kLong));
   }
   nn::AttentionArgs layout;
   layout.causal = true;
-  const torch::Tensor x = through_blocks(drop(tokens + positions(first, tokens)), layout, stream);
+  const torch::Tensor x = through_blocks(drop(tokens + positions(first, tokens)), layout, session);
   return norm_ ? norm_->forward(x) : x;
 }
 

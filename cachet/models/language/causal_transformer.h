@@ -36,7 +36,7 @@ class CausalTransformer : public nn::Cloneable<CausalTransformer, BlockLanguageM
   SegmentOptions segments() const override { return {.whole_past = options_.whole_past}; }
   /// Throws c10::Error for lengths other than 0, and for a whole past of attention that keeps no running sums.
   LanguageSession make_session(int64_t batch_rows, const SegmentOptions& segments) const override;
-  torch::Tensor encode(const torch::Tensor& ids, LanguageSession& stream) override;
+  torch::Tensor encode(const torch::Tensor& ids, LanguageSession& session) override;
 
  private:
   struct Positions {
@@ -47,7 +47,7 @@ class CausalTransformer : public nn::Cloneable<CausalTransformer, BlockLanguageM
 
   CausalTransformerOptions options_;
   nn::Submodule<nn::Norm> norm_;
-  nn::Memoized<Positions> places_;
+  nn::Memoized<Positions> positions_;
 };
 
 }  // namespace cachet::models

@@ -76,7 +76,7 @@ DecodingRows::DecodingRows(TranslationModel& model, const Sequences& source, con
   TORCH_CHECK(!model.is_training(), "decoding: a model translates in evaluation: call eval() first");
   check_limits(limits);
   const at::NoGradGuard no_grad;
-  stream_ = model.make_session(encode_in_parts(model, source));
+  session_ = model.make_session(encode_in_parts(model, source));
   longest_ = longest_of(source, limits, model.translation_shape().target_length - 1);
   sentences_.resize(static_cast<size_t>(source.ids.size(0)));
   std::iota(sentences_.begin(), sentences_.end(), int64_t{0});
@@ -84,7 +84,7 @@ DecodingRows::DecodingRows(TranslationModel& model, const Sequences& source, con
 
 torch::Tensor DecodingRows::next(std::span<const int64_t> last_tokens) {
   const at::NoGradGuard no_grad;
-  torch::Tensor log_probabilities = model_.next_token(on_device(last_tokens, model_.device()), stream_);
+  torch::Tensor log_probabilities = model_.next_token(on_device(last_tokens, model_.device()), session_);
   ops::require_log_probabilities(log_probabilities);
   const TranslationTokens special = model_.translation_shape().tokens;
   // Some vocabularies have one id for both: masks tell what is padding.
@@ -106,7 +106,7 @@ void DecodingRows::go_on(std::span<const int64_t> rows) {
   sentences_ = std::move(sentences);
   if (stays || rows.empty()) return;
   const at::NoGradGuard no_grad;
-  model_.reorder(stream_, on_device(rows, at::kCPU), same_sentences);
+  model_.reorder(session_, on_device(rows, at::kCPU), same_sentences);
 }
 
 std::vector<int64_t> with_gaps_filled(std::vector<int64_t> kept) {

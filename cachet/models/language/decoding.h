@@ -57,7 +57,7 @@ class DecodingRows {
   TranslationModel& model_;
   LengthLimits limits_;
   std::vector<int64_t> sentences_, longest_;
-  TranslationSession stream_;
+  TranslationSession session_;
   int64_t step_ = 0;
 };
 
@@ -72,5 +72,7 @@ using ChooseTokens =
 /// One translation a sentence, written token by token, in the order of the sentences. `written` is by sentence.
 std::vector<Hypothesis> write_one_by_one(TranslationModel& model, const Sequences& source, const LengthLimits& limits,
                                          double length_penalty, const ChooseTokens& choose);
+
+using DecodingLanes [[deprecated("DecodingRows")]] = DecodingRows;
 
 }  // namespace cachet::models

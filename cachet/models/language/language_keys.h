@@ -28,7 +28,7 @@ Options read_language_keys(const config::View& table, Options o) {
   o.norm_place = table.choice("norm_place", o.norm_place, kNormPlaces);
   o.dropout = table.real("dropout", o.dropout, {0.0, 0.99});
   o.target_length = table.integer("target_length", o.target_length, {1, 1 << 20});
-  o.plug_ins = nn::read_plug_ins(table, o.plug_ins.attention, nn::Streams::batch_rows);
+  o.plug_ins = nn::read_plug_ins(table, o.plug_ins.attention, nn::Sessions::batch_rows);
   if (o.plug_ins.attention.head_dim == 0 && o.vocabulary.dim % o.num_heads != 0)
     table.problem("num_heads", std::to_string(o.num_heads) + " heads do not divide embed_dim " +
                                    std::to_string(o.vocabulary.dim) + "; set attention.head_dim");

@@ -32,7 +32,7 @@ Trial LanguageModel::trial(int64_t batch, const torch::TensorOptions& options) {
   // An adaptive vocabulary looks at the values to find the cluster of each token.
   const torch::TensorOptions of_ids = options.device().is_meta() ? options.device(at::kCPU) : options;
   const torch::Tensor ids = common_tokens(shape.vocabulary, batch, shape.target_length, of_ids);
-  std::vector<LanguageSession> before{stream_in_the_middle(ids)};
+  std::vector<LanguageSession> before{session_in_the_middle(ids)};
   // Positions are computed anew for each segment of a whole text: the same ones must not recur in the next call.
   if (before.front().segments.whole_past) {
     const at::NoGradGuard no_grad;
@@ -41,21 +41,21 @@ Trial LanguageModel::trial(int64_t batch, const torch::TensorOptions& options) {
   }
   const std::function<torch::Tensor()> losses = [this, ids, before, call = size_t{0}]() mutable {
     const LanguageSession& from = before[call++ % before.size()];
-    LanguageSession stream{from.segments, from.state->clone()};
-    const torch::Tensor all = negative_log_likelihood(ids, ids, stream);
-    stream.state->detach();  // where truncated back-propagation stops
+    LanguageSession session{from.segments, from.state->clone()};
+    const torch::Tensor all = negative_log_likelihood(ids, ids, session);
+    session.state->detach();  // where truncated back-propagation stops
     return all;
   };
   return {losses, [this, losses] { return with_penalty(losses().mean()); }};
 }
 
-LanguageSession LanguageModel::stream_in_the_middle(const torch::Tensor& ids) {
+LanguageSession LanguageModel::session_in_the_middle(const torch::Tensor& ids) {
   const at::NoGradGuard no_grad;
-  LanguageSession stream = make_session(ids.size(0), segments());
-  stream.state->fill(stream.segments.memory_length);
-  read(ids, stream);  // a cache, sums and memory tokens have what one segment leaves
-  stream.state->detach();
-  return stream;
+  LanguageSession session = make_session(ids.size(0), segments());
+  session.state->fill(session.segments.memory_length);
+  read(ids, session);  // a cache, sums and memory tokens have what one segment leaves
+  session.state->detach();
+  return session;
 }
 
 }  // namespace cachet::models

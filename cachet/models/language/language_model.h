@@ -44,16 +44,19 @@ class LanguageModel : public virtual Model {
   /// A stream of `lanes` texts before their first tokens. For training what is remembered is read again with a graph of
   /// its own; in evaluation it is kept as the layers made it, which needs less time.
   virtual LanguageSession make_session(int64_t batch_rows, const SegmentOptions& segments) const = 0;
+  [[deprecated("make_session")]] LanguageSession make_stream(int64_t batch_rows, const SegmentOptions& segments) const {
+    return make_session(batch_rows, segments);
+  }
 
   /// −log p of the next tokens, in nats: ids and targets (lanes, L) int64, target −1 for none -> (lanes, L), in float32
   /// or wider. The stream goes on behind the segment.
   virtual torch::Tensor negative_log_likelihood(const torch::Tensor& ids, const torch::Tensor& targets,
-                                                LanguageSession& stream) = 0;
+                                                LanguageSession& session) = 0;
   /// ids (lanes, L) -> log p of each token behind the last one (lanes, vocabulary). The stream goes on behind them.
-  virtual torch::Tensor next_token(const torch::Tensor& ids, LanguageSession& stream) = 0;
+  virtual torch::Tensor next_token(const torch::Tensor& ids, LanguageSession& session) = 0;
 
   /// The stream goes on behind a segment that nobody asks anything of.
-  virtual void read(const torch::Tensor& ids, LanguageSession& stream) = 0;
+  virtual void read(const torch::Tensor& ids, LanguageSession& session) = 0;
   /// Whether a stream remembers something that moves with each segment and not with each token: a cache, memory tokens.
   virtual bool remembers_segments() const = 0;
 
@@ -64,7 +67,7 @@ class LanguageModel : public virtual Model {
 
  private:
   /// A stream whose memory is full, after a segment with these tokens.
-  LanguageSession stream_in_the_middle(const torch::Tensor& ids);
+  LanguageSession session_in_the_middle(const torch::Tensor& ids);
 };
 
 struct LanguageModelPlan {

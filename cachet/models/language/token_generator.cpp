@@ -26,7 +26,7 @@ TokenGenerator::TokenGenerator(LanguageModel& model, const SegmentOptions& segme
       known_(known > 0 ? known : model.language_shape().vocabulary),
       segment_length_(model.language_shape().target_length),
       keeps_past_((segments.memory_length > 0 || segments.whole_past) && !model.remembers_segments()),
-      stream_(model.make_session(/*lanes=*/1, segments)),
+      session_(model.make_session(/*lanes=*/1, segments)),
       random_(seed) {
   check_sampling(sampling);
   if (known_ > model.language_shape().vocabulary)
@@ -42,7 +42,7 @@ void TokenGenerator::read_one(int64_t token) {
   const bool whole = static_cast<int64_t>(unread_.size()) == segment_length_;
   if (whole && (keeps_past_ || model_.remembers_segments())) {
     // The segment is over: what the model remembers takes it in.
-    model_.read(one_batch_row(unread_, model_.device()), stream_);
+    model_.read(one_batch_row(unread_, model_.device()), session_);
     unread_.clear();
   } else if (whole) {
     unread_.erase(unread_.begin());
@@ -55,7 +55,7 @@ std::vector<double> TokenGenerator::scores() {
   if (unread_.empty()) throw std::logic_error("a text begins with a token that is given");
   const at::NoGradGuard no_grad;
   const torch::Tensor ids = one_batch_row(unread_, model_.device());
-  LanguageSession beside{stream_.segments, keeps_past_ ? stream_.state : stream_.state->clone()};
+  LanguageSession beside{session_.segments, keeps_past_ ? session_.state : session_.state->clone()};
   const torch::Tensor logs = model_.next_token(ids, beside).to(at::kDouble).cpu().contiguous();
   ops::require_log_probabilities(logs);
   if (keeps_past_) unread_.clear();  // the stream has them

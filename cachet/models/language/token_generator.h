@@ -36,7 +36,7 @@ class TokenGenerator {
   int64_t known_;
   int64_t segment_length_;
   bool keeps_past_;
-  LanguageSession stream_;
+  LanguageSession session_;
   std::vector<int64_t> unread_;  // by the stream: the segment under way, or what was read since the last scores
   std::vector<int64_t> seen_;    // where tokens that came before are penalized
   std::mt19937_64 random_;

@@ -92,21 +92,21 @@ LanguageSession TransformerXL::make_session(int64_t batch_rows, const SegmentOpt
   const nn::SessionUse use = segments.memory_length == 0 ? nn::SessionUse::segments
                              : is_training()             ? nn::SessionUse::memory
                                                          : nn::SessionUse::decoding;
-  LanguageSession stream = block_session(batch_rows, segments, use);
-  if (options_.memory_tokens.recurrent) stream.state->declare(kMemoryTokens, nn::StateOwner::batch_rows);
-  stream.state->keep_last(segments.memory_length);
-  return stream;
+  LanguageSession session = block_session(batch_rows, segments, use);
+  if (options_.memory_tokens.recurrent) session.state->declare(kMemoryTokens, nn::StateOwner::batch_rows);
+  session.state->keep_last(segments.memory_length);
+  return session;
 }
 
-nn::RelativeLayout TransformerXL::places(int64_t length, const LanguageSession& stream, const torch::Tensor& like) {
-  const int64_t past = stream.state->past(), clamp = stream.segments.clamp_length;
-  const int64_t window = stream.segments.same_length ? stream.segments.memory_length : 0;
+nn::RelativeLayout TransformerXL::positions(int64_t length, const LanguageSession& session, const torch::Tensor& like) {
+  const int64_t past = session.state->past(), clamp = session.segments.clamp_length;
+  const int64_t window = session.segments.same_length ? session.segments.memory_length : 0;
   const auto serves = [&](const Positions& kept) {
     const torch::Tensor& distances = kept.layout.distances;
     return kept.length == length && kept.past == past && kept.clamp_length == clamp && kept.window == window &&
            distances.device() == like.device() && distances.scalar_type() == like.scalar_type();
   };
-  return places_
+  return positions_
       .get(serves,
            [&] {
              return Positions{length,
@@ -121,22 +121,22 @@ nn::RelativeLayout TransformerXL::places(int64_t length, const LanguageSession& 
 }
 
 // Those that the segment before left, at first the model's own.
-torch::Tensor TransformerXL::with_memory_tokens(const torch::Tensor& tokens, const LanguageSession& stream) const {
+torch::Tensor TransformerXL::with_memory_tokens(const torch::Tensor& tokens, const LanguageSession& session) const {
   if (options_.memory_tokens.count == 0) return tokens;
-  torch::Tensor memory = stream.state->get(kMemoryTokens);
+  torch::Tensor memory = session.state->get(kMemoryTokens);
   if (!memory.defined()) memory = memory_tokens_.to(tokens.scalar_type()).expand({tokens.size(0), -1, -1});
   return options_.memory_tokens.recurrent ? at::cat({memory, tokens, memory}, 1) : at::cat({memory, tokens}, 1);
 }
 
-torch::Tensor TransformerXL::encode(const torch::Tensor& ids, LanguageSession& stream) {
-  torch::Tensor x = drop(with_memory_tokens(embed(ids, stream), stream));
+torch::Tensor TransformerXL::encode(const torch::Tensor& ids, LanguageSession& session) {
+  torch::Tensor x = drop(with_memory_tokens(embed(ids, session), session));
   nn::AttentionArgs layout;
   layout.causal = true;
-  layout.relative = places(x.size(1), stream, x);
+  layout.relative = positions(x.size(1), session, x);
   layout.relative.distances = drop(layout.relative.distances);
-  x = through_blocks(x, layout, stream);
+  x = through_blocks(x, layout, session);
   const int64_t memory = options_.memory_tokens.count;
-  if (options_.memory_tokens.recurrent) stream.state->set(kMemoryTokens, x.narrow(1, x.size(1) - memory, memory));
+  if (options_.memory_tokens.recurrent) session.state->set(kMemoryTokens, x.narrow(1, x.size(1) - memory, memory));
   return memory == 0 ? x : x.narrow(1, memory, ids.size(1));
 }
 

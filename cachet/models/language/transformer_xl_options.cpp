@@ -1,7 +1,8 @@
+#include "cachet/models/language/transformer_xl_options.h"
+
 #include <string>
 
 #include "cachet/models/language/language_keys.h"
-#include "cachet/models/language/transformer_xl.h"
 
 namespace cachet::models {
 namespace {

@@ -73,6 +73,7 @@ struct TranslationSession {
   int64_t written = 0;      // tokens, the begin included
 
   int64_t batch_rows() const { return state->batch_rows(); }
+  [[deprecated("batch_rows")]] int64_t lanes() const { return batch_rows(); }
 };
 
 /// A model of a sentence's translation: a distribution over the target vocabulary behind each token of it.
@@ -91,12 +92,15 @@ class TranslationModel : public virtual Model {
 
   /// Before the first token, one lane a sentence. In evaluation: training mode throws c10::Error.
   virtual TranslationSession make_session(const EncodedSentences& source) = 0;
+  [[deprecated("make_session")]] TranslationSession make_stream(const EncodedSentences& source) {
+    return make_session(source);
+  }
   /// ids (lanes) int64, the next token of each lane, the begin at first -> log p of the token behind it (lanes, target
   /// vocabulary), in float32 or wider. The stream goes on behind them.
-  virtual torch::Tensor next_token(const torch::Tensor& ids, TranslationSession& stream) = 0;
+  virtual torch::Tensor next_token(const torch::Tensor& ids, TranslationSession& session) = 0;
   /// Lane i becomes the former lane rows[i], for as many lanes as there are rows. `same_sentences`: lane i translates
   /// the sentence that it did before, so that nothing of the encoder's moves.
-  virtual void reorder(TranslationSession& stream, const torch::Tensor& rows, bool same_sentences) const = 0;
+  virtual void reorder(TranslationSession& session, const torch::Tensor& rows, bool same_sentences) const = 0;
 
   /// How much the last layer of the decoder looks at each source token where it foretells a target token, the mean over
   /// its heads: (B, T, S). In evaluation.

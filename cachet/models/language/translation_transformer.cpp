@@ -216,46 +216,47 @@ TranslationLosses TranslationTransformer::losses(const SentencePairs& pairs, con
 TranslationSession TranslationTransformer::make_session(const EncodedSentences& source) {
   TORCH_CHECK(!is_training(), "translation_transformer: translates in evaluation: call eval() first");
   const int64_t batch_rows = source.tokens.size(0);
-  TranslationSession stream{std::make_shared<nn::AttentionState>(batch_rows), source};
+  TranslationSession session{std::make_shared<nn::AttentionState>(batch_rows), source};
   for (size_t i = 0; i < decoder_blocks_.size(); ++i)
-    stream.state->set_part(decoder_part(i), decoder_blocks_[i]->make_state(batch_rows, nn::SessionUse::decoding));
-  return stream;
+    session.state->set_part(decoder_part(i), decoder_blocks_[i]->make_state(batch_rows, nn::SessionUse::decoding));
+  return session;
 }
 
-torch::Tensor TranslationTransformer::next_token(const torch::Tensor& ids, TranslationSession& stream) {
-  TORCH_CHECK(ids.dim() == 1 && ids.size(0) == stream.batch_rows() && ids.scalar_type() == at::kLong,
-              "translation_transformer: ids must be int64 (", stream.batch_rows(), "), one a lane, got ", ids.sizes());
-  TORCH_CHECK(stream.written < options_.text.target_length, "translation_transformer: a translation has at most ",
+torch::Tensor TranslationTransformer::next_token(const torch::Tensor& ids, TranslationSession& session) {
+  TORCH_CHECK(ids.dim() == 1 && ids.size(0) == session.batch_rows() && ids.scalar_type() == at::kLong,
+              "translation_transformer: ids must be int64 (", session.batch_rows(), "), one a lane, got ", ids.sizes());
+  TORCH_CHECK(session.written < options_.text.target_length, "translation_transformer: a translation has at most ",
               options_.text.target_length, " tokens");
   torch::Tensor x = at::embedding(target_table_, ids.unsqueeze(1)) * std::sqrt(static_cast<double>(options_.embed_dim));
-  x = x + positions(x).narrow(0, stream.written, 1);
+  x = x + positions(x).narrow(0, session.written, 1);
   nn::AttentionArgs layout;
   layout.causal = true;
-  const nn::EncoderTokens encoder{stream.source.tokens, {std::nullopt, 0, stream.source.padding}};
+  const nn::EncoderTokens encoder{session.source.tokens, {std::nullopt, 0, session.source.padding}};
   for (size_t i = 0; i < decoder_blocks_.size(); ++i) {
-    layout.state = &stream.state->part(decoder_part(i));
+    layout.state = &session.state->part(decoder_part(i));
     x = decoder_blocks_[i]->forward(x, layout, encoder);
   }
-  stream.source = {};  // its keys and values are in the state
-  ++stream.written;
+  session.source = {};  // its keys and values are in the state
+  ++session.written;
   if (decoder_norm_) x = decoder_norm_->forward(x);
   const torch::Tensor logits = scores(x.squeeze(1));
   return logits.log_softmax(-1, c10::promoteTypes(logits.scalar_type(), at::kFloat));
 }
 
-void TranslationTransformer::reorder(TranslationSession& stream, const torch::Tensor& rows, bool same_sentences) const {
+void TranslationTransformer::reorder(TranslationSession& session, const torch::Tensor& rows,
+                                     bool same_sentences) const {
   if (!same_sentences) {
-    stream.state->reorder(rows);
-    if (stream.source.tokens.defined()) {
-      const torch::Tensor index = rows.to(stream.source.tokens.device());
-      stream.source.tokens = stream.source.tokens.index_select(0, index);
-      if (stream.source.padding.defined()) stream.source.padding = stream.source.padding.index_select(0, index);
+    session.state->reorder(rows);
+    if (session.source.tokens.defined()) {
+      const torch::Tensor index = rows.to(session.source.tokens.device());
+      session.source.tokens = session.source.tokens.index_select(0, index);
+      if (session.source.padding.defined()) session.source.padding = session.source.padding.index_select(0, index);
     }
     return;
   }
-  TORCH_CHECK(rows.numel() == stream.batch_rows(), "translation_transformer: as many lanes as before, ",
-              stream.batch_rows(), ", can go on with the same sentences, got ", rows.numel());
-  for (size_t i = 0; i < decoder_blocks_.size(); ++i) stream.state->part(decoder_part(i)).part("attn").reorder(rows);
+  TORCH_CHECK(rows.numel() == session.batch_rows(), "translation_transformer: as many lanes as before, ",
+              session.batch_rows(), ", can go on with the same sentences, got ", rows.numel());
+  for (size_t i = 0; i < decoder_blocks_.size(); ++i) session.state->part(decoder_part(i)).part("attn").reorder(rows);
 }
 
 torch::Tensor TranslationTransformer::cross_attention(const SentencePairs& pairs) {

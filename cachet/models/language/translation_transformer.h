@@ -27,8 +27,8 @@ class TranslationTransformer : public nn::Cloneable<TranslationTransformer, Tran
   EncodedSentences encode(const Sequences& source) override;
   TranslationLosses losses(const SentencePairs& pairs, const LabelSmoothing& smoothing) override;
   TranslationSession make_session(const EncodedSentences& source) override;
-  torch::Tensor next_token(const torch::Tensor& ids, TranslationSession& stream) override;
-  void reorder(TranslationSession& stream, const torch::Tensor& rows, bool same_sentences) const override;
+  torch::Tensor next_token(const torch::Tensor& ids, TranslationSession& session) override;
+  void reorder(TranslationSession& session, const torch::Tensor& rows, bool same_sentences) const override;
   torch::Tensor cross_attention(const SentencePairs& pairs) override;
 
   /// What the decoder makes of a target: (B, T, embed_dim), before the output layer.

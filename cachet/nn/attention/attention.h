@@ -44,10 +44,15 @@ class Attention : public CopyableModule, public Observable {
 
   /// From now on the layer does to x what it did to before.apply(x), as query and as context.
   virtual void fold_affine_before(const Affine& before);
+  [[deprecated("fold_affine_before")]] void absorb(const Affine& before) { fold_affine_before(before); }
   /// The same for the query alone.
   virtual void fold_affine_into_query(const Affine& before);
+  [[deprecated("fold_affine_into_query")]] void absorb_into_query(const Affine& before) {
+    fold_affine_into_query(before);
+  }
   /// From now on the layer gives what after.apply() made of its result, but for padding, which stays zero.
   virtual void fold_affine_after(const Affine& after);
+  [[deprecated("fold_affine_after")]] void absorb_behind(const Affine& after) { fold_affine_after(after); }
   /// A layer for evaluation that attends to this context whatever it is given: its keys and values are constants. It
   /// shares the other parameters.
   virtual std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const;

@@ -16,6 +16,7 @@ enum class StateOwner {
   batch_rows,  // the lanes of the batch are its first dimension
   shared,      // one for all lanes, with 1 as its first dimension
   either,      // one for each group of lanes that follow each other, all groups of one size: lanes, shared or between
+  lanes [[deprecated("batch_rows")]] = batch_rows
 };
 
 /// What one attention layer remembers of a stream (keys and values, running sums, per-lane caches), held by the caller.
@@ -31,6 +32,7 @@ class AttentionState {
   AttentionState& operator=(const AttentionState&) = delete;
 
   int64_t batch_rows() const { return batch_rows_; }
+  [[deprecated("batch_rows")]] int64_t lanes() const { return batch_rows_; }
   /// Places of what grows: how many tokens of earlier calls are visible, the same in all layers of a model. 0 where
   /// nothing grows.
   int64_t past() const;

@@ -107,6 +107,7 @@ class FrozenCachedAttention : public Cloneable<FrozenCachedAttention, MixedAtten
   /// From now on both projections hold λ, and mixing is an addition. Throws c10::Error, and changes nothing, where the
   /// result of an attention is not that of a projection.
   void fold_share();
+  [[deprecated("fold_share")]] void absorb_share() { fold_share(); }
   bool has_share() const { return share.defined(); }
 
  private:

@@ -35,4 +35,7 @@ class Memoized {
   std::atomic<std::shared_ptr<const Value>> value_;
 };
 
+template <class Value>
+using Latest [[deprecated("Memoized")]] = Memoized<Value>;
+
 }  // namespace cachet::nn

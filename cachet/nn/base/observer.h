@@ -64,6 +64,7 @@ class Listener {
  public:
   /// Called with the module's path ("blocks.3.attn"), what is seen, and the value (detached).
   using Callback = std::function<void(const std::string& path, Signal signal, const at::Tensor& value)>;
+  using Hear [[deprecated("Callback")]] = Callback;
 
   Listener() = default;
   template <std::convertible_to<Callback> Function>
@@ -92,6 +93,7 @@ class Observable {
     std::string path;
     Listener listener;
   };
+  using Heard [[deprecated("Subscription")]] = Subscription;
   /// From here on by this one alone. Returns who did before.
   Subscription listen(Subscription by) { return std::exchange(heard_, std::move(by)); }
 
@@ -99,6 +101,7 @@ class Observable {
   /// Whether somebody wants to hear any of these.
   bool observed(Signals any) const { return heard_.listener.wanted().share_any(any); }
   void notify(Signal signal, const at::Tensor& value) const;
+  [[deprecated("notify")]] void tell(Signal signal, const at::Tensor& value) const { notify(signal, value); }
 
  private:
   Subscription heard_;

@@ -15,9 +15,13 @@ class SyncedModule {
   virtual ~SyncedModule() = default;
   /// null: this process has the whole batch.
   void use_batch_reducer(std::shared_ptr<ops::BatchReducer> reducer) { reducer_ = std::move(reducer); }
+  [[deprecated("use_batch_reducer")]] void use_replicas(std::shared_ptr<ops::BatchReducer> reducer) {
+    use_batch_reducer(std::move(reducer));
+  }
 
  protected:
   const std::shared_ptr<ops::BatchReducer>& reducer() const { return reducer_; }
+  [[deprecated("reducer")]] const std::shared_ptr<ops::BatchReducer>& replicas() const { return reducer_; }
 
  private:
   std::shared_ptr<ops::BatchReducer> reducer_;
@@ -25,6 +29,10 @@ class SyncedModule {
 
 /// Tells all modules of a tree that sum over a batch. Each process must then run the same forward and backward passes.
 void use_batch_reducer(torch::nn::Module& root, const std::shared_ptr<ops::BatchReducer>& reducer);
+[[deprecated("use_batch_reducer")]] inline void use_replicas(torch::nn::Module& root,
+                                                             const std::shared_ptr<ops::BatchReducer>& reducer) {
+  use_batch_reducer(root, reducer);
+}
 
 using Replicated [[deprecated("SyncedModule")]] = SyncedModule;
 

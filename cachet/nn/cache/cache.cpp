@@ -5,6 +5,12 @@
 
 namespace cachet::nn {
 
+torch::Tensor Cache::stored_tokens() const {
+  const auto held = named_buffers(/*recurse=*/false);
+  const torch::Tensor* tokens = held.find(kTokens);
+  return tokens ? *tokens : torch::Tensor();
+}
+
 void Cache::reset() {
   const at::NoGradGuard no_grad;
   // Buffers of its own alone: parts may have statistics.

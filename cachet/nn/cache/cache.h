@@ -30,6 +30,11 @@ class Cache : public StateModule, public SyncedModule, public Observable, public
   /// in layout.state, one per lane, always. An empty batch leaves model state as it is.
   virtual Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& layout) = 0;
 
+  /// The name of the buffer that holds the stored tokens, in files too.
+  static constexpr const char* kTokens = "tokens";
+  /// The buffer kTokens (1, Tm, Dm): a view, not a copy. Undefined if a cache registers none.
+  torch::Tensor stored_tokens() const;
+
   /// Sets the memory to zero, as it is before the first step.
   virtual void reset();
   void begin_renewal() override { reset(); }

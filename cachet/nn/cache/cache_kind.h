@@ -19,8 +19,8 @@ namespace cachet::nn {
 /// member kKind of the kind's options.
 template <class Options>
 struct CacheKind {
-  std::string_view name;                                        // as recipes write it
-  Options (*read)(const config::View& table, Streams streams);  // the kind's own keys of a `cache` table
+  std::string_view name;                                          // as recipes write it
+  Options (*read)(const config::View& table, Sessions sessions);  // the kind's own keys of a `cache` table
   /// For a layer of `dim` channels; `tokens` and `layout`: how many there are in the model at its own input size, and
   /// how they lie. Null for kinds without a memory attention of their own; the options of others are OfCachedLayer.
   std::shared_ptr<Cache> (*make)(const Options& options, int64_t dim, int64_t tokens,

@@ -7,8 +7,8 @@
 namespace cachet::nn {
 namespace {
 
-KindTable<CacheOptions, Streams>& cache_table() {
-  static KindTable<CacheOptions, Streams> table;
+KindTable<CacheOptions, Sessions>& cache_table() {
+  static KindTable<CacheOptions, Sessions> table;
   return table;
 }
 
@@ -18,8 +18,8 @@ std::span<const CacheRow* const> cache_kinds() { return cache_table().rows(); }
 
 void register_cache(CacheRow row) { cache_table().add("cache", std::move(row)); }
 
-CacheOptions read_cache_options(const config::View& table, Streams streams) {
-  return cache_table().read(table, streams);
+CacheOptions read_cache_options(const config::View& table, Sessions sessions) {
+  return cache_table().read(table, sessions);
 }
 
 ChosenCache chosen_cache(const CacheOptions& options) {

@@ -26,7 +26,7 @@ using CacheOptions = std::variant<NoCacheOptions,              //
                                   ConcatenatedCacheOptions,    //
                                   ChosenCache>;
 
-using CacheRow = KindRow<CacheOptions, Streams>;
+using CacheRow = KindRow<CacheOptions, Sessions>;
 
 /// All kinds: those of the library, then those that the program registered.
 std::span<const CacheRow* const> cache_kinds();
@@ -37,8 +37,8 @@ void register_cache(CacheRow row);
 /// The same from a record, as the library's kinds have it. Its options have the members of CachedLayerOptions.
 template <OfCachedLayer Options>
 void register_cache(const CacheKind<Options>& kind) {
-  register_cache({std::string(kind.name), [kind](const config::View& table, Streams streams) -> CacheOptions {
-                    return chosen_cache(kind, kind.read(table, streams));
+  register_cache({std::string(kind.name), [kind](const config::View& table, Sessions sessions) -> CacheOptions {
+                    return chosen_cache(kind, kind.read(table, sessions));
                   }});
 }
 
@@ -47,7 +47,7 @@ ChosenCache chosen_cache(const CacheOptions& options);
 
 /// Reads a `cache` table: kind, a name of cache_kinds(), and the options of that kind. Without streams scope = "lane"
 /// is a problem; with them kind = "concatenated" is one.
-CacheOptions read_cache_options(const config::View& table, Streams streams = Streams::none);
+CacheOptions read_cache_options(const config::View& table, Sessions sessions = Sessions::none);
 
 /// None for kinds without a memory attention of their own: NoCacheOptions and ConcatenatedCacheOptions.
 std::optional<CachedLayerOptions> cached_layer_options(const CacheOptions& options);

@@ -10,12 +10,14 @@ namespace cachet::nn {
 /// The most slots that a cache of a new run may have: more than any block has tokens, of which the first stage of a
 /// detector has 67,200. Older runs may have more.
 inline constexpr int64_t kMaxCacheLength = 131'072;
+[[deprecated("kMaxCacheLength")]] inline constexpr int64_t kMostCacheLength = kMaxCacheLength;
 
-/// Whose memory it is: one for all samples, averaged over the batch, or one per lane of a stream.
-enum class CacheScope { batch_mean, batch_row };
+/// Whose memory it is: one for all samples, averaged over the batch, or one for each batch row of a session.
+enum class CacheScope { batch_mean, batch_row, lane [[deprecated("batch_row")]] = batch_row };
 
-/// Whether a model reads streams, each lane of a batch one: without them no cache can belong to a lane.
-enum class Streams { none, batch_rows };
+/// Whether a model has sessions, one in each row of a batch. Without sessions, no cache can belong to a batch row.
+enum class Sessions { none, batch_rows, lanes [[deprecated("batch_rows")]] = batch_rows };
+using Streams [[deprecated("Sessions")]] = Sessions;
 
 /// What the options of a cache with a memory attention of its own say of the layer around it: its memory's channels and
 /// length, and what the layer adds.
@@ -58,8 +60,8 @@ Options with_layer(Options o, const CachedLayerOptions& layer) {
 /// Reads `ratio`, `length`, `share_start` and `positional_convolution` of a `cache` table.
 CachedLayerOptions read_cached_layer(const config::View& table, CachedLayerOptions defaults);
 
-/// `scope`. Without streams 'lane' is a problem.
-CacheScope read_cache_scope(const config::View& table, CacheScope scope, Streams streams);
+/// Reads `scope`. Without sessions, 'lane' is a problem.
+CacheScope read_cache_scope(const config::View& table, CacheScope scope, Sessions sessions);
 
 /// Channels of the memory for a layer of dim channels: ratio·dim, rounded down. Throws c10::Error unless the ratio is
 /// above 0 and at most 1.

@@ -12,8 +12,8 @@ namespace cachet::nn {
 namespace {
 
 // The keys that other caches have, and why this one does not.
-ConcatenatedCacheOptions read_concatenated_cache(const config::View& table, Streams streams) {
-  if (streams == Streams::batch_rows) table.problem("kind", kConcatenatedIsForImages);
+ConcatenatedCacheOptions read_concatenated_cache(const config::View& table, Sessions sessions) {
+  if (sessions == Sessions::batch_rows) table.problem("kind", kConcatenatedIsForImages);
   const std::string leave = "; leave it out";
   for (const char* key : {"ratio", "length", "pool"})
     table.refuse(key, "a concatenated cache has an entry for each of the layer's own keys, as wide as these" + leave);
@@ -35,7 +35,7 @@ ConcatenatedCache::ConcatenatedCache(int64_t dim, int64_t length) : Cloneable("C
   check_positive("concatenated_cache: dim", dim);
   TORCH_CHECK(length >= 1, "concatenated_cache: has as many entries as the layer has keys, of which there are ",
               length);
-  tokens = register_buffer("tokens", zeros({1, length, dim}));
+  tokens = register_buffer(kTokens, zeros({1, length, dim}));
   held_.set(tokens, false);
 }
 

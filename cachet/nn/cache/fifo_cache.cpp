@@ -11,10 +11,10 @@
 namespace cachet::nn {
 namespace {
 
-FifoCacheOptions read_fifo_cache(const config::View& table, Streams streams) {
+FifoCacheOptions read_fifo_cache(const config::View& table, Sessions sessions) {
   FifoCacheOptions options;
   options = with_layer(options, read_cached_layer(table, layer_of(options)));
-  options.scope = read_cache_scope(table, options.scope, streams);
+  options.scope = read_cache_scope(table, options.scope, sessions);
   return options;
 }
 
@@ -32,7 +32,7 @@ FifoCache::FifoCache(const FifoCacheOptions& options, int64_t dim, int64_t model
   if (!options.length) memory_layout_ = {layout.grid, layout.class_tokens, {}};
   const int64_t width = cache_dim(options.ratio, dim);
   TORCH_CHECK(width >= 1, "fifo_cache: ratio ", options.ratio, " of ", dim, " channels leaves none");
-  tokens = register_buffer("tokens", zeros({1, options.length.value_or(model_tokens), width}));
+  tokens = register_buffer(kTokens, zeros({1, options.length.value_or(model_tokens), width}));
 }
 
 // The last Tm of [cache, valid tokens], lane by lane. cache (B or 1, Tm, Dm), x (B, L, Dm) -> (B, Tm, Dm)
@@ -52,7 +52,7 @@ torch::Tensor FifoCache::push(const torch::Tensor& cache, const torch::Tensor& x
 Memory FifoCache::step(const torch::Tensor& input, const torch::Tensor&, const AttentionArgs& layout) {
   const bool batch_row = options_.scope == CacheScope::batch_row;
   TORCH_CHECK(!batch_row || layout.state,
-              "fifo_cache: scope = lane needs the stream's state in AttentionLayout::state (Attention::make_state)");
+              "fifo_cache: scope = lane needs the stream's state in AttentionArgs::state (Attention::make_state)");
   torch::Tensor previous = tokens.detach().clone();
   if (batch_row) {
     previous = previous.expand({input.size(0), -1, -1});

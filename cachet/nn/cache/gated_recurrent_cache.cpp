@@ -32,16 +32,16 @@ constexpr std::array<config::Choice<CacheGradient>, 3> kGradients{
 constexpr std::array<config::Choice<CacheGates>, 2> kGates{
     {{"learned", CacheGates::learned}, {"half", CacheGates::half}}};
 
-GatedRecurrentCacheOptions read_gated_recurrent_cache(const config::View& table, Streams streams) {
+GatedRecurrentCacheOptions read_gated_recurrent_cache(const config::View& table, Sessions sessions) {
   auto options = GatedRecurrentCacheOptions::of(table.choice("variant", Variant::paper, kCacheVariants));
   options = with_layer(options, read_cached_layer(table, layer_of(options)));
-  options.scope = read_cache_scope(table, options.scope, streams);
+  options.scope = read_cache_scope(table, options.scope, sessions);
   const bool batch_rows = options.scope == CacheScope::batch_row;
   options.attend = table.choice("attend", batch_rows ? CacheAttend::per_sample : options.attend, kAttends);
   options.inference = table.choice(
       "inference", batch_rows ? CacheInference::updated : options.inference.value_or(CacheInference::frozen),
       kInferences);
-  if (options.inference == CacheInference::updated && streams == Streams::none)
+  if (options.inference == CacheInference::updated && sessions == Sessions::none)
     table.problem("inference", "'updated' is for models that read streams, which this one does not");
   options.gradient = table.choice("gradient", options.gradient, kGradients);
   options.gates = table.choice("gates", options.gates, kGates);
@@ -61,7 +61,7 @@ Grid pooled_grid(const Grid& grid, int64_t pool) {
 
 AttentionState& batch_rows(const AttentionArgs& layout, const char* why) {
   TORCH_CHECK(layout.state, "gated_recurrent_cache: ", why,
-              " needs the stream's state in AttentionLayout::state "
+              " needs the stream's state in AttentionArgs::state "
               "(Attention::make_state)");
   return *layout.state;
 }
@@ -108,7 +108,7 @@ GatedRecurrentCache::GatedRecurrentCache(const GatedRecurrentCacheOptions& optio
   candidate_ = register_module("candidate", std::make_shared<Linear>(2 * width, width));
   if (options.variant == GatedRecurrentCacheVariant::official)
     norm_ = register_module("norm", std::make_shared<LayerNorm>(width, kCandidateNormEps));
-  tokens = register_buffer("tokens", zeros({1, length, width}));
+  tokens = register_buffer(kTokens, zeros({1, length, width}));
 }
 
 torch::Tensor GatedRecurrentCache::compress(const torch::Tensor& source, const TokenLayout& layout) const {

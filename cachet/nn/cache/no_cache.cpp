@@ -3,6 +3,6 @@
 namespace cachet::nn {
 
 constinit const CacheKind<NoCacheOptions> NoCacheOptions::kKind{
-    .name = "none", .read = [](const config::View&, Streams) { return NoCacheOptions{}; }, .exports = Export::traced};
+    .name = "none", .read = [](const config::View&, Sessions) { return NoCacheOptions{}; }, .exports = Export::traced};
 
 }  // namespace cachet::nn

@@ -26,4 +26,14 @@ void fold_input_affine(const char* owner, const Affine& before, const at::Tensor
 /// (N, …), `after` has N channels.
 void fold_output_affine(const char* owner, const Affine& after, const at::Tensor& weight, const at::Tensor& bias);
 
+[[deprecated("fold_input_affine")]] inline void absorb_affine(const char* owner, const Affine& before,
+                                                              const at::Tensor& weight, const at::Tensor& bias) {
+  fold_input_affine(owner, before, weight, bias);
+}
+[[deprecated("fold_output_affine")]] inline void absorb_affine_behind(const char* owner, const Affine& after,
+                                                                      const at::Tensor& weight,
+                                                                      const at::Tensor& bias) {
+  fold_output_affine(owner, after, weight, bias);
+}
+
 }  // namespace cachet::nn

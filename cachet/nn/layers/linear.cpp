@@ -71,9 +71,6 @@ void Linear::fold_affine_after(const Affine& after) {
   keep_bias(shift);
 }
 
-void pack_linear_layers(const torch::nn::Module& model) {
-  for (const auto& module : model.modules(/*include_self=*/false))
-    if (auto* linear = dynamic_cast<Linear*>(module.get())) linear->pack();
-}
+void pack_linear_layers(const torch::nn::Module& model) { ops::pack_modules(model); }
 
 }  // namespace cachet::nn

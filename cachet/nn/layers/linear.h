@@ -19,8 +19,10 @@ class Linear : public Cloneable<Linear>, public ops::Packable {
   torch::Tensor forward(const torch::Tensor& x) const;
   /// From now on the layer does to x what it did to before.apply(x). A layer without a bias gets one.
   void fold_affine_before(const Affine& before);
+  [[deprecated("fold_affine_before")]] void absorb(const Affine& before) { fold_affine_before(before); }
   /// From now on the layer gives what after.apply() made of its result. A layer without a bias gets one.
   void fold_affine_after(const Affine& after);
+  [[deprecated("fold_affine_after")]] void absorb_behind(const Affine& after) { fold_affine_after(after); }
 
   torch::Tensor pack() override;
   void unpack(const torch::Tensor& unpacked) override;
@@ -37,7 +39,8 @@ class Linear : public Cloneable<Linear>, public ops::Packable {
   void keep_bias(const torch::Tensor& value);  // where there was none
 };
 
-/// Packs every linear layer of a model.
+/// Packs every layer of a model that can be packed (ops::Packable), for good. train::InferenceScope packs them for a
+/// scope.
 void pack_linear_layers(const torch::nn::Module& model);
 
 }  // namespace cachet::nn

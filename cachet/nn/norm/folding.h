@@ -41,6 +41,7 @@ class Foldable {
 
 /// Takes an affine map in, or throws c10::Error that says why it cannot, and changes nothing then.
 using FoldAffine = std::function<void(const Affine& affine)>;
+using Absorb [[deprecated("FoldAffine")]] = FoldAffine;
 
 /// Folds `norm`, which `owner` has registered as `name`, into what reads it. A norm that is gone is NoNorm from then
 /// on.

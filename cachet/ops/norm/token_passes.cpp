@@ -55,7 +55,7 @@ TokenMean mean_over_tokens(const Tensor& sum, const Tensor& x, const OptionalTen
   const Tensor count = padding ? padding->bitwise_not().sum().to(sum.scalar_type())
                                : at::scalar_tensor(static_cast<double>(tokens), sum.options());
   Tensor all = at::cat({sum, count.view(1)});
-  if (reducer) reducer->add(all);
+  if (reducer) reducer->all_reduce(all);
   const Tensor of_all = all[channels];
   return {all.narrow(0, 0, channels) / of_all.clamp_min(1), of_all == 0};
 }

@@ -9,7 +9,7 @@ namespace {
 
 at::Tensor added(const at::Tensor& sums, BatchReducer& reducer) {
   at::Tensor all = sums.detach().clone();
-  reducer.add(all);
+  reducer.all_reduce(all);
   return all;
 }
 

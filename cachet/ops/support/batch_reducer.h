@@ -13,7 +13,8 @@ class BatchReducer {
   virtual ~BatchReducer() = default;
   /// Adds up `sums` over all processes, in place. All call it in the same order, with tensors of the same size and
   /// dtype.
-  virtual void add(at::Tensor& sums) = 0;
+  virtual void all_reduce(at::Tensor& sums) = 0;
+  [[deprecated("all_reduce")]] void add(at::Tensor& sums) { all_reduce(sums); }
 };
 
 /// `sums` added up over all processes; `sums` itself without any. Differentiable: what reads the result does so on

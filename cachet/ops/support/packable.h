@@ -1,6 +1,11 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <torch/nn/module.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
 
 namespace cachet::ops {
 
@@ -14,5 +19,13 @@ class Packable {
   /// Takes back what pack() returned.
   virtual void unpack(const at::Tensor& weight) = 0;
 };
+
+/// Modules that were packed, each with the weight that it had before.
+using PackedModules = std::vector<std::pair<std::shared_ptr<torch::nn::Module>, at::Tensor>>;
+
+/// Packs all modules below `model` that are Packable.
+PackedModules pack_modules(const torch::nn::Module& model);
+/// Gives them the weights of before.
+void unpack_modules(const PackedModules& packed);
 
 }  // namespace cachet::ops

@@ -20,7 +20,7 @@ ordered_json metrics_json(const train::Metrics& metrics) {
 ordered_json described(const std::vector<report::MetricDescription>& metrics) {
   ordered_json all = ordered_json::object();
   for (const report::MetricDescription& metric : metrics)
-    all[metric.name] = {{"title", metric.title}, {"form", std::string(report::word(metric.form))}};
+    all[metric.name] = {{"title", metric.title}, {"form", std::string(report::to_string(metric.form))}};
   return all;
 }
 

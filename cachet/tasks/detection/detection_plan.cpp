@@ -97,7 +97,7 @@ std::string preparation_text(const DetectorOptions& options) {
 
 std::string preparation_json(const DetectorOptions& options) {
   const data::ScaleLimit largest = evaluation_scale(options);
-  return nlohmann::ordered_json{{"orientation", data::word(options.orientation)},
+  return nlohmann::ordered_json{{"orientation", data::to_string(options.orientation)},
                                 {"long_side", largest.longer},
                                 {"short_side", largest.shorter},
                                 {"pad_multiple", options.transform.multiple},

@@ -20,7 +20,7 @@ report::Table places(const deploy::RewriteReport& rewrite) {
                    {"bytes less", report::Alignment::right},
                    {"why"}};
   for (const RewrittenPlace& place : rewrite.places)
-    table.rows.push_back({place.path, word(place.kind), place.gone ? "nothing" : place.left,
+    table.rows.push_back({place.path, to_string(place.kind), place.gone ? "nothing" : place.left,
                           report::format_count(static_cast<double>(place.removed.operations)),
                           report::format_bytes(place.removed.bytes), place.reason});
   return table;
@@ -104,11 +104,11 @@ report::Table layers(const ExportReport& report) {
 report::Page export_page(const ExportReport& report) {
   const runtime::ExportManifest& manifest = report.manifest;
   report::Page page;
-  page.title = manifest.model + " for " + std::string(word(manifest.engine));
+  page.title = manifest.model + " for " + std::string(to_string(manifest.engine));
   page.subtitle = "Made of " + manifest.source;
   const deploy::Equality& equality = report.check.equality;
   page.facts = {
-      {"Precision", std::string(word(manifest.precision)), ""},
+      {"Precision", std::string(to_string(manifest.precision)), ""},
       {"Largest difference", report::format_number(equality.difference, 2), "of a log-probability"},
       {"Best class as before", std::to_string(equality.samples - equality.other),
        "of " + std::to_string(equality.samples)},

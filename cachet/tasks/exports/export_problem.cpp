@@ -61,7 +61,7 @@ void throw_export_problem(const SavedRun& saved, EngineKind engine, Precision pr
   } catch (const deploy::ExportNotFinite&) {
     throw std::runtime_error(
         "the export answers numbers that are NaN or infinite, its model does not, and the export was not kept" +
-        way_out + "the numbers of the model are too large for " + std::string(word(precision)) + " on " +
+        way_out + "the numbers of the model are too large for " + std::string(to_string(precision)) + " on " +
         name_of(engine));
   }
 }

@@ -64,7 +64,7 @@ void require_exportable(Task& task, EngineKind engine) {
   const auto* rewritten = dynamic_cast<ExportsRewrittenModel*>(&task);
   if (rewritten == nullptr) throw std::runtime_error(whose + "cannot be exported");
   if (engine != EngineKind::torch)
-    throw std::runtime_error(whose + "is no graph that " + std::string(word(engine)) + " runs: its model " +
+    throw std::runtime_error(whose + "is no graph that " + std::string(to_string(engine)) + " runs: its model " +
                              rewritten->why_no_graph() + "; take --engine torch");
 }
 

@@ -44,10 +44,10 @@ ComparedScores LanguageModelling::compared_scores() {
       (held_out_ ? batch_rows_of_text(*held_out_->tokens, batch_rows, segments * length)
                  : synthetic_batch_rows(model_->language_shape().vocabulary, batch_rows, segments * length))
           .to(model_->device());
-  models::LanguageSession stream = model_->make_session(batch_rows, options_.evaluation.segments);
+  models::LanguageSession session = model_->make_session(batch_rows, options_.evaluation.segments);
   std::vector<at::Tensor> scores;
   for (int64_t i = 0; i < segments; ++i)
-    ops::require_log_probabilities(scores.emplace_back(model_->next_token(ids.narrow(1, i * length, length), stream)));
+    ops::require_log_probabilities(scores.emplace_back(model_->next_token(ids.narrow(1, i * length, length), session)));
   return {at::cat(scores).cpu(), compared_samples(std::to_string(kComparedBeginnings) + " beginnings of ",
                                                   sample_words(), held_out_.has_value())};
 }
@@ -57,8 +57,8 @@ ShownSample LanguageModelling::run_over(int64_t index) {
   const int64_t length = options_.evaluation.target_length;
   const at::Tensor ids =
       batch_rows_of_text(*held_out_->tokens, 1, (index + 1) * length).narrow(1, index * length, length);
-  models::LanguageSession stream = model_->make_session(1, options_.evaluation.segments);
-  model_->next_token(ids.to(model_->device()), stream);
+  models::LanguageSession session = model_->make_session(1, options_.evaluation.segments);
+  model_->next_token(ids.to(model_->device()), session);
   ShownSample shown;
   for (int64_t place = 0; place < length; ++place) {
     const std::vector<data::Token> token{static_cast<data::Token>(ids[0][place].item<int64_t>())};

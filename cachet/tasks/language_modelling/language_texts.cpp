@@ -19,7 +19,7 @@ class LineScores {
              const std::function<void(const ScoredLine& line)>& seen, const std::function<void(int64_t tokens)>& scored)
       : model_(model),
         segment_(how.target_length),
-        stream_(model.make_session(1, how.segments)),
+        session_(model.make_session(1, how.segments)),
         seen_(seen),
         scored_(scored) {
     ids_.push_back(before);
@@ -42,7 +42,7 @@ class LineScores {
   void score() {
     const at::Tensor all = at::tensor(ids_, at::kLong).unsqueeze(0).to(model_.device());
     const int64_t length = all.size(1) - 1;
-    const at::Tensor losses = losses_of(model_, all.narrow(1, 0, length), all.narrow(1, 1, length), stream_)[0]
+    const at::Tensor losses = losses_of(model_, all.narrow(1, 0, length), all.narrow(1, 1, length), session_)[0]
                                   .to(at::kDouble)
                                   .cpu()
                                   .contiguous();
@@ -64,7 +64,7 @@ class LineScores {
 
   models::LanguageModel& model_;
   int64_t segment_, next_line_ = 0, tokens_ = 0;
-  models::LanguageSession stream_;
+  models::LanguageSession session_;
   const std::function<void(const ScoredLine& line)>& seen_;
   const std::function<void(int64_t tokens)>& scored_;
   std::vector<int64_t> ids_;

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "cachet/data/text/encoders/text_encoder.h"
+#include "cachet/data/text/sequences/open_sequences.h"
 #include "cachet/data/text/sequences/pixel_sequences.h"
 #include "cachet/data/text/sequences/sequence_kinds.h"
 #include "cachet/ops/support/finite.h"

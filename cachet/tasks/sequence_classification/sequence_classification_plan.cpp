@@ -7,6 +7,7 @@
 
 #include "cachet/config/toml_text.h"
 #include "cachet/data/text/encoders/subword_encoder.h"
+#include "cachet/data/text/sequences/open_sequences.h"
 #include "cachet/data/text/sequences/sequence_kinds.h"
 #include "cachet/data/text/text_overlap.h"
 #include "cachet/deploy/session_model.h"

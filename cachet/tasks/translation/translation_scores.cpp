@@ -66,12 +66,12 @@ ComparedScores TranslationTask::compared_scores() {
     begun.back().source.push_back(encoders_->source.marks.end);
     begun.back().target.resize(static_cast<size_t>(steps), text.tokens.end);
   }
-  models::TranslationSession stream = model_->make_session(model_->encode(padded(begun, model_->device())));
+  models::TranslationSession session = model_->make_session(model_->encode(padded(begun, model_->device())));
   std::vector<at::Tensor> scores;
   std::vector<int64_t> last(begun.size(), text.tokens.begin);
   for (size_t step = 0; step < static_cast<size_t>(steps); ++step) {
     ops::require_log_probabilities(
-        scores.emplace_back(model_->next_token(at::tensor(last, at::kLong).to(model_->device()), stream)));
+        scores.emplace_back(model_->next_token(at::tensor(last, at::kLong).to(model_->device()), session)));
     std::ranges::transform(begun, last.begin(), [step](const BegunTranslation& each) { return each.target[step]; });
   }
   return {

@@ -87,8 +87,8 @@ ModelFacts facts_of(const models::Model& model, const io::TensorMap& weights) {
 // there would be read by nobody.
 io::TensorMap text_weights(const SavedModel& saved, io::NameSource source, const ModelFacts& facts) {
   const auto refuse = [&](const std::string& part) {
-    throw io::Error(saved.plan.name + " has a part that " + std::string(io::word(source)) + "'s code does not know, " +
-                    part + "; `--names cachet` writes our own");
+    throw io::Error(saved.plan.name + " has a part that " + std::string(io::to_string(source)) +
+                    "'s code does not know, " + part + "; `--names cachet` writes our own");
   };
   io::TensorMap all = saved.weights;
   for (const auto& [name, first] : facts.shared)
@@ -107,7 +107,7 @@ io::TensorMap text_weights(const SavedModel& saved, io::NameSource source, const
 
 io::TensorMap export_weights(const SavedModel& saved, io::NameSource source) {
   if (!has_mark(saved.weights, source))
-    throw io::Error(saved.plan.name + " has no names in " + std::string(io::word(source)) +
+    throw io::Error(saved.plan.name + " has no names in " + std::string(io::to_string(source)) +
                     "'s code; `--names cachet` writes our own");
   const auto model = analysis::build_on_meta(saved.plan);
   const ModelFacts facts = facts_of(*model, saved.weights);
@@ -116,7 +116,7 @@ io::TensorMap export_weights(const SavedModel& saved, io::NameSource source) {
       of_text ? text_weights(saved, source, facts) : io::to_their_names(source, saved.weights, facts.names);
   if (source == io::NameSource::t2t) tensors.emplace("pos_embed", facts.positions);
   if (const auto part = not_computed_by(source, *model))
-    throw io::Error(saved.plan.name + " has " + *part + ", which " + std::string(io::word(source)) +
+    throw io::Error(saved.plan.name + " has " + *part + ", which " + std::string(io::to_string(source)) +
                     "'s code does not compute; `--names cachet` writes our own");
   return tensors;
 }

@@ -241,7 +241,7 @@ void require_whole(const Report& report, const Strings& misshapen, const std::fi
   if (!misshapen.empty()) add(counted("of another shape", misshapen));
   if (!report.left_over.empty()) add(counted("left over", report.left_over));
   throw io::Error(path.string() + " does not fill the model: " + text +
-                  ". Is it another model, are its names not those of " + std::string(io::word(report.source)) +
+                  ". Is it another model, are its names not those of " + std::string(io::to_string(report.source)) +
                   "? A partial load, which must be asked for, takes what fits");
 }
 
@@ -285,7 +285,7 @@ std::string where_from(const Report& report) {
   std::string text = report.format == io::WeightsFile::Format::pytorch ? "PyTorch" : "safetensors";
   if (!report.key.empty()) text += ", under '" + report.key + "'";
   if (!report.prefix.empty()) text += ", without '" + report.prefix + "'";
-  return text + ", names of " + std::string(io::word(report.source));
+  return text + ", names of " + std::string(io::to_string(report.source));
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ void PartStates::broadcast_tensor(processes::ProcessGroup& processes) const {
   }
   at::Tensor all = at::cat(pieces);
   if (!processes.leads()) all.zero_();
-  processes.add(all);
+  processes.all_reduce(all);
   const std::vector<at::Tensor> given = all.split_with_sizes(sizes);
   for (size_t b = 0; b < given.size(); ++b) {
     const at::Tensor buffer = buffers_[b].tensor.detach();

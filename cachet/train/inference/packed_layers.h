@@ -2,9 +2,7 @@
 
 #include <torch/nn/module.h>
 
-#include <memory>
-#include <utility>
-#include <vector>
+#include "cachet/ops/support/packable.h"
 
 namespace cachet::train {
 
@@ -12,13 +10,13 @@ namespace cachet::train {
 /// tensor back that it had, so an optimizer that holds it still moves it.
 class PackedLayers {
  public:
-  explicit PackedLayers(const torch::nn::Module& model);
+  explicit PackedLayers(const torch::nn::Module& model) : packed_(ops::pack_modules(model)) {}
   PackedLayers(const PackedLayers&) = delete;
   PackedLayers& operator=(const PackedLayers&) = delete;
-  ~PackedLayers();
+  ~PackedLayers() { ops::unpack_modules(packed_); }
 
  private:
-  std::vector<std::pair<std::shared_ptr<torch::nn::Module>, at::Tensor>> weights_;
+  ops::PackedModules packed_;
 };
 
 }  // namespace cachet::train

@@ -28,5 +28,14 @@ std::vector<Duration> read_durations(const config::View& view, std::string_view 
                                      const std::vector<Duration>& fallback, int64_t least = 1);
 
 using Span [[deprecated("Duration")]] = Duration;
+[[deprecated("read_duration")]] inline Duration read_span(const config::View& view, std::string_view key,
+                                                          Duration fallback, int64_t least = 1) {
+  return read_duration(view, key, fallback, least);
+}
+[[deprecated("read_durations")]] inline std::vector<Duration> read_spans(const config::View& view, std::string_view key,
+                                                                         const std::vector<Duration>& fallback,
+                                                                         int64_t least = 1) {
+  return read_durations(view, key, fallback, least);
+}
 
 }  // namespace cachet::train

@@ -60,8 +60,4 @@ struct RewoundEvents {
 /// done, a torn line. A damaged line costs itself, not those behind it. Throws io::Error.
 RewoundEvents rewind_events(const std::filesystem::path& path, int64_t step, bool evaluated);
 
-/// Writes the evaluations as a table, a line each: step, epoch, the metrics, and what was measured of training since
-/// the evaluation before.
-void write_summary(const std::filesystem::path& path, const std::vector<Event>& events);
-
 }  // namespace cachet::train

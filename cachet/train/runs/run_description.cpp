@@ -13,8 +13,8 @@ using DescriptionJson = nlohmann::ordered_json;
 DescriptionJson metric_to_json(const report::MetricDescription& metric) {
   DescriptionJson json{{"name", metric.name},
                        {"title", metric.title},
-                       {"form", report::word(metric.form)},
-                       {"better", report::word(metric.better)},
+                       {"form", report::to_string(metric.form)},
+                       {"better", report::to_string(metric.better)},
                        {"decides", metric.decides}};
   if (!metric.unit.empty()) json["unit"] = metric.unit;
   if (metric.constant) json["constant"] = true;

@@ -1,9 +1,10 @@
+#include "cachet/train/runs/run_summary.h"
+
 #include <algorithm>
 #include <map>
 
 #include "cachet/io/files/atomic_file.h"
 #include "cachet/report/csv.h"
-#include "cachet/train/runs/event_log.h"
 
 namespace cachet::train {
 namespace {

@@ -24,7 +24,7 @@ double wall_time_of(const Event& event) { return event.machine.find(kUnixTime).v
 /// "pixels; lower is better"
 std::string text_of(const report::MetricDescription& metric) {
   if (metric.better == report::Better::neither) return metric.unit;
-  return metric.unit + (metric.unit.empty() ? "" : "; ") + std::string(report::word(metric.better)) + " is better";
+  return metric.unit + (metric.unit.empty() ? "" : "; ") + std::string(report::to_string(metric.better)) + " is better";
 }
 
 /// The files of earlier parts of the run, in their order.

@@ -66,7 +66,7 @@ void add_gradients(const std::vector<NamedParameter>& parameters, ops::BatchRedu
   }
   gradients.insert(gradients.begin(), at::tensor(there).to(parameters.front().tensor.device()));
   at::Tensor all = at::cat(gradients);
-  reducer.add(all);
+  reducer.all_reduce(all);
   const std::vector<at::Tensor> sums = all.split_with_sizes(sizes);
   const at::Tensor counts = sums.front().to(at::kFloat).cpu();
   const float* count = counts.const_data_ptr<float>();

@@ -77,7 +77,7 @@ LiveRun::LiveRun(TrainingTask& task, const Options& options, std::shared_ptr<pro
 }
 
 StepSummary LiveRun::advance(int stop_signal) {
-  if (!stream_) open_session({});
+  if (!batches_) open_batches({});
   // The last accumulation of an epoch takes what is left of it.
   const int64_t micro_batches = std::min(options_.train.accumulate, batches_per_epoch_ - state.batch);
   StepSummary result = named_step(micro_batches, stop_signal);
@@ -92,14 +92,14 @@ StepSummary LiveRun::advance(int stop_signal) {
   return result;
 }
 
-void LiveRun::fill_session() {
-  if (!stream_) open_session({});
-  stream_->fill_state(batches_per_epoch_ / 2);
+void LiveRun::fill_batches() {
+  if (!batches_) open_batches({});
+  batches_->fill_state(batches_per_epoch_ / 2);
 }
 
 StepSummary LiveRun::named_step(int64_t micro_batches, int stop_signal) {
   try {
-    return training_step_.run(*stream_, micro_batches, schedule_.rates(state.step), stop_signal);
+    return training_step_.run(*batches_, micro_batches, schedule_.rates(state.step), stop_signal);
   } catch (const NotFinite& error) {
     const auto what = outgrown_value(task_.model());
     if (!what) throw;
@@ -112,13 +112,13 @@ void LiveRun::move_cursor(int64_t micro_batches) {
   if (state.batch < batches_per_epoch_) return;
   state.batch = 0;
   state.epoch += 1;
-  stream_.reset();
+  batches_.reset();
 }
 
-void LiveRun::open_session(const io::TensorMap& stream_state) {
-  stream_ = task_.training_batches(state.epoch, state.batch);
+void LiveRun::open_batches(const io::TensorMap& stream_state) {
+  batches_ = task_.training_batches(state.epoch, state.batch);
   for (int64_t i = 0; i < own_parts(); ++i)
-    if (const io::TensorMap own = stream_of(stream_state, part_number(i)); !own.empty()) stream_->restore(i, own);
+    if (const io::TensorMap own = stream_of(stream_state, part_number(i)); !own.empty()) batches_->restore(i, own);
 }
 
 io::TensorMap LiveRun::own_generators() const {
@@ -127,10 +127,10 @@ io::TensorMap LiveRun::own_generators() const {
 
 io::TensorMap LiveRun::own_stream() const {
   io::TensorMap own;
-  if (!stream_) return own;
+  if (!batches_) return own;
   for (int64_t i = 0; i < own_parts(); ++i) {
     const int64_t number = part_number(i);
-    for (auto& [name, tensor] : stream_->state(i)) own.emplace(number == 0 ? name : stream_name(name, number), tensor);
+    for (auto& [name, tensor] : batches_->state(i)) own.emplace(number == 0 ? name : stream_name(name, number), tensor);
   }
   return own;
 }
@@ -182,10 +182,10 @@ std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
   training_step_.optimizer().load_state(checkpoint.optimizer);
   if (average_) average_->load_state(checkpoint.ema);
   state = saved;
-  stream_.reset();
+  batches_.reset();
   const bool as_many = saved.world_size == world_size();
   if (as_many) use_threads(std::max<int64_t>(1, saved.threads));  // others add in another order
-  if (state.batch > 0) open_session(as_many || parts_ ? checkpoint.stream : io::TensorMap());
+  if (state.batch > 0) open_batches(as_many || parts_ ? checkpoint.stream : io::TensorMap());
   // Last: nothing before it may draw from it.
   if (parts_) return restore_parts(checkpoint);
   std::vector<std::string> notes;

@@ -30,7 +30,7 @@ class LiveRun {
 
   /// Gives what the stream of micro-batches carries the size that it has in the middle of an epoch, with made-up
   /// values: for measuring what the next step costs.
-  void fill_session();
+  void fill_batches();
 
   /// Throws NotFinite naming the first tensor with a NaN or an infinity: nothing else is ever saved. Of several
   /// processes the leader captures, and waits for give_own_state() of the others. Throws std::logic_error where their
@@ -72,7 +72,7 @@ class LiveRun {
  private:
   /// A step whose NotFinite also names what of the model has outgrown float32.
   StepSummary named_step(int64_t micro_batches, int stop_signal);
-  void open_session(const io::TensorMap& stream_state);
+  void open_batches(const io::TensorMap& stream_state);
   /// The generators of this process, by the names that a checkpoint has.
   io::TensorMap own_generators() const;
   /// The same of what the stream carries.
@@ -99,7 +99,7 @@ class LiveRun {
   Schedule schedule_;
   bool renews_average_;
   std::optional<WeightAverage> average_;
-  std::unique_ptr<TrainingBatches> stream_;  // none between epochs
+  std::unique_ptr<TrainingBatches> batches_;  // none between epochs
 };
 
 }  // namespace cachet::train

@@ -64,8 +64,8 @@ void pass_for_states(TrainingTask& task, Precision precision, int64_t micro_batc
     const PrecisionScope in_precision(precision, device_of(model).type());
     const Renewal renewal(model);
     model.train();
-    const auto pass = [&](TrainingBatches& stream, int64_t done) {
-      stream.forward();
+    const auto pass = [&](TrainingBatches& batches, int64_t done) {
+      batches.forward();
       if (passed) passed(done);
     };
     for_each_micro_batch(task, micro_batches, pass, own_parts);

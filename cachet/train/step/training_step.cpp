@@ -45,12 +45,12 @@ TrainingStep::TrainingStep(TrainingTask& task, const Options& options,
   optimizer_ = make_optimizer(options.optimizer, std::move(groups));
 }
 
-StepSummary TrainingStep::run(TrainingBatches& stream, int64_t micro_batches, const UpdateRates& rates,
+StepSummary TrainingStep::run(TrainingBatches& batches, int64_t micro_batches, const UpdateRates& rates,
                               int stop_signal) {
   StepSummary summary;
   summary.stop_signal = stop_signal;
   zero_gradients(parameters_);
-  const Accumulated step = accumulate(stream, micro_batches, summary);
+  const Accumulated step = accumulate(batches, micro_batches, summary);
   all_reduce_gradients(step);
   read_and_check(step, summary);
   if (clip_norm_ > 0) clip_gradients(parameters_, summary.gradient_norm, clip_norm_);
@@ -60,14 +60,14 @@ StepSummary TrainingStep::run(TrainingBatches& stream, int64_t micro_batches, co
 
 // Accumulate.
 
-TrainingStep::Accumulated TrainingStep::accumulate(TrainingBatches& stream, int64_t micro_batches,
+TrainingStep::Accumulated TrainingStep::accumulate(TrainingBatches& batches, int64_t micro_batches,
                                                    StepSummary& summary) const {
-  fetch_step(stream, micro_batches, summary);
+  fetch_step(batches, micro_batches, summary);
   Accumulated step;
   for (int64_t i = 0; i < micro_batches; ++i) {
     if (parts_ != nullptr) parts_->begin(i);
     task_.record_passes(parts_ == nullptr || parts_->number(i) == 0);
-    accumulate_one(stream, step, summary);
+    accumulate_one(batches, step, summary);
     task_.record_passes(false);
     if (parts_ != nullptr) parts_->end(i);
   }
@@ -75,20 +75,20 @@ TrainingStep::Accumulated TrainingStep::accumulate(TrainingBatches& stream, int6
   return step;
 }
 
-void TrainingStep::fetch_step(TrainingBatches& stream, int64_t micro_batches, StepSummary& summary) const {
+void TrainingStep::fetch_step(TrainingBatches& batches, int64_t micro_batches, StepSummary& summary) const {
   const double start = clock_seconds();
-  if (!stream.fetch_step(micro_batches)) throw std::runtime_error(kDataEnded);
+  if (!batches.fetch_step(micro_batches)) throw std::runtime_error(kDataEnded);
   summary.waited_seconds += clock_seconds() - start;
-  stream.count_step([&](std::vector<double>& numbers) { sum_over_processes(numbers); });
+  batches.count_step([&](std::vector<double>& numbers) { sum_over_processes(numbers); });
 }
 
-void TrainingStep::accumulate_one(TrainingBatches& stream, Accumulated& step, StepSummary& summary) const {
+void TrainingStep::accumulate_one(TrainingBatches& batches, Accumulated& step, StepSummary& summary) const {
   const double start = clock_seconds();
-  if (!stream.fetch()) throw std::runtime_error(kDataEnded);
+  if (!batches.fetch()) throw std::runtime_error(kDataEnded);
   summary.waited_seconds += clock_seconds() - start;
-  stream.prepare();
+  batches.prepare();
 
-  ForwardResult result = forward(stream);
+  ForwardResult result = forward(batches);
   if (!(result.weight >= 0) || std::isinf(result.weight)) {
     throw std::logic_error("the task gave a micro-batch the weight " + std::to_string(result.weight));
   }
@@ -109,12 +109,12 @@ void TrainingStep::accumulate_one(TrainingBatches& stream, Accumulated& step, St
                           std::move(result.metrics)});
 }
 
-ForwardResult TrainingStep::forward(TrainingBatches& stream) const {
+ForwardResult TrainingStep::forward(TrainingBatches& batches) const {
   const PrecisionScope precision(precision_, device_);
-  if (parts_ == nullptr || stream.has_samples()) return stream.forward();
+  if (parts_ == nullptr || batches.has_samples()) return batches.forward();
   const at::NoGradGuard no_grad;
   model_.eval();
-  ForwardResult result = stream.forward();
+  ForwardResult result = batches.forward();
   model_.train();
   return result;
 }
@@ -149,7 +149,7 @@ double TrainingStep::sum_over_processes(double number) const {
 void TrainingStep::sum_over_processes(std::vector<double>& numbers) const {
   if (!processes_) return;
   at::Tensor sums = at::tensor(numbers, at::kDouble);
-  processes_->add(sums);
+  processes_->all_reduce(sums);
   const double* sum = sums.const_data_ptr<double>();
   numbers.assign(sum, sum + sums.numel());
 }

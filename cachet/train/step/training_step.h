@@ -45,7 +45,7 @@ class TrainingStep {
   /// Each of several processes gets the sums of all, and updates its parameters alike. `stop_signal` is the signal that
   /// asked this process to stop, 0 for none. Throws NotFinite before the update, in all processes; std::runtime_error
   /// if the stream ends early; std::logic_error for a weight that is negative or not finite.
-  StepSummary run(TrainingBatches& stream, int64_t micro_batches, const UpdateRates& rates, int stop_signal = 0);
+  StepSummary run(TrainingBatches& batches, int64_t micro_batches, const UpdateRates& rates, int stop_signal = 0);
 
   Optimizer& optimizer() { return *optimizer_; }
   const Optimizer& optimizer() const { return *optimizer_; }
@@ -68,11 +68,11 @@ class TrainingStep {
     std::vector<UnreadNumbers> numbers;  // of each micro-batch
   };
 
-  Accumulated accumulate(TrainingBatches& stream, int64_t micro_batches, StepSummary& summary) const;
+  Accumulated accumulate(TrainingBatches& batches, int64_t micro_batches, StepSummary& summary) const;
   /// Waits for the data of the whole step and lets the stream count in them.
-  void fetch_step(TrainingBatches& stream, int64_t micro_batches, StepSummary& summary) const;
-  void accumulate_one(TrainingBatches& stream, Accumulated& step, StepSummary& summary) const;
-  ForwardResult forward(TrainingBatches& stream) const;
+  void fetch_step(TrainingBatches& batches, int64_t micro_batches, StepSummary& summary) const;
+  void accumulate_one(TrainingBatches& batches, Accumulated& step, StepSummary& summary) const;
+  ForwardResult forward(TrainingBatches& batches) const;
   double unit_of(double weight) const;
 
   /// Makes gradients means over the weight of all processes. Removes them if that weight is 0.

@@ -5,6 +5,7 @@
 #include <array>
 #include <span>
 
+#include "cachet/data/text/sequences/open_sequences.h"
 #include "cachet/data/text/sequences/sequence_kinds.h"
 #include "cachet/io/error.h"
 #include "tests/data/text/review_files.h"

@@ -71,7 +71,7 @@ TEST_P(ShortSequences, AreAnsweredAsTheModelDoes) {
           const std::vector<at::Tensor> inputs = sample_inputs(*model, batch, {length, longest - length + 1});
           const Equality equality = equality_of(classify(*model, inputs), classify(*session, inputs), {1e-4});
           EXPECT_TRUE(equality.holds({1e-4}))
-              << word(engine) << ", " << batch << " of " << length << ": " << to_text(equality);
+              << to_string(engine) << ", " << batch << " of " << length << ": " << to_text(equality);
         }
       }
     }

@@ -107,9 +107,9 @@ TEST(CausalTransformer, EveryFormTrainsAndIsEvaluatedInBFloat16) {
     for (const bool training : {true, false}) {
       model->train(training);
       const auto losses = [&] {
-        LanguageSession stream = model->make_session(2, model->segments());
-        model->read(first, stream);
-        return model->negative_log_likelihood(second, targets, stream);
+        LanguageSession session = model->make_session(2, model->segments());
+        model->read(first, session);
+        return model->negative_log_likelihood(second, targets, session);
       };
       const at::Tensor expected = losses();
       const test::BFloat16Autocast autocast;
@@ -132,10 +132,10 @@ TEST(CausalTransformer, GradientsReachThroughTheSegmentsOfAStepAndNoFurther) {
   const at::Tensor first = drawn_ids(1, 5), second = drawn_ids(1, 5), targets = drawn_ids(1, 5);
   const auto gradient = [&](bool together) {
     model->zero_grad();
-    LanguageSession stream = model->make_session(1, model->segments());
-    model->read(first, stream);
-    if (!together) stream.state->detach();
-    model->negative_log_likelihood(second, targets, stream).sum().backward();
+    LanguageSession session = model->make_session(1, model->segments());
+    model->read(first, session);
+    if (!together) session.state->detach();
+    model->negative_log_likelihood(second, targets, session).sum().backward();
     return model->named_parameters()["blocks.0.attn.qkv.weight"].grad().clone();
   };
   EXPECT_FALSE(at::allclose(gradient(true), gradient(false)));
@@ -178,10 +178,10 @@ TEST(CausalTransformer, NamesWhatItRefuses) {
   CausalTransformer model(small_causal_options());
   expect_refused([&] { model.make_session(1, {.memory_length = 4}); }, "memory_length and clamp_length must be 0");
   expect_refused([&] { model.make_session(1, {.whole_past = true}); }, "whole_past needs attention");
-  LanguageSession stream = model.make_session(2, {});
-  expect_refused([&] { model.read(drawn_ids(3, 5), stream); }, "ids have 3 lanes, the stream 2");
-  expect_refused([&] { model.read(drawn_ids(2, 0), stream); }, "with a token or more");
-  expect_refused([&] { model.negative_log_likelihood(drawn_ids(2, 5), drawn_ids(2, 4), stream); },
+  LanguageSession session = model.make_session(2, {});
+  expect_refused([&] { model.read(drawn_ids(3, 5), session); }, "ids have 3 lanes, the stream 2");
+  expect_refused([&] { model.read(drawn_ids(2, 0), session); }, "with a token or more");
+  expect_refused([&] { model.negative_log_likelihood(drawn_ids(2, 5), drawn_ids(2, 4), session); },
                  "targets must be as many");
 }
 

@@ -178,20 +178,20 @@ const std::vector<Scope>& scopes() {
 
 int64_t depth_of(const Oracle& oracle) { return oracle.metadata.at("arguments").at("n_layer").get<int64_t>(); }
 
-nn::AttentionState& cache_state(LanguageSession& stream, int64_t layer) {
-  return stream.state->part("block_" + std::to_string(layer)).part("attn").part("cache");
+nn::AttentionState& cache_state(LanguageSession& session, int64_t layer) {
+  return session.state->part("block_" + std::to_string(layer)).part("attn").part("cache");
 }
 
 // The cache of a layer behind the last segment, wherever it is kept.
-at::Tensor cache_of(const NamedModel& cached, LanguageSession& stream, int64_t layer) {
-  const at::Tensor held = cache_state(stream, layer).get("cache");
+at::Tensor cache_of(const NamedModel& cached, LanguageSession& session, int64_t layer) {
+  const at::Tensor held = cache_state(session, layer).get("cache");
   if (held.defined()) return held;
   return cached.model->named_buffers()["blocks." + std::to_string(layer) + ".attn.cache.tokens"];
 }
 
-at::Tensor losses_of(const NamedModel& cached, const Oracle& oracle, int64_t step, LanguageSession& stream) {
+at::Tensor losses_of(const NamedModel& cached, const Oracle& oracle, int64_t step, LanguageSession& session) {
   return cached.model->negative_log_likelihood(by_batch_row(oracle.step(step, "input")),
-                                               by_batch_row(oracle.step(step, "target")), stream);
+                                               by_batch_row(oracle.step(step, "target")), session);
 }
 
 // The gradients under `prefix` and the norms of all of them, which stand in the order of the fixture's parameters.
@@ -231,14 +231,14 @@ TEST(CachedTransformerXLOracle, TrainingIsReproducedWithEveryGradient) {
                                                                 {"recompute", nn::CacheGradient::recompute},
                                                                 {"carry", nn::CacheGradient::carry}}) {
       const NamedModel cached = cached_model(oracle, scope, gradient);
-      LanguageSession stream = cached.model->make_session(oracle.integer("batch"), cached.model->segments());
+      LanguageSession session = cached.model->make_session(oracle.integer("batch"), cached.model->segments());
       at::Tensor sum;
       for (int64_t step = 0; step < oracle.integer("train_steps"); ++step) {
         const std::string label = scope_name + ".step" + std::to_string(step);
-        const at::Tensor nll = losses_of(cached, oracle, step, stream), loss = nll.mean();
+        const at::Tensor nll = losses_of(cached, oracle, step, session), loss = nll.mean();
         compare.close(by_batch_row(nll), oracle[label + ".nll"], label + ".nll");
         for (int64_t layer = 0; layer < depth_of(oracle); ++layer)
-          compare.close(cache_of(cached, stream, layer), oracle[label + ".cache" + std::to_string(layer)],
+          compare.close(cache_of(cached, session, layer), oracle[label + ".cache" + std::to_string(layer)],
                         label + ".cache");
         sum = sum.defined() ? sum + loss : loss;
         expect_some_gradients(cached, oracle, scope_name + "." + form + ".step" + std::to_string(step),
@@ -267,18 +267,18 @@ TEST(CachedTransformerXLOracle, EvaluationIsReproducedUnderEveryPolicy) {
       for (int64_t layer = 0; layer < depth_of(oracle); ++layer)
         left.push_back(cache_of(cached, trainer, layer).clone());
       cached.model->eval();
-      LanguageSession stream = cached.model->make_session(oracle.integer("batch"), cached.model->segments());
+      LanguageSession session = cached.model->make_session(oracle.integer("batch"), cached.model->segments());
       for (int64_t layer = 0; layer < depth_of(oracle); ++layer)
-        cache_state(stream, layer)
+        cache_state(session, layer)
             .set("cache", policy == "fresh" ? at::zeros_like(left[static_cast<size_t>(layer)])
                                             : left[static_cast<size_t>(layer)]);
       const std::string prefix = scope_name + "." + policy + ".eval";
       for (int64_t step = trained; step < steps; ++step) {
         const std::string label = prefix + std::to_string(step);
-        compare.close(by_batch_row(losses_of(cached, oracle, step, stream)), oracle[label + ".nll"], label + ".nll");
+        compare.close(by_batch_row(losses_of(cached, oracle, step, session)), oracle[label + ".nll"], label + ".nll");
         for (int64_t layer = 0; layer < depth_of(oracle); ++layer)
           if (oracle.has(label + ".cache" + std::to_string(layer)))
-            compare.close(cache_of(cached, stream, layer), oracle[label + ".cache" + std::to_string(layer)],
+            compare.close(cache_of(cached, session, layer), oracle[label + ".cache" + std::to_string(layer)],
                           label + ".cache");
       }
       if (scope == nn::CacheScope::batch_row) continue;
@@ -295,13 +295,13 @@ TEST(CachedTransformerXLOracle, NoTokenSeesItsFuture) {
   const at::NoGradGuard no_grad;
   for (const auto& [scope_name, scope] : scopes()) {
     const NamedModel cached = cached_model(oracle, scope, nn::CacheGradient::detached, nn::CacheInference::frozen);
-    LanguageSession stream = cached.model->make_session(oracle.integer("batch"), cached.model->segments());
-    for (int64_t step = 0; step < oracle.integer("train_steps"); ++step) losses_of(cached, oracle, step, stream);
+    LanguageSession session = cached.model->make_session(oracle.integer("batch"), cached.model->segments());
+    for (int64_t step = 0; step < oracle.integer("train_steps"); ++step) losses_of(cached, oracle, step, session);
     cached.model->eval();
     const at::Tensor targets = by_batch_row(oracle["noleak.target"]);
     for (const std::string changed : {"", "_changed"})
       compare.close(by_batch_row(cached.model->negative_log_likelihood(by_batch_row(oracle["noleak.input" + changed]),
-                                                                       targets, stream)),
+                                                                       targets, session)),
                     oracle[scope_name + ".noleak.nll" + changed], "noleak" + changed);
   }
 }
@@ -338,16 +338,16 @@ NamedModel memory_model(const Oracle& oracle, const MemoryCase& memory, bool rec
 }
 
 // Losses, the first layer's memory and the memory tokens behind a segment.
-void expect_segment(const NamedModel& made, const Oracle& oracle, int64_t step, LanguageSession& stream,
+void expect_segment(const NamedModel& made, const Oracle& oracle, int64_t step, LanguageSession& session,
                     const std::string& label, Comparison& compare) {
-  compare.close(by_batch_row(losses_of(made, oracle, step, stream)), oracle[label + ".nll"], label + ".nll");
+  compare.close(by_batch_row(losses_of(made, oracle, step, session)), oracle[label + ".nll"], label + ".nll");
   if (oracle.has(label + ".mem0")) {
-    nn::AttentionState& block = stream.state->part("block_0");
+    nn::AttentionState& block = session.state->part("block_0");
     if (block.declares("memory"))
       compare.close(by_batch_row(block.get("memory")), oracle[label + ".mem0"], label + ".mem0");
   }
   if (oracle.has(label + ".memory"))
-    compare.close(by_batch_row(stream.state->get("memory_tokens")), oracle[label + ".memory"], label + ".memory");
+    compare.close(by_batch_row(session.state->get("memory_tokens")), oracle[label + ".memory"], label + ".memory");
 }
 
 void expect_evaluations(const NamedModel& made, const Oracle& oracle, const MemoryCase& memory, Comparison& compare) {
@@ -359,9 +359,9 @@ void expect_evaluations(const NamedModel& made, const Oracle& oracle, const Memo
     if (same_length && how.memory_length == 0) continue;
     for (const bool saved_keys : {false, true}) {
       made.model->train(!saved_keys);  // without dropout it computes the same
-      LanguageSession stream = made.model->make_session(oracle.integer("batch"), how);
+      LanguageSession session = made.model->make_session(oracle.integer("batch"), how);
       for (int64_t step = oracle.integer("train_steps"); step < steps; ++step)
-        expect_segment(made, oracle, step, stream,
+        expect_segment(made, oracle, step, session,
                        memory.name + (same_length ? ".eval_same" : ".eval") + std::to_string(step), compare);
     }
   }
@@ -373,11 +373,11 @@ TEST(MemoryTransformerOracle, SegmentsGradientsAndEvaluationsAreReproduced) {
   Comparison compare(oracle.name);
   for (const MemoryCase& memory : memory_cases(oracle)) {
     const NamedModel made = memory_model(oracle, memory, /*recurrent=*/false);
-    LanguageSession stream = made.model->make_session(oracle.integer("batch"), memory.training);
+    LanguageSession session = made.model->make_session(oracle.integer("batch"), memory.training);
     for (int64_t step = 0; step < oracle.integer("train_steps"); ++step) {
       const std::string label = memory.name + ".step" + std::to_string(step);
-      LanguageSession again{stream.segments, stream.state->clone()};
-      expect_segment(made, oracle, step, stream, label, compare);
+      LanguageSession again{session.segments, session.state->clone()};
+      expect_segment(made, oracle, step, session, label, compare);
       expect_some_gradients(made, oracle, label, gradients_of(made, losses_of(made, oracle, step, again).mean()),
                             compare);
     }
@@ -390,16 +390,16 @@ TEST(RecurrentMemoryTransformerOracle, SegmentsGradientsAndEvaluationsAreReprodu
   Comparison compare(oracle.name);
   for (const MemoryCase& memory : memory_cases(oracle)) {
     const NamedModel made = memory_model(oracle, memory, /*recurrent=*/true);
-    LanguageSession stream = made.model->make_session(oracle.integer("batch"), memory.training);
+    LanguageSession session = made.model->make_session(oracle.integer("batch"), memory.training);
     std::vector<std::shared_ptr<nn::AttentionState>> before;
     for (int64_t step = 0; step < oracle.integer("train_steps"); ++step) {
       const std::string label = memory.name + ".step" + std::to_string(step);
-      stream.state->detach();
-      before.push_back(stream.state->clone());
-      expect_segment(made, oracle, step, stream, label, compare);
+      session.state->detach();
+      before.push_back(session.state->clone());
+      expect_segment(made, oracle, step, session, label, compare);
       // The gradient goes through the segments before.
       const int64_t first = std::max<int64_t>(0, step - memory.depth);
-      LanguageSession again{stream.segments, before[static_cast<size_t>(first)]->clone()};
+      LanguageSession again{session.segments, before[static_cast<size_t>(first)]->clone()};
       at::Tensor loss;
       for (int64_t i = first; i <= step; ++i) loss = losses_of(made, oracle, i, again).mean();
       expect_some_gradients(made, oracle, label, gradients_of(made, loss), compare);

@@ -211,10 +211,10 @@ TEST(TransformerXL, NamesWhatItRefuses) {
   expect_refused([&] { model.make_session(0, {}); }, "at least one lane");
   expect_refused([&] { model.make_session(1, {.memory_length = -1}); }, "must be at least 0");
   expect_refused([&] { model.make_session(1, {.same_length = true}); }, "same_length lets a token see");
-  LanguageSession stream = model.make_session(2, {});
-  expect_refused([&] { model.read(drawn_ids(3, 5), stream); }, "ids have 3 lanes, the stream 2");
-  expect_refused([&] { model.read(drawn_ids(2, 0), stream); }, "with a token or more");
-  expect_refused([&] { model.negative_log_likelihood(drawn_ids(2, 5), drawn_ids(2, 4), stream); },
+  LanguageSession session = model.make_session(2, {});
+  expect_refused([&] { model.read(drawn_ids(3, 5), session); }, "ids have 3 lanes, the stream 2");
+  expect_refused([&] { model.read(drawn_ids(2, 0), session); }, "with a token or more");
+  expect_refused([&] { model.negative_log_likelihood(drawn_ids(2, 5), drawn_ids(2, 4), session); },
                  "targets must be as many");
   TransformerXLOptions cached = small_language_options();
   cached.plug_ins.cache = nn::GatedRecurrentCacheOptions{};

@@ -74,8 +74,8 @@ TEST(Decoding, LanesOfASentenceShareItsKeysAndSayTheSame) {
     model->next_token(begin, forked);
     model->next_token(begin.index_select(0, beams), apart);
     model->reorder(forked, beams, /*same_sentences=*/false);
-    const auto keys = [](const models::TranslationSession& stream) {
-      return stream.state->part("block_1").part("cross_attn").get("context_keys");
+    const auto keys = [](const models::TranslationSession& session) {
+      return session.state->part("block_1").part("cross_attn").get("context_keys");
     };
     EXPECT_EQ(keys(forked).size(0), 3);
     EXPECT_EQ(keys(apart).size(0), 9);

@@ -112,20 +112,20 @@ TEST(TranslationTransformer, DecodesTokenByTokenWhatItDecodesAtOnce) {
     const SentencePairs pairs = drawn_pairs();
     const models::EncodedSentences encoded = model.encode(pairs.source);
     const at::Tensor expected = model.scores(model.decode({pairs.target.ids, {}}, encoded)).log_softmax(-1);
-    models::TranslationSession stream = model.make_session(encoded);
+    models::TranslationSession session = model.make_session(encoded);
     at::Tensor rows = at::arange(3, at::kLong);
     for (int64_t i = 0; i < expected.size(1); ++i) {
       const at::Tensor ids = pairs.target.ids.select(1, i).index_select(0, rows);
-      const at::Tensor next = model.next_token(ids, stream);
+      const at::Tensor next = model.next_token(ids, session);
       EXPECT_TRUE(at::allclose(next, expected.select(1, i).index_select(0, rows), 1e-9, 1e-10)) << i;
       if (i == 1) {  // lanes are copied, change places and leave
         const at::Tensor moved = at::tensor({2, 2, 0, 1}, at::kLong);
-        model.reorder(stream, moved, /*same_sentences=*/false);
+        model.reorder(session, moved, /*same_sentences=*/false);
         rows = rows.index_select(0, moved);
       }
       if (i == 3) {  // the two of one sentence change places
         const at::Tensor moved = at::tensor({1, 0, 2, 3}, at::kLong);
-        model.reorder(stream, moved, /*same_sentences=*/true);
+        model.reorder(session, moved, /*same_sentences=*/true);
         rows = rows.index_select(0, moved);
       }
     }
@@ -297,11 +297,11 @@ TEST(TranslationTransformer, CallsAreRefusedByName) {
   EXPECT_EQ(model->translation_shape().tokens.begin, 3);
   model->eval();
   const at::NoGradGuard no_grad;
-  auto stream = model->make_session(model->encode(pairs.source));
-  expect_refused([&] { model->next_token(at::zeros({2}, at::kLong), stream); }, "one a lane");
-  expect_refused([&] { model->reorder(stream, at::zeros({2}, at::kLong), true); }, "go on with the same sentences");
-  for (int64_t i = 0; i < 8; ++i) model->next_token(at::zeros({3}, at::kLong), stream);
-  expect_refused([&] { model->next_token(at::zeros({3}, at::kLong), stream); }, "at most 8 tokens");
+  auto session = model->make_session(model->encode(pairs.source));
+  expect_refused([&] { model->next_token(at::zeros({2}, at::kLong), session); }, "one a lane");
+  expect_refused([&] { model->reorder(session, at::zeros({2}, at::kLong), true); }, "go on with the same sentences");
+  for (int64_t i = 0; i < 8; ++i) model->next_token(at::zeros({3}, at::kLong), session);
+  expect_refused([&] { model->next_token(at::zeros({3}, at::kLong), session); }, "at most 8 tokens");
   const auto make = [](const auto& change) {
     TranslationTransformerOptions o = small_translation_options();
     change(o);

@@ -22,7 +22,7 @@ class TwoThreads {
   class Replica : public ops::BatchReducer {
    public:
     Replica(TwoThreads& both, size_t rank) : both_(both), rank_(rank) {}
-    void add(at::Tensor& sums) override { both_.add(rank_, sums); }
+    void all_reduce(at::Tensor& sums) override { both_.add(rank_, sums); }
 
    private:
     TwoThreads& both_;
@@ -183,7 +183,7 @@ TEST(BatchReducer, CachesOfTwoHalvesAreThatOfTheWholeBatch) {
 
 TEST(BatchReducer, OneProcessAmongOneIsOneAlone) {
   struct Alone : ops::BatchReducer {
-    void add(at::Tensor&) override {}
+    void all_reduce(at::Tensor&) override {}
   };
   const auto norm = nn::make_norm(nn::UnifiedNormOptions{}, 8), other = nn::make_norm(nn::UnifiedNormOptions{}, 8);
   nn::use_batch_reducer(*other, std::make_shared<Alone>());

@@ -108,7 +108,7 @@ const std::vector<TextCase>& text_cases() {
 
 TEST(TextWeights, GoOutAndComeBackBitForBit) {
   for (const TextCase& each : text_cases()) {
-    SCOPED_TRACE(std::string(each.name) + " as " + std::string(io::word(each.source)));
+    SCOPED_TRACE(std::string(each.name) + " as " + std::string(io::to_string(each.source)));
     const test::TemporaryDirectory folder;
     const TextModel source = text_model(each.name, each.settings), target = text_model(each.name, each.settings);
     const io::TensorMap exported = export_weights(source.saved(), each.source);
@@ -130,7 +130,7 @@ TEST(TextWeights, GoOutAndComeBackBitForBit) {
 TEST(TextWeights, SharedTablesAreFoundUnderAnyOfTheirNames) {
   int64_t groups = 0;
   for (const TextCase& each : text_cases()) {
-    SCOPED_TRACE(std::string(each.name) + " as " + std::string(io::word(each.source)));
+    SCOPED_TRACE(std::string(each.name) + " as " + std::string(io::to_string(each.source)));
     const test::TemporaryDirectory folder;
     const TextModel source = text_model(each.name, each.settings);
     const io::TensorMap before = io::state_dict(*source.model), exported = export_weights(source.saved(), each.source);

@@ -213,7 +213,7 @@ const std::vector<FamilyCase> kFamilies = {
 
 TEST(WeightImport, EveryFamilyGoesOutAndComesBackBitForBit) {
   for (const FamilyCase& each : kFamilies) {
-    SCOPED_TRACE(std::string(each.name) + " as " + std::string(io::word(each.source)));
+    SCOPED_TRACE(std::string(each.name) + " as " + std::string(io::to_string(each.source)));
     const test::TemporaryDirectory folder;
     const SmallModel source = model_with(each.name, each.settings), target = model_with(each.name, each.settings);
     const io::TensorMap exported = export_weights({source.plan, io::state_dict(*source.model)}, each.source);
@@ -270,7 +270,8 @@ TEST(WeightExport, RefusesWhatTheOtherCodeDoesNotCompute) {
     const SavedModel saved{model.plan, io::state_dict(*model.model)};
     for (const io::NameSource source : each.sources) {
       const std::string said = test::thrown_message<io::Error>([&] { export_weights(saved, source); });
-      EXPECT_NE(said.find(each.key), std::string::npos) << each.model << " as " << io::word(source) << ": " << said;
+      EXPECT_NE(said.find(each.key), std::string::npos)
+          << each.model << " as " << io::to_string(source) << ": " << said;
       EXPECT_NE(said.find("`--names cachet`"), std::string::npos) << said;
     }
     EXPECT_EQ(usual_names(model.plan), cachet) << each.model;
@@ -283,7 +284,7 @@ TEST(WeightExport, RefusesWhatTheOtherCodeDoesNotCompute) {
 TEST(WeightImport, EveryPlainBackboneFillsItsCachedTwin) {
   for (const FamilyCase& each : kFamilies) {
     if (each.settings.back() != "model.classes=5") continue;  // not the plain one
-    SCOPED_TRACE(std::string(each.name) + " as " + std::string(io::word(each.source)));
+    SCOPED_TRACE(std::string(each.name) + " as " + std::string(io::to_string(each.source)));
     const test::TemporaryDirectory folder;
     Settings cached = each.settings;
     cached.insert(cached.end(), {"model.cache.kind=grc", "model.norm.kind=un"});
@@ -362,7 +363,7 @@ TEST(ModelFolder, ExportsWhatWasImportedBitForBit) {
   EXPECT_EQ(test::read_bytes(folder / "back.safetensors"), test::read_bytes(path));
   for (const io::NameSource other :
        {io::NameSource::pvt, io::NameSource::swin, io::NameSource::t2t, io::NameSource::grc})
-    EXPECT_THROW(export_weights(model, other), io::Error) << io::word(other);
+    EXPECT_THROW(export_weights(model, other), io::Error) << io::to_string(other);
 }
 
 TEST(ModelFolder, RefusesDamageAndOthersFolders) {

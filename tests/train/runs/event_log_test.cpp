@@ -11,6 +11,7 @@
 #include "cachet/io/files/read_file.h"
 #include "cachet/train/checkpoints/manifest.h"
 #include "cachet/train/checkpoints/train_state.h"
+#include "cachet/train/runs/run_summary.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
 

@@ -66,7 +66,7 @@ TEST(RunDescription, EveryFormOfAMetricIsReadAsItWasWritten) {
   RunDescription run;
   for (const ValueForm form : {ValueForm::number, ValueForm::percent, ValueForm::fixed, ValueForm::whole,
                                ValueForm::count, ValueForm::rate, ValueForm::duration})
-    run.metrics.push_back({std::string(report::word(form)), "title", form});
+    run.metrics.push_back({std::string(report::to_string(form)), "title", form});
   const auto read = run_description_from_json(to_json(run));
   ASSERT_TRUE(read);
   expect_same_description(*read, run);

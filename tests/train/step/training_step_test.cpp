@@ -98,8 +98,8 @@ StepSummary take_step(StepTask& task, double clip_norm = 0,
   options.optimizer.weight_decay = 0.01;
   options.train.clip_norm = clip_norm;
   TrainingStep step(task, options, std::move(processes));
-  const auto stream = task.training_batches(0, 0);
-  return step.run(*stream, task.batches_per_epoch(), {0.1});
+  const auto batches = task.training_batches(0, 0);
+  return step.run(*batches, task.batches_per_epoch(), {0.1});
 }
 
 double mean_of(const StepSummary& result, const std::string& name) { return means(result.sums).find(name).value(); }
@@ -219,8 +219,8 @@ TEST(TrainingStep, AStepThatHasFewerMicroBatchesEnds) {
   task.parts = {{0, 12}};
   Options options;
   TrainingStep step(task, options);
-  const auto stream = task.training_batches(0, 0);
-  EXPECT_EQ(test::thrown_message<std::runtime_error>([&] { step.run(*stream, 2, {0.1}); }),
+  const auto batches = task.training_batches(0, 0);
+  EXPECT_EQ(test::thrown_message<std::runtime_error>([&] { step.run(*batches, 2, {0.1}); }),
             "the training data ended before the epoch did");
 }
 

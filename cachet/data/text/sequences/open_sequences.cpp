@@ -1,3 +1,5 @@
+#include "cachet/data/text/sequences/open_sequences.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +10,6 @@
 #include "cachet/data/sample_groups.h"
 #include "cachet/data/subset.h"
 #include "cachet/data/text/sequences/sequence_kinds.h"
-#include "cachet/data/text/sequences/sequence_options.h"
 #include "cachet/io/error.h"
 
 namespace cachet::data {

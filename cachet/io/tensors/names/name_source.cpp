@@ -114,7 +114,7 @@ NameSource backbone_source_of_ours(const TensorMap& inner) {
 
 }  // namespace
 
-std::string_view word(NameSource source) {
+std::string_view to_string(NameSource source) {
   return std::ranges::find(kWords, source, &std::pair<std::string_view, NameSource>::second)->first;
 }
 

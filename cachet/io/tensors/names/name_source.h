@@ -23,7 +23,8 @@ enum class NameSource {
   fairseq,         // translation models of facebookresearch/fairseq
 };
 
-std::string_view word(NameSource source);  // "pvt"
+std::string_view to_string(NameSource source);  // "pvt"
+[[deprecated("to_string")]] inline std::string_view word(NameSource source) { return to_string(source); }
 const std::vector<std::string_view>& name_source_words();
 std::optional<NameSource> name_source(std::string_view word);
 

@@ -9,6 +9,7 @@
 #include "cachet/data/text/encoders/subword_tables.h"
 #include "cachet/data/text/encoders/subword_training.h"
 #include "cachet/data/text/sequences/imdb.h"
+#include "cachet/data/text/sequences/open_sequences.h"
 #include "cachet/data/text/sequences/sequence_kinds.h"
 #include "cachet/io/digests/sha256.h"
 #include "cachet/io/error.h"

@@ -9,6 +9,7 @@
 
 #include "cachet/data/text/listops/listops_file.h"
 #include "cachet/data/text/sequences/matching_maker.h"
+#include "cachet/data/text/sequences/open_sequences.h"
 #include "cachet/data/text/sequences/sequence_kinds.h"
 #include "cachet/data/text/text_overlap.h"
 #include "cachet/io/error.h"

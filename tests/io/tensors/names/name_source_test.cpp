@@ -181,7 +181,7 @@ TEST(NameSource, SwinsConstantsAreMadeAgain) {
 }
 
 TEST(NameSource, WordsNameThem) {
-  for (const std::string_view each : name_source_words()) EXPECT_EQ(word(*name_source(each)), each);
+  for (const std::string_view each : name_source_words()) EXPECT_EQ(to_string(*name_source(each)), each);
   EXPECT_FALSE(name_source("keras").has_value());
 }
 

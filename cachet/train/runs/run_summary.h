@@ -1,0 +1,14 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "cachet/train/runs/event_log.h"
+
+namespace cachet::train {
+
+/// Writes the evaluations as a table, a line each: step, epoch, the metrics, and what was measured of training since
+/// the evaluation before.
+void write_summary(const std::filesystem::path& path, const std::vector<Event>& events);
+
+}  // namespace cachet::train
