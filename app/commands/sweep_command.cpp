@@ -12,7 +12,7 @@
 #include "app/output/failure.h"
 #include "app/output/text_output.h"
 #include "app/training/shared_series.h"
-#include "app/training/training.h"
+#include "app/training/training_run.h"
 #include "cachet/io/files/atomic_file.h"
 #include "cachet/io/files/folder_lock.h"
 #include "cachet/io/files/folder_path.h"

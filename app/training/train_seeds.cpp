@@ -11,7 +11,7 @@
 #include "app/output/failure.h"
 #include "app/output/text_output.h"
 #include "app/training/shared_series.h"
-#include "app/training/training.h"
+#include "app/training/training_run.h"
 #include "cachet/io/files/atomic_file.h"
 #include "cachet/report/page/html.h"
 #include "cachet/report/program_name.h"

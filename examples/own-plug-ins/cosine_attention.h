@@ -3,8 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/rsqrt.h>
-#include <cachet/nn/attention/attention_options.h>
-#include <cachet/nn/attention/functions/softmax_attention.h>
+#include <cachet/layers.h>
 
 #include <cmath>
 

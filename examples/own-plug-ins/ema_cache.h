@@ -3,8 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
-#include <cachet/nn/cache/cache_options.h>
-#include <cachet/ops/tokens/resize_tokens.h>
+#include <cachet/layers.h>
 
 /// The exponential moving average of the mean sample of each training step: the layer's tokens, interpolated to the
 /// cache's length, without gates. Its options have the members that the layer around a cache reads.
@@ -23,7 +22,7 @@ class EmaCache : public cachet::nn::Cloneable<EmaCache, cachet::nn::Cache> {
   EmaCache(const EmaCacheOptions& options, int64_t dim, int64_t model_tokens)
       : Cloneable("EmaCache"), momentum_(options.momentum) {
     const int64_t width = cachet::nn::cache_dim(options.ratio, dim);
-    tokens_ = register_buffer("tokens", at::zeros({1, options.length.value_or(model_tokens), width}));
+    tokens_ = register_buffer(kTokens, at::zeros({1, options.length.value_or(model_tokens), width}));
   }
 
   // Memory attention reads the cache as it stood before the step. Evaluation stores nothing.
@@ -55,7 +54,7 @@ class EmaCache : public cachet::nn::Cloneable<EmaCache, cachet::nn::Cache> {
 inline constinit const cachet::nn::CacheKind<EmaCacheOptions> EmaCacheOptions::kKind{
     .name = "ema",
     .read =
-        [](const cachet::config::View& table, cachet::nn::Streams) {
+        [](const cachet::config::View& table, cachet::nn::Sessions) {
           EmaCacheOptions o;
           o = cachet::nn::with_layer(o, cachet::nn::read_cached_layer(table, cachet::nn::layer_of(o)));
           o.momentum = table.real("momentum", o.momentum, {0.0, 1.0});

@@ -1,7 +1,7 @@
 // A norm, a cache and an attention function of your own. Recipes name them as they name the library's, and each
 // subcommand works with them: train, resume, eval, analyze, summary.
-#include <cachet/cachet.h>
 #include <cachet/command_line.h>
+#include <cachet/layers.h>
 
 #include "cosine_attention.h"
 #include "ema_cache.h"

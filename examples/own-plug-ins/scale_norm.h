@@ -3,7 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/rsqrt.h>
-#include <cachet/nn/norm/norm_options.h>
+#include <cachet/layers.h>
 
 #include <cmath>
 

@@ -5,10 +5,9 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randn.h>
-#include <cachet/cachet.h>
 #include <cachet/command_line.h>
-#include <cachet/models/model.h>
-#include <cachet/tasks/task_kinds.h>
+#include <cachet/layers.h>
+#include <cachet/training.h>
 
 #include <optional>
 
@@ -55,8 +54,8 @@ class DiscNet : public nn::Cloneable<DiscNet, models::Model> {
   }
 
  private:
-  nn::Part<nn::Linear> embed_, head_;
-  nn::Part<nn::Attention> attention_;
+  nn::Submodule<nn::Linear> embed_, head_;
+  nn::Submodule<nn::Attention> attention_;
 };
 
 class DiscTask : public tasks::Task {
@@ -68,8 +67,8 @@ class DiscTask : public tasks::Task {
   int64_t batches_per_epoch() const override { return whole_batches() * training_.shard.parts; }
   int64_t evaluation_size() const override { return kEvaluated; }
 
-  std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override {
-    return std::make_unique<Stream>(*this, epoch, first_batch);
+  std::unique_ptr<train::TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) override {
+    return std::make_unique<Batches>(*this, epoch, first_batch);
   }
 
   train::Metrics evaluate(const train::EvaluationProgress& progress) override {
@@ -80,8 +79,8 @@ class DiscTask : public tasks::Task {
   }
 
  private:
-  struct Stream : train::TrainingStream {
-    Stream(DiscTask& task, int64_t epoch, int64_t first)
+  struct Batches : train::TrainingBatches {
+    Batches(DiscTask& task, int64_t epoch, int64_t first)
         : task(task), next(epoch * task.batches_per_epoch() + first), end((epoch + 1) * task.batches_per_epoch()) {}
     bool fetch() override {
       if (next == end) return false;

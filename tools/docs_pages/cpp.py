@@ -1,6 +1,6 @@
 """The reference of C++: what Doxygen reads out of the public headers, a page for each folder of them.
 
-Public are the headers that cachet/cachet.h or a program of examples/ names, and those that they include. A comment after a declaration
+Public are the headers that an umbrella header (cachet/*.h) or a program of examples/ names, and those that they include. A comment after a declaration
 on the same line, // with two slashes, belongs to the declaration.
 """
 
@@ -37,10 +37,10 @@ def includes(path):
 
 def public_headers(root):
     """Paths below the root, by folder and name."""
-    first = includes(root / "cachet/cachet.h")
-    for program in sorted((root / "examples").rglob("*.cpp")):
+    first = []
+    for program in [*sorted((root / "cachet").glob("*.h")), *sorted((root / "examples").rglob("*.cpp"))]:
         first += includes(program)
-    headers = {name for name in first if name != "cachet/cachet.h"}
+    headers = {name for name in first if name.count("/") > 1}  # not the umbrella headers themselves
     for name in list(headers):
         headers.update(includes(root / name))
     return sorted(headers, key=lambda name: name.rpartition("/")[::2])

@@ -1,4 +1,4 @@
-#include "app/training/training.h"
+#include "app/training/training_run.h"
 
 #include <algorithm>
 #include <array>
