@@ -23,7 +23,7 @@ FULL = os.environ.get("CACHET_ROBUSTNESS") == "full"
 ONLY = os.environ.get("CACHET_EXPORT_CASES", "")
 PYTHONS = [path for path in os.environ.get("CACHET_OPENVINO_PYTHONS", "").split(":") if path]
 CLASSIFY = os.environ.get("CACHET_CLASSIFY")
-FORKED = os.environ.get("CACHET_FORKED_COMMANDS")
+FORKED = command.FORKED
 RESULTS = os.environ.get("CACHET_EXPORT_RESULTS")
 
 # The largest difference of a probability, of the score of a detection, or of the mean loss of a text's tokens. f32: sums that are added up

@@ -7,12 +7,13 @@ import tempfile
 
 
 class ForkedCommands:
-    """Runs commands with so many threads as `command.run` does, through the program forked_commands."""
+    """Runs commands as `command.run` does, through the program forked_commands: with so many threads, or with as many as the
+    environment says."""
 
-    def __init__(self, program, threads):
+    def __init__(self, program, threads=None):
         self.scratch = tempfile.TemporaryDirectory()
         # OpenMP reads these when the program starts. Threads that wait for each other sleep: other cases have work for the cores.
-        variables = {"OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive"}
+        variables = {"OMP_WAIT_POLICY": "passive", **({"OMP_NUM_THREADS": str(threads)} if threads else {})}
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **variables})
 
     def run(self, *words, cwd, timeout=300, stdin=""):
