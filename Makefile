@@ -79,8 +79,9 @@ docs:  ## build the site of docs/ in build/docs; warnings and links to nothing a
 	@tools/setup --docs
 	tools/docs
 
-tutorials: build  ## run the commands of each tutorial of docs/ as they are written; ONLY=your-text
-	tools/run-tutorial $(if $(ONLY),docs/tutorials/$(ONLY).md,$(wildcard docs/tutorials/*.md))
+tutorials: build  ## run the commands of each tutorial of docs/ as written; ONLY=your-text
+	cmake --install $(BUILD) --prefix build/installed >/dev/null
+	tools/run-tutorial --command build/installed/bin/cachet $(if $(ONLY),docs/tutorials/$(ONLY).md,$(wildcard docs/tutorials/*.md))
 
 install: build  ## install the command, the library and its CMake package to PREFIX
 	cmake --install $(BUILD) --prefix $(PREFIX)
