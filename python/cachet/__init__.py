@@ -8,10 +8,10 @@ from cachet import _build, _library
 
 _library.load()
 
-from cachet import ops  # noqa: E402  the operators have to be registered first
+from cachet import nn, ops  # noqa: E402  the operators have to be registered first
 
 __version__ = _build.VERSION
 #: For CMake: `find_package(cachet)` finds the C++ library in this prefix.
 cmake_prefix_path = str(_library.FOLDER)
 
-__all__ = ["__version__", "cmake_prefix_path", "ops"]
+__all__ = ["__version__", "cmake_prefix_path", "nn", "ops"]

@@ -1,0 +1,26 @@
+"""Layers: torch.nn.Modules over the operators, with the names of parameters and buffers that the C++ layers have.
+
+A state dict goes from one language to the other. `half()` and `to(torch.bfloat16)` cast parameters. Statistics,
+counters and caches stay float32 or wider: averages over thousands of steps do not survive eight bits of mantissa.
+"""
+from __future__ import annotations
+
+from cachet.nn._attention import CachedAttention, MultiHeadAttention
+from cachet.nn._caches import Cache, FifoCache, GatedRecurrentCache, Layout
+from cachet.nn._layers import Linear
+from cachet.nn._norms import MABN, PowerNorm, UnifiedNorm
+from cachet.nn._state import StateModule
+
+__all__ = [
+    "MABN",
+    "Cache",
+    "CachedAttention",
+    "FifoCache",
+    "GatedRecurrentCache",
+    "Layout",
+    "Linear",
+    "MultiHeadAttention",
+    "PowerNorm",
+    "StateModule",
+    "UnifiedNorm",
+]

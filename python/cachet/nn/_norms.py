@@ -1,0 +1,170 @@
+"""Norms that need no statistics of their input at inference."""
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from cachet import ops
+from cachet.nn._state import StateModule
+
+
+def _affine(x: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
+    # Weights may be stored narrow; the map is not, and is no narrower than what it maps.
+    wide = torch.promote_types(torch.promote_types(scale.dtype, torch.float32), x.dtype)
+    return ops.scale_shift(x, scale.to(wide), shift.to(wide))
+
+
+class _WindowNorm(StateModule):
+    """What UnifiedNorm and MABN have in common: the operator unified_norm, with other settings."""
+
+    statistics: Tensor
+    counters: Tensor
+
+    def __init__(self, channels: int, settings: ops.UnifiedNormSettings) -> None:
+        super().__init__()
+        self.channels, self.settings = channels, settings
+        self.weight = nn.Parameter(torch.ones(channels))
+        self.bias = nn.Parameter(torch.zeros(channels))
+        state = ops.initial_unified_norm_state(channels, settings)
+        self.register_buffer("statistics", state.statistics)
+        self.register_buffer("counters", state.counters)
+
+    def forward(self, x: Tensor, padding: Tensor | None = None) -> Tensor:
+        """Normalizes tokens; in training, this is one step of the state.
+
+        Args:
+            x: (…, C), floating.
+            padding: (…) bool, True = padding, kept out of the statistics.
+
+        Returns:
+            The shape and dtype of x. What stands at padded places is not defined.
+
+        Raises:
+            RuntimeError: shapes or dtypes do not agree.
+        """
+        if not self.training:
+            return _affine(x, *self.inference_affine())
+        self._check_writable("unified_norm")
+        state = ops.UnifiedNormState(self.statistics, self.counters)
+        return ops.unified_norm(x, self.weight, self.bias, state, self.settings, padding=padding).output
+
+    def inference_affine(self) -> tuple[Tensor, Tensor]:
+        """Scale and shift (C) that evaluation applies to each channel."""
+        return self.weight * torch.rsqrt(self.statistics[0] + self.settings.eps), self.bias
+
+    def restart_warmup(self) -> None:
+        """Starts the warm-up again, for fine-tuning. Statistics stay."""
+        self.counters[0] = 0
+
+    def extra_repr(self) -> str:
+        """The channels and the settings."""
+        return f"{self.channels}, {self.settings}"
+
+
+class UnifiedNorm(_WindowNorm):
+    """Unified normalization: arXiv 2208.01313.
+
+    In training each forward pass is one step of the state; in evaluation it is the affine map
+    y = x·w / √(σ²_running + ε) + b, which the next layer can absorb.
+
+    Args:
+        channels: C.
+        settings: see cachet.ops.UnifiedNormSettings; None: those of the paper.
+
+    Parameters weight, bias (C); buffers statistics, counters (cachet.ops.UnifiedNormState).
+    """
+
+    def __init__(self, channels: int, settings: ops.UnifiedNormSettings | None = None) -> None:
+        super().__init__(channels, settings or ops.UnifiedNormSettings())
+
+
+class MABN(_WindowNorm):
+    """Moving average batch normalization (arXiv 2001.06838), as the published code of unified normalization has it.
+
+    Args:
+        channels: C.
+        window: steps in both means.
+        momentum: of the running statistic.
+        eps: added to the statistic.
+        warmup: steps on the batch's own statistic.
+    """
+
+    def __init__(
+        self, channels: int, *, window: int = 16, momentum: float = 0.98, eps: float = 1e-5, warmup: int = 100
+    ) -> None:
+        super().__init__(
+            channels,
+            ops.UnifiedNormSettings(
+                forward_window=window,
+                backward_window=window,
+                forward_momentum=momentum,
+                backward_momentum=0.0,
+                eps=eps,
+                warmup=warmup,
+                filter_outliers=False,
+                forward_mean="arithmetic",
+                official=True,
+                rescale=True,
+            ),
+        )
+
+
+class PowerNorm(StateModule):
+    """Power normalization: Shen et al., arXiv 2003.07845.
+
+    In training each forward pass is one step of the state. Without group scaling (PN* of arXiv 2208.01313), evaluation
+    is an affine map.
+
+    Args:
+        channels: C.
+        settings: see cachet.ops.PowerNormSettings; None: those of the paper.
+        group_scaling: x / √(mean of x² over a token's channels + ε) first, in evaluation too.
+
+    Parameters weight, bias (C); buffers statistics, counters (cachet.ops.PowerNormState).
+    """
+
+    statistics: Tensor
+    counters: Tensor
+
+    def __init__(
+        self, channels: int, settings: ops.PowerNormSettings | None = None, *, group_scaling: bool = True
+    ) -> None:
+        super().__init__()
+        self.channels, self.settings, self.group_scaling = channels, settings or ops.PowerNormSettings(), group_scaling
+        self.weight = nn.Parameter(torch.ones(channels))
+        self.bias = nn.Parameter(torch.zeros(channels))
+        state = ops.initial_power_norm_state(channels)
+        self.register_buffer("statistics", state.statistics)
+        self.register_buffer("counters", state.counters)
+
+    def forward(self, x: Tensor, padding: Tensor | None = None) -> Tensor:
+        """Normalizes tokens; in training, this is one step of the state.
+
+        Args:
+            x: (…, C), floating, with a leading dimension.
+            padding: (…) bool, True = padding, kept out of the statistics.
+
+        Returns:
+            The shape and dtype of x. What stands at padded places is not defined.
+
+        Raises:
+            RuntimeError: shapes or dtypes do not agree.
+        """
+        if self.group_scaling:
+            x = torch.rms_norm(x, (x.shape[-1],), None, self.settings.eps)
+        if not self.training:
+            scale = self.weight * torch.rsqrt(self.statistics[0] + self.settings.eps)
+            return _affine(x, scale, self.bias)
+        self._check_writable("power_norm")
+        state = ops.PowerNormState(self.statistics, self.counters)
+        return ops.power_norm(x, self.weight, self.bias, state, self.settings, padding=padding).output
+
+    def inference_affine(self) -> tuple[Tensor, Tensor] | None:
+        """Scale and shift (C) that evaluation applies; None with group scaling, which reads the input."""
+        if self.group_scaling:
+            return None
+        return self.weight * torch.rsqrt(self.statistics[0] + self.settings.eps), self.bias
+
+    def extra_repr(self) -> str:
+        """The channels and the settings."""
+        return f"{self.channels}, {self.settings}, group_scaling={self.group_scaling}"
