@@ -16,30 +16,45 @@ namespace {
 
 using at::Tensor;
 
+// --- what both passes use --------------------------------------------------------------------------------------------
+
+/// A thread's part of a pass: what it reads, and the numbers that it reuses from head to head.
+struct PassTask {
+  PassTask(const KernelAttentionCall& call, const KernelBlocks& blocks, const std::vector<Tensor>& weights)
+      : call(call),
+        blocks(blocks),
+        queries(weights, call.units, call.q.size(3), blocks.block, blocks.features),
+        keys(weights, call.units, call.k.size(3), blocks.block, blocks.features),
+        values(blocks.block, blocks.width + 1),
+        state(blocks.width + 1, blocks.features),
+        meetings(kInner, kInner),
+        before(blocks) {}
+
+  const KernelAttentionCall& call;
+  const KernelBlocks& blocks;
+  BlockFeatures queries, keys;
+  RowBuffer values, state, meetings;
+  InnerSums before;
+  BlockProduct product;
+};
+
 // --- forward ---------------------------------------------------------------------------------------------------------
 
 template <class T>
-class ForwardTask {
+class ForwardTask : PassTask {
  public:
   ForwardTask(const KernelAttentionCall& call, const KernelBlocks& blocks, const std::vector<Tensor>& weights)
-      : call_(call),
-        blocks_(blocks),
-        queries_(weights, call.units, call.q.size(3), blocks.block, blocks.features),
-        keys_(weights, call.units, call.k.size(3), blocks.block, blocks.features),
-        values_(blocks.block, blocks.width + 1),
+      : PassTask(call, blocks, weights),
         totals_(blocks.block, blocks.width),
         totals_of_ones_(blocks.block, 1),
-        state_(blocks.width + 1, blocks.features),
-        across_(blocks.features, blocks.width),
-        meetings_(kInner, kInner),
-        before_(blocks) {}
+        across_(blocks.features, blocks.width) {}
 
   void run(int64_t task, const KernelAttended& out) {
-    const KernelHead<T> head(call_, blocks_, task);
+    const KernelHead<T> head(call, blocks, task);
     y_ = one_head<T>(out.output, task);
-    divisors_ = mutable_data<float>(out.divisors) + task * blocks_.queries;
-    float* states = mutable_data<float>(out.states) + task * out.states.size(2) * blocks_.features;
-    if (call_.causal)
+    divisors_ = mutable_data<float>(out.divisors) + task * blocks.queries;
+    float* states = mutable_data<float>(out.states) + task * out.states.size(2) * blocks.features;
+    if (call.causal)
       causal(head, states);
     else
       bidirectional(head, states);
@@ -47,42 +62,42 @@ class ForwardTask {
 
  private:
   void bidirectional(const KernelHead<T>& head, float* states) {
-    const Matrix state = Matrix::dense(states, blocks_.width + 1, blocks_.features);
+    const Matrix state = Matrix::dense(states, blocks.width + 1, blocks.features);
     clear_sums(state);
-    blocks_.for_each(blocks_.keys, [&](BlockRows rows) {
-      const Matrix features = keys_.compute(head.k, head.number, rows, head.padding_of(rows));
-      load_values(head, rows, values_);
-      product_(state, values_.matrix().t(), features, /*add=*/true);
+    blocks.for_each(blocks.keys, [&](BlockRows rows) {
+      const Matrix features = keys.compute(head.k, head.number, rows, head.padding_of(rows));
+      load_values(head, rows, values);
+      product(state, values.matrix().t(), features, /*add=*/true);
     });
     across_.transpose(numerators(state));
-    blocks_.for_each(blocks_.queries, [&](BlockRows rows) {
-      const Matrix features = queries_.compute(head.q, head.number, rows, nullptr);
-      product_(totals_.matrix(), features, across_.matrix());
+    blocks.for_each(blocks.queries, [&](BlockRows rows) {
+      const Matrix features = queries.compute(head.q, head.number, rows, nullptr);
+      product(totals_.matrix(), features, across_.matrix());
       kernels::dot_rows(features.data, denominators(state), /*add=*/false, totals_of_ones_.data(), shape_of(features));
       divide(rows);
     });
   }
 
   void causal(const KernelHead<T>& head, float* stored) {
-    clear_sums(state_.matrix());
-    blocks_.for_each(blocks_.queries, [&](BlockRows rows) {
-      const Matrix q = queries_.compute(head.q, head.number, rows, nullptr);
-      const Matrix k = keys_.compute(head.k, head.number, rows, head.padding_of(rows));
-      load_values(head, rows, values_);
-      stored = std::copy_n(state_.data(), (blocks_.width + 1) * blocks_.features, stored);
-      before_.before(
-          product_, state_.matrix(), [&](int64_t i) { return values_.rows(i * kInner, kInner); },
+    clear_sums(state.matrix());
+    blocks.for_each(blocks.queries, [&](BlockRows rows) {
+      const Matrix q = queries.compute(head.q, head.number, rows, nullptr);
+      const Matrix k = keys.compute(head.k, head.number, rows, head.padding_of(rows));
+      load_values(head, rows, values);
+      stored = std::copy_n(state.data(), (blocks.width + 1) * blocks.features, stored);
+      before.before(
+          product, state.matrix(), [&](int64_t i) { return values.rows(i * kInner, kInner); },
           [&](int64_t i) { return k.block_of_rows(i * kInner, kInner); });
       for (int64_t first = 0, i = 0; first < rows.count; first += kInner, ++i) {
         const Matrix own = q.block_of_rows(first, kInner), totals = totals_.rows(first, kInner);
-        product_(meetings_.matrix(), own, k.block_of_rows(first, kInner).t());
-        kernels::clear_above_diagonal(meetings_.data(), kInner);
-        product_(totals, own, numerators(before_[i]).t());
-        product_(totals, meetings_.matrix(), values_.rows(first, kInner).block_of_columns(0, blocks_.width),
-                 /*add=*/true);
+        product(meetings.matrix(), own, k.block_of_rows(first, kInner).t());
+        kernels::clear_above_diagonal(meetings.data(), kInner);
+        product(totals, own, numerators(before[i]).t());
+        product(totals, meetings.matrix(), values.rows(first, kInner).block_of_columns(0, blocks.width),
+                /*add=*/true);
         float* of_ones = totals_of_ones_.rows(first, kInner).data;
-        kernels::dot_rows(own.data, denominators(before_[i]), /*add=*/false, of_ones, shape_of(own));
-        kernels::dot_rows(meetings_.data(), nullptr, /*add=*/true, of_ones, shape_of(meetings_.matrix()));
+        kernels::dot_rows(own.data, denominators(before[i]), /*add=*/false, of_ones, shape_of(own));
+        kernels::dot_rows(meetings.data(), nullptr, /*add=*/true, of_ones, shape_of(meetings.matrix()));
       }
       divide(rows);
     });
@@ -90,23 +105,18 @@ class ForwardTask {
 
   void clear_sums(const Matrix& sums) const {
     float* ones = std::fill_n(sums.data, (sums.rows - 1) * sums.columns, 0.0f);
-    std::fill_n(ones, sums.columns, static_cast<float>(call_.key_eps));
+    std::fill_n(ones, sums.columns, static_cast<float>(call.key_eps));
   }
 
   void divide(BlockRows rows) {
     const HeadRows<T> y = y_.block(rows);
-    kernels::divide_totals(totals_.data(), totals_of_ones_.data(), static_cast<float>(call_.eps), y.data,
-                           divisors_ + rows.first, {rows.count, blocks_.width, y.stride});
+    kernels::divide_totals(totals_.data(), totals_of_ones_.data(), static_cast<float>(call.eps), y.data,
+                           divisors_ + rows.first, {rows.count, blocks.width, y.stride});
   }
 
-  const KernelAttentionCall& call_;
-  const KernelBlocks& blocks_;
   HeadRows<T> y_{};
   float* divisors_ = nullptr;
-  BlockFeatures queries_, keys_;
-  RowBuffer values_, totals_, totals_of_ones_, state_, across_, meetings_;
-  InnerSums before_;
-  BlockProduct product_;
+  RowBuffer totals_, totals_of_ones_, across_;
 };
 
 // --- backward --------------------------------------------------------------------------------------------------------
@@ -114,61 +124,54 @@ class ForwardTask {
 //   ∂φ(q_i) = Sᵀτ_i,  ∂φ(k_j) = Dᵀ[v_j, 1],  ∂v_j = Dφ(k_j), without the row of ones
 
 template <class T>
-class BackwardTask {
+class BackwardTask : PassTask {
  public:
   BackwardTask(const KernelAttentionCall& call, const KernelBlocks& blocks, const std::vector<Tensor>& weights)
-      : call_(call),
-        blocks_(blocks),
-        queries_(weights, call.units, call.q.size(3), blocks.block, blocks.features),
-        keys_(weights, call.units, call.k.size(3), blocks.block, blocks.features),
-        values_(blocks.block, blocks.width + 1),
+      : PassTask(call, blocks, weights),
         d_totals_(blocks.block, blocks.width + 1),
         d_values_(blocks.block, blocks.width),
         d_queries_(blocks.block, blocks.features),
         d_keys_(blocks.block, blocks.features),
-        state_(blocks.width + 1, blocks.features),
         d_state_(blocks.width + 1, blocks.features),
         d_across_(blocks.features, blocks.width),
-        meetings_(kInner, kInner),
         d_meetings_(kInner, kInner),
-        before_(blocks),
         behind_(blocks) {}
 
   /// d_weights: of this task, zero before.
   void run(int64_t task, const Tensor& grad, const KernelAttended& forward, const KernelAttentionGradients& out,
            const std::vector<Matrix>& d_weights) {
-    const KernelHead<T> head(call_, blocks_, task);
+    const KernelHead<T> head(call, blocks, task);
     d_weights_ = d_weights;
     dq_ = one_head<T>(out.q, task), dk_ = one_head<T>(out.k, task), dv_ = one_head<T>(out.v, task);
     grad_ = one_head<T>(grad, task), y_ = one_head<T>(forward.output, task);
-    divisors_ = data<float>(forward.divisors) + task * blocks_.queries;
+    divisors_ = data<float>(forward.divisors) + task * blocks.queries;
     d_state_.clear_from(0);
-    const int64_t stored = forward.states.size(2) / (blocks_.width + 1);
+    const int64_t stored = forward.states.size(2) / (blocks.width + 1);
     float* states = const_cast<float*>(data<float>(forward.states)) + task * stored * state_size();  // to be read
-    if (call_.causal)
+    if (call.causal)
       causal(head, states, stored);
     else
       bidirectional(head, states);
   }
 
  private:
-  int64_t state_size() const { return (blocks_.width + 1) * blocks_.features; }
+  int64_t state_size() const { return (blocks.width + 1) * blocks.features; }
 
   void bidirectional(const KernelHead<T>& head, float* states) {
-    const Matrix state = Matrix::dense(states, blocks_.width + 1, blocks_.features);
-    blocks_.for_each(blocks_.queries, [&](BlockRows rows) {
-      const Matrix features = queries_.compute(head.q, head.number, rows, nullptr);
+    const Matrix state = Matrix::dense(states, blocks.width + 1, blocks.features);
+    blocks.for_each(blocks.queries, [&](BlockRows rows) {
+      const Matrix features = queries.compute(head.q, head.number, rows, nullptr);
       undivide(rows);
-      product_(d_state_.matrix(), d_totals_.matrix().t(), features, /*add=*/true);
-      product_(d_queries_.matrix(), d_totals_.matrix(), state);
-      queries_.backward(d_queries_.matrix(), dq_, d_weights_);
+      product(d_state_.matrix(), d_totals_.matrix().t(), features, /*add=*/true);
+      product(d_queries_.matrix(), d_totals_.matrix(), state);
+      queries.backward(d_queries_.matrix(), dq_, d_weights_);
     });
     d_across_.transpose(numerators(d_state_.matrix()));
-    blocks_.for_each(blocks_.keys, [&](BlockRows rows) {
-      const Matrix features = keys_.compute(head.k, head.number, rows, head.padding_of(rows));
-      load_values(head, rows, values_);
-      product_(d_keys_.matrix(), values_.matrix(), d_state_.matrix());
-      product_(d_values_.matrix(), features, d_across_.matrix());
+    blocks.for_each(blocks.keys, [&](BlockRows rows) {
+      const Matrix features = keys.compute(head.k, head.number, rows, head.padding_of(rows));
+      load_values(head, rows, values);
+      product(d_keys_.matrix(), values.matrix(), d_state_.matrix());
+      product(d_values_.matrix(), features, d_across_.matrix());
       finish_keys(head, rows);
     });
   }
@@ -176,21 +179,21 @@ class BackwardTask {
   // From the last block to the first, so that the gradient of each block's sums is there when its keys are reached.
   void causal(const KernelHead<T>& head, const float* states, int64_t stored) {
     for (int64_t number = stored; number-- > 0;) {
-      const int64_t first_row = number * blocks_.block;
-      const BlockRows rows{first_row, std::min(blocks_.block, blocks_.queries - first_row)};
-      const Matrix q = queries_.compute(head.q, head.number, rows, nullptr);
-      const Matrix k = keys_.compute(head.k, head.number, rows, head.padding_of(rows));
-      load_values(head, rows, values_);
+      const int64_t first_row = number * blocks.block;
+      const BlockRows rows{first_row, std::min(blocks.block, blocks.queries - first_row)};
+      const Matrix q = queries.compute(head.q, head.number, rows, nullptr);
+      const Matrix k = keys.compute(head.k, head.number, rows, head.padding_of(rows));
+      load_values(head, rows, values);
       undivide(rows);
-      std::copy_n(states + number * state_size(), state_size(), state_.data());
-      before_.before(
-          product_, state_.matrix(), [&](int64_t i) { return values_.rows(i * kInner, kInner); },
+      std::copy_n(states + number * state_size(), state_size(), state.data());
+      before.before(
+          product, state.matrix(), [&](int64_t i) { return values.rows(i * kInner, kInner); },
           [&](int64_t i) { return k.block_of_rows(i * kInner, kInner); });
       behind_.behind(
-          product_, d_state_.matrix(), [&](int64_t i) { return d_totals_.rows(i * kInner, kInner); },
+          product, d_state_.matrix(), [&](int64_t i) { return d_totals_.rows(i * kInner, kInner); },
           [&](int64_t i) { return q.block_of_rows(i * kInner, kInner); });
       for (int64_t first = 0, i = 0; first < rows.count; first += kInner, ++i) meet(q, k, first, i);
-      queries_.backward(d_queries_.matrix(), dq_, d_weights_);
+      queries.backward(d_queries_.matrix(), dq_, d_weights_);
       finish_keys(head, rows);
     }
   }
@@ -198,42 +201,38 @@ class BackwardTask {
   // Gradients of kInner queries and keys, which meet one by one and meet all others through sums.
   void meet(const Matrix& all_q, const Matrix& all_k, int64_t first, int64_t i) {
     const Matrix q = all_q.block_of_rows(first, kInner), k = all_k.block_of_rows(first, kInner);
-    const Matrix v = values_.rows(first, kInner), d_totals = d_totals_.rows(first, kInner);
+    const Matrix v = values.rows(first, kInner), d_totals = d_totals_.rows(first, kInner);
     const Matrix d_queries = d_queries_.rows(first, kInner), d_keys = d_keys_.rows(first, kInner);
     const Matrix d_values = d_values_.rows(first, kInner);
-    product_(meetings_.matrix(), q, k.t());
-    kernels::clear_above_diagonal(meetings_.data(), kInner);
-    product_(d_meetings_.matrix(), d_totals, v.t());
+    product(meetings.matrix(), q, k.t());
+    kernels::clear_above_diagonal(meetings.data(), kInner);
+    product(d_meetings_.matrix(), d_totals, v.t());
     kernels::clear_above_diagonal(d_meetings_.data(), kInner);
-    product_(d_queries, d_totals, before_[i]);
-    product_(d_queries, d_meetings_.matrix(), k, /*add=*/true);
-    product_(d_keys, v, behind_[i]);
-    product_(d_keys, d_meetings_.matrix().t(), q, /*add=*/true);
-    product_(d_values, k, numerators(behind_[i]).t());
-    product_(d_values, meetings_.matrix().t(), d_totals.block_of_columns(0, blocks_.width), /*add=*/true);
+    product(d_queries, d_totals, before[i]);
+    product(d_queries, d_meetings_.matrix(), k, /*add=*/true);
+    product(d_keys, v, behind_[i]);
+    product(d_keys, d_meetings_.matrix().t(), q, /*add=*/true);
+    product(d_values, k, numerators(behind_[i]).t());
+    product(d_values, meetings.matrix().t(), d_totals.block_of_columns(0, blocks.width), /*add=*/true);
   }
 
   void undivide(BlockRows rows) {
     const HeadRows<T> y = y_.block(rows), grad = grad_.block(rows);
     kernels::divide_totals_backward(y.data, divisors_ + rows.first, grad.data, grad.stride, d_totals_.data(),
-                                    {rows.count, blocks_.width, y.stride});
+                                    {rows.count, blocks.width, y.stride});
     d_totals_.clear_from(rows.count);
   }
 
   void finish_keys(const KernelHead<T>& head, BlockRows rows) {
     const bool* padding = head.padding_of(rows);
     for (int64_t row = 0; padding && row < rows.count; ++row)
-      if (padding[row]) std::fill_n(d_keys_.rows(row, 1).data, blocks_.features, 0.0f);
-    keys_.backward(d_keys_.matrix(), dk_, d_weights_);
+      if (padding[row]) std::fill_n(d_keys_.rows(row, 1).data, blocks.features, 0.0f);
+    keys.backward(d_keys_.matrix(), dk_, d_weights_);
     store_rows(d_values_.matrix(), dv_.block(rows));
   }
 
-  const KernelAttentionCall& call_;
-  const KernelBlocks& blocks_;
-  BlockFeatures queries_, keys_;
-  RowBuffer values_, d_totals_, d_values_, d_queries_, d_keys_, state_, d_state_, d_across_, meetings_, d_meetings_;
-  InnerSums before_, behind_;
-  BlockProduct product_;
+  RowBuffer d_totals_, d_values_, d_queries_, d_keys_, d_state_, d_across_, d_meetings_;
+  InnerSums behind_;
   std::vector<Matrix> d_weights_;
   HeadRows<T> dq_{}, dk_{}, dv_{}, grad_{}, y_{};
   const float* divisors_ = nullptr;
