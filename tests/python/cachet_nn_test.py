@@ -164,6 +164,69 @@ class CachedAttentionFixtures(unittest.TestCase):
         self.assertTrue(torch.equal(outputs[0][:, :place], outputs[1][:, :place]))
 
 
+class KernelFixtures(unittest.TestCase):
+    def test_attention_and_gradients(self):
+        for oracle in oracles("kernel_"):
+            with self.subTest(oracle.name):
+                about = oracle.about
+                (_, heads, _, width), form = oracle["q"].shape, about["kind"]
+                rank = oracle["down0"].shape[-1] if form == "aoglu" else 0
+                kernel = nn.KernelAttention(heads, width, form, layers=about["layers"], gate_rank=rank).double()
+                names = {"weight": "w" if form == "linear" else "wf", "gate": "wg", "gate_down": "down", "gate_up": "up"}
+                given = {name: f"{names[name.split('.')[2]]}{name.split('.')[1]}" for name in kernel.state_dict()}
+                kernel.load_state_dict({name: oracle[key] for name, key in given.items()})
+                q, k, v = (oracle[key].clone().requires_grad_() for key in "qkv")
+                padding = oracle["key_padding"].bool() if about["pad"] else None
+                y = kernel(q, k, v, padding=padding, causal=bool(about["causal"]))
+                (y * oracle["dy"]).sum().backward()
+                oracle.close(y, "y", "y")
+                for key, leaf in (*zip("qkv", (q, k, v)), *((given[name], x) for name, x in kernel.named_parameters())):
+                    oracle.close(leaf.grad, f"grad.{key}", f"gradient of {key}")
+
+    def test_linear_attention_of_elu(self):
+        oracle, kernel = Oracle("attn_linear_elu"), nn.KernelAttention(2, 6, "elu")
+        for case in ("full", "padded", "causal"):
+            padding = oracle["key_padding"].bool() if case == "padded" else None
+            y = kernel(oracle["q"], oracle["k"], oracle["v"], padding=padding, causal=case == "causal")
+            oracle.close(y, f"{case}.y", f"{case} y")
+
+    def test_a_stream_is_the_causal_whole(self):
+        torch.manual_seed(0)
+        for form in ("elu", "linear", "glu", "oglu", "aoglu", "feed_forward"):
+            kernel = nn.KernelAttention(2, 4, form, head_wise=form != "glu").double()
+            q, k, v = (torch.randn(3, 2, 7, 4, dtype=torch.float64) for _ in range(3))
+            sums, parts = None, []
+            for first, last in ((0, 3), (3, 4), (4, 7)):
+                part, sums = kernel.stream(*(x[:, :, first:last] for x in (q, k, v)), sums)
+                parts.append(part)
+            torch.testing.assert_close(torch.cat(parts, 2), kernel(q, k, v, causal=True))
+
+    def test_orthogonal_weights_start_so(self):
+        for form in ("orthogonal_linear", "oglu", "aoglu"):
+            kernel = nn.KernelAttention(2, 6, form)
+            self.assertLess(kernel.orthogonality_loss().item(), 1e-10)
+            with torch.no_grad():
+                kernel.features[0].weight.mul_(2)
+            torch.testing.assert_close(kernel.orthogonality_loss().item(), 0.01 * 2 * 6 * 9, rtol=1e-5, atol=0)
+        self.assertEqual(nn.KernelAttention(2, 6, "glu").orthogonality_loss().item(), 0)
+
+    def test_multi_head_attention_with_a_kernel(self):
+        torch.manual_seed(0)
+        layer = nn.MultiHeadAttention(8, 2, function=nn.KernelAttention(2, 4, "aoglu"))
+        self.assertEqual([name for name, _ in layer.named_parameters()],
+                         ["qkv.weight", "qkv.bias", "proj.weight", "proj.bias", "function.features.0.weight",
+                          "function.features.0.gate_down", "function.features.0.gate_up"])
+        x, padding = torch.randn(2, 6, 8), torch.arange(6).expand(2, 6) >= 4
+        y = layer(x, None, nn.Layout(padding=padding, causal=True))
+        changed = torch.where(padding.unsqueeze(2), torch.randn(2, 6, 8), x)
+        changed[:, 3] = 0
+        z = layer(changed, None, nn.Layout(padding=padding, causal=True))
+        torch.testing.assert_close(z[:, :3], y[:, :3])
+        self.assertFalse(y[:, 4:].any())
+        y.sum().backward()
+        self.assertTrue(all(x.grad is not None for x in layer.parameters()))
+
+
 def layers():
     """A layer of each kind with state, and its input's channels."""
     torch.manual_seed(0)
@@ -290,6 +353,11 @@ class Habits(unittest.TestCase):
             'variant: "own" is not one of "paper", "official"': lambda: nn.GatedRecurrentCache(8, 5, variant="own"),
             "pool must be at least 1": lambda: nn.GatedRecurrentCache(8, 5, pool=0),
             "3 heads do not divide the memory's 4": lambda: nn.CachedAttention(8, 3, nn.FifoCache(8, 5)),
+            'kernel_attention: form: "relu" is not one of': lambda: nn.KernelAttention(2, 4, "relu"),
+            'layers of "linear": 2 is not possible': lambda: nn.KernelAttention(2, 4, "linear", layers=2),
+            "gate_rank must be at most the 4": lambda: nn.KernelAttention(2, 4, "aoglu", gate_rank=5),
+            "penalty must be at least 0": lambda: nn.KernelAttention(2, 4, penalty=-1),
+            "needs at least one head": lambda: nn.KernelAttention(0, 4),
             "3 heads do not divide 8 channels": lambda: nn.MultiHeadAttention(8, 3),
             "does not divide 8": lambda: nn.CachedAttention(8, 1, nn.FifoCache(8, 5, ratio=0.7), positional_convolution=True),
         }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from cachet.nn._attention import CachedAttention, MultiHeadAttention
 from cachet.nn._caches import Cache, FifoCache, GatedRecurrentCache, Layout
+from cachet.nn._kernels import KernelAttention, KernelForm
 from cachet.nn._layers import Linear
 from cachet.nn._norms import MABN, PowerNorm, UnifiedNorm
 from cachet.nn._state import StateModule
@@ -17,6 +18,8 @@ __all__ = [
     "CachedAttention",
     "FifoCache",
     "GatedRecurrentCache",
+    "KernelAttention",
+    "KernelForm",
     "Layout",
     "Linear",
     "MultiHeadAttention",

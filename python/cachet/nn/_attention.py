@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from cachet import ops
 from cachet.nn._caches import Cache, GatedRecurrentCache, Layout
+from cachet.nn._kernels import KernelAttention
 from cachet.nn._layers import Linear
 
 
@@ -25,7 +26,7 @@ def _without_padding(tokens: Tensor, layout: Layout) -> Tensor:
 
 
 class MultiHeadAttention(nn.Module):
-    """Multi-head softmax attention: projections to heads, attention, a projection back.
+    """Multi-head attention: projections to heads, attention, a projection back.
 
     Args:
         dim: channels of query and context.
@@ -33,6 +34,7 @@ class MultiHeadAttention(nn.Module):
         projection: "fused": one product for queries, keys and values, for self-attention; "separate": the context is
             another tensor.
         qkv_bias: whether the projections to heads have biases.
+        function: how heads attend, such as KernelAttention(num_heads, dim // num_heads); None: softmax.
 
     Parameters: qkv ("fused") or q, kv ("separate"), and proj.
 
@@ -41,7 +43,13 @@ class MultiHeadAttention(nn.Module):
     """
 
     def __init__(
-        self, dim: int, num_heads: int, *, projection: Literal["fused", "separate"] = "fused", qkv_bias: bool = True
+        self,
+        dim: int,
+        num_heads: int,
+        *,
+        projection: Literal["fused", "separate"] = "fused",
+        qkv_bias: bool = True,
+        function: KernelAttention | None = None,
     ) -> None:
         super().__init__()
         if num_heads < 1 or dim < 1 or dim % num_heads:
@@ -54,6 +62,7 @@ class MultiHeadAttention(nn.Module):
             self.q = Linear(dim, dim, qkv_bias)
             self.kv = Linear(dim, 2 * dim, qkv_bias)
         self.proj = Linear(dim, dim)
+        self.function = function
 
     def forward(self, query: Tensor, context: Tensor | None = None, layout: Layout | None = None) -> Tensor:
         """Attends from a query to a context.
@@ -80,7 +89,11 @@ class MultiHeadAttention(nn.Module):
         if len(k) != len(q):
             k, v = k.expand(len(q), -1, -1, -1), v.expand(len(q), -1, -1, -1)
         own = context is None
-        attended = self._attend(q, k, v, where.padding if own else None, own and where.causal)
+        padding, causal = where.padding if own else None, own and where.causal
+        if self.function is None:
+            attended = self._attend(q, k, v, padding, causal)
+        else:
+            attended = self.function(q, k, v, padding=padding, causal=causal)
         return _without_padding(self.proj(attended.transpose(1, 2).flatten(2)), where)
 
     @staticmethod

@@ -1,0 +1,203 @@
+"""Attention with trained kernels in place of the softmax, as a module."""
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, cast
+
+import torch
+from torch import Tensor, nn
+
+from cachet import ops
+from cachet.ops._choices import number_of
+
+KernelForm = Literal["elu", "linear", "orthogonal_linear", "glu", "oglu", "aoglu", "feed_forward"]
+
+
+class _Form(NamedTuple):
+    gated: bool = False
+    orthogonal: bool = False
+    trained: bool = True
+    one_layer: bool = False
+
+
+_FORMS = {
+    "elu": _Form(trained=False, one_layer=True),
+    "linear": _Form(one_layer=True),
+    "orthogonal_linear": _Form(orthogonal=True, one_layer=True),
+    "glu": _Form(gated=True),
+    "oglu": _Form(gated=True, orthogonal=True),
+    "aoglu": _Form(gated=True, orthogonal=True),
+    "feed_forward": _Form(),
+}
+_ACTIVATIONS = {"gelu": 2, "sigmoid": 3}
+
+
+def _orthogonal(weight: Tensor) -> None:
+    """Draws matrices (H, n, n) from the uniform distribution over all orthogonal ones."""
+    with torch.no_grad():
+        q, r = torch.linalg.qr(torch.randn(weight.shape, dtype=torch.float64))
+        weight.copy_(q * r.diagonal(dim1=-2, dim2=-1).sign().unsqueeze(-2))
+
+
+class _FeatureLayer(nn.Module):
+    """The weights of one layer of a feature map, (H, n, n) or, where heads share them, (1, n, n)."""
+
+    weight: nn.Parameter
+
+    def __init__(self, form: KernelForm, heads: int, width: int, rank: int) -> None:
+        super().__init__()
+        shapes = {"weight": (width, width)}
+        if form == "aoglu":
+            shapes |= {"gate_down": (width, rank), "gate_up": (rank, width)}
+        elif _FORMS[form].gated:
+            shapes["gate"] = (width, width)
+        for name, (rows, columns) in shapes.items():
+            edge = (6 / (rows + columns)) ** 0.5
+            self.register_parameter(name, nn.Parameter(torch.empty(heads, rows, columns).uniform_(-edge, edge)))
+        if _FORMS[form].orthogonal:
+            _orthogonal(self.weight)
+
+    def joined(self) -> Tensor:
+        """The weight, and the gate's next to it if there is one."""
+        parts = dict(self.named_parameters(recurse=False))
+        if "gate_down" in parts:
+            return torch.cat([self.weight, (parts["gate_down"] @ parts["gate_up"]).to(self.weight.dtype)], 2)
+        return torch.cat([self.weight, parts["gate"]], 2) if "gate" in parts else self.weight
+
+
+class KernelAttention(nn.Module):
+    """Attention whose kernel is φ(q)·φ(k) for positive features φ, in time linear in the length (ops.kernel_attention).
+
+    Trainable feed-forward kernels, arXiv 2211.04076; "elu": arXiv 2006.16236, Eq. 7.
+
+    Args:
+        num_heads: H.
+        head_dim: n, channels of a head.
+        form: the feature map: "elu" elu(x) + 1; "linear" softplus(x·W); "orthogonal_linear" the same, W kept
+            orthogonal; "glu" layers of x·W ⊙ σ(x·G), the last softplus(x·W) ⊙ σ(x·G); "oglu" the same, W kept
+            orthogonal; "aoglu" that, and each gate the product of an n × r and an r × n matrix; "feed_forward" layers
+            of activation(x·W), the last softplus(x·W).
+        layers: of the feature map; 1 for "elu" and the linear forms.
+        gate_rank: r of "aoglu"; 0: a quarter of head_dim.
+        head_wise: whether each head has weights of its own.
+        penalty: weight of Σ_h ‖WWᵀ − I‖²_F in orthogonality_loss().
+        eps: added to each query's divisor; None: 1e-6 for "elu", else 0.
+        activation: of "feed_forward".
+
+    Parameters of layer i: features.i.weight, and for gated forms features.i.gate, or for "aoglu" features.i.gate_down
+    and features.i.gate_up.
+
+    Raises:
+        ValueError: an option is out of its range.
+    """
+
+    def __init__(
+        self,
+        num_heads: int,
+        head_dim: int,
+        form: KernelForm = "glu",
+        *,
+        layers: int = 1,
+        gate_rank: int = 0,
+        head_wise: bool = True,
+        penalty: float = 0.01,
+        eps: float | None = None,
+        activation: Literal["gelu", "sigmoid"] = "gelu",
+    ) -> None:
+        super().__init__()
+        number_of("kernel_attention: form", form, {name: number for number, name in enumerate(_FORMS)})
+        number_of("kernel_attention: activation", activation, _ACTIVATIONS)
+        if num_heads < 1 or head_dim < 1:
+            raise ValueError(f"kernel_attention: needs at least one head of one channel, got {num_heads} of {head_dim}")
+        if layers < 1 or (layers > 1 and _FORMS[form].one_layer):
+            raise ValueError(f'kernel_attention: layers of "{form}": {layers} is not possible')
+        if not 0 <= gate_rank <= head_dim:
+            raise ValueError(
+                f"kernel_attention: gate_rank must be at most the {head_dim} channels of a head, got {gate_rank}"
+            )
+        if penalty < 0:
+            raise ValueError(f"kernel_attention: penalty must be at least 0, got {penalty}")
+        self.form, self.penalty = form, penalty
+        self.eps = eps if eps is not None else (1e-6 if form == "elu" else 0.0)
+        self.units = self._units(layers, activation)
+        if _FORMS[form].trained:
+            rank = gate_rank or max(1, head_dim // 4)
+            heads = num_heads if head_wise else 1
+            self.features = nn.ModuleList(_FeatureLayer(form, heads, head_dim, rank) for _ in range(layers))
+
+    def _units(self, layers: int, activation: Literal["gelu", "sigmoid"]) -> list[ops.FeatureUnit]:
+        if self.form == "elu":
+            return ["elu_plus_one"]
+        if _FORMS[self.form].gated:
+            return [*["glu"] * (layers - 1), "softplus_glu"]  # type: ignore[list-item]
+        return [*[activation] * (layers - 1), "softplus"]
+
+    def feature_map(self) -> ops.FeatureMap:
+        """φ, as the operators take it."""
+        layers = [cast(_FeatureLayer, layer) for layer in self.features] if _FORMS[self.form].trained else []
+        return ops.FeatureMap([layer.joined() for layer in layers], self.units)
+
+    def forward(
+        self, q: Tensor, k: Tensor, v: Tensor, *, padding: Tensor | None = None, causal: bool = False
+    ) -> Tensor:
+        """Attention of heads.
+
+        Args:
+            q: (B, H, Lq, n), floating.
+            k: (B, H, Lk, n), or with batch 1, shared by all samples.
+            v: (B, H, Lk, e), as k.
+            padding: (B, Lk) bool, True = padding.
+            causal: query i sees the keys j ≤ i + Lk − Lq.
+
+        Returns:
+            (B, H, Lq, e); zeros for a query that sees no key.
+
+        Raises:
+            RuntimeError: shapes or dtypes do not agree.
+        """
+        return ops.kernel_attention(q, k, v, self.feature_map(), padding=padding, causal=causal, eps=self.eps)
+
+    def stream(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        sums: Tensor | None = None,
+        *,
+        padding: Tensor | None = None,
+        causal: bool = True,
+    ) -> tuple[Tensor, Tensor]:
+        """The same of a piece of a text: queries also see the keys of all earlier pieces.
+
+        Args:
+            q: (B, H, Lq, n), floating.
+            k: (B, H, Lk, n).
+            v: (B, H, Lk, e).
+            sums: what the call of the piece before returned; None for the first piece.
+            padding: (B, Lk) bool, True = padding.
+            causal: query i sees the keys j ≤ i + Lk − Lq of this piece.
+
+        Returns:
+            (B, H, Lq, e), and the sums for the next piece, (B, H, m, e + 1).
+
+        Raises:
+            RuntimeError: shapes or dtypes do not agree.
+        """
+        return ops.kernel_attention_stream(
+            q, k, v, self.feature_map(), sums, padding=padding, causal=causal, eps=self.eps
+        )
+
+    def orthogonality_loss(self) -> Tensor:
+        """What to add to the loss: penalty · Σ ‖WWᵀ − I‖²_F over the weights to keep orthogonal; 0 without such."""
+        total = torch.zeros((), device=next((x.device for x in self.parameters()), None))
+        if not _FORMS[self.form].orthogonal:
+            return total
+        for layer in self.features:
+            weight = cast(_FeatureLayer, layer).weight
+            wide = weight.to(torch.promote_types(weight.dtype, torch.float32))
+            gram = wide @ wide.mT
+            total = total + (gram - torch.eye(gram.shape[-1], dtype=gram.dtype, device=gram.device)).square().sum()
+        return total * self.penalty
+
+    def extra_repr(self) -> str:
+        """The form and its layers."""
+        return f'"{self.form}", layers={len(self.units)}, eps={self.eps}'
