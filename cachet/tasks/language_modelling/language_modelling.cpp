@@ -66,9 +66,9 @@ class LanguageTrainingBatches final : public train::TrainingBatches {
   train::ForwardResult forward() override {
     train::ForwardResult result;
     Part& part = parts_[static_cast<size_t>(now_)];
-    models::LanguageSession& stream = part.stream;
+    models::LanguageSession& session = part.session;
     for (const data::SegmentBatch& segment : part.segments) {
-      const at::Tensor loss = model_.negative_log_likelihood(segment.ids, segment.targets, stream).sum();
+      const at::Tensor loss = model_.negative_log_likelihood(segment.ids, segment.targets, session).sum();
       result.loss = result.loss.defined() ? result.loss + loss : loss;
       result.tokens += segment.ids.numel();
       result.samples += segment.ids.size(0);
@@ -76,36 +76,36 @@ class LanguageTrainingBatches final : public train::TrainingBatches {
     result.weight = static_cast<double>(result.tokens);
     result.penalty = nn::total_penalty(model_);
     // Here truncated back-propagation stops: the next step's gradient does not reach into this one.
-    stream.state->detach();
+    session.state->detach();
     return result;
   }
 
   io::TensorMap state(int64_t part) const override {
     io::TensorMap tensors;
-    for (const auto& [name, tensor] : stream_of(part).state->named_tensors()) tensors.emplace(name, tensor);
+    for (const auto& [name, tensor] : session_of(part).state->named_tensors()) tensors.emplace(name, tensor);
     return tensors;
   }
   void fill_state(int64_t micro_batches) override {
     const int64_t segments = micro_batches / std::ssize(parts_) * at_once_;
     for (Part& part : parts_)
-      part.stream.state->fill(
-          std::min(segments * model_.language_shape().target_length, part.stream.segments.memory_length));
+      part.session.state->fill(
+          std::min(segments * model_.language_shape().target_length, part.session.segments.memory_length));
   }
   void restore(int64_t part, const io::TensorMap& state) override {
     std::map<std::string, at::Tensor> tensors;
     const at::Device device = train::device_of(model_);
     for (const auto& [name, tensor] : state) tensors.emplace(name, tensor.to(device));
-    stream_of(part).state->load(tensors);
+    session_of(part).state->load(tensors);
   }
 
  private:
   /// A group of lanes with its own past.
   struct Part {
-    models::LanguageSession stream;
+    models::LanguageSession session;
     std::vector<data::SegmentBatch> segments;  // of the step
   };
 
-  const models::LanguageSession& stream_of(int64_t part) const { return parts_.at(static_cast<size_t>(part)).stream; }
+  const models::LanguageSession& session_of(int64_t part) const { return parts_.at(static_cast<size_t>(part)).session; }
 
   /// The next segments of all parts, which come in turns.
   void read_segments() {
@@ -304,15 +304,15 @@ void LanguageModelling::foretell(int64_t first,
   const at::NoGradGuard no_grad;
   const data::BatchRowOptions batch_rows = evaluation_batch_rows();
   const int64_t segments = evaluation_records();
-  models::LanguageSession stream = model_->make_session(batch_rows.batch_rows, options_.evaluation.segments);
+  models::LanguageSession session = model_->make_session(batch_rows.batch_rows, options_.evaluation.segments);
   for (int64_t i = first < segments && remembers_earlier_segments() ? 0 : first; i < segments; ++i) {
     data::SegmentBatch segment =
         data::evaluation_segment(*held_out_->tokens, batch_rows, i * batch_rows.segment_length);
     train::move_to(train::device_of(*model_), {&segment.ids, &segment.targets});
     if (i < first)
-      model_->read(segment.ids, stream);
+      model_->read(segment.ids, session);
     else
-      use(i, segment_losses(losses_of(*model_, segment.ids, segment.targets, stream), segment.targets));
+      use(i, segment_losses(losses_of(*model_, segment.ids, segment.targets, session), segment.targets));
   }
 }
 

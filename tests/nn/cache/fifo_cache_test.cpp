@@ -19,6 +19,13 @@ using test::stored_tokens;
 
 at::Tensor first_channels(const at::Tensor& x) { return x.narrow(2, 0, 4); }
 
+TEST(FifoCache, GivesItsBuffer) {
+  const nn::FifoCache cache({.length = 3}, 8, 4);
+  EXPECT_EQ(cache.stored_tokens().sizes(), at::IntArrayRef({1, 3, 4}));
+  EXPECT_TRUE(cache.stored_tokens().is_same(cache.named_buffers()[nn::Cache::kTokens])) << "no copy";
+  EXPECT_STREQ(nn::Cache::kTokens, "tokens") << "the name in checkpoints";
+}
+
 TEST(FifoCache, StoresTheMeanOfTheLastTokensOldestFirst) {
   const auto layer = make_cached(nn::FifoCacheOptions{.length = 4});
   EXPECT_TRUE(at::equal(stored_tokens(*layer), at::zeros({1, 4, 4}, at::kDouble)));
