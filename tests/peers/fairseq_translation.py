@@ -189,7 +189,7 @@ def losses(model, source, target):
     return likelihood, (1 - SMOOTHING - share) * likelihood - share * scores.sum().item()
 
 
-@comparison("fairseq", "losses of pairs of sentences, with label smoothing and without, as a share of the loss", allowed=1e-5,
+@comparison("fairseq", "losses of pairs of sentences, with label smoothing and without, as a fraction of the loss", allowed=1e-5,
             source="its rules in Python")
 def pair_losses(setting):
     found, draw = Found(0), drawer("fairseq losses")

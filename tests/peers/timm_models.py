@@ -71,7 +71,7 @@ def compared_logits(setting, crop, sizes):
     return found
 
 
-@comparison("timm", f"logits of {len(MODELS)} models, of images that no one resizes, as a share of the largest", allowed=1e-4)
+@comparison("timm", f"logits of {len(MODELS)} models, of images that no one resizes, as a fraction of the largest", allowed=1e-4)
 def logits(setting):
     """Images of the model's size: both get the same pixels, and add up in another order."""
     return compared_logits(setting, 1.0, [(224, 224)] * IMAGES)

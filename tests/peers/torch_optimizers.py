@@ -37,7 +37,7 @@ def by_torch(case, start, gradients):
 
 
 # Cachet calls PyTorch's fused form in float32, torch.optim its form for each tensor.
-@comparison("torch", f"parameters after {STEPS} steps of AdamW and SGD, as a share of the largest", allowed=1e-5)
+@comparison("torch", f"parameters after {STEPS} steps of AdamW and SGD, as a fraction of the largest", allowed=1e-5)
 def optimizers(setting):
     drawn, tensors = list(cases()), {}
     for number, case in enumerate(drawn):

@@ -39,7 +39,7 @@ def written_images(folder):
 
 
 # Sums in float32 in another order.
-@comparison("torch", "statistics of BatchNorm that a renewal and update_bn make, as a share of the largest", allowed=1e-5)
+@comparison("torch", "statistics of BatchNorm that a renewal and update_bn make, as a fraction of the largest", allowed=1e-5)
 def renewed_statistics(setting):
     run, file = setting.scratch / "run", setting.scratch / "renewed.safetensors"
     images = written_images(setting.scratch / "images")

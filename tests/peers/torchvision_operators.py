@@ -80,7 +80,7 @@ def kept_by_the_rule(boxes, scores, threshold):
     return torch.tensor(kept)
 
 
-@comparison("torchvision", "nms: which boxes are kept, and their order", allowed=0, unit=" boxes")
+@comparison("torchvision", "nms: the boxes that remain, and their order", allowed=0, unit=" boxes")
 def nms(setting):
     cachet, found, draw = load(setting), Found(0), drawer("nms")
     theirs = torchvision_nms if torchvision_here.HAS_OPERATORS else kept_by_the_rule
@@ -101,7 +101,7 @@ def nms(setting):
     return found
 
 
-@comparison("torchvision", "boxes as deltas and back, as a share of the largest", allowed=1e-12)
+@comparison("torchvision", "boxes as deltas and back, as a fraction of the largest", allowed=1e-12)
 def box_coding(setting):
     """In float64. Shrinking below 16/1000 of a side is left out: torchvision limits growth alone, mmdetection both."""
     cases, tensors, expected = [], {}, []
