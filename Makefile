@@ -84,6 +84,7 @@ tutorials: build  ## run the commands of each tutorial of docs/ as written; ONLY
 	tools/run-tutorial --command build/installed/bin/cachet $(if $(ONLY),docs/tutorials/$(ONLY).md,$(wildcard docs/tutorials/*.md))
 
 install: build  ## install the command, the library and its CMake package to PREFIX
+	cmake --build $(BUILD) --parallel $(JOBS)
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
 wheel:  ## build the wheel of cachet-torch, the command, the library and the Python package, in build/wheels
