@@ -54,7 +54,7 @@ class Terminal(RunTest):
         self.assertGreater(len(lines), 1)
         wrapped = " ".join(line[start:] for line in lines)
         self.assertIn(wrapped, self.succeed("recipes", "imagenet_swin_tiny").stdout)
-        self.assertTrue(wrapped.endswith("81.3 % top-1"), wrapped)
+        self.assertTrue(wrapped.endswith("95.5 % top-5"), wrapped)
 
     def test_what_is_left_out_is_named_and_can_be_seen(self):
         text = self.shown("bench", "vit_tiny_patch16_224", "--mode", "infer", "--seconds", "0.001", "--progress", "none", "--set",
