@@ -50,6 +50,13 @@ warmup = "1 epoch"
   EXPECT_EQ(options.schedule.warmup.steps(40), 40);
 }
 
+TEST(TrainOptions, AnEmptyLimitTakesThatOfABaseAway) {
+  config::Document document = config::Document::from_text("[train]\nlimit = \"500 steps\"", "base.toml");
+  document.set("train.limit=\"\"");
+  EXPECT_FALSE(read_options(document.root()).train.limit);
+  EXPECT_NO_THROW(document.finish());
+}
+
 TEST(TrainOptions, KeepWhatTheMachineChose) {
   config::Document document = config::Document::from_text("[train]\nprecision = \"auto\"", "r.toml");
   const Precision chosen = read_options(document.root()).train.precision;

@@ -2,11 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
 namespace cachet::analysis {
 namespace {
+
+constexpr double kRoundings = 16;  // of a statistic that is computed from the same values in every step
+
+double epsilon_of(at::ScalarType type) {
+  return type == at::kDouble ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+}
 
 struct Moments {
   double second = 0, third = 0, fourth = 0;  // central
@@ -76,10 +83,16 @@ NormalChannels normal_channels(const at::Tensor& statistics, int64_t last) {
                                 " steps");
   const at::Tensor columns =
       statistics.detach().narrow(0, statistics.size(0) - last, last).to(at::kCPU, at::kDouble).t().contiguous();
+  // A statistic that only its roundings change would pass or fail by chance.
+  const at::Tensor spread = columns.amax(1) - columns.amin(1),
+                   rounding = kRoundings * epsilon_of(statistics.scalar_type()) * columns.abs().amax(1);
+  const at::Tensor constant = spread.le(rounding);
   NormalChannels channels;
   const double* values = columns.const_data_ptr<double>();
-  for (int64_t channel = 0; channel < columns.size(0); ++channel)
-    channels.tests.push_back(dagostino_pearson({values + channel * last, static_cast<size_t>(last)}));
+  for (int64_t channel = 0; channel < columns.size(0); ++channel) {
+    const NormalityTest test = dagostino_pearson({values + channel * last, static_cast<size_t>(last)});
+    channels.tests.push_back(constant[channel].item<bool>() ? NormalityTest{} : test);
+  }
   return channels;
 }
 

@@ -20,7 +20,7 @@ struct NormalityTest {
   bool passes(double significance = 0.05) const { return defined && p > significance; }
 };
 
-/// Throws std::invalid_argument for fewer than kLeastForNormality values.
+/// Throws std::invalid_argument for fewer than kMinForNormality values.
 NormalityTest dagostino_pearson(std::span<const double> values);
 
 /// The percentage of normality over all channels (PNAC; arXiv 2208.01313, Eq. 15): channels whose
@@ -33,7 +33,8 @@ struct NormalChannels {
 };
 
 /// statistics: (steps, channels), oldest first, of which the last `last` rows are tested. Throws std::invalid_argument
-/// where there are fewer, and for fewer than kLeastForNormality.
+/// where there are fewer, and for fewer than kMinForNormality. A channel that changes by its roundings alone has no
+/// test.
 NormalChannels normal_channels(const at::Tensor& statistics, int64_t last);
 
 }  // namespace cachet::analysis

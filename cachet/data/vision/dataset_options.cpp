@@ -62,8 +62,9 @@ void read_image_kind(const config::View& data, DatasetOptions& options) {
     options.classes =
         data.integer("classes", named > 0 ? named : usual_classes, {.least = 1, .most = options.kind->most_classes});
     if (named > 0 && named != options.classes)
-      data.problem("classes", "is not the number of data.class_names, " + std::to_string(named) +
-                                  "; leave it out, or set class_names = [] to take the names of the data");
+      data.problem("classes", "is not the number of names of classes, " + std::to_string(named) +
+                                  " (data.class_names, or else the names in the data); leave it out, or set "
+                                  "class_names = [] to take the names of the data");
   } else {
     data.refuse("classes",
                 "is for kind = " + kinds_without_known_classes() + " only; the other kinds know their classes");

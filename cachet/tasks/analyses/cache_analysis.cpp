@@ -19,12 +19,13 @@ namespace {
 
 constexpr int64_t kShownPlaces = 48;  // of a cache: where it has more, means of neighbours are drawn
 
-// σ(λ) as the run logged it, a curve a head.
+// σ(λ) as the run logged it, a curve for each head. If a step and its evaluation both logged it, it counts once.
 ordered_json shares_over_steps(const SavedRun& saved) {
   ordered_json layers = ordered_json::object();
   if (!train::is_run_folder(saved.run)) return layers;
   const auto add = [&](int64_t step, const std::string& name, const std::vector<double>& shares) {
     ordered_json& layer = layers[name];
+    if (!layer["steps"].empty() && layer["steps"].back() == step) return;
     layer["steps"].push_back(step);
     layer["shares"].push_back(shares);
   };

@@ -49,6 +49,17 @@ TEST(Normality, ConstantChannelsAreNotNormal) {
   EXPECT_FALSE(channels.tests[0].passes());
 }
 
+// A replay of one batch without augmentation gives the same statistic in every step, but for roundings.
+TEST(Normality, ChannelsThatChangeByRoundingsAreConstant) {
+  at::manual_seed(1);
+  const at::Tensor noise = at::randn({40, 64}), level = at::linspace(0.5, 900, 64);
+  const auto normal = [](const at::Tensor& statistics) { return normal_channels(statistics, 40).share(); };
+  EXPECT_EQ(normal(level * (1 + 6e-8F * noise)), 0);
+  EXPECT_GT(normal(level * (1 + 1e-4F * noise)), 0.8) << "a small change is a change";
+  EXPECT_GT(normal(level.to(at::kDouble) * (1 + 6e-8 * noise.to(at::kDouble))), 0.8) << "in float64 as well";
+  EXPECT_GT(normal(1e-12F * noise), 0.8) << "a small statistic is no constant";
+}
+
 TEST(Normality, WhatIsNotFiniteIsNotNormal) {
   std::array<double, 9> values{1, 2, 3, 4, 5, 6, 7, 8, std::numeric_limits<double>::quiet_NaN()};
   EXPECT_FALSE(dagostino_pearson(values).passes());

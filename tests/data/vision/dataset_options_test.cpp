@@ -260,7 +260,7 @@ TEST(OpenDataset, TakesTheModelsClasses) {
 TEST(DatasetOptions, ClassesAreAsManyAsTheirNames) {
   const std::string named = "root = \"x\"\nclass_names = [\"a\", \"b\"]\n";
   EXPECT_EQ(problems_of(named), "");
-  EXPECT_NE(problems_of(named + "classes = 3").find("is not the number of data.class_names, 2"), std::string::npos);
+  EXPECT_NE(problems_of(named + "classes = 3").find("is not the number of names of classes, 2"), std::string::npos);
 }
 
 // The images that the repository carries.
