@@ -111,6 +111,7 @@ int lead(const TrainArguments& arguments, const TrainingProcesses& processes, Li
   const ReadRecipe& recipe = prepared.recipe;
   if (job.resumes)
     train::require_parts_of_newest(train::RunFolder::open(job.run).checkpoints(), recipe.plan.training.train);
+  const auto parts_note = other_parts_note(job, arguments, recipe.plan);  // a resume changes the recipe in the folder
   train::RunFolder folder = make_run_folder(arguments, job, recipe);
   if (processes.all()) {
     processes.all()->broadcast(std::filesystem::absolute(folder.log()).string());
@@ -119,7 +120,7 @@ int lead(const TrainArguments& arguments, const TrainingProcesses& processes, Li
   report::Progress progress({.mode = progress_mode(arguments.progress)});
   progress.log((job.resumes ? "resuming " : "training in ") + folder.path().string() + where_data_lie(recipe.plan));
   if (const auto note = precision_note(recipe.plan)) progress.log(*note);
-  if (const auto note = other_parts_note(job, arguments, recipe.plan)) progress.log(*note);
+  if (parts_note) progress.log(*parts_note);
   train::Trainer trainer(*prepared.task, recipe.plan.training, folder, &progress, processes.all());
   return say_outcome(trainer.run(), folder);
 }
@@ -135,16 +136,18 @@ void require_samples_for_all(const TrainArguments& arguments) {
                              " processes that share a batch; start fewer or raise train.batch_size");
 }
 
-int train_one(const TrainArguments& arguments) {
+int train_one(const TrainArguments& asked) {
+  TrainArguments arguments = asked;
+  require_samples_for_all(arguments);
   if (arguments.is_preview()) {
     const TrainingJob job = training_job(arguments, /*several=*/false);
     const auto resumed = job.resumes ? std::optional(job.run) : std::nullopt;
     const ReadRecipe recipe = read_recipe(job, arguments, arguments.seed, resumed);
     return look_at_training(arguments, job, recipe.document, recipe.plan, /*runs=*/1);
   }
-  require_samples_for_all(arguments);
   LibraryLog log;
   TrainingProcesses processes(arguments.processes);
+  arguments.processes = processes.count();
   try {
     return processes.follows() ? run_worker(arguments, processes, log) : lead(arguments, processes, log);
   } catch (const std::exception& error) {
@@ -160,8 +163,8 @@ bool means_seeds(const TrainArguments& arguments) {
 }
 
 int run_train(const TrainArguments& arguments) {
-  if (arguments.processes > 1 && (means_seeds(arguments) || arguments.is_preview()))
-    throw UsageError("--processes trains one run; leave it out with --seeds, --print and --dry-run");
+  if (arguments.processes > 1 && means_seeds(arguments))
+    throw UsageError("--processes trains one run; leave it out with --seeds");
   return means_seeds(arguments) ? train_seeds(arguments).code : train_one(arguments);
 }
 

@@ -30,6 +30,8 @@ class TrainingProcesses {
 
   /// Null where this one trains alone.
   const std::shared_ptr<processes::ProcessGroup>& all() const { return all_; }
+  /// How many there are, this one included.
+  int64_t count() const { return all_ ? all_->size() : 1; }
   bool follows() const { return all_ && !all_->leads(); }
 
   /// What of a run's options is this process's: its part of each batch, its GPU.

@@ -94,10 +94,11 @@ void print_parts(const tasks::RecipePlan& plan, const torch::nn::Module& model) 
                           " copies of the model's state");
 }
 
-void dry_run_with_data(const tasks::RecipePlan& plan, size_t runs, const std::string& progress) {
+void dry_run_with_data(const tasks::RecipePlan& plan, const tasks::RecipePlan& spread, size_t runs,
+                       const std::string& progress) {
   const auto task = plan.build();
   plan.initialize(*task);
-  print_parts(plan, task->model());
+  print_parts(spread, task->model());
   const tasks::DryRun dry = tasks::dry_run(*task, plan.training);
   print_tried(dry);
   print_line("whole run", "about " + report::format_duration(dry.total_seconds()) + " (" +
@@ -112,7 +113,7 @@ void dry_run_with_data(const tasks::RecipePlan& plan, size_t runs, const std::st
 }
 
 /// How long training takes cannot be told without knowing how many images there are; how long it takes for some can.
-void dry_run_without_data(const tasks::RecipePlan& plan, const std::string& why) {
+void dry_run_without_data(const tasks::RecipePlan& plan, const tasks::RecipePlan& spread, const std::string& why) {
   const tasks::RecipePlan small = tasks::reduced(plan);
   const int64_t batch = small.training.train.batch_size;
   print_line("data", why);
@@ -122,7 +123,7 @@ void dry_run_without_data(const tasks::RecipePlan& plan, const std::string& why)
   print_line(
       "", "Made-up " + samples + " instead: " + std::to_string(batch) + " a batch, " + plan.model().input.text + ".");
   small.initialize(*task);
-  print_parts(plan, task->model());
+  print_parts(spread, task->model());
   const tasks::DryRun dry = tasks::dry_run(*task, small.training);
   print_tried(dry);
   const train::TrainOptions& training = plan.training.train;
@@ -196,7 +197,8 @@ ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, 
   for (const std::string& setting : arguments.saved_settings) recipe.document.set(setting, kKeptSource);
   if (const auto values = earlier_values(job, resumed)) train::set_earlier_options(recipe.document, *values);
   if (seed) recipe.document.set("train.seed=" + std::to_string(*seed));
-  recipe.plan = tasks::read_recipe(recipe.document);
+  recipe.plan =
+      tasks::read_recipe(recipe.document, data::DataRoot::required, std::max<int64_t>(1, arguments.processes));
   return recipe;
 }
 
@@ -210,7 +212,9 @@ std::optional<std::string> other_parts_note(const TrainingJob& job, const TrainA
     return std::ranges::any_of(kKeys, [&](std::string_view key) { return setting.starts_with(key); });
   });
   const std::optional<fs::path> resumed = job.resumes ? std::optional(job.run) : std::nullopt;
-  return tasks::other_parts_note(run, read_recipe(job, as_written, arguments.seed, resumed).plan);
+  tasks::RecipePlan recipe = read_recipe(job, as_written, arguments.seed, resumed).plan;
+  recipe.training.train.shard.world_size = train::processes_of_recipe(job.recipe);
+  return tasks::other_parts_note(run, recipe);
 }
 
 namespace {
@@ -285,11 +289,17 @@ int look_at_training(const TrainArguments& arguments, const TrainingJob& job, co
   print_line("model", plan.model().name);
   print_paper(document);
   if (const auto note = precision_note(plan)) print_line("precision", *note);
-  if (const auto note = other_parts_note(job, arguments, plan)) print_line("note", *note);
+  // The dry run itself is of one process; only the number and the size of parts are those of all.
+  tasks::RecipePlan spread = plan;
+  spread.training.train.shard.world_size = std::max<int64_t>(1, arguments.processes);
+  if (arguments.processes > 1)
+    print_line("processes", std::to_string(arguments.processes) +
+                                "; the times and the memory below are of one process that does the work of all");
+  if (const auto note = other_parts_note(job, arguments, spread)) print_line("note", *note);
   if (const auto why = plan.task->absent_data())
-    dry_run_without_data(plan, *why);
+    dry_run_without_data(plan, spread, *why);
   else
-    dry_run_with_data(plan, runs, arguments.progress);
+    dry_run_with_data(plan, spread, runs, arguments.progress);
   return kDone;
 }
 

@@ -25,7 +25,7 @@ struct TrainArguments {
       saved_settings;  // over those: what a run keeps of its data and of files that its recipe names
   std::string run, runs = "runs", progress = "auto", seeds;
   std::optional<uint64_t> seed;
-  int64_t processes = 0;  // that train together; 0: as the environment says, else one
+  int64_t processes = 0;  // that train together; 0 on the command line: as the environment says, else one
   bool resume = false, print = false, dry_run = false;
   bool of_sweep = false;  // which shows the results of all its points itself
 

@@ -10,6 +10,7 @@
 #include "cachet/tasks/weights/weight_import.h"
 #include "cachet/train/machine/runtime.h"
 #include "cachet/train/runs/paper_rows.h"
+#include "cachet/train/runs/run_folder.h"
 
 namespace cachet::tasks {
 namespace {
@@ -35,7 +36,8 @@ RecipePlan read_plan(config::Document& document, data::DataRoot data_root) {
 
 /// The keys that --set, or recipes over the one that has the table [paper], gave other values, after those that its own
 /// table names.
-std::vector<std::string> keys_changed_since_row(const config::Document& document, data::DataRoot data_root) {
+std::vector<std::string> keys_changed_since_row(const config::Document& document, data::DataRoot data_root,
+                                                int64_t processes) {
   const std::vector<config::Document::Value> values = document.resolved();
   const auto row = std::ranges::find(values, "paper.row", &config::Document::Value::key);
   std::error_code unreadable;
@@ -44,7 +46,10 @@ std::vector<std::string> keys_changed_since_row(const config::Document& document
     config::Document of_row = config::Document::from_file(row->origin.source);
     read_plan(of_row, data_root);
     std::vector<std::string> keys = train::read_changed_keys(of_row.root());
-    for (std::string& key : train::keys_changed_from(of_row, document))
+    const int64_t counted = train::processes_of_recipe(row->origin.source);
+    // What is read to evaluate a run has the parts of the run.
+    const int64_t now = data_root == data::DataRoot::required ? processes : counted;
+    for (std::string& key : train::keys_changed_from({of_row, counted}, {document, now}))
       if (std::ranges::find(keys, key) == keys.end()) keys.push_back(std::move(key));
     return keys;
   } catch (const config::Error&) {  // the file is not what it was when the document was read
@@ -53,9 +58,9 @@ std::vector<std::string> keys_changed_since_row(const config::Document& document
 }
 
 /// Reads [paper]. Its key `changed` gets what has been changed since the row.
-void read_paper(config::Document& document, data::DataRoot data_root) {
+void read_paper(config::Document& document, data::DataRoot data_root, int64_t processes) {
   if (!train::read_paper_rows(document.root())) return;
-  const std::vector<std::string> changed = keys_changed_since_row(document, data_root);
+  const std::vector<std::string> changed = keys_changed_since_row(document, data_root, processes);
   if (!changed.empty()) document.set("paper.changed=" + config::toml_text(changed), "compared with the paper's row");
   train::read_changed_keys(document.root());
 }
@@ -90,9 +95,9 @@ std::vector<std::string> RecipePlan::initialize(train::TrainingTask& task) const
   return lines;
 }
 
-RecipePlan read_recipe(config::Document& document, data::DataRoot data_root) {
+RecipePlan read_recipe(config::Document& document, data::DataRoot data_root, int64_t processes) {
   RecipePlan plan = read_plan(document, data_root);
-  read_paper(document, data_root);
+  read_paper(document, data_root, processes);
   document.finish();
   plan.notes = document.notes();
   return plan;

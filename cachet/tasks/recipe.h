@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,7 +31,9 @@ struct RecipePlan {
 };
 
 /// Reads all tables of a recipe: [task] with its kind (task_kinds.h), [model], [data], [train], [optimizer],
-/// [schedule]. Throws config::Error with all problems at once.
-RecipePlan read_recipe(config::Document& document, data::DataRoot data_root = data::DataRoot::required);
+/// [schedule]. `processes` are to train it together: they only count for what is compared with a paper's row. Throws
+/// config::Error with all problems at once.
+RecipePlan read_recipe(config::Document& document, data::DataRoot data_root = data::DataRoot::required,
+                       int64_t processes = 1);
 
 }  // namespace cachet::tasks

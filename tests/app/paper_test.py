@@ -62,6 +62,31 @@ class Paper(RunTest):
         self.assertRegex(kept, r'changed = \["[^\n]*train.batch_size')
         self.assertRegex(kept, r'changed = \["[^\n]*train.limit')
 
+    def test_the_same_parts_in_another_spread_are_the_papers_experiment(self):
+        (self.folder / "row.toml").write_text("# A row.\n" + RECIPE.replace(
+            "[train]", '[train]\nstate = "separate"\naccumulate = 2').replace("batch_size = 8", "batch_size = 20") + PAPER)
+        parts = "the number of parts of a step"
+        spread = ("--processes", "2", "--set", "train.accumulate=1", "--set", "train.batch_size=40")
+        long = ("--processes", "2")
+        text = self.dry_run("row.toml", *spread)
+        self.assertNotIn(CHANGED, text)
+        self.assertNotIn("the recipe has", text)
+        text = self.dry_run("row.toml", *long)
+        self.assertIn(CHANGED + parts + " is changed\n", text)
+        self.assertRegex(text, r"\nnote +4 states of 10 images; the recipe has 2 of 20\n")
+        self.assertRegex(text, r"\nprocesses +2; the times")
+        limit = ("--progress", "none", "--set", "train.limit=2 steps", "--set", "train.threads=1")
+        for name, words, changed in (("spread", spread, "train.limit is"), ("long", long, f"train.limit, {parts} are")):
+            self.cachet("train", "row.toml", "--run", name, *limit, *words)
+            self.assertIn(CHANGED.replace("'", "&#39;") + changed, (self.folder / name / "report.html").read_text())
+        more = ("--resume", "--progress", "none", "--set", "train.limit=3 steps", "--set", "train.threads=1")
+        # The parts of a run stay as many, however a resume spreads them.
+        done = self.cachet("train", "spread", *more, "--set", "train.accumulate=2", "--set", "train.batch_size=20")
+        self.assertNotIn("the recipe has", done.stderr)
+        self.assertRegex((self.folder / "spread/resolved.toml").read_text(), r'changed = \["train.limit"\]')
+        self.cachet("train", "long", *more, "--set", "train.accumulate=4", "--set", "train.batch_size=10")
+        self.assertRegex((self.folder / "long/resolved.toml").read_text(), rf'changed = \["train.limit", "{parts}"\]')
+
     def test_a_row_does_not_make_another_recipe(self):
         limit = ("--progress", "none", "--set", "train.limit=4 steps")
         self.cachet("train", "row.toml", "--run", "with", *limit)

@@ -12,6 +12,7 @@
 #include "cachet/tasks/runs/run_values.h"
 #include "cachet/train/machine/error_message.h"
 #include "cachet/train/runs/earlier_values.h"
+#include "cachet/train/runs/resume_rules.h"
 #include "cachet/train/runs/run_status.h"
 
 namespace cachet::tasks {
@@ -44,11 +45,13 @@ bool of_same_kind(const std::string& key, const RunRecord& one, const RunRecord&
 bool same_task(const RunRecord& one, const RunRecord& other) { return of_same_kind("task.kind", one, other); }
 
 /// What a run's recipe says, with the options that are newer than the run: those of [train] at their defaults, those
-/// whose rule has changed at the value that the run was made with; and with the names of classes that other runs on
-/// such data have if it has none. (Other keys of other tables come and go with kinds: one that is missing there says
-/// something.)
+/// whose rule has changed at the value that the run was made with; with the names of classes that other runs on such
+/// data have if it has none; and with the number of parts of a step if they have states of their own. (Other keys of
+/// other tables come and go with kinds: one that is missing there says something.)
 train::RecipeValues recipe_beside(const RunRecord& run, const std::vector<RunGroup>& groups) {
   train::RecipeValues recipe = run.recipe;
+  const train::RecipeValues experiment = train::values_of_experiment(recipe, std::max<int64_t>(1, run.processes));
+  if (const auto parts = experiment.find(train::kPartsOfStep); parts != experiment.end()) recipe.insert(*parts);
   for (const RunGroup& group : groups)
     for (const RunRecord& other : group.runs)
       for (const auto& [key, value] : other.recipe)

@@ -12,6 +12,7 @@
 #include "cachet/train/machine/error_message.h"
 #include "cachet/train/runs/earlier_values.h"
 #include "cachet/train/runs/resume_command.h"
+#include "cachet/train/runs/resume_rules.h"
 #include "cachet/train/runs/seed_folder.h"
 
 namespace cachet::tasks {
@@ -19,15 +20,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether all that one recipe says the other says too, except for the seed. If the other does not have a key because
-/// its run is older, it was made with the option's default, or with the earlier value if that is another one; the names
-/// of classes do not matter there.
+train::RecipeValues experiment_of(const RunRecord& run) {
+  return train::values_of_experiment(run.recipe, std::max<int64_t>(1, run.processes));
+}
+
+/// Whether all that one recipe says the other says too, except for the seed and for how the same parts of a step are
+/// spread over processes. If the other does not have a key because its run is older, it was made with the option's
+/// default, or with the earlier value if that is another one; the names of classes do not matter there.
 bool says_the_same(const RunRecord& run, const RunRecord& other) {
-  return std::ranges::all_of(run.recipe, [&](const auto& item) {
+  const train::RecipeValues own = experiment_of(run), theirs = experiment_of(other);
+  return std::ranges::all_of(own, [&](const auto& item) {
     const auto& [key, value] = item;
     if (key == kSeedKey) return true;
-    const auto found = other.recipe.find(key);
-    if (found == other.recipe.end()) {
+    const auto found = theirs.find(key);
+    if (found == theirs.end()) {
       const std::optional<std::string> earlier = train::earlier_value(key);
       return earlier ? *earlier == value : run.default_keys.contains(key) || names_classes(key);
     }

@@ -121,14 +121,29 @@ std::optional<PaperRows> paper_rows_of(const RecipeValues& values) {
 
 bool is_of_paper(const std::string& key) { return key.starts_with(kPaperPrefix); }
 
-std::vector<std::string> keys_changed_from(const config::Document& row, const config::Document& document) {
-  const RecipeValues values = recipe_values(row);
-  std::vector<std::string> changed;
-  for (const config::Document::Value& value : document.resolved()) {
-    if (!is_written(value.origin) || !makes_another_experiment(value.key)) continue;
-    const auto found = values.find(value.key);
-    if (found == values.end() || found->second != value.toml) changed.push_back(value.key);
+std::vector<std::string> keys_changed_from(const SpreadRecipe& row, const SpreadRecipe& now) {
+  RecipeValues before = recipe_values(row.document), values = recipe_values(now.document);
+  const RecipeValues as_read = values;
+  // The spread is left out only if both recipes cut steps into parts.
+  const bool compares_parts = has_parts(before) && has_parts(values);
+  if (compares_parts) {
+    before = values_of_experiment(before, row.processes);
+    values = values_of_experiment(values, now.processes);
   }
+  const auto differs = [&](const std::string& key) {
+    const auto was = before.find(key), is = values.find(key);
+    return is != values.end() && (was == before.end() || was->second != is->second);
+  };
+  const std::vector<config::Document::Value> resolved = now.document.resolved();
+  const bool is_spread_written = compares_parts && std::ranges::any_of(resolved, [&](const auto& value) {
+                                   return is_written(value.origin) && is_of_spread(value.key, as_read);
+                                 });
+  std::vector<std::string> changed;
+  for (const config::Document::Value& value : resolved) {
+    const bool counts = is_written(value.origin) || (is_spread_written && is_of_spread(value.key, as_read));
+    if (counts && makes_another_experiment(value.key) && differs(value.key)) changed.push_back(value.key);
+  }
+  if (compares_parts && differs(kPartsOfStep)) changed.emplace_back(kPartsOfStep);
   return changed;
 }
 

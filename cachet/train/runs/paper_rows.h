@@ -38,10 +38,17 @@ std::optional<PaperRows> paper_rows_of(const RecipeValues& values);
 /// Whether a key is of [paper]. Such keys say what a run is compared with, not what it computes.
 bool is_of_paper(const std::string& key);
 
+/// A recipe that was read, and how many processes train it together.
+struct SpreadRecipe {
+  const config::Document& document;
+  int64_t processes = 1;
+};
+
 /// The keys of an experiment whose values a user wrote and that `row` has not, or has with other values. Seed, device,
-/// threads, loader, places of data and first weights, log and checkpoints do not make another experiment. Both
-/// documents have been read.
-std::vector<std::string> keys_changed_from(const config::Document& row, const config::Document& document);
+/// threads, loader, places of data and first weights, log and checkpoints do not make another experiment. If parts have
+/// states of their own, the same parts in another spread over processes and micro-batches do not either
+/// (values_of_experiment()), and another number of parts is kPartsOfStep.
+std::vector<std::string> keys_changed_from(const SpreadRecipe& row, const SpreadRecipe& now);
 
 /// "Cached Transformers (arXiv 2312.12742)"; "arXiv NUMBER" for a paper that Cachet does not know.
 std::string paper_title(const std::string& arxiv);

@@ -46,18 +46,6 @@ std::vector<std::string> size_keys(const RecipeValues& values) {
   return {"train.batch_size"};
 }
 
-bool has_parts(const RecipeValues& values) {
-  const auto state = values.find("train.state");
-  return state != values.end() && state->second != "\"shared\"";
-}
-
-/// Whether a value says how a step is spread, of a run that may be resumed in another spread.
-bool is_of_spread(const std::string& key, const RecipeValues& values) {
-  if (!has_parts(values)) return false;
-  const std::vector<std::string> sizes = size_keys(values);
-  return key == kAccumulate || std::ranges::find(sizes, key) != sizes.end();
-}
-
 std::optional<int64_t> whole_number(const RecipeValues& values, std::string_view key) {
   const auto found = values.find(std::string(key));
   if (found == values.end()) return std::nullopt;
@@ -95,6 +83,26 @@ RecipeValues values_of_step(RecipeValues values) {
   }
   values.erase(std::string(kAccumulate));
   return values;
+}
+
+RecipeValues values_of_experiment(const RecipeValues& values, int64_t processes) {
+  RecipeValues experiment = values_of_step(values);
+  const std::optional<int64_t> accumulate = whole_number(values, kAccumulate);
+  int64_t parts = 0;
+  if (has_parts(values) && accumulate && !__builtin_mul_overflow(processes, *accumulate, &parts))
+    experiment[kPartsOfStep] = std::to_string(parts);
+  return experiment;
+}
+
+bool has_parts(const RecipeValues& values) {
+  const auto state = values.find("train.state");
+  return state != values.end() && state->second != "\"shared\"";
+}
+
+bool is_of_spread(const std::string& key, const RecipeValues& values) {
+  if (!has_parts(values)) return false;
+  const std::vector<std::string> sizes = size_keys(values);
+  return key == kAccumulate || std::ranges::find(sizes, key) != sizes.end();
 }
 
 RecipeChanges recipe_changes(const RecipeValues& before, const config::Document& now) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -25,6 +26,21 @@ bool is_place_of_data(const std::string& key);
 /// micro-batches a step has is left out. Such a run may be resumed in another spread over processes and micro-batches.
 /// All other values, and values of other runs, stay.
 RecipeValues values_of_step(RecipeValues values);
+
+/// The name under which values_of_experiment() has the number of parts. It is not a key of a recipe.
+inline constexpr const char* kPartsOfStep = "the number of parts of a step";
+
+/// What two runs have in common if they train the same experiment in different spreads: values_of_step(), and
+/// kPartsOfStep if parts have states of their own. `processes` train together; each has train.accumulate parts of a
+/// step.
+RecipeValues values_of_experiment(const RecipeValues& values, int64_t processes);
+
+/// Whether parts of a step have states of their own (train.state).
+bool has_parts(const RecipeValues& values);
+
+/// Whether a key is about the spread of a step over processes and micro-batches, if parts have states of their own:
+/// train.accumulate, and the size of a micro-batch.
+bool is_of_spread(const std::string& key, const RecipeValues& values);
 
 /// How the recipe of a resumed run differs from the one it was made with, a line each: "train.epochs: 10 -> 20". What
 /// it says of a paper's row does not count.

@@ -32,6 +32,7 @@ using RunJson = nlohmann::ordered_json;
 constexpr const char* kRunName = "run.json";
 constexpr const char* kCommandName = "command.txt";
 constexpr uint64_t kMaxCommandBytes = 1 << 20;
+constexpr uint64_t kMaxEnvironmentBytes = 1 << 20;
 constexpr uint64_t kMaxRunBytes = 16 << 20;
 
 std::string utc_now(const char* format) {
@@ -113,6 +114,16 @@ void point_latest(const fs::path& run) {
   fs::create_directory_symlink(run.filename(), fresh, error);
   if (!error) fs::rename(fresh, link, error);
   if (error) fs::remove(fresh, error);  // a file system without links: `latest` is a convenience
+}
+
+/// What environment.json has of RunFolder::trained_by(); 0 if it has none or cannot be read.
+int64_t saved_processes(const fs::path& environment) {
+  try {
+    const io::JsonFields json(io::read_text_file(environment, kMaxEnvironmentBytes), environment.string());
+    return json.has("processes") ? json.count("processes") : 0;
+  } catch (const std::runtime_error&) {
+    return 0;
+  }
 }
 
 }  // namespace
@@ -241,7 +252,9 @@ RunFolder RunFolder::resume(const fs::path& given, const config::Document& docum
     // Other data in another place would leave a run that does not find its own again.
     if (std::ranges::none_of(changes.allowed_keys, is_place_of_data)) folder.keep_changes();
   }
-  io::write_file_atomically(folder.environment(), train::to_json(train::environment()));
+  Environment machine = train::environment();
+  machine.processes = folder.processes_;
+  io::write_file_atomically(folder.environment(), train::to_json(machine));
   folder.changes_ = changes.allowed;
   for (const EarlierRule& rule : earlier_rules(document))
     if (folder.run_.earlier.insert(rule.key).second) folder.untold_.push_back(rule.sentence);
@@ -338,6 +351,7 @@ RunFolder RunFolder::open(const fs::path& given) {
   RunFolder folder;
   folder.run_ = read_identity(path);
   folder.path_ = fs::is_symlink(path) ? path.parent_path() / fs::read_symlink(path) : path;  // `latest`
+  folder.processes_ = saved_processes(folder.environment());
   return folder;
 }
 
@@ -367,6 +381,12 @@ std::optional<fs::path> run_of_file(const fs::path& path) {
     return std::nullopt;
   }
   return std::nullopt;
+}
+
+int64_t processes_of_recipe(const fs::path& path) {
+  const fs::path folder = path.parent_path();
+  if (path.filename() != "resolved.toml" || !is_run_folder(folder)) return 1;
+  return std::max<int64_t>(1, saved_processes(folder / "environment.json"));
 }
 
 fs::path new_run_path(const fs::path& root, const std::string& name) {

@@ -79,7 +79,7 @@ class RunFolder {
   void describe(const RunDescription& description);
   /// Keeps in environment.json how many processes train the run together from now on. Throws io::Error.
   void trained_by(int64_t processes);
-  /// What trained_by() was told; 0 before that.
+  /// What trained_by() was told last; 0 before that, or if environment.json cannot be read.
   int64_t processes() const { return processes_; }
 
   bool knows_its_data() const { return !run_.data.empty(); }
@@ -151,6 +151,9 @@ bool is_run_folder(const std::filesystem::path& path);
 /// Whether there is such a file already does not matter. Nothing for any other path, also one in a run's folder. Links
 /// in the path to the folder are followed; a link in the last part of the path is not.
 std::optional<std::filesystem::path> run_of_file(const std::filesystem::path& path);
+
+/// How many processes train what the file of a recipe describes: the number of a run for its resolved.toml, else one.
+int64_t processes_of_recipe(const std::filesystem::path& path);
 
 /// `<root>/<date>-<name>`, with a number behind it when that is taken.
 std::filesystem::path new_run_path(const std::filesystem::path& root, const std::string& name);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cachet/tasks/runs/run_comparison.h"
+#include "cachet/train/runs/resume_rules.h"
 #include "tests/tasks/runs/synthetic_runs.h"
 
 namespace cachet::tasks {
@@ -52,6 +53,30 @@ TEST(RunGroups, AreNotTornByNamesThatAnOlderRunLacks) {
   EXPECT_EQ(grouped({fresh, old}).size(), 1U);
   old.recipe["data.class_names"] = "[\"cat\", \"eel\"]";
   EXPECT_EQ(grouped({old, fresh}).size(), 2U);
+}
+
+// The same parts of a step, spread otherwise, are the same experiment; another number of parts is another one.
+TEST(RunGroups, HaveTheSamePartsOfAStep) {
+  const auto record = [](const std::string& name, int64_t accumulate, int64_t batch_size, int64_t processes,
+                         const std::string& state = "\"separate\"") {
+    RunRecord run = test::synthetic_record(name, name, {0.5});
+    run.recipe["train.state"] = state;
+    run.recipe["train.accumulate"] = std::to_string(accumulate);
+    run.recipe["train.batch_size"] = std::to_string(batch_size);
+    run.processes = processes;
+    return run;
+  };
+  EXPECT_EQ(grouped({record("0", 2, 20, 0), record("1", 1, 40, 2), record("2", 2, 20, 1)}).size(), 1U);
+  const auto groups = grouped({record("0", 2, 20, 1), record("1", 2, 20, 2)});
+  ASSERT_EQ(groups.size(), 2U) << "4 parts of 10 are no seed of 2 parts of 20";
+  EXPECT_EQ(grouped({record("0", 2, 20, 1, "\"shared\""), record("1", 2, 20, 2, "\"shared\"")}).size(), 1U);
+  const auto rows = compared(groups);
+  const auto parts = [&](size_t row) {
+    for (const auto& [key, value] : rows[row].recipe)
+      if (key == train::kPartsOfStep) return value;
+    return std::string();
+  };
+  EXPECT_EQ(parts(0) + " and " + parts(1), "2 and 4") << "a comparison says what differs";
 }
 
 TEST(RunGroups, TellRunsOfOneNameApart) {

@@ -102,17 +102,79 @@ TEST(PaperRows, AnEmptyTableIsNoRow) {
 
 TEST(PaperRows, AKeyIsChangedIfItsValueIsAndIfItBelongsToTheExperiment) {
   const config::Document row = numbers("[train]\nepochs = 300\n");
-  EXPECT_TRUE(keys_changed_from(row, numbers("[train]\nepochs = 300\n")).empty());
-  EXPECT_TRUE(keys_changed_from(row, numbers("[train]\nepochs = 300\nbatch_size = 1\n")).empty()) << "its default";
-  EXPECT_TRUE(
-      keys_changed_from(row, numbers("[train]\nepochs = 300\nseed = 2\nthreads = 3\n[data]\nworkers = 4\nroot = 5\n"))
-          .empty());
+  EXPECT_TRUE(keys_changed_from({row}, {numbers("[train]\nepochs = 300\n")}).empty());
+  EXPECT_TRUE(keys_changed_from({row}, {numbers("[train]\nepochs = 300\nbatch_size = 1\n")}).empty()) << "its default";
+  EXPECT_TRUE(keys_changed_from(
+                  {row}, {numbers("[train]\nepochs = 300\nseed = 2\nthreads = 3\n[data]\nworkers = 4\nroot = 5\n")})
+                  .empty());
   config::Document set = config::Document::from_text("[train]\nepochs = 300\n", "recipe.toml");
   set.set("train.epochs=30");
   set.set("train.batch_size=2", "kept by the run");
   set.root().table("train").integer("epochs", 1);
   set.root().table("train").integer("batch_size", 1);
-  EXPECT_EQ(keys_changed_from(row, set), std::vector<std::string>{"train.epochs"}) << "what a run keeps is no change";
+  EXPECT_EQ(keys_changed_from({row}, {set}), std::vector<std::string>{"train.epochs"})
+      << "what a run keeps is no change";
+}
+
+/// A recipe that was read, of `processes`.
+struct Spread {
+  config::Document document;
+  int64_t processes = 1;
+  operator SpreadRecipe() const { return {document, processes}; }  // NOLINT: a short table of cases
+};
+
+Spread spread(const std::string& state, int64_t batch_size, int64_t accumulate, int64_t processes,
+              const std::string& more = "") {
+  Spread made{
+      config::Document::from_text("[train]\nstate = '" + state + "'\nbatch_size = " + std::to_string(batch_size) +
+                                      "\naccumulate = " + std::to_string(accumulate) + "\n" + more,
+                                  "recipe.toml"),
+      processes};
+  const config::View train = made.document.root().table("train");
+  train.text("state", "shared");
+  for (const char* key : {"batch_size", "accumulate", "epochs"}) train.integer(key, 1);
+  return made;
+}
+
+TEST(PaperRows, TheSamePartsInAnotherSpreadAreTheSameExperiment) {
+  using Keys = std::vector<std::string>;
+  const Keys parts{kPartsOfStep}, batch{"train.batch_size"};
+  for (const std::string state : {"separate", "first"}) {
+    const Spread row = spread(state, 20, 4, 1);  // 4 parts of 20
+    EXPECT_EQ(keys_changed_from(row, spread(state, 20, 4, 1)), Keys());
+    EXPECT_EQ(keys_changed_from(row, spread(state, 80, 1, 4)), Keys());
+    EXPECT_EQ(keys_changed_from(row, spread(state, 40, 2, 2)), Keys());
+    EXPECT_EQ(keys_changed_from(spread(state, 80, 1, 4), row), Keys());
+    EXPECT_EQ(keys_changed_from(row, spread(state, 20, 4, 2)), parts) << "8 parts of 10";
+    EXPECT_EQ(keys_changed_from(row, spread(state, 80, 1, 1)), parts) << "1 part of 80";
+    EXPECT_EQ(keys_changed_from(row, spread(state, 40, 1, 4)), batch) << "4 parts of 10";
+    EXPECT_EQ(keys_changed_from(row, spread(state, 20, 8, 1)), (Keys{"train.batch_size", kPartsOfStep})) << "8 of 20";
+    EXPECT_EQ(keys_changed_from(row, spread(state, 80, 1, 4, "epochs = 7\n")), Keys{"train.epochs"});
+  }
+}
+
+TEST(PaperRows, AnotherRuleForStatesIsAnotherExperiment) {
+  const Spread row = spread("separate", 20, 4, 1), one = spread("shared", 20, 4, 1);
+  EXPECT_EQ(keys_changed_from(row, spread("first", 20, 4, 1)), std::vector<std::string>{"train.state"});
+  EXPECT_EQ(keys_changed_from(row, spread("shared", 20, 4, 2)), std::vector<std::string>{"train.state"});
+  EXPECT_EQ(keys_changed_from(one, spread("separate", 20, 4, 2)), std::vector<std::string>{"train.state"});
+  EXPECT_TRUE(keys_changed_from(one, spread("shared", 20, 4, 2)).empty()) << "one state, whoever computes";
+  EXPECT_EQ(keys_changed_from(one, spread("shared", 40, 2, 1)),
+            (std::vector<std::string>{"train.batch_size", "train.accumulate"}));
+}
+
+TEST(PaperRows, AnUnwrittenSizeCountsIfTheSpreadIsWritten) {
+  const auto recipe = [](const std::string& accumulate) {
+    config::Document document =
+        config::Document::from_text("[train]\nstate = 'separate'\naccumulate = " + accumulate + "\n", "recipe.toml");
+    const config::View train = document.root().table("train");
+    train.text("state", "shared");
+    train.integer("batch_size", 128);
+    train.integer("accumulate", 1);
+    return document;
+  };
+  const config::Document two = recipe("2"), one = recipe("1");
+  EXPECT_EQ(keys_changed_from({two}, {one, 2}), std::vector<std::string>{"train.batch_size"}) << "2 parts of 64";
 }
 
 TEST(PaperRows, MeansOfSeveralRunsNameTheOption) {
