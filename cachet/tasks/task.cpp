@@ -8,6 +8,7 @@
 #include "cachet/report/text/progress.h"
 #include "cachet/tasks/plug_in_series.h"
 #include "cachet/tasks/told_once.h"
+#include "cachet/tasks/unread_series.h"
 #include "cachet/train/machine/error_message.h"
 #include "cachet/train/machine/runtime.h"
 
@@ -22,22 +23,31 @@ train::RunDescription Task::describe() {
 }
 
 std::vector<train::Series> Task::observe() {
-  std::vector<train::Series> all;
+  using Numbers = std::vector<std::span<const double>>;
+  UnreadSeries all;
   for (const auto& layer : analysis::cache_shares(model()))
-    all.push_back({std::string(kShareSeries) + layer.layer, layer.shares});
+    all.add(std::string(kShareSeries) + layer.layer, layer.shares);
   for (const auto& cache : analysis::stored_caches(model()))
-    all.push_back({std::string(kCacheSizeSeries) + cache.layer, {analysis::size_of(cache)}});
+    all.add(std::string(kCacheSizeSeries) + cache.layer, analysis::size_of(cache));
   for (const auto& layer : analysis::unified_norm_steps(model())) {
-    const auto steps = static_cast<double>(layer.steps);
-    all.push_back({std::string(kUnifiedNormSeries) + layer.layer, {steps, layer.on_window, layer.filtered}});
-    if (layer.by_channel)
-      all.push_back({std::string(kFilteredChannelsSeries) + layer.layer, {steps > 0 ? layer.filtered / steps : 0}});
+    all.add(std::string(kUnifiedNormSeries) + layer.layer, {layer.counters}, [layer](const Numbers& numbers) {
+      const nn::NormWindowUse use = layer.use(numbers[0]);
+      return std::vector<double>{static_cast<double>(use.steps), use.on_window, use.filtered};
+    });
+    if (!layer.by_channel) continue;
+    all.add(std::string(kFilteredChannelsSeries) + layer.layer, {layer.counters}, [layer](const Numbers& numbers) {
+      const nn::NormWindowUse use = layer.use(numbers[0]);
+      return std::vector<double>{use.steps > 0 ? use.filtered / static_cast<double>(use.steps) : 0};
+    });
   }
   if (normality_)
-    for (const auto& layer : normality_->layers())
-      all.push_back({std::string(kNormalitySeries) + layer.layer,
-                     {layer.forward, layer.gradient, static_cast<double>(normality_->passes())}});
-  return all;
+    for (const auto& layer : normality_->unread_layers())
+      all.add(std::string(kNormalitySeries) + layer.layer, {layer.forward, layer.gradient},
+              [this](const Numbers& numbers) {
+                return std::vector<double>{normality_->normal_share(numbers[0]), normality_->normal_share(numbers[1]),
+                                           static_cast<double>(normality_->passes())};
+              });
+  return all.read();
 }
 
 std::vector<report::Section> Task::report_sections(const std::vector<train::Event>& events, const train::Status&) {

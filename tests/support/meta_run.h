@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "cachet/train/step/numbers.h"
 #include "cachet/train/step/training_step.h"
 
 namespace cachet::test {
@@ -49,6 +50,31 @@ class UploadsCounted {
     if (name == "aten::_to_copy" && inputs[0].toTensor().is_cpu() && inputs[kDevice].isDevice() &&
         inputs[kDevice].toDevice().is_meta())
       ++count();
+    return nullptr;
+  }
+
+  at::CallbackHandle handle_;
+};
+
+/// Counts the calls of copy_to_host(): on CUDA the host would wait in each.
+class HostCopiesCounted {
+ public:
+  HostCopiesCounted() {
+    count() = 0;
+    handle_ = at::addGlobalCallback(at::RecordFunctionCallback(note).scopes({at::RecordScope::FUNCTION}));
+  }
+  HostCopiesCounted(const HostCopiesCounted&) = delete;
+  HostCopiesCounted& operator=(const HostCopiesCounted&) = delete;
+  ~HostCopiesCounted() { at::removeCallback(handle_); }
+
+  static std::atomic<int64_t>& count() {
+    static std::atomic<int64_t> count = 0;
+    return count;
+  }
+
+ private:
+  static std::unique_ptr<at::ObserverContext> note(const at::RecordFunction& function) {
+    if (std::string_view(function.name()) == train::kHostCopy) ++count();
     return nullptr;
   }
 
@@ -240,19 +266,27 @@ class WatchedForward : public train::TrainingBatches {
   int64_t passes_ = 0;
 };
 
-/// Takes two training steps of a task whose model is on the meta device. Returns what left_on_the_cpu() says of a step.
-inline std::set<std::string> faults_of_step(train::TrainingTask& task, const train::Options& options) {
+/// Takes two training steps of a task whose model is on the meta device, and observes it. Returns what
+/// left_on_the_cpu() says of a step. past: the task's state is as large as after so many micro-batches.
+inline std::set<std::string> faults_of_step(train::TrainingTask& task, const train::Options& options,
+                                            int64_t past = 0) {
   const DeviceMixes mixes;
+  const HostCopiesCounted reads;
   std::set<std::string> faults;
   try {
     train::TrainingStep step(task, options);
     task.model().train();
     WatchedForward stream(task.training_batches(0, 0));
-    constexpr int64_t kLongPast = 1000;
-    stream.fill_state(kLongPast);
-    for (int i = 0; i < 2; ++i) step.run(stream, 1, {.learning_rate = 0.1});
+    stream.fill_state(past);
+    constexpr int kSteps = 2;
+    for (int i = 0; i < kSteps; ++i) step.run(stream, 1, {.learning_rate = 0.1});
     faults = std::move(stream.faults);
-    if (MetaDeviceCompleted::copies() > 0) faults.insert("the training step read a tensor of the device");
+    if (MetaDeviceCompleted::copies() > 0 || HostCopiesCounted::count() != kSteps)
+      faults.insert("the training step read a tensor of the device");
+    HostCopiesCounted::count() = 0;
+    task.observe();
+    if (MetaDeviceCompleted::copies() > 0 || HostCopiesCounted::count() > 1)
+      faults.insert("observe() read the device more than once");
   } catch (const c10::Error& error) {
     faults.insert(error.what_without_backtrace());
   }

@@ -1,13 +1,16 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <ostream>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cachet/analysis/cost/meta_kernels.h"
 #include "cachet/nn/norm/norm_options.h"
 #include "cachet/tasks/dry_run.h"
+#include "cachet/tasks/plug_in_series.h"
 #include "cachet/tasks/recipe.h"
 #include "tests/support/meta_run.h"
 
@@ -194,9 +197,13 @@ struct MetaText {
   const char* recipe;
   Settings settings;
   std::set<std::string> faults = {};
+  int64_t past = 0;  // micro-batches
 };
 
 void PrintTo(const MetaText& text, std::ostream* out) { *out << text.name; }
+
+// After so many micro-batches a memory is full, and the whole past is long.
+constexpr int64_t kLongPast = 1000;
 
 class MetaTexts : public ::testing::TestWithParam<MetaText> {};
 
@@ -208,14 +215,42 @@ TEST_P(MetaTexts, StepsReadAndUploadNothing) {
   const auto task = plan.build(Splits::synthetic);
   const test::MetaDeviceCompleted completed;
   test::put_on_meta(task->model());
-  EXPECT_EQ(test::faults_of_step(*task, plan.training), GetParam().faults);
+  EXPECT_EQ(test::faults_of_step(*task, plan.training, GetParam().past), GetParam().faults);
+}
+
+// Enough passes for a test of normality. All that a run logs of its plug-ins is there: shares, caches, norms with a
+// threshold for each channel, and the normality of their statistics.
+TEST(MetaObservation, OfAllPlugInsIsOneReadOfTheDevice) {
+  analysis::register_meta_kernels();
+  config::Document document = config::Document::from_text(kMetaImages, "observed");
+  for (const char* setting :
+       {"model.name=vit_tiny_patch16_224", "model.image_size=32", "model.patch_size=8", "model.embed_dim=16",
+        "model.depth=3", "model.num_heads=2", "model.mlp_ratio=1", "model.cache.kind=grc", "model.norm.kind=un",
+        "model.norm.threshold=channel", "train.normality_passes=8"})
+    document.set(setting);
+  const RecipePlan plan = reduced(read_recipe(document, data::DataRoot::optional));
+  const auto task = plan.build(Splits::synthetic);
+  const test::MetaDeviceCompleted completed;
+  test::put_on_meta(task->model());
+  for (int twice = 0; twice < 4; ++twice)
+    EXPECT_EQ(test::faults_of_step(*task, plan.training), std::set<std::string>{});
+  const test::HostCopiesCounted reads;
+  const auto series = task->observe();
+  EXPECT_EQ(test::HostCopiesCounted::count(), 1);
+  const auto of_kind = [&](std::string_view kind) {
+    return std::ranges::count_if(series, [&](const train::Series& one) { return one.name.starts_with(kind); });
+  };
+  for (const std::string_view kind : {kShareSeries, kCacheSizeSeries}) EXPECT_EQ(of_kind(kind), 3) << kind;
+  for (const std::string_view kind : {kUnifiedNormSeries, kFilteredChannelsSeries, kNormalitySeries})
+    EXPECT_EQ(of_kind(kind), 7) << kind;
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Texts, MetaTexts,
     ::testing::Values(
-        MetaText{"transformer_xl", kMetaText, {}}, MetaText{"no_memory", kMetaText, {"model.memory_length=0"}},
-        MetaText{"memory_tokens", kMetaText, {"model.memory_tokens=2"}},
+        MetaText{"transformer_xl", kMetaText, {}, {}, kLongPast},
+        MetaText{"no_memory", kMetaText, {"model.memory_length=0"}},
+        MetaText{"memory_tokens", kMetaText, {"model.memory_tokens=2"}, {}, kLongPast},
         MetaText{"grc", kMetaText, {"model.cache.kind=grc", "model.cache.length=4"}},
         MetaText{"grc_per_row", kMetaText, {"model.cache.kind=grc", "model.cache.length=4", "model.cache.scope=lane"}},
         MetaText{"fifo", kMetaText, {"model.cache.kind=fifo", "model.cache.length=4"}},
@@ -224,7 +259,8 @@ INSTANTIATE_TEST_SUITE_P(
                  {"model.name=causal_transformer_small", "model.whole_past=true", "model.attention.kind=kernel",
                   "model.attention.form=glu"},
                  // Absolute positions of the whole past are others in each step, and made on the host.
-                 {"forward() uploaded a tensor"}},
+                 {"forward() uploaded a tensor"},
+                 kLongPast},
         MetaText{"translation", kMetaPairs, {}},
         MetaText{"translation_grc", kMetaPairs, {"model.cache.kind=grc", "model.cache.length=4"}},
         MetaText{"translation_un", kMetaPairs, {"model.norm.kind=un"}}),

@@ -19,9 +19,9 @@ std::vector<StoredCache> stored_caches(const torch::nn::Module& model) {
   return found;
 }
 
-double size_of(const StoredCache& cache) {
+at::Tensor size_of(const StoredCache& cache) {
   const at::NoGradGuard no_grad;
-  return cache.tokens.to(at::kDouble).square().mean().sqrt().item<double>();
+  return cache.tokens.to(at::kDouble).square().mean().sqrt();
 }
 
 at::Tensor similarity_of_places(const at::Tensor& tokens) {

@@ -17,8 +17,8 @@ struct StoredCache {
 /// In the order of the model's modules.
 std::vector<StoredCache> stored_caches(const torch::nn::Module& model);
 
-/// The root mean square of what a cache holds; 0 for one that no sample has passed.
-double size_of(const StoredCache& cache);
+/// The root mean square of what a cache holds, a float64 scalar on its device; 0 for one that no sample has passed.
+at::Tensor size_of(const StoredCache& cache);
 
 /// How alike the places of a cache are: the cosine of each with each, (Tm, Tm) in float64. tokens (1, Tm, Dm). NaN for
 /// a place that is zero, as all are of a cache that no sample has passed.

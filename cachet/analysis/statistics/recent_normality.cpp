@@ -1,7 +1,9 @@
 #include "cachet/analysis/statistics/recent_normality.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/tensor.h>
 
 #include <limits>
 
@@ -10,10 +12,16 @@
 namespace cachet::analysis {
 namespace {
 
-double normal_share(const std::deque<at::Tensor>& statistics, int64_t passes) {
-  if (static_cast<int64_t>(statistics.size()) < passes) return std::numeric_limits<double>::quiet_NaN();
+at::Tensor rows_of(const std::deque<at::Tensor>& statistics, int64_t passes) {
+  if (static_cast<int64_t>(statistics.size()) < passes) return at::empty({0});
   const at::NoGradGuard no_grad;
-  return normal_channels(at::stack(std::vector<at::Tensor>(statistics.begin(), statistics.end())), passes).share();
+  return at::stack(std::vector<at::Tensor>(statistics.begin(), statistics.end()));
+}
+
+std::vector<double> numbers_of(const at::Tensor& rows) {
+  const at::Tensor here = rows.to(at::kCPU, at::kDouble).contiguous();
+  const double* values = here.const_data_ptr<double>();
+  return {values, values + here.numel()};
 }
 
 }  // namespace
@@ -37,12 +45,25 @@ void RecentNormality::keep(std::deque<at::Tensor>& statistics, const at::Tensor&
   if (static_cast<int64_t>(statistics.size()) > passes_) statistics.pop_front();
 }
 
-std::vector<RecentNormality::Layer> RecentNormality::layers() const {
-  std::vector<Layer> found;
+std::vector<RecentNormality::UnreadLayer> RecentNormality::unread_layers() const {
+  std::vector<UnreadLayer> found;
   for (const auto& [path, statistics] : layers_) {
     if (static_cast<int64_t>(statistics.forward.size()) < passes_) continue;
-    found.push_back({path, normal_share(statistics.forward, passes_), normal_share(statistics.gradient, passes_)});
+    found.push_back({path, rows_of(statistics.forward, passes_), rows_of(statistics.gradient, passes_)});
   }
+  return found;
+}
+
+double RecentNormality::normal_share(std::span<const double> numbers) const {
+  if (numbers.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const at::Tensor rows = at::tensor(c10::ArrayRef<double>(numbers.data(), numbers.size()), at::kDouble);
+  return normal_channels(rows.view({passes_, -1}), passes_).share();
+}
+
+std::vector<RecentNormality::Layer> RecentNormality::layers() const {
+  std::vector<Layer> found;
+  for (const UnreadLayer& layer : unread_layers())
+    found.push_back({layer.layer, normal_share(numbers_of(layer.forward)), normal_share(numbers_of(layer.gradient))});
   return found;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,17 @@ class RecentNormality {
     std::string layer;
     double forward = 0, gradient = 0;  // gradient: NaN if the norm has no statistic of its gradient, or too few yet
   };
-  /// The layers that have had so many passes, in the order in which the model calls them.
+  /// The statistics of a layer's last passes, (passes, C), on the model's device.
+  struct UnreadLayer {
+    std::string layer;
+    at::Tensor forward, gradient;  // gradient: no rows if the norm has no statistic of its gradient, or too few yet
+  };
+  /// The layers that have had so many passes, in the order in which the model calls them. What they measured stays on
+  /// the device, so that a caller can copy all of it to the host at once.
+  std::vector<UnreadLayer> unread_layers() const;
+  /// numbers: those of `forward` or of `gradient`, on the host. NaN for none.
+  double normal_share(std::span<const double> numbers) const;
+  /// The same layers, read one by one.
   std::vector<Layer> layers() const;
   int64_t passes() const { return passes_; }
 

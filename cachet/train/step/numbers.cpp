@@ -1,6 +1,7 @@
 #include "cachet/train/step/numbers.h"
 
 #include <ATen/ops/cat.h>
+#include <ATen/record_function.h>
 
 #include <algorithm>
 
@@ -8,6 +9,7 @@ namespace cachet::train {
 
 std::vector<double> copy_to_host(const std::vector<at::Tensor>& tensors) {
   if (tensors.empty()) return {};
+  RECORD_FUNCTION(kHostCopy, c10::ArrayRef<const c10::IValue>{});
   c10::Device device(c10::kCPU);
   for (const at::Tensor& tensor : tensors)
     if (!tensor.is_cpu()) device = tensor.device();

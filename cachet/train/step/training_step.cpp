@@ -128,7 +128,9 @@ double TrainingStep::unit_of(double weight) const {
 // All-reduce.
 
 void TrainingStep::all_reduce_gradients(const Accumulated& step) const {
-  const double weight = sum_over_processes(step.weight);
+  // The unit of one micro-batch is already the sum of its weight over all processes.
+  const bool unit_is_weight = parts_ == nullptr && step.numbers.size() == 1;
+  const double weight = unit_is_weight ? step.unit : sum_over_processes(step.weight);
   if (weight == 0) return zero_gradients(parameters_);
   const auto take_means = [&] {
     if (weight != step.unit) scale_gradients(parameters_, step.unit / weight);

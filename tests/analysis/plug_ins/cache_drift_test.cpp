@@ -26,9 +26,9 @@ class OneCache : public torch::nn::Module {
 
 TEST(CachePlaces, SizeIsTheRootMeanSquare) {
   OneCache model;
-  EXPECT_EQ(size_of(stored_caches(model).at(0)), 0);
+  EXPECT_EQ(size_of(stored_caches(model).at(0)).item<double>(), 0);
   model.hold({3, 0, 0, 4});
-  EXPECT_EQ(size_of(stored_caches(model).at(0)), 2.5);
+  EXPECT_EQ(size_of(stored_caches(model).at(0)).item<double>(), 2.5);
 }
 
 TEST(CacheDrift, StepsRelativeToWhatTheCacheHolds) {

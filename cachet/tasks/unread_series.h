@@ -1,0 +1,35 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cachet/train/runs/event_log.h"
+
+namespace cachet::tasks {
+
+/// Series of an event whose numbers are still on the model's device. One copy to the host reads all of them.
+class UnreadSeries {
+ public:
+  /// Makes a series' values of the numbers of its tensors, one span a tensor.
+  using Values = std::function<std::vector<double>(const std::vector<std::span<const double>>& numbers)>;
+
+  /// The values are the tensor's numbers.
+  void add(std::string name, at::Tensor numbers);
+  void add(std::string name, std::vector<at::Tensor> tensors, Values values);
+  /// In the order in which they were added.
+  std::vector<train::Series> read() const;
+
+ private:
+  struct Unread {
+    std::string name;
+    std::vector<at::Tensor> tensors;
+    Values values;
+  };
+  std::vector<Unread> all_;
+};
+
+}  // namespace cachet::tasks
