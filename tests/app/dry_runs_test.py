@@ -17,8 +17,8 @@ class DryRuns(command.CommandTest):
             settings.append("model.depths=[2, 2, 2, 2]" if in_stages else "model.depth=2")
         if recipe.parent.name == "lra":  # of thousands of tokens the largest take half a minute a step
             settings.append("data.max_length=256")
-        if recipe.parent.name == "language":  # hundreds of thousands of words take gigabytes a checkpoint
-            settings += ["data.vocabulary=3000", "model.target_length=32", "task.evaluation.lanes=2"]
+        if recipe.parent.name == "language":  # hundreds of thousands of words and 18 wide blocks take gigabytes a checkpoint
+            settings += ["data.vocabulary=3000", "model.depth=2", "model.target_length=32", "task.evaluation.lanes=2"]
         if recipe.parent.name == "translation":  # the published sizes take minutes and gigabytes
             settings += ["model.encoder_depth=1", "model.decoder_depth=1", "data.max_length=48", "data.max_tokens=256",
                          "task.evaluation.max_tokens=256"]

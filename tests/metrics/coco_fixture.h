@@ -2,11 +2,18 @@
 
 #include <cstdint>
 #include <map>
+#include <ostream>
 #include <utility>
 #include <vector>
 
 #include "cachet/metrics/coco_evaluation.h"
 #include "tests/support/coco_json.h"
+
+namespace cachet::metrics {
+
+inline void PrintTo(OverlapKind kind, std::ostream* out) { *out << (kind == OverlapKind::boxes ? "boxes" : "masks"); }
+
+}  // namespace cachet::metrics
 
 namespace cachet::test {
 

@@ -86,6 +86,11 @@ struct CachedCase {
   std::optional<int64_t> length;
 };
 
+void PrintTo(const CachedCase& cached, std::ostream* out) {
+  *out << 100 * cached.ratio << " %";
+  if (cached.length) *out << " of " << *cached.length << " slots";
+}
+
 class CachedSummary : public ::testing::TestWithParam<CachedCase> {};
 
 TEST_P(CachedSummary, CountsTheCacheAsPublished) {

@@ -49,6 +49,8 @@ struct Damage {
   int times;  // at full size
 };
 
+void PrintTo(const Damage& damage, std::ostream* out) { *out << damage.name; }
+
 class CheckpointDamageRobustness : public ::testing::TestWithParam<Damage> {};
 
 TEST_P(CheckpointDamageRobustness, IsRefusedByNameAndTheOlderCheckpointLoads) {

@@ -75,6 +75,8 @@ struct FaultedRun {
   std::vector<std::string> settings;
 };
 
+void PrintTo(const FaultedRun& run, std::ostream* out) { *out << run.name; }
+
 class EvaluationFaultsRobustness : public ::testing::TestWithParam<FaultedRun> {};
 
 TEST_P(EvaluationFaultsRobustness, AKillAtAnyWriteChangesNothing) {

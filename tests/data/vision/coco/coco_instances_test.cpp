@@ -96,6 +96,8 @@ struct Hostile {
   const char* expected;
 };
 
+void PrintTo(const Hostile& hostile, std::ostream* out) { *out << hostile.name; }
+
 std::string changed(const Hostile& hostile) {
   json file = good_file();
   const json::json_pointer pointer(hostile.pointer);
