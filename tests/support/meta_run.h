@@ -266,8 +266,8 @@ class WatchedForward : public train::TrainingBatches {
   int64_t passes_ = 0;
 };
 
-/// Takes two training steps of a task whose model is on the meta device, and observes it. Returns what
-/// left_on_the_cpu() says of a step. past: the task's state is as large as after so many micro-batches.
+/// Takes two training steps of a task whose model is on the meta device, and observes it. Returns the faults of a step
+/// that left_on_the_cpu() looks for. past: the task's state is as large as after so many micro-batches.
 inline std::set<std::string> faults_of_step(train::TrainingTask& task, const train::Options& options,
                                             int64_t past = 0) {
   const DeviceMixes mixes;

@@ -130,21 +130,24 @@ void UnifiedNorm::end_renewal() {
 void UnifiedNorm::tell_statistics(const torch::Tensor& input, const torch::Tensor& used, const torch::Tensor& on_own) {
   // A ring's slot of this step holds the step's own statistic, unless it was filtered: then the average that the step
   // left alone is there, and the step was normalised with its own.
-  const int64_t step = steps(), gradient_ring = State::kForwardRing + settings_.forward_window;
-  notify(Signal::statistic,
-         at::where(on_own, used, statistics.select(0, State::kForwardRing + step % settings_.forward_window)));
+  // The slot is found on the device: the host does not wait for the counter.
+  const torch::Tensor step = counters.select(0, State::kSteps);
+  const auto row_of_ring = [&](int64_t first, int64_t window) { return (step.remainder(window) + first).view({1}); };
+  const torch::Tensor row = row_of_ring(State::kForwardRing, settings_.forward_window);
+  notify(Signal::statistic, at::where(on_own, used, statistics.index_select(0, row)[0]));
   notify(Signal::used_statistic, used);
   if (!input.requires_grad()) return;
-  input.register_hook(
-      [this, row = gradient_ring + step % settings_.backward_window, on_own](const torch::Tensor& grad) {
-        const torch::Tensor slot = statistics.select(0, row);
-        const double momentum = settings_.backward_momentum;
-        // ψ' = α·ψ + (1 − α)·own, and the slot holds ψ.
-        const torch::Tensor own =
-            momentum < 1 ? (statistics.select(0, State::kGradientMean) - momentum * slot) / (1 - momentum) : slot;
-        notify(Signal::gradient_statistic, at::where(on_own, own, slot));
-        return grad;
-      });
+  input.register_hook([this,
+                       row = row_of_ring(State::kForwardRing + settings_.forward_window, settings_.backward_window),
+                       on_own](const torch::Tensor& grad) {
+    const torch::Tensor slot = statistics.index_select(0, row)[0];
+    const double momentum = settings_.backward_momentum;
+    // ψ' = α·ψ + (1 − α)·own, and the slot holds ψ.
+    const torch::Tensor own =
+        momentum < 1 ? (statistics.select(0, State::kGradientMean) - momentum * slot) / (1 - momentum) : slot;
+    notify(Signal::gradient_statistic, at::where(on_own, own, slot));
+    return grad;
+  });
 }
 
 std::optional<Affine> UnifiedNorm::inference_affine() const {
