@@ -35,7 +35,7 @@ def run_forked(words, cwd, timeout, stdin):
 def run(*words, cwd=None, timeout=300, address_space=None, stdin="", variables=None):
     """Runs `cachet WORDS...` with this on standard input; with so many bytes of addresses and with more variables of the environment, if
     asked. Returns the finished process with its text."""
-    starts_itself = "--processes" in words or words[:1] in (("bench",), ("env",))  # or says where its program is
+    starts_itself = "--processes" in words or words[:1] in (("bench",), ("env",))  # or prints where its program is
     if FORKED and not (address_space or variables or starts_itself):
         return run_forked(words, cwd, timeout, stdin)
 

@@ -116,7 +116,7 @@ class Texts(EarlierRun, command.FolderTest):
         return {name: value * size / (size - 1) if name.startswith("bits_") else value for name, value in metrics.items()}
 
     def name_today(self, name):
-        """The run keeps the rule of 0.1.0, and `compare` says so in the names of its numbers."""
+        """The run keeps the rule of 0.1.0, and the names of the numbers that `compare` prints have it."""
         for unit in ("bits per byte", "bits per character"):
             name = name.replace(unit, unit + " of the whole text")
         return name

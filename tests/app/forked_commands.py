@@ -7,8 +7,8 @@ import tempfile
 
 
 class ForkedCommands:
-    """Runs commands as `command.run` does, through the program forked_commands: with so many threads, or with as many as the
-    environment says."""
+    """Runs commands as `command.run` does, through the program forked_commands: with so many threads, or as many as the
+    environment sets."""
 
     def __init__(self, program, threads=None):
         self.scratch = tempfile.TemporaryDirectory()
