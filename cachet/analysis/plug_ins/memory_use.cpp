@@ -8,14 +8,10 @@
 
 #include "cachet/analysis/plug_ins/head_mixture.h"
 #include "cachet/analysis/plug_ins/valid_tokens.h"
+#include "cachet/analysis/statistics/numbers_of.h"
 
 namespace cachet::analysis {
 namespace {
-
-std::vector<double> numbers_of(const at::Tensor& x) {
-  const at::Tensor values = x.to(at::kCPU, at::kDouble).contiguous();
-  return {values.const_data_ptr<double>(), values.const_data_ptr<double>() + values.numel()};
-}
 
 at::Tensor squares_by_head(const at::Tensor& x) { return x.to(at::kCPU, at::kDouble).square().sum({0, 1, 3}); }
 

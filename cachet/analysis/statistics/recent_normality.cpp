@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "cachet/analysis/statistics/normality.h"
+#include "cachet/analysis/statistics/numbers_of.h"
 
 namespace cachet::analysis {
 namespace {
@@ -16,12 +17,6 @@ at::Tensor rows_of(const std::deque<at::Tensor>& statistics, int64_t passes) {
   if (static_cast<int64_t>(statistics.size()) < passes) return at::empty({0});
   const at::NoGradGuard no_grad;
   return at::stack(std::vector<at::Tensor>(statistics.begin(), statistics.end()));
-}
-
-std::vector<double> numbers_of(const at::Tensor& rows) {
-  const at::Tensor here = rows.to(at::kCPU, at::kDouble).contiguous();
-  const double* values = here.const_data_ptr<double>();
-  return {values, values + here.numel()};
 }
 
 }  // namespace
