@@ -1,5 +1,5 @@
 """fairseq's Transformer in plain PyTorch, as translation_decoding.py compares with it: pre-norm, keys and values of what
-was written before are kept. Weights are named as Cachet's."""
+was written before are cached. Weights are named as Cachet's."""
 import math
 
 import torch

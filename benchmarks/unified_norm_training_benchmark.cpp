@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cachet/analysis/plug_ins/observations.h"
+#include "cachet/analysis/statistics/numbers_of.h"
 #include "cachet/config/document.h"
 #include "cachet/io/tensors/names/name_source.h"
 #include "cachet/io/tensors/safetensors/safetensors.h"
@@ -66,7 +67,8 @@ void train(const std::string& path, at::ScalarType type, const std::vector<std::
     train::clip_gradients(all, norm, kMaxNorm);
     optimizer->step({rates[step].item<double>()});
     nlohmann::ordered_json line{{"step", step + 1}, {"loss", loss.item<double>()}, {"gradient_norm", norm}};
-    for (const auto& layer : analysis::unified_norm_steps(*model)) line["filtered"][layer.layer] = layer.filtered;
+    for (const auto& layer : analysis::unified_norm_steps(*model))
+      line["filtered"][layer.layer] = layer.use(analysis::numbers_of(layer.counters)).filtered;
     std::cout << line.dump() << std::endl;
   }
   const at::NoGradGuard no_grad;

@@ -1,6 +1,6 @@
 # Finds LibTorch: the builder's own (Torch_DIR, CMAKE_PREFIX_PATH) first, else what tools/find-torch finds.
 # Targets link ${CACHET_TORCH}: names of targets and not the files of TORCH_LIBRARIES, so that an installed Cachet
-# works with a LibTorch in another place. The compiler's standard library stands before them: wheels export parts of
+# works with a LibTorch in another folder. The compiler's standard library stands before them: wheels export parts of
 # the one they were built with (2.11's std::filesystem::remove_all crashes), and the first in line is the one that is used.
 file(STRINGS ${PROJECT_SOURCE_DIR}/tools/versions cachet_minimum_torch REGEX ^LIBTORCH_MINIMUM=)
 string(REPLACE LIBTORCH_MINIMUM= "" cachet_minimum_torch ${cachet_minimum_torch})

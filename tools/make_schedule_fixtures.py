@@ -127,7 +127,7 @@ CASES = []
 
 
 def case(code, steps, schedule, rates, momenta=None, lr=0.4, optimizer=None, at=None, per_epoch=10):
-    """`at`: the steps that are kept of a long run; all of a short one."""
+    """`at`: the steps to store of a long run; all of a short one."""
     kept = list(range(steps)) if at is None else at
     values = lambda all_of: [all_of[s] for s in kept] if len(all_of) == steps else all_of
     entry = {"code": code, "recipe": table("optimizer", {"lr": lr, **(optimizer or {})}) + table("schedule", schedule),

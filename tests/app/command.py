@@ -1,4 +1,4 @@
-"""Running the command that was built: what the tests beside this file share."""
+"""Running the command that was built: which the tests of this folder use."""
 import atexit
 import fcntl
 import json

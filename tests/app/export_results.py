@@ -1,4 +1,4 @@
-"""What the export matrix found, case by case: kept in a folder, so that a run of hours may stop at any time, and as a table."""
+"""What the export matrix found, case by case: stored in a folder, so that a run of hours may stop at any time, and printed as a table."""
 import collections
 import dataclasses
 import hashlib

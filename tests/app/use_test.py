@@ -34,7 +34,7 @@ class Use(RunTest):
         result = self.json_of("eval", "run", "--json", cwd=self.folder)
         metrics = result["metrics"]
         self.assertEqual(list(metrics), ["loss", "top1", "top1_stderr"])
-        # All 33 are right: the share is 1, its standard error 0, and Wilson's interval from 33/34 to 1.
+        # All 33 are right: the fraction is 1, its standard error 0, and Wilson's interval from 33/34 to 1.
         self.assertEqual((metrics["top1"], metrics["top1_stderr"]), (1, 0))
         self.assertEqual(list(result["intervals"]), ["top1"])
         self.assertAlmostEqual(result["intervals"]["top1"]["lower"], 33 / 34, places=12)

@@ -1,4 +1,4 @@
-"""Multi-head attention, and attention beside a memory."""
+"""Multi-head attention, and attention to a memory."""
 from __future__ import annotations
 
 import math
@@ -110,7 +110,7 @@ class MultiHeadAttention(nn.Module):
 
 
 class CachedAttention(nn.Module):
-    """Self-attention beside attention to a memory: Cached Transformers, arXiv 2312.12742, Eq. 2–3.
+    """Self-attention, mixed with attention to a memory: Cached Transformers, arXiv 2312.12742, Eq. 2–3.
 
     O_h = σ(λ_h)·memory_h + (1 − σ(λ_h))·self_h. Self-attention runs first, then the cache steps, then the first Dm
     channels of the input attend to the cache; the two are mixed head by head after their projections.

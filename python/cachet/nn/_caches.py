@@ -29,7 +29,7 @@ class Layout(NamedTuple):
 
 
 def cache_width(ratio: float, dim: int) -> int:
-    """Channels of the memory of a layer of dim channels: ratio·dim, rounded down. ValueError if this is none."""
+    """Channels of the memory of a layer of dim channels: ratio·dim, rounded down. ValueError if this is not a ratio."""
     if not 0 < ratio <= 1:
         raise ValueError(f"cache: ratio must be above 0 and at most 1, got {ratio}")
     if int(dim * ratio) < 1:

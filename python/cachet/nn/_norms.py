@@ -9,7 +9,7 @@ from cachet.nn._state import StateModule
 
 
 def _affine(x: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
-    # Weights may be stored narrow; the map is not, and is no narrower than what it maps.
+    # Weights may be stored narrow; the map is not, and is at least as wide as what it maps.
     wide = torch.promote_types(torch.promote_types(scale.dtype, torch.float32), x.dtype)
     return ops.scale_shift(x, scale.to(wide), shift.to(wide))
 
@@ -34,10 +34,10 @@ class _WindowNorm(StateModule):
 
         Args:
             x: (…, C), floating.
-            padding: (…) bool, True = padding, kept out of the statistics.
+            padding: (…) bool, True = padding, which is not in the statistics.
 
         Returns:
-            The shape and dtype of x. What stands at padded places is not defined.
+            The shape and dtype of x. Values at padded positions are not defined.
 
         Raises:
             RuntimeError: shapes or dtypes do not agree.
@@ -142,10 +142,10 @@ class PowerNorm(StateModule):
 
         Args:
             x: (…, C), floating, with a leading dimension.
-            padding: (…) bool, True = padding, kept out of the statistics.
+            padding: (…) bool, True = padding, which is not in the statistics.
 
         Returns:
-            The shape and dtype of x. What stands at padded places is not defined.
+            The shape and dtype of x. Values at padded positions are not defined.
 
         Raises:
             RuntimeError: shapes or dtypes do not agree.

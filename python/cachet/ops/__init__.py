@@ -1,7 +1,7 @@
 """The operators of Cachet as typed functions.
 
 B is a batch, L a length, H heads, C, D and n channels. In float32 and bfloat16 on the CPU most operators run fused
-kernels; in float64 and on other devices they are compositions of PyTorch's own operators. All tensors of a call are on
+kernels; in float64 and on other devices they are made of PyTorch's own operators. All tensors of a call are on
 one device. What does not fit raises RuntimeError whose message begins with the operator's name; a word that is not one
 of an option's choices raises ValueError. `torch.ops.cachet.<name>` are the same operators without names for options.
 """

@@ -8,7 +8,7 @@ from torch import Tensor
 
 _ops = torch.ops.cachet
 
-#: Key positions of KeysSeen that are not places.
+#: Values of KeysSeen that are not key positions.
 SEEN_BY_NONE, SEEN_BY_ALL = -1, -2
 #: The range of KeysSeen that leaves no key out.
 UNBOUNDED = 1 << 30
@@ -67,7 +67,7 @@ class KeysSeen(NamedTuple):
         key_positions: int64 (B, H, Lk), or 1 in place of B or H; −1 is seen by no query (padding), −2 by all; None:
             0, 1, …
         least: the smallest difference that is seen.
-        most: the largest; 0 for attention to the past and the query's own place.
+        most: the largest; 0 for attention to the past and the query's own position.
         own_last: a key at the query's own position is seen only if nothing else is (Reformer).
     """
 

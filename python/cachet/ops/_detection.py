@@ -10,7 +10,7 @@ _ops = torch.ops.cachet
 
 
 class Suppressed(NamedTuple):
-    """What nms returns. The kept boxes are boxes[order[kept]].
+    """What nms returns. The boxes that stay are boxes[order[kept]].
 
     Attributes:
         order: (n) int64, the boxes by falling score; equal scores keep their order.
@@ -24,7 +24,7 @@ class Suppressed(NamedTuple):
 def nms(boxes: Tensor, scores: Tensor, *, threshold: float, groups: Tensor | None = None) -> Suppressed:
     """Greedy non-maximum suppression.
 
-    A box is removed if its intersection over union with a box of its group that is kept before it is above threshold.
+    A box is removed if its intersection over union with an earlier remaining box of its group is above threshold.
 
     Args:
         boxes: (n, 4), floating: x0, y0, x1, y1.
@@ -33,7 +33,7 @@ def nms(boxes: Tensor, scores: Tensor, *, threshold: float, groups: Tensor | Non
         groups: (n) int64, such as classes; None: one group.
 
     Returns:
-        The order and what is kept, without gradients.
+        The order and the mask of remaining boxes, without gradients.
 
     Raises:
         RuntimeError: shapes do not agree.

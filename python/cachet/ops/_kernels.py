@@ -105,7 +105,7 @@ def kernel_attention_stream(
     causal: bool = False,
     eps: float = 0.0,
 ) -> tuple[Tensor, Tensor]:
-    """kernel_attention of a piece of a text: queries also see the keys of all earlier pieces, of which sums are kept.
+    """kernel_attention of a piece of a text: queries also see the keys of all earlier pieces, through stored sums.
 
     Args:
         q: (B, H, Lq, n), floating.

@@ -36,8 +36,8 @@ def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         bias: (N).
 
     Returns:
-        (…, N). Differentiable in everything. Only the product is kept for the backward pass, and without gradients
-        nothing is.
+        (…, N). Differentiable in everything. The backward pass stores only the product. Without gradients,
+        nothing is stored.
 
     Raises:
         RuntimeError: shapes or dtypes do not agree.
@@ -62,13 +62,13 @@ class CrossEntropies(NamedTuple):
 def linear_cross_entropy(
     x: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, *, label_smoothing: float = 0.0
 ) -> CrossEntropies:
-    """The cross entropy of softmax(x·weightᵀ + bias), whose scores are not kept.
+    """The cross entropy of softmax(x·weightᵀ + bias), whose scores are not stored.
 
     Args:
         x: (N, D), floating.
         weight: (V, D) of the dtype of x.
         bias: (V), or None.
-        target: (N) int64 in [−1, V); −1 is no target.
+        target: (N) int64 in [−1, V); −1 marks a row without a target.
         label_smoothing: ε in [0, 1), which the other V − 1 classes share, as in fairseq.
 
     Returns:

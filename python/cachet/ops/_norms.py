@@ -106,7 +106,7 @@ def unified_norm(
         bias: (C), or None.
         state: both passes write their part of it. Several forward passes may precede a backward pass.
         settings: None: those of the paper.
-        padding: (…) bool, True = padding, kept out of the statistics.
+        padding: (…) bool, True = padding, which is not in the statistics.
 
     Returns:
         The output, what it was normalised with, and whether that was the step's own. Arithmetic is in the dtype of the
@@ -209,7 +209,7 @@ def power_norm(
         bias: (C), or None.
         state: the forward pass writes ψ² and the counter, the backward pass Γ.
         settings: None: those of the paper.
-        padding: (…) bool, True = padding, kept out of the statistics.
+        padding: (…) bool, True = padding, which is not in the statistics.
 
     Returns:
         The output, what it was normalised with, and the statistic of the step. Differentiable once.

@@ -15,7 +15,7 @@ _AFTER = {"nothing": 0, "gelu": 1}
 def dropout(x: Tensor, p: float, *, seed: int | None = None) -> Tensor:
     """Dropout: x / (1 − p), each element 0 instead with probability p.
 
-    What is dropped is a function of the element's place and the seed (Philox4x32-10, Salmon et al.,
+    What is dropped is a function of the element's index and the seed (Philox4x32-10, Salmon et al.,
     doi.org/10.1145/2063384.2063405), whatever the dtype, the device and the number of threads. The backward pass makes
     the mask again.
 
