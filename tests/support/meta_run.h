@@ -284,8 +284,9 @@ inline std::set<std::string> faults_of_step(train::TrainingTask& task, const tra
     if (MetaDeviceCompleted::copies() > 0 || HostCopiesCounted::count() != kSteps)
       faults.insert("the training step read a tensor of the device");
     HostCopiesCounted::count() = 0;
+    const auto copies_of_steps = MetaDeviceCompleted::copies();
     task.observe();
-    if (MetaDeviceCompleted::copies() > 0 || HostCopiesCounted::count() > 1)
+    if (MetaDeviceCompleted::copies() > copies_of_steps || HostCopiesCounted::count() > 1)
       faults.insert("observe() read the device more than once");
   } catch (const c10::Error& error) {
     faults.insert(error.what_without_backtrace());
