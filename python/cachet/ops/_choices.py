@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 
 def number_of(option: str, word: str, numbers: Mapping[str, int]) -> int:
-    """The number of a word. Raises ValueError that names the option and lists its words if the value is not one of them."""
+    """The number of a word. For another word: ValueError with the option and its words."""
     if word in numbers:
         return numbers[word]
     words = ", ".join(f'"{each}"' for each in numbers)
