@@ -80,7 +80,9 @@ fs::path sweep_folder(const SweepArguments& arguments, const fs::path& recipe) {
     return train::new_run_path(arguments.runs, recipe.stem().string() + "-sweep");
   }
   const fs::path folder = io::without_last_separator(arguments.run);
-  const bool is_sweep = fs::exists(folder / kSweepFile), holds = fs::exists(folder) && !fs::is_empty(folder);
+  // Whether the folder is empty is asked first: a sweep that another process makes in between is then seen as a sweep.
+  const bool holds = fs::exists(folder) && !fs::is_empty(folder);
+  const bool is_sweep = fs::exists(folder / kSweepFile);
   if (is_sweep && is_of_another_recipe(folder, recipe.stem().string()))
     throw UsageError(folder.string() + " holds the sweep of another recipe; choose another --run");
   if (is_sweep && !arguments.resume && !arguments.print && !arguments.dry_run)
