@@ -32,9 +32,11 @@ io::JsonFields read_config(const fs::path& config) {
 
 void make_folder(const fs::path& folder) {
   std::error_code error;
-  // Whether the folder is empty is asked first: a model folder that another process makes in between is then seen as one.
+  // Whether the folder is empty is asked first: a model folder that another process makes in between is then seen as
+  // one.
   const bool holds = fs::exists(folder, error) && !fs::is_empty(folder, error);
-  if (holds && !is_model_folder(folder)) throw io::Error(folder.string() + ": exists and is no model folder; name another one");
+  if (holds && !is_model_folder(folder))
+    throw io::Error(folder.string() + ": exists and is no model folder; name another one");
   fs::create_directories(folder, error);
   if (error) throw io::Error(folder.string() + ": cannot be made: " + error.message());
 }
