@@ -84,10 +84,10 @@ tasks::NextSample samples_of_arguments(const std::vector<std::string>& words, ta
 }
 
 tasks::NextSample samples_of_lines(const std::string& file) {
-  const auto stream = std::make_shared<Stream>(file);
+  const auto input = std::make_shared<Stream>(file);
   const auto lines = std::make_shared<io::LineReader>(
-      [stream](std::span<std::byte> bytes) { return stream->read(bytes); }, stream->name(), kMaxLineBytes);
-  return [lines, name = stream->name()]() -> std::optional<tasks::GivenSample> {
+      [input](std::span<std::byte> bytes) { return input->read(bytes); }, input->name(), kMaxLineBytes);
+  return [lines, name = input->name()]() -> std::optional<tasks::GivenSample> {
     const auto line = lines->next();
     if (!line) return std::nullopt;
     return tasks::GivenSample{std::string(*line), name + ":" + std::to_string(lines->number())};

@@ -116,7 +116,7 @@ nlohmann::ordered_json export_json(const tasks::ExportReport& report, const std:
                     {"same_class", check.sent.samples - check.sent.other},
                     {"samples", check.sent.samples}};
   if (check.has_metric) json[check.metric] = {check.metric_before, check.metric_after};
-  for (const deploy::RewrittenPlace& place : report.rewrite.places)
+  for (const deploy::RewrittenPart& place : report.rewrite.parts)
     json["rewritten"].push_back({{"place", place.path},
                                  {"kind", to_string(place.kind)},
                                  {"left", place.left},

@@ -147,8 +147,8 @@ void predict_given(tasks::Task& task, const PredictArguments& arguments, RecordO
   tasks::NextSample next = given_samples(arguments, form);
   std::optional<tasks::GivenRecords> earlier;
   if (tasks::RecordFile* file = output.earlier()) {
-    const auto places = arguments.asks_line_by_line() ? tasks::SampleLocations::same : tasks::SampleLocations::any;
-    earlier.emplace(*file, next, form, output.source(), places);
+    const auto locations = arguments.asks_line_by_line() ? tasks::SampleLocations::same : tasks::SampleLocations::any;
+    earlier.emplace(*file, next, form, output.source(), locations);
     next = earlier->samples();
   }
   bool has_new = false;

@@ -62,7 +62,7 @@ class BatchLoader {
 
   /// The batches of an epoch from `first_batch` on, without work for those before it. Throws
   /// std::out_of_range unless 0 <= first_batch <= batches().
-  BatchIterator<Batch> stream(int64_t epoch, int64_t first_batch = 0) const {
+  BatchIterator<Batch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     if (first_batch < 0 || first_batch > batches())
       throw std::out_of_range("batch " + std::to_string(first_batch) + " of an epoch of " + std::to_string(batches()));
     // The stream owns all that its workers touch, so that it may outlive the loader.

@@ -42,7 +42,7 @@ class OverlapSearch {
     size_t operator()(std::string_view key) const { return std::hash<std::string_view>()(key); }
   };
   struct Sample {
-    std::vector<size_t> keys;  // places in training_
+    std::vector<size_t> keys;  // indices in training_
     std::string name;
   };
 

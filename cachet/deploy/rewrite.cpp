@@ -82,8 +82,8 @@ class Rewriting {
       for (const nn::NormFold& norm : foldable->norm_folds()) {
         const std::set<std::string> before = buffer_names();
         const nn::FoldedNorm folded = norm.fold();
-        RewrittenPlace place{Kind::norm, path_of(path, norm.name), folded.outcome == Outcome::gone,
-                             left_of(folded.outcome), folded.reason};
+        RewrittenPart place{Kind::norm, path_of(path, norm.name), folded.outcome == Outcome::gone,
+                            left_of(folded.outcome), folded.reason};
         if (const auto kept = kept_for(path, norm.name, before)) add_kept(place, *kept);
         note(std::move(place));
       }
@@ -95,7 +95,7 @@ class Rewriting {
   }
 
  private:
-  using Kind = RewrittenPlace::Kind;
+  using Kind = RewrittenPart::Kind;
 
   std::set<std::string> buffer_names() const {
     std::set<std::string> names;
@@ -114,14 +114,14 @@ class Rewriting {
     return std::nullopt;
   }
 
-  static void add_kept(RewrittenPlace& place, const std::string& numbers) {
+  static void add_kept(RewrittenPart& place, const std::string& numbers) {
     place.gone = false;
     place.left += (place.left.empty() ? "" : ", and ") + std::string("a number for each channel");
     place.reason += (place.reason.empty() ? "" : "; ") + ("its reader needs " + numbers);
   }
 
   // `left`: where `rewrite` throws why it cannot.
-  void take(RewrittenPlace place, const char* left, const std::function<void()>& rewrite) {
+  void take(RewrittenPart place, const char* left, const std::function<void()>& rewrite) {
     try {
       rewrite();
     } catch (const c10::Error& error) {
@@ -132,13 +132,13 @@ class Rewriting {
     note(std::move(place));
   }
 
-  void note(RewrittenPlace place) {
+  void note(RewrittenPart place) {
     if (count_work_) {
       const analysis::Work now = analysis::work_of(model_);
       place.removed = work_ - now;
       work_ = now;
     }
-    report_.places.push_back(std::move(place));
+    report_.parts.push_back(std::move(place));
   }
 
   const models::Model& model_;
@@ -153,13 +153,13 @@ std::string counted(int64_t count, const std::string& word) {
 
 }  // namespace
 
-const char* to_string(RewrittenPlace::Kind kind) {
+const char* to_string(RewrittenPart::Kind kind) {
   switch (kind) {
-    case RewrittenPlace::Kind::norm:
+    case RewrittenPart::Kind::norm:
       return "norm";
-    case RewrittenPlace::Kind::cache:
+    case RewrittenPart::Kind::cache:
       return "cache";
-    case RewrittenPlace::Kind::share:
+    case RewrittenPart::Kind::share:
       return "mixing share";
   }
   return "";
@@ -178,8 +178,8 @@ RewriteReport rewrite(models::Model& model, const RewriteOptions& options) {
 
 std::vector<std::string> report_lines(const RewriteReport& report) {
   // By kind, what is left and why; all places of one line together.
-  std::map<std::tuple<RewrittenPlace::Kind, bool, std::string, std::string>, std::vector<std::string>> alike;
-  for (const RewrittenPlace& place : report.places)
+  std::map<std::tuple<RewrittenPart::Kind, bool, std::string, std::string>, std::vector<std::string>> alike;
+  for (const RewrittenPart& place : report.parts)
     alike[{place.kind, !place.gone, place.left, place.reason}].push_back(place.path);
   std::vector<std::string> lines;
   for (const auto& [what, paths] : alike) {

@@ -17,7 +17,7 @@ struct RewriteOptions {
 };
 
 /// What became of one norm, of one cache, or of the λ by which a frozen cache and self-attention are mixed.
-struct RewrittenPlace {
+struct RewrittenPart {
   enum class Kind { norm, cache, share };
   Kind kind = Kind::norm;
   std::string path;          // in the model: "blocks.3.norm1"
@@ -27,8 +27,8 @@ struct RewrittenPlace {
   analysis::Work removed{};  // where it was counted; below 0 where the rest does more instead
 };
 
-const char* to_string(RewrittenPlace::Kind kind);  // "norm", "cache", "mixing share"
-[[deprecated("to_string")]] inline const char* word(RewrittenPlace::Kind kind) { return to_string(kind); }
+const char* to_string(RewrittenPart::Kind kind);  // "norm", "cache", "mixing share"
+[[deprecated("to_string")]] inline const char* word(RewrittenPart::Kind kind) { return to_string(kind); }
 
 /// What a model holds, and does for one sample.
 struct Footprint {
@@ -38,7 +38,7 @@ struct Footprint {
 };
 
 struct RewriteReport {
-  std::vector<RewrittenPlace> places;  // caches first, then λ, then norms, in the model's order
+  std::vector<RewrittenPart> parts;  // caches first, then λ, then norms, in the model's order
   Footprint before, after;
 };
 

@@ -47,10 +47,10 @@ class Columns {
 // Which place of the old side each place of the new one shows.
 std::vector<int64_t> nearest_places(int64_t old_side, int64_t new_side) {
   const double step = 1 / (static_cast<double>(new_side) / static_cast<double>(old_side));
-  std::vector<int64_t> places(static_cast<size_t>(new_side));
-  for (size_t i = 0; i < places.size(); ++i)
-    places[i] = std::min(static_cast<int64_t>(static_cast<double>(i) * step), old_side - 1);
-  return places;
+  std::vector<int64_t> sources(static_cast<size_t>(new_side));
+  for (size_t i = 0; i < sources.size(); ++i)
+    sources[i] = std::min(static_cast<int64_t>(static_cast<double>(i) * step), old_side - 1);
+  return sources;
 }
 
 }  // namespace

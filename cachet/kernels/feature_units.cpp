@@ -106,10 +106,10 @@ template <class Inner>
 HWY_INLINE void GatedBackward(const float* products, const float* d_features, float* d_products, UnitRows s) {
   for (int64_t row = 0; row < s.rows; ++row, products += s.stride, d_features += s.width, d_products += 2 * s.width)
     ForEachVector(s.width, [&](auto d, int64_t i) {
-      const auto a = hn::LoadU(d, products + i), share = Sigmoid(d, hn::LoadU(d, products + s.width + i));
-      const auto gated = hn::Mul(hn::LoadU(d, d_features + i), share);
+      const auto a = hn::LoadU(d, products + i), gate = Sigmoid(d, hn::LoadU(d, products + s.width + i));
+      const auto gated = hn::Mul(hn::LoadU(d, d_features + i), gate);
       hn::StoreU(hn::Mul(gated, Inner::Slope(d, a, a)), d, d_products + i);
-      const auto rest = hn::Sub(hn::Set(d, 1.0f), share);
+      const auto rest = hn::Sub(hn::Set(d, 1.0f), gate);
       hn::StoreU(hn::Mul(hn::Mul(gated, rest), Inner::Value(d, a, a)), d, d_products + s.width + i);
     });
 }

@@ -33,7 +33,7 @@ struct UnitPoint {
   float value, to_a, to_g;
 };
 CACHET_HOST_DEVICE inline UnitPoint unit_at(FeatureUnit unit, float a, float g) {
-  const float s = sigmoid(a), share = sigmoid(g);
+  const float s = sigmoid(a), gate = sigmoid(g);
   switch (unit) {
     case FeatureUnit::elu_plus_one:
       return {a > 0 ? a + 1 : std::exp(a), a > 0 ? 1.0f : std::exp(a), 0};
@@ -44,11 +44,11 @@ CACHET_HOST_DEVICE inline UnitPoint unit_at(FeatureUnit unit, float a, float g) 
     case FeatureUnit::sigmoid:
       return {s, s * (1 - s), 0};
     case FeatureUnit::glu:
-      return {a * share, share, a * share * (1 - share)};
+      return {a * gate, gate, a * gate * (1 - gate)};
     case FeatureUnit::softplus_glu:
       break;
   }
-  return {softplus(a) * share, s * share, softplus(a) * share * (1 - share)};
+  return {softplus(a) * gate, s * gate, softplus(a) * gate * (1 - gate)};
 }
 
 }  // namespace cachet::kernels

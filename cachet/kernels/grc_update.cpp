@@ -25,10 +25,10 @@ HWY_INLINE hn::Vec<D> CandidateProduct(D d, const GrcInputs<T>& in, const GrcRow
 }
 
 HWY_INLINE Moments RowMoments(const float* row, int64_t width, float eps) {
-  const float share = 1.0f / static_cast<float>(width);
+  const float inverse_width = 1.0f / static_cast<float>(width);
   const float mean =
-      share * SumOfRow(width, [&](auto d, int64_t i, auto sum) { return hn::Add(sum, hn::LoadU(d, row + i)); });
-  const float variance = share * SumOfRow(width, [&](auto d, int64_t i, auto sum) {
+      inverse_width * SumOfRow(width, [&](auto d, int64_t i, auto sum) { return hn::Add(sum, hn::LoadU(d, row + i)); });
+  const float variance = inverse_width * SumOfRow(width, [&](auto d, int64_t i, auto sum) {
                            const auto off = hn::Sub(hn::LoadU(d, row + i), hn::Set(d, mean));
                            return hn::MulAdd(off, off, sum);
                          });
@@ -125,11 +125,11 @@ void GrcBlendBackward(const GrcInputs<T>& in, const T* d_next, const float* d_me
         hn::StoreU(hn::Mul(g, w), d, d_candidate + i);
       });
       // LayerNorm: (g − mean g − z·mean(g·z)) / deviation, then GELU.
-      const float share = 1.0f / static_cast<float>(width);
-      const float mean_g = share * SumOfRow(width, [&](auto d, int64_t i, auto sum) {
+      const float inverse_width = 1.0f / static_cast<float>(width);
+      const float mean_g = inverse_width * SumOfRow(width, [&](auto d, int64_t i, auto sum) {
                              return hn::Add(sum, hn::LoadU(d, d_candidate + i));
                            });
-      const float mean_gz = share * SumOfRow(width, [&](auto d, int64_t i, auto sum) {
+      const float mean_gz = inverse_width * SumOfRow(width, [&](auto d, int64_t i, auto sum) {
                               return hn::MulAdd(hn::LoadU(d, d_candidate + i), Normalized(d, activated, m, i), sum);
                             });
       ForEachVector(width, [&](auto d, int64_t i) {

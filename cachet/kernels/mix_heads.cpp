@@ -11,9 +11,9 @@ HWY_BEFORE_NAMESPACE();
 namespace cachet::kernels::HWY_NAMESPACE {
 
 template <class T>
-void MixHeads(const T* self, const T* memory, const float* share, T* out, MixHeadsShape s) {
+void MixHeads(const T* self, const T* memory, const float* gate, T* out, MixHeadsShape s) {
   for (int64_t row = 0; row < s.tokens * s.heads; ++row) {
-    const float give = share[row % s.heads], keep = 1.0f - give;
+    const float give = gate[row % s.heads], keep = 1.0f - give;
     ForEachVector(s.memory_head_dim, [&](auto d, int64_t i) {
       const auto kept = hn::Mul(hn::Set(d, keep), LoadFloat(d, self + i));
       StoreFloat(hn::MulAdd(hn::Set(d, give), LoadFloat(d, memory + i), kept), d, out + i);
@@ -26,11 +26,11 @@ void MixHeads(const T* self, const T* memory, const float* share, T* out, MixHea
 }
 
 template <class T>
-void MixHeadsBackward(const T* grad, const T* self, const T* memory, const float* share, T* d_self, T* d_memory,
-                      float* d_share, MixHeadsShape s) {
+void MixHeadsBackward(const T* grad, const T* self, const T* memory, const float* gate, T* d_self, T* d_memory,
+                      float* d_gate, MixHeadsShape s) {
   for (int64_t row = 0; row < s.tokens * s.heads; ++row) {
     const int64_t head = row % s.heads;
-    const float give = share[head], keep = 1.0f - give;
+    const float give = gate[head], keep = 1.0f - give;
     float sum = 0.0f;
     ForEachVector(s.memory_head_dim, [&](auto d, int64_t i) {
       const auto g = LoadFloat(d, grad + i);
@@ -45,7 +45,7 @@ void MixHeadsBackward(const T* grad, const T* self, const T* memory, const float
       sum -= hn::GetLane(hn::SumOfLanes(d, hn::Mul(LoadFloat(d, self + c), g)));
       StoreFloat(hn::Mul(hn::Set(d, keep), g), d, d_self + c);
     });
-    d_share[head] += sum;
+    d_gate[head] += sum;
     grad += s.head_dim, self += s.head_dim, d_self += s.head_dim;
     memory += s.memory_head_dim, d_memory += s.memory_head_dim;
   }
@@ -64,13 +64,13 @@ CACHET_EXPORT(MixHeads);
 CACHET_EXPORT(MixHeadsBackward);
 
 template <class T>
-void mix_heads(const T* self, const T* memory, const float* share, T* out, MixHeadsShape shape) {
-  CACHET_DISPATCH(MixHeads, T)(self, memory, share, out, shape);
+void mix_heads(const T* self, const T* memory, const float* gate, T* out, MixHeadsShape shape) {
+  CACHET_DISPATCH(MixHeads, T)(self, memory, gate, out, shape);
 }
 template <class T>
-void mix_heads_backward(const T* grad, const T* self, const T* memory, const float* share, T* d_self, T* d_memory,
-                        float* d_share, MixHeadsShape shape) {
-  CACHET_DISPATCH(MixHeadsBackward, T)(grad, self, memory, share, d_self, d_memory, d_share, shape);
+void mix_heads_backward(const T* grad, const T* self, const T* memory, const float* gate, T* d_self, T* d_memory,
+                        float* d_gate, MixHeadsShape shape) {
+  CACHET_DISPATCH(MixHeadsBackward, T)(grad, self, memory, gate, d_self, d_memory, d_gate, shape);
 }
 
 #define CACHET_FORMS(T)                                                         \

@@ -12,30 +12,30 @@ struct MixHeadsShape {
   int64_t memory_head_dim;  // at most head_dim: memory heads are narrower
 };
 
-// All arrays dense, row by row; T is float or BFloat16; share (heads) is σ(λ).
+// All arrays dense, row by row; T is float or BFloat16; gate (heads) is σ(λ).
 
 /// out[t,h,:] = (1 − s_h)·self[t,h,:], and on the first memory_head_dim channels + s_h·memory[t,h,:].
 template <class T>
-void mix_heads(const T* self, const T* memory, const float* share, T* out, MixHeadsShape shape);
+void mix_heads(const T* self, const T* memory, const float* gate, T* out, MixHeadsShape shape);
 
-/// d_self = (1 − s)·g, d_memory = s·g on its channels, d_share += Σ_t (memory·g − self·g).
+/// d_self = (1 − s)·g, d_memory = s·g on its channels, d_gate += Σ_t (memory·g − self·g).
 template <class T>
-void mix_heads_backward(const T* grad, const T* self, const T* memory, const float* share, T* d_self, T* d_memory,
-                        float* d_share, MixHeadsShape shape);
+void mix_heads_backward(const T* grad, const T* self, const T* memory, const float* gate, T* d_self, T* d_memory,
+                        float* d_gate, MixHeadsShape shape);
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
 /// (1 − s)·self + s·memory
-CACHET_HOST_DEVICE inline float mixed(float self, float memory, float share) {
-  return (1.0f - share) * self + share * memory;
+CACHET_HOST_DEVICE inline float mixed(float self, float memory, float gate) {
+  return (1.0f - gate) * self + gate * memory;
 }
 
-/// What an element's gradient g gives: to self, to memory, and its part of d_share.
+/// What an element's gradient g gives: to self, to memory, and its part of d_gate.
 struct MixedGradient {
-  float self, memory, share;
+  float self, memory, gate;
 };
-CACHET_HOST_DEVICE inline MixedGradient mixed_gradient(float g, float self, float memory, float share) {
-  return {(1.0f - share) * g, share * g, (memory - self) * g};
+CACHET_HOST_DEVICE inline MixedGradient mixed_gradient(float g, float self, float memory, float gate) {
+  return {(1.0f - gate) * g, gate * g, (memory - self) * g};
 }
 
 }  // namespace cachet::kernels

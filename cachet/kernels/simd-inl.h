@@ -113,8 +113,8 @@ HWY_INLINE hn::Vec<D> ExpOfNegative(D d, hn::Vec<D> x) {
 template <class D>
 HWY_INLINE hn::Vec<D> Sigmoid(D d, hn::Vec<D> x) {
   const auto one = hn::Set(d, 1.0f), e = ExpOfNegative(d, hn::Neg(hn::Abs(x)));
-  const auto share = hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
-  return hn::IfThenElse(hn::Eq(x, x), share, x);
+  const auto value = hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
+  return hn::IfThenElse(hn::Eq(x, x), value, x);
 }
 
 /// log(1 + eˣ) = max(x, 0) + log(1 + e^−|x|)

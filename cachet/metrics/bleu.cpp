@@ -105,7 +105,7 @@ Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::v
   std::vector<std::string_view> of_sentence(references.size());
   for (size_t i = 0; i < hypotheses.size(); ++i) {
     std::ranges::transform(references, of_sentence.begin(),
-                           [i](const auto& stream) { return std::string_view(stream[i]); });
+                           [i](const auto& lines) { return std::string_view(lines[i]); });
     sum += counter.count(hypotheses[i], of_sentence);
   }
   return bleu(sum, options);

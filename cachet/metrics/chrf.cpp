@@ -119,7 +119,7 @@ double corpus_chrf(std::span<const std::string> hypotheses, std::span<const std:
   std::vector<std::string_view> of_sentence;
   for (size_t i = 0; i < hypotheses.size(); ++i) {
     of_sentence.clear();
-    for (const auto& stream : references) of_sentence.emplace_back(stream[i]);
+    for (const auto& lines : references) of_sentence.emplace_back(lines[i]);
     sum += counter.count(hypotheses[i], of_sentence);
   }
   return chrf(sum, options);

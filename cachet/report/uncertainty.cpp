@@ -5,11 +5,11 @@
 
 namespace cachet::report {
 
-ShareInterval wilson_interval(double share, double count) {
-  const double center = (share + 0.5 / count) / (1 + 1 / count);
-  const double half = std::sqrt(share * (1 - share) / count + 0.25 / (count * count)) / (1 + 1 / count);
+ShareInterval wilson_interval(double fraction, double count) {
+  const double center = (fraction + 0.5 / count) / (1 + 1 / count);
+  const double half = std::sqrt(fraction * (1 - fraction) / count + 0.25 / (count * count)) / (1 + 1 / count);
   // Exact where the sum is rounded.
-  return {share <= 0 ? 0 : std::max(0.0, center - half), share >= 1 ? 1 : std::min(1.0, center + half)};
+  return {fraction <= 0 ? 0 : std::max(0.0, center - half), fraction >= 1 ? 1 : std::min(1.0, center + half)};
 }
 
 std::string uncertainty_text(double value, std::optional<double> error, int64_t share_of,

@@ -7,16 +7,16 @@
 
 namespace cachet::report {
 
-/// The ends of an interval for a share, such as the share of right answers.
+/// The ends of an interval for a fraction, such as the fraction of right answers.
 struct ShareInterval {
   double lower = 0, upper = 1;
 };
 
-/// Wilson's interval for a share that was measured on `count` > 0 samples: the shares that differ from the measured one
-/// by one of their own standard errors at most. Its ends are never outside [0, 1], and never equal.
-ShareInterval wilson_interval(double share, double count);
+/// Wilson's interval for a fraction that was measured on `count` > 0 samples: the fractions that differ from the
+/// measured one by one of their own standard errors at most. Its ends are never outside [0, 1], and never equal.
+ShareInterval wilson_interval(double fraction, double count);
 
-/// How sure a value is, to stand after the value: " ± 0.8 %" is its standard error. If the value is a share of
+/// How sure a value is, to stand after the value: " ± 0.8 %" is its standard error. If the value is a fraction of
 /// `share_of` > 0 samples, and Wilson's interval is not what ± shows in these digits, the ends of the interval:
 /// " (95.2 % to 100.0 %)". Empty if there is no error. `text` writes an error; `end_text` writes an end of the
 /// interval, as `text` does if it is empty.

@@ -88,11 +88,11 @@ SavedPlan read_plan(const std::filesystem::path& run, const std::vector<std::str
 /// names, or that the settings name, and stores them. Nothing if that is done, else why it cannot be done.
 std::optional<std::string> complete_run(const std::filesystem::path& run, const RecipePlan& asked) {
   const train::RunFolder folder = train::RunFolder::open(run);
-  std::vector<std::vector<std::string>> places{{}};
+  std::vector<std::vector<std::string>> alternatives{{}};
   for (const DataPlace& place : asked.task->data())
-    places.push_back({"data.root=" + config::toml_text(place.root.string())});
+    alternatives.push_back({"data.root=" + config::toml_text(place.root.string())});
   std::string why;
-  for (const std::vector<std::string>& place : places) {
+  for (const std::vector<std::string>& place : alternatives) {
     try {
       const RecipePlan plan = read_plan(run, place).plan;
       if (!plan.task->keys_from_training_data()) return "the run was trained without them";

@@ -28,9 +28,9 @@ TEST_P(DetectorRewrite, FindsTheSame) {
     for (int step = 0; step < 3; ++step) model->losses(batch);
     for (at::Tensor& parameter : model->parameters()) parameter.add_(at::randn_like(parameter) / 8);
     model->eval();
-    const auto expected = model->detect(batch.images, batch.places);
+    const auto expected = model->detect(batch.images, batch.sizes);
     const RewriteReport report = rewrite(*model);
-    const auto found = model->detect(batch.images, batch.places);
+    const auto found = model->detect(batch.images, batch.sizes);
     for (size_t i = 0; i < expected.size(); ++i) {
       EXPECT_TRUE(at::equal(found[i].labels, expected[i].labels));
       EXPECT_TRUE(at::allclose(found[i].boxes, expected[i].boxes, 1e-8, 1e-8));
@@ -40,13 +40,13 @@ TEST_P(DetectorRewrite, FindsTheSame) {
       }
     }
     int64_t caches = 0, folded = 0;
-    for (const RewrittenPlace& place : report.places) {
+    for (const RewrittenPart& place : report.parts) {
       EXPECT_TRUE(place.path.starts_with("backbone.")) << place.path;
-      if (place.kind == RewrittenPlace::Kind::cache) {
+      if (place.kind == RewrittenPart::Kind::cache) {
         ++caches;
         EXPECT_TRUE(place.gone) << place.path << ": " << place.reason;
       }
-      if (place.kind == RewrittenPlace::Kind::norm && place.gone) ++folded;
+      if (place.kind == RewrittenPart::Kind::norm && place.gone) ++folded;
     }
     EXPECT_EQ(caches > 0, !cache.empty());
     EXPECT_EQ(folded > 0, norm != "layer");

@@ -56,7 +56,7 @@ TEST(RewriteOfALanguageModel, KeepsWhatItForetellsAndWrites) {
         const test::ScoreDifference difference = test::score_difference(expected.scores, actual.scores, 1e-9);
         EXPECT_TRUE(difference.holds(1e-9)) << difference.largest;
         EXPECT_EQ(actual.written, expected.written);
-        for (const RewrittenPlace& place : report.places)
+        for (const RewrittenPart& place : report.parts)
           EXPECT_TRUE(place.gone || !place.reason.empty() || !place.left.empty()) << place.path;
       }
   }

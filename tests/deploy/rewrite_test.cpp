@@ -42,14 +42,14 @@ TEST_P(Rewrite, KeepsWhatTheModelComputes) {
       EXPECT_TRUE(difference.holds(1e-9)) << difference.largest;
       // What absorbs the shift of an online norm may get a bias that it did without.
       EXPECT_TRUE(!kOffline.contains(norm) || report.after.parameters <= report.before.parameters);
-      for (const RewrittenPlace& place : report.places) {
+      for (const RewrittenPart& place : report.parts) {
         EXPECT_EQ(place.reason.empty(), place.gone) << place.path << ": " << place.reason;
         EXPECT_EQ(place.left.empty(), place.gone) << place.path;
         // Of windows that reach beyond the map, what fills them is more than the norm was.
         if (place.gone && norm != "none" && !GetParam().name.starts_with("swin")) {
           EXPECT_GT(place.removed.bytes, 0) << place.path;
         }
-        EXPECT_TRUE(place.gone || place.kind == RewrittenPlace::Kind::norm) << place.path << ": " << place.reason;
+        EXPECT_TRUE(place.gone || place.kind == RewrittenPart::Kind::norm) << place.path << ": " << place.reason;
       }
       for (const auto& parameter : model->named_parameters())
         EXPECT_EQ(parameter.key().find("gate"), std::string::npos) << parameter.key();
@@ -63,7 +63,7 @@ TEST_P(Rewrite, LeavesNoOfflineNormButWhereZerosAreReadBeyondABorder) {
   const at::NoGradGuard no_grad;
   for (const std::string& norm : test::norm_kinds()) {
     const auto model = trained(GetParam(), {"norm.kind=" + norm});
-    for (const RewrittenPlace& place : rewrite(*model).places) {
+    for (const RewrittenPart& place : rewrite(*model).parts) {
       if (!kOffline.contains(norm) || place.gone) continue;
       // Windows reach beyond the map, where the norm would have seen zeros: they keep what it made of a zero.
       const bool windows = place.reason.find("its reader needs attn.beyond") != std::string::npos;
@@ -99,8 +99,8 @@ TEST_P(Rewrite, KeepsWhatModelsOfManyOptionsCompute) {
     const RewriteReport report = rewrite(*model);
     const test::ScoreDifference difference = test::score_difference(expected, trial.forward(), 1e-9);
     EXPECT_TRUE(difference.holds(1e-9)) << difference.largest;
-    for (const RewrittenPlace& place : report.places)
-      EXPECT_TRUE(place.gone || place.kind == RewrittenPlace::Kind::norm) << place.path << ": " << place.reason;
+    for (const RewrittenPart& place : report.parts)
+      EXPECT_TRUE(place.gone || place.kind == RewrittenPart::Kind::norm) << place.path << ": " << place.reason;
   }
 }
 
@@ -138,7 +138,7 @@ TEST(RewriteReport, SaysWhatWentAndWhatStayedAndWhy) {
   EXPECT_EQ(report_lines(whole),
             (std::vector<std::string>{"5 norms are gone", "2 caches are gone", "2 mixing shares are gone"}));
   EXPECT_LT(whole.after.parameters, whole.before.parameters);
-  EXPECT_EQ(whole.places.front().path, "blocks.0.attn.cache");
+  EXPECT_EQ(whole.parts.front().path, "blocks.0.attn.cache");
 
   model = trained(vit, {"cache.kind=grc", "cache.inference=per_sample", "norm.kind=un"});
   const auto lines = report_lines(rewrite(*model));
@@ -158,7 +158,7 @@ TEST(RewriteReport, SaysWhatWentAndWhatStayedAndWhy) {
     if (small.name != "swin_tiny_patch4_window7_224") continue;
     model = trained(small, {"norm.kind=un"});
     const RewriteReport swin = rewrite(*model);
-    for (const RewrittenPlace& place : swin.places) {
+    for (const RewrittenPart& place : swin.parts) {
       const bool before_windows = place.path.ends_with("norm1");
       EXPECT_EQ(place.gone, !before_windows) << place.path;
       EXPECT_EQ(place.left, before_windows ? "a number for each channel" : "") << place.path;
@@ -166,7 +166,7 @@ TEST(RewriteReport, SaysWhatWentAndWhatStayedAndWhy) {
     }
   }
   model = trained(vit, {"norm.kind=un"});
-  EXPECT_TRUE(rewrite(*model, {.fold = false}).places.empty());
+  EXPECT_TRUE(rewrite(*model, {.fold = false}).parts.empty());
   model->train();
   test::expect_refused([&] { rewrite(*model); }, "call eval() first");
 }

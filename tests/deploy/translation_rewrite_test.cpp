@@ -44,9 +44,9 @@ TEST(RewriteOfATranslationModel, KeepsWhatItComputesAndTranslates) {
         EXPECT_TRUE(difference.holds(1e-9)) << difference.largest;
         EXPECT_EQ(translations_of(translation, ids), translated);
         const bool offline = norm == "batch" || norm == "un" || norm == "mabn" || norm == "none";
-        for (const RewrittenPlace& place : report.places) {
+        for (const RewrittenPart& place : report.parts) {
           const bool tied = shared == "all" && place.path == "decoder_norm" && norm != "none";
-          EXPECT_EQ(place.gone, (offline || place.kind != RewrittenPlace::Kind::norm) && !tied)
+          EXPECT_EQ(place.gone, (offline || place.kind != RewrittenPart::Kind::norm) && !tied)
               << place.path << ": " << place.reason;
           if (tied) {
             EXPECT_EQ(place.reason, "the weights of the output layer are the embeddings' too");

@@ -142,7 +142,7 @@ class ToyTask : public train::TrainingTask {
   class Stream : public train::TrainingBatches {
    public:
     Stream(ToyTask& task, int64_t epoch, int64_t first)
-        : task_(task), epoch_(epoch), stream_(task.loader_.stream(epoch, first)) {}
+        : task_(task), epoch_(epoch), stream_(task.loader_.iterate(epoch, first)) {}
 
     bool fetch() override {
       batch_ = stream_.next();

@@ -48,12 +48,12 @@ ThreeTensors convolution_gradient_shapes(const Tensor& gradient, const Tensor& x
           asked[2] ? at::empty({gradient.size(1)}, gradient.options()) : Tensor()};
 }
 
-// x (…, normalised…): one mean and deviation for each of the leading places
+// x (…, normalised…): one mean and deviation for each of the leading positions
 ThreeTensors layer_norm_shape(const Tensor& x, at::IntArrayRef normalised, const OptionalTensor&, const OptionalTensor&,
                               double) {
-  std::vector<int64_t> places = x.sizes().vec();
-  std::fill(places.end() - static_cast<std::ptrdiff_t>(normalised.size()), places.end(), 1);
-  return {at::empty_like(x), at::empty(places, x.options()), at::empty(places, x.options())};
+  std::vector<int64_t> shape = x.sizes().vec();
+  std::fill(shape.end() - static_cast<std::ptrdiff_t>(normalised.size()), shape.end(), 1);
+  return {at::empty_like(x), at::empty(shape, x.options()), at::empty(shape, x.options())};
 }
 
 // x (B, C, …): what is saved of a batch is empty in evaluation

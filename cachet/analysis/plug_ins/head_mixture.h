@@ -12,7 +12,7 @@ struct HeadMixture {
   at::Tensor sum;          // o
 };
 
-/// share: σ(λ) (H); self_output (B, T, D), memory_output (B, T, Dm), as the layer tells them.
-HeadMixture mixed_by_head(const at::Tensor& share, const at::Tensor& self_output, const at::Tensor& memory_output);
+/// gate: σ(λ) (H); self_output (B, T, D), memory_output (B, T, Dm), as the layer tells them.
+HeadMixture mixed_by_head(const at::Tensor& gate, const at::Tensor& self_output, const at::Tensor& memory_output);
 
 }  // namespace cachet::analysis

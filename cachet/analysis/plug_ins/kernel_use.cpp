@@ -35,19 +35,19 @@ bool is_dense(const torch::nn::Module& function) {
   return kernel_of(function) != nullptr || dynamic_cast<const nn::SoftmaxAttention*>(&function) != nullptr;
 }
 
-/// `count` different places of `length`, in their order.
-at::Tensor drawn_places(int64_t length, int64_t count, std::mt19937_64& random) {
-  at::Tensor places = at::arange(length, at::kLong);
-  if (count >= length) return places;
-  int64_t* place = places.mutable_data_ptr<int64_t>();
+/// `count` different positions of `length`, in their order.
+at::Tensor drawn_positions(int64_t length, int64_t count, std::mt19937_64& random) {
+  at::Tensor positions = at::arange(length, at::kLong);
+  if (count >= length) return positions;
+  int64_t* place = positions.mutable_data_ptr<int64_t>();
   for (int64_t i = 0; i < count; ++i)
     std::swap(place[i], place[i + static_cast<int64_t>(random() % static_cast<uint64_t>(length - i))]);
   std::sort(place, place + count);
-  return places.narrow(0, 0, count);
+  return positions.narrow(0, 0, count);
 }
 
-at::Tensor selected(const at::Tensor& x, int64_t dim, const at::Tensor& places) {
-  return x.index_select(dim, places.to(x.device()));
+at::Tensor selected(const at::Tensor& x, int64_t dim, const at::Tensor& positions) {
+  return x.index_select(dim, positions.to(x.device()));
 }
 
 /// The operands of a call, or some of its samples and queries.
@@ -59,8 +59,8 @@ struct Scores {
 
   at::Tensor visible() const { return hidden.logical_not().sum(3); }            // keys that a query sees
   at::Tensor counted() const { return is_token.logical_and(visible().gt(0)); }  // queries
-  Scores of_queries(const at::Tensor& places) const {
-    const auto some = [&](const at::Tensor& x) { return selected(x, 2, places); };
+  Scores of_queries(const at::Tensor& positions) const {
+    const auto some = [&](const at::Tensor& x) { return selected(x, 2, positions); };
     return {some(queries), keys, some(bias), some(hidden), some(is_token), is_key};
   }
   Scores of_sample(int64_t sample) const {
@@ -88,7 +88,7 @@ Scores all_scores(const at::Tensor& queries, const at::Tensor& keys, const at::T
           hidden.all(2).all(1, /*keepdim=*/true).logical_not()};
 }
 
-/// The scores without the places that are padding in all samples: how far a batch is padded changes nothing.
+/// The scores without the positions that are padding in all samples: how far a batch is padded changes nothing.
 Scores without_common_padding(const Scores& scores) {
   const auto of_any = [](const at::Tensor& valid) { return valid.any(0).flatten().nonzero().flatten(); };
   const at::Tensor tokens = of_any(scores.is_token), keys = of_any(scores.is_key);
@@ -129,9 +129,9 @@ std::array<double, kFeatureBins> feature_histogram(const Features& features, std
   const int64_t length = features.values.size(2);
   const int64_t count =
       std::clamp<int64_t>(kMaxFeatures / std::max<int64_t>(1, features.values.numel() / length), 1, length);
-  const at::Tensor places = drawn_places(length, count, random).to(features.values.device());
-  const at::Tensor values = features.values.index_select(2, places);
-  const at::Tensor weights = features.mask().index_select(2, places).expand(values.sizes()).to(at::kDouble);
+  const at::Tensor positions = drawn_positions(length, count, random).to(features.values.device());
+  const at::Tensor values = features.values.index_select(2, positions);
+  const at::Tensor weights = features.mask().index_select(2, positions).expand(values.sizes()).to(at::kDouble);
   const at::Tensor bins = (values.clamp_min(1e-30).log10() - kFirstDecade)
                               .mul(kBinsADecade)
                               .floor()
@@ -222,7 +222,7 @@ void KernelUse::add(const torch::nn::Module& function, Sums& sums, const at::Ten
                      visible = sample.is_key.flatten().nonzero().flatten();
     if (tokens.numel() > 0 && visible.numel() > 0) {
       const int64_t rows = std::clamp<int64_t>(kMaxScores / context, 1, tokens.numel());
-      const Scores some = sample.of_queries(selected(tokens, 0, drawn_places(tokens.numel(), rows, sums.random)));
+      const Scores some = sample.of_queries(selected(tokens, 0, drawn_positions(tokens.numel(), rows, sums.random)));
       const at::Tensor softmax = shown(softmax_weights(some.of_first_head()), visible);
       sums.weights = softmax;
       if (kernel != nullptr) {
@@ -237,7 +237,7 @@ void KernelUse::add(const torch::nn::Module& function, Sums& sums, const at::Ten
   const int64_t of_query = (kernel == nullptr ? 1 : 2) * samples * queries.size(1) * context;
   const int64_t count = std::clamp<int64_t>(std::min(kMaxScoresOfSample * samples, kMaxScores) / of_query, 1, length);
   const double stands_for = static_cast<double>(length) / static_cast<double>(count);
-  const Scores scores = count == length ? all : all.of_queries(drawn_places(length, count, sums.random));
+  const Scores scores = count == length ? all : all.of_queries(drawn_positions(length, count, sums.random));
   const at::Tensor visible = scores.visible(), valid = scores.counted();
   const at::Tensor softmax = softmax_weights(scores);
   const EntropySum of_softmax = entropy_of(softmax, visible, valid);

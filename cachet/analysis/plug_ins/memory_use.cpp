@@ -23,7 +23,7 @@ nn::Listener MemoryUse::listener() {
   return nn::Listener(
       [this](const std::string& path, nn::Signal signal, const at::Tensor& value) {
         if (signal == nn::Signal::token_padding) padding_ = {path, value};
-        if (signal == nn::Signal::share) sums_[path].share = value.clone();
+        if (signal == nn::Signal::share) sums_[path].gate = value.clone();
         if (signal == nn::Signal::self_output) sums_[path].self_output = value;
         if (signal != nn::Signal::memory_output) return;
         const auto [of, padding] = std::exchange(padding_, {});
@@ -36,7 +36,7 @@ void MemoryUse::add(Sums& sums, const at::Tensor& memory_output, const at::Tenso
   const at::NoGradGuard no_grad;
   const at::Tensor own = valid_tokens(std::exchange(sums.self_output, {}), padding),
                    memory = valid_tokens(memory_output, padding);
-  const HeadMixture mixture = mixed_by_head(sums.share, own, memory);
+  const HeadMixture mixture = mixed_by_head(sums.gate, own, memory);
   const auto add_to = [](at::Tensor& total, const at::Tensor& more) { total = total.defined() ? total + more : more; };
   add_to(sums.memory_squares, squares_by_head(mixture.from_memory));
   add_to(sums.mixture_squares, squares_by_head(mixture.sum));
@@ -51,7 +51,7 @@ ByLayer<MemoryUse::Layer> MemoryUse::layers() const {
   ByLayer<Layer> layers;
   for (const auto& [path, sums] : sums_) {
     Layer& layer = layers[path];
-    layer.shares = numbers_of(sums.share);
+    layer.shares = numbers_of(sums.gate);
     layer.contributions = numbers_of((sums.memory_squares / sums.mixture_squares).sqrt());
     layer.contribution =
         std::sqrt(sums.memory_squares.sum().item<double>() / sums.mixture_squares.sum().item<double>());

@@ -28,7 +28,7 @@ class MemoryUse {
 
  private:
   struct Sums {
-    at::Tensor share, self_output;               // of the call under way
+    at::Tensor gate, self_output;                // of the call under way
     at::Tensor memory_squares, mixture_squares;  // (H), float64
     double self = 0, memory = 0, mixture = 0;    // sums of absolute values
     double values = 0, memory_values = 0;        // how many

@@ -28,8 +28,8 @@ at::Tensor similarity_of_places(const at::Tensor& tokens) {
   const at::NoGradGuard no_grad;
   TORCH_CHECK(tokens.dim() == 3 && tokens.size(0) == 1, "similarity_of_places: wants a cache (1, Tm, Dm), got ",
               tokens.sizes());
-  const at::Tensor places = tokens[0].to(at::kCPU, at::kDouble);
-  const at::Tensor unit = places / places.norm(2, {1}, /*keepdim=*/true);
+  const at::Tensor entries = tokens[0].to(at::kCPU, at::kDouble);
+  const at::Tensor unit = entries / entries.norm(2, {1}, /*keepdim=*/true);
   return at::matmul(unit, unit.t());
 }
 

@@ -25,11 +25,11 @@ nn::Listener TokenActivations::listener() {
           call.class_tokens = value[0].item<int64_t>();
           call.grid = nn::Grid{value[1].item<int64_t>(), value[2].item<int64_t>()};
         }
-        if (signal == nn::Signal::share) calls_[path].share = value.clone();
+        if (signal == nn::Signal::share) calls_[path].gate = value.clone();
         if (signal == nn::Signal::self_output) calls_[path].self_output = value;
         if (signal != nn::Signal::memory_output) return;
         Call& call = calls_[path];
-        const at::Tensor mixture = mixed_by_head(call.share, call.self_output, value).sum.flatten(2);
+        const at::Tensor mixture = mixed_by_head(call.gate, call.self_output, value).sum.flatten(2);
         layers_[path] = {call.grid,
                          call.class_tokens,
                          mean_activation(call.self_output),

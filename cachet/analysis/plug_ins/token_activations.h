@@ -28,7 +28,7 @@ class TokenActivations {
   struct Call {
     std::optional<nn::Grid> grid;
     int64_t class_tokens = 0;
-    at::Tensor share, self_output;
+    at::Tensor gate, self_output;
   };
   ByLayer<Call> calls_;
   ByLayer<Layer> layers_;

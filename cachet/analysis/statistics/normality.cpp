@@ -81,7 +81,7 @@ int64_t NormalChannels::count() const {
   return std::ranges::count_if(tests, [](const NormalityTest& test) { return test.passes(); });
 }
 
-double NormalChannels::share() const { return static_cast<double>(count()) / static_cast<double>(tests.size()); }
+double NormalChannels::fraction() const { return static_cast<double>(count()) / static_cast<double>(tests.size()); }
 
 NormalChannels normal_channels(const at::Tensor& statistics, int64_t last) {
   if (statistics.dim() != 2 || statistics.size(0) < last || statistics.size(1) < 1)

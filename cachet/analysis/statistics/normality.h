@@ -29,7 +29,7 @@ struct NormalChannels {
   std::vector<NormalityTest> tests;  // a channel each
 
   int64_t count() const;
-  double share() const;  // of all channels; those without a test count as not normal
+  double fraction() const;  // of all channels; those without a test count as not normal
 };
 
 /// statistics: (steps, channels), oldest first, of which the last `last` rows are tested. Throws std::invalid_argument

@@ -52,7 +52,7 @@ std::vector<RecentNormality::UnreadLayer> RecentNormality::unread_layers() const
 double RecentNormality::normal_share(std::span<const double> numbers) const {
   if (numbers.empty()) return std::numeric_limits<double>::quiet_NaN();
   const at::Tensor rows = at::tensor(c10::ArrayRef<double>(numbers.data(), numbers.size()), at::kDouble);
-  return normal_channels(rows.view({passes_, -1}), passes_).share();
+  return normal_channels(rows.view({passes_, -1}), passes_).fraction();
 }
 
 std::vector<RecentNormality::Layer> RecentNormality::layers() const {

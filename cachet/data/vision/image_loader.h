@@ -32,8 +32,8 @@ class ImageLoader {
   const ImageTransform& transform() const { return transform_; }
 
   /// As BatchLoader::stream.
-  BatchIterator<ImageBatch> stream(int64_t epoch, int64_t first_batch = 0) const {
-    return loader_.stream(epoch, first_batch);
+  BatchIterator<ImageBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
+    return loader_.iterate(epoch, first_batch);
   }
   /// As BatchLoader's.
   BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }

@@ -92,7 +92,7 @@ class XzDecoder {
   ~XzDecoder() { lzma_end(&stream_); }
 
   /// Decodes one stream and returns the number of bytes that it took.
-  size_t stream(std::span<const uint8_t> bytes, GrowingOutput& output, std::string_view name) {
+  size_t decode(std::span<const uint8_t> bytes, GrowingOutput& output, std::string_view name) {
     constexpr uint64_t kMaxMemory = uint64_t{128} << 20;
     // A check that liblzma cannot verify would let corrupt bytes pass.
     if (lzma_stream_decoder(&stream_, kMaxMemory, LZMA_TELL_UNSUPPORTED_CHECK) != LZMA_OK) throw std::bad_alloc();
@@ -126,7 +126,7 @@ std::span<const uint8_t> behind_padding(std::span<const uint8_t> bytes) {
 void decompress_xz(std::span<const uint8_t> bytes, GrowingOutput& output, std::string_view name) {
   XzDecoder decoder;
   while (true) {
-    bytes = behind_padding(bytes.subspan(decoder.stream(bytes, output, name)));
+    bytes = behind_padding(bytes.subspan(decoder.decode(bytes, output, name)));
     if (bytes.empty()) return;
     if (bytes[0] != 0xFD) {
       throw Error(std::string(name) + ": " + std::to_string(bytes.size()) +

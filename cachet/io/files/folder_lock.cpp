@@ -57,7 +57,7 @@ FolderLock FolderLock::wait_for(const std::filesystem::path& folder) {
   return FolderLock(std::move(open.closed_at_last));
 }
 
-std::optional<FolderLock> FolderLock::share(const std::filesystem::path& folder) {
+std::optional<FolderLock> FolderLock::take_shared(const std::filesystem::path& folder) {
   const int file = open_folder(folder);
   if (file < 0) return std::nullopt;
   std::shared_ptr<void> closed_at_last(nullptr, [file](void*) { ::close(file); });

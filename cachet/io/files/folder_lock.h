@@ -18,7 +18,7 @@ class FolderLock {
   static FolderLock wait_for(const std::filesystem::path& folder);
   /// Takes a lock that any number of processes can share: while one has it, take_if_free() returns nothing. Waits while
   /// another process has the folder for itself. Returns nothing if the folder cannot be opened.
-  static std::optional<FolderLock> share(const std::filesystem::path& folder);
+  static std::optional<FolderLock> take_shared(const std::filesystem::path& folder);
   /// Whether somebody has it. Changes nothing; where the file system does not tell, it is taken to be so.
   static bool is_taken(const std::filesystem::path& folder);
 

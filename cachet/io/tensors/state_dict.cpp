@@ -40,10 +40,10 @@ bool may_convert(at::ScalarType from, at::ScalarType to, LoadPolicy::Conversion 
 template <class Items>
 std::vector<NamedTensor> distinct(const Items& items) {
   std::vector<NamedTensor> all;
-  std::unordered_map<const at::TensorImpl*, size_t> places;
+  std::unordered_map<const at::TensorImpl*, size_t> indices;
   for (const auto& item : items) {
     if (!item.value().defined()) continue;
-    const auto [place, added] = places.emplace(item.value().unsafeGetTensorImpl(), all.size());
+    const auto [place, added] = indices.emplace(item.value().unsafeGetTensorImpl(), all.size());
     if (added) all.push_back({{}, item.value()});
     all[place->second].names.push_back(item.key());
   }

@@ -43,7 +43,7 @@ using SamplingPriorities = std::function<at::Tensor(SamplingPlace place, size_t 
 /// Images of a training step.
 struct DetectionBatch {
   at::Tensor images{};  // (B, C, H, W), normalised, zeros where an image ends
-  std::vector<DetectionImage> places{};
+  std::vector<DetectionImage> sizes{};
   std::vector<DetectionTarget> targets{};
   SamplingPriorities priorities{};
 };

@@ -16,8 +16,8 @@ void check_evaluates(const torch::nn::Module& detector) {
   TORCH_CHECK(!detector.is_training(), "detector: it detects in evaluation; call eval() first");
 }
 
-void check_detection_images(const at::Tensor& images, const std::vector<DetectionImage>& places) {
-  TORCH_CHECK(images.dim() == 4 && images.size(0) >= 1 && images.size(0) == static_cast<int64_t>(places.size()),
+void check_detection_images(const at::Tensor& images, const std::vector<DetectionImage>& sizes) {
+  TORCH_CHECK(images.dim() == 4 && images.size(0) >= 1 && images.size(0) == static_cast<int64_t>(sizes.size()),
               "detector: images must be (B, C, H, W) with a place for each, got ", images.sizes(), " and ",
               places.size(), " places");
   for (size_t i = 0; i < places.size(); ++i) {
@@ -33,7 +33,7 @@ void check_detection_images(const at::Tensor& images, const std::vector<Detectio
 }
 
 void check_detection_targets(const DetectionBatch& batch, int64_t classes, bool draws) {
-  TORCH_CHECK(batch.targets.size() == batch.places.size(), "detector: ", batch.places.size(), " images and ",
+  TORCH_CHECK(batch.targets.size() == batch.sizes.size(), "detector: ", batch.sizes.size(), " images and ",
               batch.targets.size(), " targets");
   TORCH_CHECK(!draws || batch.priorities, "detector: samples are drawn, and the batch has no priorities");
   for (size_t i = 0; i < batch.targets.size(); ++i) {

@@ -14,7 +14,7 @@ namespace cachet::models {
 void check_detection_targets(const DetectionBatch& batch, int64_t classes, bool draws);
 
 /// Throws c10::Error that names the image unless there is a place for each image, which fits into the batch.
-void check_detection_images(const at::Tensor& images, const std::vector<DetectionImage>& places);
+void check_detection_images(const at::Tensor& images, const std::vector<DetectionImage>& sizes);
 
 /// Throws ops::NotFinite unless scores and offsets of boxes are finite: no box is above a threshold of scores that are
 /// NaN, and an image would seem empty.

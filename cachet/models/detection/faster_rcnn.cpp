@@ -68,12 +68,12 @@ AnchorTargets FasterRcnn::anchor_targets(const DetectionBatch& batch, const Imag
 }
 
 DetectionLosses FasterRcnn::losses(const DetectionBatch& batch, const AnchorTargets& targets) {
-  check_detection_images(batch.images, batch.places);
+  check_detection_images(batch.images, batch.sizes);
   const std::vector<at::Tensor> maps = levels(batch.images);
   const DenseOutputs first = rpn_->forward(maps);
   const DenseLosses of_first = rpn_->losses(first, targets);
   std::vector<at::Tensor> proposals;
-  for (const Proposals& found : rpn_->proposals(first, batch.places, options_.rpn.train))
+  for (const Proposals& found : rpn_->proposals(first, batch.sizes, options_.rpn.train))
     proposals.push_back(found.boxes);
   const RoiLosses of_regions = roi_->losses(maps, roi_->samples(proposals, batch), batch);
   DetectionLosses all{{{"loss_rpn_cls", at::stack(of_first.scores).sum()},
@@ -92,17 +92,17 @@ std::vector<std::string> FasterRcnn::loss_names() const {
   return names;
 }
 
-std::vector<Detections> FasterRcnn::detect(const at::Tensor& images, const std::vector<DetectionImage>& places,
+std::vector<Detections> FasterRcnn::detect(const at::Tensor& images, const std::vector<DetectionImage>& sizes,
                                            DetectionFrame frame) {
   check_evaluates(*this);
-  check_detection_images(images, places);
+  check_detection_images(images, sizes);
   const at::NoGradGuard no_grad;
   const std::vector<at::Tensor> maps = levels(images);
   const DenseOutputs first = rpn_->forward(maps);
   check_dense_scores(first);
   std::vector<at::Tensor> proposals;
-  for (const Proposals& found : rpn_->proposals(first, places, options_.rpn.test)) proposals.push_back(found.boxes);
-  return roi_->detections(maps, proposals, places, frame);
+  for (const Proposals& found : rpn_->proposals(first, sizes, options_.rpn.test)) proposals.push_back(found.boxes);
+  return roi_->detections(maps, proposals, sizes, frame);
 }
 
 at::Tensor FasterRcnn::box_scores(const at::Tensor& images) {

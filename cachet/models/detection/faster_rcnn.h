@@ -36,7 +36,7 @@ class FasterRcnn : public nn::Cloneable<FasterRcnn, ObjectDetector> {
   AnchorTargets anchor_targets(const DetectionBatch& batch, const ImageSize& size) const override;
   DetectionLosses losses(const DetectionBatch& batch, const AnchorTargets& targets) override;
   std::vector<std::string> loss_names() const override;
-  std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& places,
+  std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& sizes,
                                  DetectionFrame frame = DetectionFrame::original) override;
 
   /// Of anchors, at most as many an image, evenly among them, as proposals in evaluation; the background's scores last.

@@ -14,7 +14,7 @@
 namespace cachet::models {
 
 DetectionLosses ObjectDetector::losses(const DetectionBatch& batch) {
-  check_detection_images(batch.images, batch.places);
+  check_detection_images(batch.images, batch.sizes);
   return losses(batch, anchor_targets(batch, {batch.images.size(2), batch.images.size(3)}));
 }
 
@@ -41,7 +41,7 @@ DetectionBatch ObjectDetector::synthetic_step(const at::Tensor& images) const {
   std::iota(numbers.begin(), numbers.end(), 0);
   step.priorities = counted_priorities(/*seed=*/0, /*step=*/0, numbers);
   for (size_t i = 0; i < numbers.size(); ++i) {
-    step.places.push_back({size, size, size, {1, 1, 1, 1}});
+    step.sizes.push_back({size, size, size, {1, 1, 1, 1}});
     DetectionTarget target;
     target.boxes = boxes;
     target.labels = at::arange(kObjects, like.dtype(at::kLong)).remainder(classes());

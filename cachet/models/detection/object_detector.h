@@ -29,7 +29,7 @@ class ObjectDetector : public virtual ImageModel {
 
   /// What is on images (B, C, H, W): one Detections an image. In evaluation mode, as box_scores(): throws c10::Error in
   /// training, whose passes draw and change norms and caches.
-  virtual std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& places,
+  virtual std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& sizes,
                                          DetectionFrame frame = DetectionFrame::original) = 0;
 
   /// What it says of boxes that do not depend on the images (B, C, H, W): scores (boxes of all, classes), without a

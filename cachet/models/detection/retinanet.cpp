@@ -45,19 +45,19 @@ AnchorTargets RetinaNet::anchor_targets(const DetectionBatch& batch, const Image
 }
 
 DetectionLosses RetinaNet::losses(const DetectionBatch& batch, const AnchorTargets& targets) {
-  check_detection_images(batch.images, batch.places);
+  check_detection_images(batch.images, batch.sizes);
   const DenseLosses losses = head_->losses(outputs(batch.images), batch, targets);
   return {{{"loss_cls", at::stack(losses.scores).sum()}, {"loss_bbox", at::stack(losses.boxes).sum()}}, {}};
 }
 
-std::vector<Detections> RetinaNet::detect(const at::Tensor& images, const std::vector<DetectionImage>& places,
+std::vector<Detections> RetinaNet::detect(const at::Tensor& images, const std::vector<DetectionImage>& sizes,
                                           DetectionFrame frame) {
   check_evaluates(*this);
-  check_detection_images(images, places);
+  check_detection_images(images, sizes);
   const at::NoGradGuard no_grad;
   const DenseOutputs out = outputs(images);
   check_dense_scores(out);
-  return head_->detections(out, places, frame);
+  return head_->detections(out, sizes, frame);
 }
 
 at::Tensor RetinaNet::box_scores(const at::Tensor& images) {

@@ -34,7 +34,7 @@ class RetinaNet : public nn::Cloneable<RetinaNet, ObjectDetector> {
   /// loss_cls and loss_bbox.
   DetectionLosses losses(const DetectionBatch& batch, const AnchorTargets& targets) override;
   std::vector<std::string> loss_names() const override { return {"loss_cls", "loss_bbox"}; }
-  std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& places,
+  std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& sizes,
                                  DetectionFrame frame = DetectionFrame::original) override;
 
   at::Tensor box_scores(const at::Tensor& images) override;

@@ -29,14 +29,14 @@ torch::Tensor on_device(std::span<const int64_t> numbers, const torch::Device& d
   return at::tensor(at::ArrayRef<int64_t>(numbers.data(), numbers.size()), at::kLong).to(device);
 }
 
-// Sentences of like lengths lie beside each other in a batch: in parts, each as wide as its own longest, fewer places
-// of padding are encoded.
+// Sentences of like lengths lie beside each other in a batch: in parts, each as wide as its own longest, fewer
+// positions of padding are encoded.
 EncodedSentences encode_in_parts(TranslationModel& model, const Sequences& source) {
   constexpr int64_t kSentencesAtOnce = 32;
   const int64_t count = source.ids.size(0), width = source.ids.size(1);
   if (!source.padding.defined() || count <= kSentencesAtOnce) return model.encode(source);
-  const torch::Tensor places = at::arange(1, width + 1, source.ids.options());
-  const torch::Tensor lengths = places.mul(source.padding.bitwise_not()).amax(1).cpu().contiguous();
+  const torch::Tensor positions = at::arange(1, width + 1, source.ids.options());
+  const torch::Tensor lengths = positions.mul(source.padding.bitwise_not()).amax(1).cpu().contiguous();
   const auto* length = lengths.const_data_ptr<int64_t>();
   EncodedSentences whole{{}, source.padding};
   for (int64_t first = 0; first < count; first += kSentencesAtOnce) {

@@ -20,8 +20,8 @@ namespace {
 /// Tokens (batch, length) as a vocabulary that is ordered by count has them, the n-th with a share of about 1/n,
 /// which decides what an adaptive softmax has to do. The same each time.
 torch::Tensor common_tokens(int64_t vocabulary, int64_t batch, int64_t length, const torch::TensorOptions& options) {
-  const torch::Tensor share = (at::arange(batch * length, options.dtype(at::kDouble)) + 0.5) / (batch * length);
-  const torch::Tensor rank = (share * std::log(static_cast<double>(vocabulary) + 1)).exp() - 1;
+  const torch::Tensor quantile = (at::arange(batch * length, options.dtype(at::kDouble)) + 0.5) / (batch * length);
+  const torch::Tensor rank = (quantile * std::log(static_cast<double>(vocabulary) + 1)).exp() - 1;
   return rank.to(at::kLong).clamp_max(vocabulary - 1).view({batch, length});
 }
 

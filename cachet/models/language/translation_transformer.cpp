@@ -167,12 +167,12 @@ torch::Tensor TranslationTransformer::positions(const torch::Tensor& like) {
 torch::Tensor TranslationTransformer::embed(const torch::Tensor& table, const Sequences& sentences) {
   const torch::Tensor tokens = at::embedding(table, sentences.ids) * std::sqrt(static_cast<double>(options_.embed_dim));
   const torch::Tensor all = positions(tokens);
-  torch::Tensor places = all.narrow(0, 0, sentences.ids.size(1));
+  torch::Tensor positions = all.narrow(0, 0, sentences.ids.size(1));
   if (sentences.padding.defined()) {
     const torch::Tensor counted = sentences.padding.bitwise_not().cumsum(1).sub_(1).clamp_min_(0);
-    places = at::embedding(all, counted);
+    positions = at::embedding(all, counted);
   }
-  const torch::Tensor x = ops::dropout(tokens + places, options_.dropout, is_training());
+  const torch::Tensor x = ops::dropout(tokens + positions, options_.dropout, is_training());
   return nn::zero_padding(x, {std::nullopt, 0, sentences.padding});
 }
 

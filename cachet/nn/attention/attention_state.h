@@ -100,7 +100,7 @@ class AttentionState {
     StateOwner owner = StateOwner::batch_rows;
     std::optional<int64_t> growing;  // along which dimension
     bool starts_full = false;
-    std::optional<int64_t> kept;  // the most places, of what grows
+    std::optional<int64_t> kept;  // the most entries, of what grows
     at::Tensor tensor;            // undefined while empty
     at::Tensor buffer;            // of what grows: tensor is a part of it,
     int64_t begin = 0;            // from this place on

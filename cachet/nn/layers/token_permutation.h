@@ -14,12 +14,12 @@ class TokenPermutation {
   /// sources: of each new place the token that it takes, −1 for zeros; no token twice. tokens: how many there are.
   TokenPermutation(std::vector<int64_t> sources, int64_t tokens, const at::Device& device);
 
-  at::Tensor apply(const at::Tensor& tokens) const;    // (B, tokens, C) -> (B, places, C)
-  at::Tensor inverse(const at::Tensor& places) const;  // (B, places, C) -> (B, tokens, C)
+  at::Tensor apply(const at::Tensor& tokens) const;   // (B, tokens, C) -> (B, slots, C)
+  at::Tensor inverse(const at::Tensor& slots) const;  // (B, slots, C) -> (B, tokens, C)
   at::Device device() const { return sources_.device(); }
 
  private:
-  at::Tensor sources_, places_;
+  at::Tensor sources_, slots_;
 };
 
 }  // namespace cachet::nn

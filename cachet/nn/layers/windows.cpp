@@ -67,9 +67,9 @@ Windows::Windows(const Grid& map, const Grid& window, const Grid& shift, WindowO
 }
 
 at::Tensor Windows::partition(const at::Tensor& tokens, const at::Tensor& beyond) const {
-  at::Tensor places = order_.apply(tokens);  // zeros beyond the map
-  if (beyond.defined() && outside_.defined()) places = places + (outside_ * beyond).to(places.scalar_type());
-  return places.view({tokens.size(0) * count_, window_.tokens(), tokens.size(2)});
+  at::Tensor slots = order_.apply(tokens);  // zeros beyond the map
+  if (beyond.defined() && outside_.defined()) slots = slots + (outside_ * beyond).to(slots.scalar_type());
+  return slots.view({tokens.size(0) * count_, window_.tokens(), tokens.size(2)});
 }
 
 at::Tensor Windows::merge(const at::Tensor& windows) const {

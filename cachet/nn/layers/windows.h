@@ -13,7 +13,7 @@ enum class WindowOrder {
   pad_then_shift,  // as the detection code: the shift wraps around the padded map
 };
 
-/// Throws c10::Error unless the window has places and the shift is at least 0 and less than the window.
+/// Throws c10::Error unless the window has slots and the shift is at least 0 and less than the window.
 void check_windows(const Grid& window, const Grid& shift);
 
 /// The windows of one map: where each token goes, and which tokens of a window may see each other.
@@ -38,7 +38,7 @@ class Windows {
   Grid map_, window_;
   int64_t count_;  // windows of a map
   TokenPermutation order_;
-  at::Tensor mask_, outside_;  // outside_: (places, 1), 1 beyond the map; undefined where no window reaches there
+  at::Tensor mask_, outside_;  // outside_: (slots, 1), 1 beyond the map; undefined where no window reaches there
 };
 
 }  // namespace cachet::nn

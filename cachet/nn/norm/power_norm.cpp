@@ -79,10 +79,10 @@ void PowerNorm::tell_gradient_statistic(const torch::Tensor& input, const torch:
                                         const torch::Tensor& own) {
   // Γ' = Γ + mean(g·z) − (1 − α)·Γ·mean z², of which the first mean is the step's own.
   const torch::Tensor before = statistics.select(0, ops::PowerNormState::kGradientMean).clone();
-  const torch::Tensor share = (1 - options_.settings.backward_momentum) * own / (used + options_.settings.eps);
-  input.register_hook([this, before, share](const torch::Tensor& grad) {
+  const torch::Tensor pull = (1 - options_.settings.backward_momentum) * own / (used + options_.settings.eps);
+  input.register_hook([this, before, pull](const torch::Tensor& grad) {
     const torch::Tensor after = statistics.select(0, ops::PowerNormState::kGradientMean);
-    notify(Signal::gradient_statistic, after - before + share * before);
+    notify(Signal::gradient_statistic, after - before + pull * before);
     return grad;
   });
 }

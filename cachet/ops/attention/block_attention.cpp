@@ -150,13 +150,14 @@ struct Visibility {
 Visibility visibility(const BlockOperands& call) {
   const Tensor& blocks = call.blocks;
   const int64_t size = call.block_size;
-  const auto places = [&](const OptionalTensor& given, const c10::SymInt& length) {
+  const auto positions = [&](const OptionalTensor& given, const c10::SymInt& length) {
     return given ? *given : at::arange(length, blocks.options()).view_symint({1, 1, length});
   };
-  const Tensor keys = cut_into_blocks(places(call.key_positions, call.k.sym_size(2)), 2, size, kSeenByNone);
+  const Tensor keys = cut_into_blocks(positions(call.key_positions, call.k.sym_size(2)), 2, size, kSeenByNone);
   const Tensor none = blocks.lt(0).repeat_interleave(size, 2).unsqueeze(0);
   const Tensor at_keys = gather_met(keys, blocks, call.q.sym_size(1)).masked_fill(none, kSeenByNone).unsqueeze(3);
-  const Tensor at_queries = cut_into_blocks(places(call.query_positions, call.q.sym_size(2)), 2, size, 0).unsqueeze(4);
+  const Tensor at_queries =
+      cut_into_blocks(positions(call.query_positions, call.q.sym_size(2)), 2, size, 0).unsqueeze(4);
   const Tensor ahead = at_keys - at_queries;
   const Tensor in_range = ahead.ge(call.least).logical_and(ahead.le(call.most)).logical_and(at_keys.ge(0));
   return {in_range.logical_or(at_keys.eq(kSeenByAll)), ahead.eq(0)};

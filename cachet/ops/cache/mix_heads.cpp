@@ -40,9 +40,9 @@ void check_gradient(const Tensor& grad, const Tensor& self, const Tensor& memory
 
 Tensor mix_heads_composite(const Tensor& self, const Tensor& memory, const Tensor& logit) {
   check_mix_heads(self, memory, logit);
-  const Tensor share = logit.sigmoid().view({1, 1, -1, 1}).to(self.scalar_type());
+  const Tensor gate = logit.sigmoid().view({1, 1, -1, 1}).to(self.scalar_type());
   const Tensor wide = at::constant_pad_nd_symint(memory, {0, self.sym_size(3) - memory.sym_size(3)});
-  return (share * wide + (1 - share) * self).contiguous();
+  return (gate * wide + (1 - gate) * self).contiguous();
 }
 
 // --- CPU -------------------------------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ Tensor mix_heads_cpu(const Tensor& self, const Tensor& memory, const Tensor& log
   if (fused_on(self) != FusedOn::cpu) return mix_heads_composite(self, memory, logit);
   check_mix_heads(self, memory, logit);
   const Tensor a = self.contiguous(), b = memory.contiguous();
-  const Tensor share = logit.to(at::kFloat).sigmoid().contiguous();
+  const Tensor gate = logit.to(at::kFloat).sigmoid().contiguous();
   const Tensor out = at::empty(a.sizes(), a.options());
   const auto whole = shape_of(a, b);
   const int64_t self_row = whole.heads * whole.head_dim, memory_row = whole.heads * whole.memory_head_dim;
@@ -66,7 +66,7 @@ Tensor mix_heads_cpu(const Tensor& self, const Tensor& memory, const Tensor& log
     parallel(whole.tokens, self_row, [&](int64_t from, int64_t to) {
       auto part = whole;
       part.tokens = to - from;
-      kernels::mix_heads(data<T>(a) + from * self_row, data<T>(b) + from * memory_row, data<float>(share),
+      kernels::mix_heads(data<T>(a) + from * self_row, data<T>(b) + from * memory_row, data<float>(gate),
                          mutable_data<T>(out) + from * self_row, part);
     });
   });
@@ -79,23 +79,22 @@ std::tuple<Tensor, Tensor, Tensor> mix_heads_backward_cpu(const Tensor& grad, co
   check_fused_on_cpu("mix_heads", fused_on(self));
   check_gradient(grad, self, memory, logit);
   const Tensor g = grad.contiguous(), a = self.contiguous(), b = memory.contiguous();
-  const Tensor share = logit.to(at::kFloat).sigmoid().contiguous();
+  const Tensor gate = logit.to(at::kFloat).sigmoid().contiguous();
   const Tensor d_self = at::empty(a.sizes(), a.options()), d_memory = at::empty(b.sizes(), b.options());
   const auto whole = shape_of(a, b);
   const int64_t self_row = whole.heads * whole.head_dim, memory_row = whole.heads * whole.memory_head_dim;
-  const Tensor d_shares = at::zeros({chunks_of(whole.tokens, kTokens), whole.heads}, a.options().dtype(at::kFloat));
+  const Tensor d_gates = at::zeros({chunks_of(whole.tokens, kTokens), whole.heads}, a.options().dtype(at::kFloat));
   for_type_of(a, [&]<class T>(T*) {
     parallel_chunks(whole.tokens, kTokens, self_row, [&](int64_t chunk, int64_t first, int64_t size) {
       const int64_t in_self = first * self_row, in_memory = first * memory_row;
       auto part = whole;
       part.tokens = size;
-      kernels::mix_heads_backward(data<T>(g) + in_self, data<T>(a) + in_self, data<T>(b) + in_memory,
-                                  data<float>(share), mutable_data<T>(d_self) + in_self,
-                                  mutable_data<T>(d_memory) + in_memory,
-                                  mutable_data<float>(d_shares) + chunk * whole.heads, part);
+      kernels::mix_heads_backward(data<T>(g) + in_self, data<T>(a) + in_self, data<T>(b) + in_memory, data<float>(gate),
+                                  mutable_data<T>(d_self) + in_self, mutable_data<T>(d_memory) + in_memory,
+                                  mutable_data<float>(d_gates) + chunk * whole.heads, part);
     });
   });
-  return {d_self, d_memory, (share * (1 - share) * d_shares.sum(0)).to(logit.scalar_type())};
+  return {d_self, d_memory, (gate * (1 - gate) * d_gates.sum(0)).to(logit.scalar_type())};
 }
 
 Tensor mix_heads_meta(const Tensor& self, const Tensor& memory, const Tensor& logit) {

@@ -89,35 +89,35 @@ std::tuple<Tensor, Tensor> nms_composite(const Tensor& boxes, const Tensor& scor
 
 /// Places in the falling order, by group, within a group in that order; where each group begins; and their end.
 struct Grouped {
-  std::vector<int64_t> places, begins;
+  std::vector<int64_t> indices, begins;
 };
 
 Grouped grouped(const Tensor& order, const OptionalTensor& groups) {
   Grouped all;
-  all.places.resize(static_cast<size_t>(order.size(0)));
-  for (size_t i = 0; i < all.places.size(); ++i) all.places[i] = static_cast<int64_t>(i);
-  if (all.places.empty()) return {{}, {0}};
+  all.indices.resize(static_cast<size_t>(order.size(0)));
+  for (size_t i = 0; i < all.indices.size(); ++i) all.indices[i] = static_cast<int64_t>(i);
+  if (all.indices.empty()) return {{}, {0}};
   all.begins = {0};
   if (groups) {
     const Tensor sorted = groups->index_select(0, order);
     const auto* group = sorted.const_data_ptr<int64_t>();
-    std::stable_sort(all.places.begin(), all.places.end(), [&](int64_t a, int64_t b) { return group[a] < group[b]; });
-    for (size_t i = 1; i < all.places.size(); ++i)
-      if (group[all.places[i]] != group[all.places[i - 1]]) all.begins.push_back(static_cast<int64_t>(i));
+    std::stable_sort(all.indices.begin(), all.indices.end(), [&](int64_t a, int64_t b) { return group[a] < group[b]; });
+    for (size_t i = 1; i < all.indices.size(); ++i)
+      if (group[all.indices[i]] != group[all.indices[i - 1]]) all.begins.push_back(static_cast<int64_t>(i));
   }
-  all.begins.push_back(static_cast<int64_t>(all.places.size()));
+  all.begins.push_back(static_cast<int64_t>(all.indices.size()));
   return all;
 }
 
-void suppress(const float* boxes, const int64_t* places, int64_t count, float threshold, bool* kept) {
+void suppress(const float* boxes, const int64_t* indices, int64_t count, float threshold, bool* kept) {
   std::vector<float> columns(static_cast<size_t>(4 * count)), space(static_cast<size_t>(kernels::nms_space(count)));
   std::vector<uint8_t> keep(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i)
     for (int64_t side = 0; side < 4; ++side)
-      columns[static_cast<size_t>(side * count + i)] = boxes[4 * places[i] + side];
+      columns[static_cast<size_t>(side * count + i)] = boxes[4 * indices[i] + side];
   const float* x0 = columns.data();
   kernels::nms({x0, x0 + count, x0 + 2 * count, x0 + 3 * count, count}, threshold, keep.data(), space.data());
-  for (int64_t i = 0; i < count; ++i) kept[places[i]] = keep[static_cast<size_t>(i)] != 0;
+  for (int64_t i = 0; i < count; ++i) kept[indices[i]] = keep[static_cast<size_t>(i)] != 0;
 }
 
 std::tuple<Tensor, Tensor> nms_cpu(const Tensor& boxes, const Tensor& scores, const OptionalTensor& groups,
@@ -132,7 +132,7 @@ std::tuple<Tensor, Tensor> nms_cpu(const Tensor& boxes, const Tensor& scores, co
   parallel(static_cast<int64_t>(all.begins.size()) - 1, 16'384, [&](int64_t from, int64_t to) {
     for (int64_t group = from; group < to; ++group) {
       const int64_t first = all.begins[static_cast<size_t>(group)], end = all.begins[static_cast<size_t>(group) + 1];
-      suppress(box, all.places.data() + first, end - first, static_cast<float>(threshold), keep);
+      suppress(box, all.indices.data() + first, end - first, static_cast<float>(threshold), keep);
     }
   });
   return {order, kept};

@@ -85,7 +85,7 @@ RoiReads reads_of(const Tensor& from, const Tensor& to, double scale, RoiBins o)
   Tensor start = (from.to(at::kDouble) * scale - 0.5).unsqueeze(1),
          length = (to.to(at::kDouble) * scale - 0.5).unsqueeze(1) - start;
   Tensor number = at::arange(o.bins, at::TensorOptions(at::kDouble).device(from.device())).unsqueeze(0);
-  // With fixed samples a box whose end lies before its start reads the same places, in reverse.
+  // With fixed samples a box whose end lies before its start reads the same indices, in reverse.
   if (o.sampling > 0) {
     const Tensor reversed = length < 0;
     start = at::where(reversed, start + length, start);
@@ -111,17 +111,17 @@ RoiReads reads_of(const Tensor& from, const Tensor& to, double scale, RoiBins o)
     const Tensor place = at::where(inside, position.clamp_min(0), 0.0);
     const Tensor cell = place.floor().clamp_max(o.cells - 1);
     const Tensor further = at::where(cell == o.cells - 1, 0.0, place - cell);
-    const Tensor share = inside.to(at::kDouble) / samples.clamp_min(1);
+    const Tensor fraction = inside.to(at::kDouble) / samples.clamp_min(1);
     cells.push_back(cell.to(at::kLong));
     cells.push_back((cell + 1).clamp_max(o.cells - 1).to(at::kLong));
-    weights.push_back((1 - further) * share);
-    weights.push_back(further * share);
+    weights.push_back((1 - further) * fraction);
+    weights.push_back(further * fraction);
   }
   if (count == 0) return {at::zeros({0}, low.options().dtype(at::kLong)), at::zeros({0}, low.options())};
   return {at::stack(cells), at::stack(weights)};
 }
 
-/// Calls use(places, weights) for pairs of reads: (K·height·width) rows of the map's cells (N·H·W), and
+/// Calls use(indices, weights) for pairs of reads: (K·height·width) rows of the map's cells (N·H·W), and
 /// (K·height·width, 1) what they count.
 template <class Use>
 void for_each_read(const Tensor& boxes, c10::IntArrayRef map, int64_t height, int64_t width, double scale,
@@ -144,8 +144,8 @@ Tensor roi_align_composite(const Tensor& map, const Tensor& boxes, int64_t heigh
   const Tensor cells = map.permute({0, 2, 3, 1}).reshape({-1, channels});
   Tensor out = at::zeros({count * height * width, channels}, map.options().dtype(sums));
   for_each_read(boxes.detach(), map.sizes(), height, width, scale, sampling,
-                [&](const Tensor& places, const Tensor& weights) {
-                  out.addcmul_(cells.index_select(0, places).to(sums), weights.to(sums));
+                [&](const Tensor& indices, const Tensor& weights) {
+                  out.addcmul_(cells.index_select(0, indices).to(sums), weights.to(sums));
                 });
   return out.to(map.scalar_type()).view({count, height, width, channels}).permute({0, 3, 1, 2});
 }
@@ -159,7 +159,7 @@ Tensor roi_align_backward_composite(const Tensor& grad, const Tensor& boxes, c10
   Tensor d_map = at::zeros({map[0] * map[2] * map[3], map[1]}, bins.options());
   for_each_read(
       boxes.detach(), map, grad.size(2), grad.size(3), scale, sampling,
-      [&](const Tensor& places, const Tensor& weights) { d_map.index_add_(0, places, bins * weights.to(sums)); });
+      [&](const Tensor& indices, const Tensor& weights) { d_map.index_add_(0, indices, bins * weights.to(sums)); });
   return d_map.to(grad.scalar_type()).view({map[0], map[2], map[3], map[1]}).permute({0, 3, 1, 2});
 }
 

@@ -14,8 +14,8 @@
 
 namespace cachet::ops {
 
-/// An operator's autocast form: brings the arguments whose places are `narrowed` (tensors, optional tensors or lists of
-/// them) to the autocast dtype, leaves the others as they are, and calls `call` without autocast.
+/// An operator's autocast form: brings the arguments whose indices are `narrowed` (tensors, optional tensors or lists
+/// of them) to the autocast dtype, leaves the others as they are, and calls `call` without autocast.
 template <auto call, size_t... narrowed>
 struct AutocastForm;
 
@@ -24,8 +24,8 @@ struct AutocastForm<call, narrowed...> {
   template <c10::DeviceType device, c10::DispatchKey key>
   static Result run(Arguments... arguments) {
     const c10::impl::ExcludeDispatchKeyGuard no_autocast(key);
-    return [&]<size_t... places>(std::index_sequence<places...>) {
-      return call(argument<device, places>(arguments)...);
+    return [&]<size_t... indices>(std::index_sequence<indices...>) {
+      return call(argument<device, indices>(arguments)...);
     }
     (std::index_sequence_for<Arguments...>());
   }

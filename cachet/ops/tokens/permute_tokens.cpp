@@ -36,23 +36,23 @@ Tensor permute_tokens_composite(const Tensor& x, const Tensor& index, const Tens
 
 Tensor permute_tokens_cpu(const Tensor& x, const Tensor& index, const Tensor& inverse) {
   check_permute_tokens(x, index, inverse);
-  const int64_t batch = x.size(0), tokens = x.size(1), places = index.size(0);
+  const int64_t batch = x.size(0), tokens = x.size(1), slots = index.size(0);
   const Tensor order = index.contiguous();
   const auto* from = order.const_data_ptr<int64_t>();
-  for (int64_t i = 0; i < places; ++i)
+  for (int64_t i = 0; i < slots; ++i)
     TORCH_CHECK(from[i] >= -1 && from[i] < tokens, "permute_tokens: index[", i, "] is ", from[i],
                 ", and there are tokens 0 to ", tokens - 1);
   if (composite_only()) return permute_tokens_composite(x, index, inverse);
 
   const Tensor source = x.contiguous();
-  const Tensor out = at::empty({batch, places, x.size(2)}, x.options());
+  const Tensor out = at::empty({batch, slots, x.size(2)}, x.options());
   if (out.numel() == 0) return out;  // which has no memory to copy to
   const auto bytes = static_cast<size_t>(x.size(2)) * x.element_size();
   const auto* in = static_cast<const char*>(source.const_data_ptr());
   auto* to = static_cast<char*>(out.mutable_data_ptr());
-  parallel(batch * places, x.size(2), [&](int64_t first, int64_t last) {
+  parallel(batch * slots, x.size(2), [&](int64_t first, int64_t last) {
     for (int64_t row = first; row < last; ++row) {
-      const int64_t sample = row / places, token = from[row % places];
+      const int64_t sample = row / slots, token = from[row % slots];
       char* place = to + static_cast<size_t>(row) * bytes;
       if (token < 0)
         std::memset(place, 0, bytes);

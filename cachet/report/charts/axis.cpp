@@ -37,9 +37,9 @@ Axis bounded(double least, double most) {
 }  // namespace
 
 double Axis::at(double value) const {
-  const double share =
+  const double fraction =
       logarithmic ? std::log(value / least) / std::log(most / least) : (value - least) / (most - least);
-  return from + share * (to - from);
+  return from + fraction * (to - from);
 }
 
 Ticks Axis::ticks(int count) const {

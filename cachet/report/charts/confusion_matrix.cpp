@@ -44,10 +44,10 @@ void draw_matrix_row(Markup& svg, const ConfusionMatrix& matrix, size_t truth, d
   const double sum = row_sum(matrix, truth), top = kHeadHeight + truth * cell;
   for (size_t predicted = 0; predicted < matrix.classes.size(); ++predicted) {
     const int64_t count = count_at(matrix, truth, predicted);
-    const double share = sum > 0 ? count / sum : 0, x = left + predicted * cell;
+    const double fraction = sum > 0 ? count / sum : 0, x = left + predicted * cell;
     const bool right = truth == predicted;
     // Mistakes are rare: the root lets few of them show.
-    const double opacity = count == 0 ? 0.035 : right ? 0.12 + 0.88 * share : 0.10 + 0.90 * std::sqrt(share);
+    const double opacity = count == 0 ? 0.035 : right ? 0.12 + 0.88 * fraction : 0.10 + 0.90 * std::sqrt(fraction);
     if (count == 0 && matrix.classes.size() > kMaxTextClasses) continue;
     svg.open("rect", {{"class", count == 0 ? "cell"
                                 : right    ? "cell right"
@@ -60,7 +60,7 @@ void draw_matrix_row(Markup& svg, const ConfusionMatrix& matrix, size_t truth, d
                       {"fill-opacity", opacity}});
     svg.element("title", {},
                 matrix.classes[truth] + " taken for " + matrix.classes[predicted] + ": " + std::to_string(count) +
-                    " (" + format_percent(share) + ")")
+                    " (" + format_percent(fraction) + ")")
         .close();
     if (count == 0 || matrix.classes.size() > kMaxTextClasses) continue;
     svg.element("text",

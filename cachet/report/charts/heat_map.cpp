@@ -22,7 +22,7 @@ double row_height(const HeatMap& map) { return map.rows.size() > 28 ? kLowRowHei
 
 struct HeatScale {
   double least = 0, most = 1;
-  double share(double value) const {
+  double fraction(double value) const {
     return most > least ? std::clamp((value - least) / (most - least), 0.0, 1.0) : 0.5;
   }
 };
@@ -49,13 +49,13 @@ void draw_heat_scale(Markup& svg, const HeatScale& scale, double left, double to
   constexpr int steps = 24;
   constexpr double width = 160;
   for (int i = 0; i < steps; ++i) {
-    const double share = (i + 0.5) / steps;
+    const double fraction = (i + 0.5) / steps;
     svg.empty("rect", {{"class", "heat"},
                        {"x", left + i * width / steps},
                        {"y", top},
                        {"width", width / steps + 0.2},
                        {"height", 8.0},
-                       {"fill-opacity", kFaintest + (1 - kFaintest) * share}});
+                       {"fill-opacity", kFaintest + (1 - kFaintest) * fraction}});
   }
   svg.element("text", {{"x", left - 6}, {"y", top + 8}, {"text-anchor", "end"}}, format_number(scale.least, 3));
   svg.element("text", {{"x", left + width + 6}, {"y", top + 8}}, format_number(scale.most, 3));
@@ -65,7 +65,7 @@ void draw_cell(Markup& svg, const HeatMap& map, size_t row, size_t column, const
                double width) {
   const double value = value_at(map, row, column);
   const bool finite = std::isfinite(value);
-  const double opacity = finite ? kFaintest + (1 - kFaintest) * scale.share(value) : 0;
+  const double opacity = finite ? kFaintest + (1 - kFaintest) * scale.fraction(value) : 0;
   svg.open("rect", {{"class", finite ? "heat" : "heat absent"},
                     {"x", x},
                     {"y", y},

@@ -27,7 +27,7 @@ std::string_view script() {
     }
     return Math.abs(list[low] - value) <= Math.abs(list[high] - value) ? low : high;
   };
-  const share = (value, [least, most], log) =>
+  const fraction = (value, [least, most], log) =>
     log ? Math.log(value / least) / Math.log(most / least) : (value - least) / (most - least);
 
   // The mean of a value and those before it, each of which counts `weight` of the one behind it.
@@ -56,8 +56,8 @@ std::string_view script() {
         plot.smooth[index].forEach((value, at) => {
           if (log && !(value > 0)) return;
           path += path === "" || starts.has(at) ? "M" : "L";
-          path += (left + share(series.x[at], x, false) * (right - left)).toFixed(1) + " ";
-          path += (bottom - share(value, y, log) * (bottom - top)).toFixed(1);
+          path += (left + fraction(series.x[at], x, false) * (right - left)).toFixed(1) + " ";
+          path += (bottom - fraction(value, y, log) * (bottom - top)).toFixed(1);
         });
         group.append(svgElement("path", { class: "curve smooth", d: path }));
       });
@@ -113,7 +113,7 @@ std::string_view script() {
       const candidates = on.map(({ series }) => series.x[nearest(series.x, x)]);
       position = candidates.reduce((a, b) => Math.abs(b - x) < Math.abs(a - x) ? b : a);
       const [left, top, right, bottom] = view.frame;
-      const across = left + share(position, view.x, false) * (right - left);
+      const across = left + fraction(position, view.x, false) * (right - left);
       const add = mark => { svg.append(mark); marks.push(mark); };
       add(svgElement("line", { class: "cursor", x1: across, x2: across, y1: top, y2: bottom }));
       note.replaceChildren();
@@ -126,8 +126,8 @@ std::string_view script() {
         line(series.name, shown(y) + spread + smooth, colour);
         if (view.log && !(y > 0)) continue;
         add(svgElement("circle", { class: "spot " + colour, r: 4,
-          cx: left + share(series.x[at], view.x, false) * (right - left),
-          cy: bottom - share(y, view.y, view.log) * (bottom - top) }));
+          cx: left + fraction(series.x[at], view.x, false) * (right - left),
+          cy: bottom - fraction(y, view.y, view.log) * (bottom - top) }));
       }
       note.hidden = false;
       const scale = svg.clientWidth / svg.viewBox.baseVal.width, at = across * scale;

@@ -40,9 +40,9 @@ double share_done(const ProgressState& state) {
   return std::clamp(static_cast<double>(state.step) / state.steps, 0.0, 1.0);
 }
 
-std::string bar_of(double share, int width, const LineStyle& style) {
+std::string bar_of(double fraction, int width, const LineStyle& style) {
   std::string bar, rest;
-  const int halves = static_cast<int>(share * width * 2);
+  const int halves = static_cast<int>(fraction * width * 2);
   for (int i = 0; i < width; ++i) {
     const bool full = 2 * i + 1 < halves, half = 2 * i + 1 == halves;
     if (style.unicode) {

@@ -160,11 +160,11 @@ void AnalysedRun::replay(const std::function<Replay(torch::nn::Module& model)>& 
   model.train();
   const Replay replay = look(model);
   const nn::Observation observation(model, in_full_precision(replay.listener));
-  const auto take = [&](train::TrainingBatches& stream, int64_t step) {
+  const auto take = [&](train::TrainingBatches& batches, int64_t step) {
     train::ForwardResult result;
     {
       const train::PrecisionScope precision(saved_.plan.training.train.precision, device_.type());
-      result = stream.forward();
+      result = batches.forward();
     }
     if (result.weight > 0) {
       at::Tensor objective = result.loss / result.weight;

@@ -59,12 +59,12 @@ report::HeatMap attention_map(const std::string& title, const ordered_json& weig
 report::SmallMultiples feature_charts(const std::string& run, const ordered_json& layers) {
   report::SmallMultiples charts{
       "Values of φ: " + run, {}, true, "Share of the features' values by their size, four bins a decade."};
-  std::vector<double> places;
-  for (int64_t bin = 0; bin < analysis::kFeatureBins; ++bin) places.push_back(-4 + static_cast<double>(bin) / 4);
+  std::vector<double> bins;
+  for (int64_t bin = 0; bin < analysis::kFeatureBins; ++bin) bins.push_back(-4 + static_cast<double>(bin) / 4);
   for (const ordered_json& layer : layers)
     if (layer.at("attention") == "kernel")
       charts.charts.push_back(
-          {layer.at("layer"), "log₁₀ φ", "share", {{"share", places, numbers_in(layer.at("features"))}}});
+          {layer.at("layer"), "log₁₀ φ", "share", {{"share", bins, numbers_in(layer.at("features"))}}});
   return charts;
 }
 

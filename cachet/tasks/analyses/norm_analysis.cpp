@@ -18,7 +18,7 @@ namespace {
 
 ordered_json normality_json(const std::vector<at::Tensor>& statistics, int64_t last) {
   if (static_cast<int64_t>(statistics.size()) < last) return nullptr;
-  return analysis::normal_channels(at::stack(statistics), last).share();
+  return analysis::normal_channels(at::stack(statistics), last).fraction();
 }
 
 ordered_json fluctuation_json(const std::vector<at::Tensor>& statistics) {
@@ -185,10 +185,10 @@ report::LineChart normality_chart(const std::string& title, const ordered_json& 
   for (size_t layer = 0; layer < values.at("layers").size(); ++layer) {
     report::Series series{values.at("layers").at(layer).at("layer"), {}, {}};
     for (const ordered_json& checkpoint : values.at("checkpoints")) {
-      const ordered_json& share = checkpoint.at(which).at(layer);
-      if (!share.is_number()) continue;
+      const ordered_json& fraction = checkpoint.at(which).at(layer);
+      if (!fraction.is_number()) continue;
       series.x.push_back(number_in(checkpoint.at("step")));
-      series.y.push_back(share.get<double>());
+      series.y.push_back(fraction.get<double>());
     }
     if (!series.x.empty()) chart.series.push_back(std::move(series));
   }

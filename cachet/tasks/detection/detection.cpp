@@ -196,7 +196,7 @@ std::vector<std::string> Detection::data_notes() const {
 }
 
 std::unique_ptr<train::TrainingBatches> Detection::training_batches(int64_t epoch, int64_t first_batch) {
-  return detection_batches(*model_, training_loader_->stream(epoch, first_batch),
+  return detection_batches(*model_, training_loader_->iterate(epoch, first_batch),
                            {.multiple = options_.transform.multiple,
                             .seed = training_options_.seed,
                             .first_batch = epoch * training_loader_->batches() / training_options_.shard.parts,
@@ -216,12 +216,12 @@ int64_t Detection::first_batch_of_window(int64_t index) const {
 
 std::vector<std::vector<FoundObject>> Detection::detect(const data::DetectionBatch& batch) {
   if (batch.samples.empty()) return {};
-  std::vector<models::DetectionImage> places;
+  std::vector<models::DetectionImage> sizes;
   for (const data::DetectionSample& sample : batch.samples)
-    places.push_back(place_of(sample, options_.transform.multiple));
+    sizes.push_back(place_of(sample, options_.transform.multiple));
   at::Tensor images = batch.images;
   train::move_to(train::device_of(*model_), {&images});
-  const std::vector<models::Detections> found = model_->detect(images, places);
+  const std::vector<models::Detections> found = model_->detect(images, sizes);
   std::vector<std::vector<FoundObject>> objects;
   for (size_t i = 0; i < found.size(); ++i) objects.push_back(found_objects(found[i], batch.samples[i].original));
   return objects;

@@ -55,8 +55,8 @@ void Detection::answer_evaluation(int64_t first, const AnswerOptions&, const See
   // A batch has images of one size, and so leaves out images between them: their records wait for theirs.
   std::map<int64_t, Record> waiting;
   int64_t next = first / window() * window();
-  auto stream = validation_loader_->stream(/*epoch=*/0, first_batch_of_window(first));
-  while (auto batch = stream.next()) {
+  auto batches = validation_loader_->iterate(/*epoch=*/0, first_batch_of_window(first));
+  while (auto batch = batches.next()) {
     std::vector<std::vector<FoundObject>> found = detect(*batch);
     const auto record = [&](int64_t index, std::vector<FoundObject> objects, const std::string& problem) {
       const FoundObjects all{index, validation_->image(index).id, {}, std::move(objects), problem};

@@ -137,7 +137,7 @@ class DetectionTrainingBatches : public train::TrainingBatches {
     const at::Device device = train::device_of(model_);
     std::vector<uint64_t> numbers;
     for (const data::DetectionSample& sample : one.loaded.samples) {
-      one.batch.places.push_back(place_of(sample, options_.multiple));
+      one.batch.sizes.push_back(place_of(sample, options_.multiple));
       one.batch.targets.push_back(target_of(sample.objects, device));
       numbers.push_back(static_cast<uint64_t>(sample.index));
     }

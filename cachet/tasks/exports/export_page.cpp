@@ -8,9 +8,9 @@
 namespace cachet::tasks {
 namespace {
 
-using deploy::RewrittenPlace;
+using deploy::RewrittenPart;
 
-report::Table places(const deploy::RewriteReport& rewrite) {
+report::Table parts_table(const deploy::RewriteReport& rewrite) {
   report::Table table;
   table.title = "Places";
   table.columns = {{"place"},
@@ -19,7 +19,7 @@ report::Table places(const deploy::RewriteReport& rewrite) {
                    {"operations less", report::Alignment::right},
                    {"bytes less", report::Alignment::right},
                    {"why"}};
-  for (const RewrittenPlace& place : rewrite.places)
+  for (const RewrittenPart& place : rewrite.parts)
     table.rows.push_back({place.path, to_string(place.kind), place.gone ? "nothing" : place.left,
                           report::format_count(static_cast<double>(place.removed.operations)),
                           report::format_bytes(place.removed.bytes), place.reason});
@@ -116,7 +116,7 @@ report::Page export_page(const ExportReport& report) {
        report.speed.is_comparable() ? "as the model" : "the machine was too busy"},
       {"Files", report::format_bytes(report.bytes),
        "the model's weights have " + report::format_bytes(report.model_bytes)}};
-  report::Section rewritten{"What was rewritten", {sizes(report), places(report.rewrite), layers(report)}, ""};
+  report::Section rewritten{"What was rewritten", {sizes(report), parts_table(report.rewrite), layers(report)}, ""};
   for (const std::string& line : deploy::report_lines(report.rewrite))
     rewritten.note += (rewritten.note.empty() ? "" : "; ") + line;
   report::Section compared{"Compared with the model", {speed_and_files(report)}, to_text(report.check)};

@@ -194,7 +194,7 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
 }
 
 std::unique_ptr<train::TrainingBatches> ImageClassification::training_batches(int64_t epoch, int64_t first_batch) {
-  return std::make_unique<ImageTrainingBatches>(*model_, training_loader_->stream(epoch, first_batch), options_,
+  return std::make_unique<ImageTrainingBatches>(*model_, training_loader_->iterate(epoch, first_batch), options_,
                                                 training_options_.seed, epoch);
 }
 
@@ -208,8 +208,8 @@ at::Tensor ImageClassification::logits_of(at::Tensor images) {
 void ImageClassification::classify_in_order(int64_t first, const UseBatch& use) {
   const at::NoGradGuard no_grad;
   const int64_t size = training_options_.batch_size;
-  auto stream = test_loader_->stream(/*epoch=*/0, first / size);
-  while (auto batch = stream.next()) {
+  auto batches = test_loader_->iterate(/*epoch=*/0, first / size);
+  while (auto batch = batches.next()) {
     use({batch->indices, batch->labels, logits_of(batch->images), batch->number * size, {batch->images}});
   }
 }

@@ -17,9 +17,9 @@ constexpr int64_t kTrainingPictureSide = 128;
 constexpr double kMinShare = 0.005;  // that two digits show
 
 data::MixedBatch samples_at(const data::ImageLoader& loader, const data::BatchPlace& batch,
-                            const std::vector<int64_t>& places, double label_smoothing) {
+                            const std::vector<int64_t>& indices, double label_smoothing) {
   data::BatchPlace part{{}, batch.epoch, batch.number};
-  for (const int64_t place : places) part.samples.push_back(batch.samples.at(static_cast<size_t>(place)));
+  for (const int64_t place : indices) part.samples.push_back(batch.samples.at(static_cast<size_t>(place)));
   const data::ImageBatch made = loader.make(part);
   return {made.images, data::soft_targets(made.labels, loader.dataset().labels().classes(), label_smoothing)};
 }
@@ -61,15 +61,15 @@ report::ImageGrid training_pictures(const data::ImageLoader& loader, const data:
   if (shape.channels != 1 && shape.channels != 3) return {};
   const data::BatchPlace batch = loader.place(/*epoch=*/0, /*number=*/0);
   const size_t all = batch.samples.size(), shown = std::min(all, kMaxTrainingPictures);
-  std::vector<int64_t> places(shown);
-  for (size_t i = 0; i < shown; ++i) places[i] = static_cast<int64_t>(i);
+  std::vector<int64_t> indices(shown);
+  for (size_t i = 0; i < shown; ++i) indices[i] = static_cast<int64_t>(i);
 
-  data::MixedBatch samples = samples_at(loader, batch, places, options.label_smoothing);
+  data::MixedBatch samples = samples_at(loader, batch, indices, options.label_smoothing);
   const auto mixing =
       data::draw_mixing(static_cast<int64_t>(all), shape.height, shape.width, options, seed, batch.epoch, batch.number);
   if (mixing) {
-    std::copy_n(mixing->partners.begin(), shown, places.begin());
-    samples = data::mix(samples, samples_at(loader, batch, places, options.label_smoothing), *mixing);
+    std::copy_n(mixing->partners.begin(), shown, indices.begin());
+    samples = data::mix(samples, samples_at(loader, batch, indices, options.label_smoothing), *mixing);
   }
   const std::vector<std::string>& names = loader.dataset().labels().class_names();
   const double everywhere = options.label_smoothing / static_cast<double>(names.size());

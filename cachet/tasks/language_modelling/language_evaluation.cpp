@@ -36,8 +36,8 @@ train::Metrics LanguageEvaluation::metrics() const {
   set_bits(kBitsPerByte, divisor.bytes);
   set_bits("bits_per_character", divisor.characters);
   if (text.bits_of == BitsOf::whole_text) set_bits(kBitsPerCodedByte, coded.bytes);
-  if (const auto share = text.uncoded()) {
-    metrics.set(kUncoded, *share);
+  if (const auto fraction = text.uncoded()) {
+    metrics.set(kUncoded, *fraction);
     metrics.set(kTextBytes, static_cast<double>(text.text.bytes));
   }
   if (baseline.perplexity > 0) metrics.set("baseline_perplexity", baseline.perplexity);

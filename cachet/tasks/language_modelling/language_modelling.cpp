@@ -33,8 +33,8 @@ class SyntheticTokens final : public data::TokenSequence {
 
  private:
   static at::Tensor drawn(int64_t vocabulary, int64_t size) {
-    const at::Tensor share = at::rand({size}, at::kDouble);
-    const at::Tensor rank = (share * std::log(static_cast<double>(vocabulary) + 1)).exp() - 1;
+    const at::Tensor quantile = at::rand({size}, at::kDouble);
+    const at::Tensor rank = (quantile * std::log(static_cast<double>(vocabulary) + 1)).exp() - 1;
     return rank.to(at::kLong).clamp_max(vocabulary - 1);
   }
 
@@ -236,7 +236,7 @@ std::unique_ptr<train::TrainingBatches> LanguageModelling::training_batches(int6
   for (int64_t i = 0; i < training_options_.shard.parts; ++i)
     batch_rows.push_back(training_options_.shard.alone(i).part_of(training_options_.shared_batch()));
   return std::make_unique<LanguageTrainingBatches>(
-      *model_, training_loader_->stream(epoch, first_batch * options_.segments_per_step), options_, batch_rows);
+      *model_, training_loader_->iterate(epoch, first_batch * options_.segments_per_step), options_, batch_rows);
 }
 
 int64_t LanguageModelling::evaluation_size() const {

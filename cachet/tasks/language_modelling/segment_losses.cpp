@@ -12,8 +12,8 @@
 namespace cachet::tasks {
 
 at::Tensor losses_of(models::LanguageModel& model, const at::Tensor& ids, const at::Tensor& targets,
-                     models::LanguageSession& stream) {
-  at::Tensor losses = model.negative_log_likelihood(ids, targets, stream);
+                     models::LanguageSession& session) {
+  at::Tensor losses = model.negative_log_likelihood(ids, targets, session);
   ops::require_finite_scores(losses);
   return losses;
 }

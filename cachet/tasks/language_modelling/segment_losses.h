@@ -21,7 +21,7 @@ struct SegmentLosses {
 /// −log p (lanes, L) of targets (lanes, L) in an evaluation. Throws ops::NotFinite for a model that gives NaN or
 /// infinities.
 at::Tensor losses_of(models::LanguageModel& model, const at::Tensor& ids, const at::Tensor& targets,
-                     models::LanguageSession& stream);
+                     models::LanguageSession& session);
 
 /// losses and targets (lanes, L); target −1 does not count. Summed token by token, so that the bits do not depend on
 /// threads.

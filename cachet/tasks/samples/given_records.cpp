@@ -11,9 +11,9 @@
 namespace cachet::tasks {
 
 GivenRecords::GivenRecords(RecordFile& file, NextSample next, SampleForm form, const RecordSource& source,
-                           SampleLocations places)
+                           SampleLocations locations)
     : file_(file), next_(std::move(next)), form_(form), source_(source) {
-  if (!match_in_place(places)) match_anywhere();
+  if (!match_in_place(locations)) match_anywhere();
   for (int64_t line = 0; line < file_.done(); ++line) {
     if (!file_.is_old(line)) continue;
     file_.forget_from(line);
@@ -45,7 +45,7 @@ bool GivenRecords::is_of(int64_t line, const GivenSample& sample) const {
 
 /// Whether each record is of the sample at its place. If a sample may not be elsewhere, throws for the first that is
 /// not.
-bool GivenRecords::match_in_place(SampleLocations places) {
+bool GivenRecords::match_in_place(SampleLocations locations) {
   for (int64_t line = 0; line < file_.done(); ++line) {
     const GivenSample* at_place = sample(line);
     if (at_place == nullptr) file_.require_at_most(line);
@@ -53,7 +53,7 @@ bool GivenRecords::match_in_place(SampleLocations places) {
       lines_.emplace_back(line);
       continue;
     }
-    if (places == SampleLocations::any) return false;
+    if (locations == SampleLocations::any) return false;
     if (file_.is_old(line)) file_.require_old(line, {});
     file_.require(line, origin_of(*at_place));
   }

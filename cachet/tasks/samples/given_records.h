@@ -23,7 +23,8 @@ class GivenRecords {
   /// Compares all records with the samples, before the first is answered; later records of version 0.1.0 are removed
   /// then. Throws std::runtime_error for a record without a sample, as RecordFile::require(); the file is left as it is
   /// then. With SampleLocations::any, all samples are asked for if one is not at the place of its record.
-  GivenRecords(RecordFile& file, NextSample next, SampleForm form, const RecordSource& source, SampleLocations places);
+  GivenRecords(RecordFile& file, NextSample next, SampleForm form, const RecordSource& source,
+               SampleLocations locations);
 
   /// All the samples, each once.
   NextSample samples();
@@ -40,7 +41,7 @@ class GivenRecords {
  private:
   const GivenSample* sample(int64_t index);
   bool is_of(int64_t line, const GivenSample& sample) const;
-  bool match_in_place(SampleLocations places);
+  bool match_in_place(SampleLocations locations);
   void match_anywhere();
   RecordOrigin origin_of(const GivenSample& sample) const;
 

@@ -168,7 +168,7 @@ SequenceClassification::SequenceClassification(const SequenceClassificationPlan&
 }
 
 std::unique_ptr<train::TrainingBatches> SequenceClassification::training_batches(int64_t epoch, int64_t first_batch) {
-  return std::make_unique<SequenceTrainingBatches>(*model_, training_loader_->stream(epoch, first_batch),
+  return std::make_unique<SequenceTrainingBatches>(*model_, training_loader_->iterate(epoch, first_batch),
                                                    options_.label_smoothing);
 }
 
@@ -180,11 +180,11 @@ void SequenceClassification::classify(data::BatchIterator<data::SequenceBatch> b
 }
 
 void SequenceClassification::classify_in_order(int64_t first, const UseBatch& use) {
-  classify(held_out_loader_->stream(/*epoch=*/0, first / training_options_.batch_size), use);
+  classify(held_out_loader_->iterate(/*epoch=*/0, first / training_options_.batch_size), use);
 }
 
 void SequenceClassification::classify_all(int64_t first, const UseBatch& use) {
-  classify(by_length_loader_->stream(/*epoch=*/0, first / training_options_.batch_size), use);
+  classify(by_length_loader_->iterate(/*epoch=*/0, first / training_options_.batch_size), use);
 }
 
 SampleForm SequenceClassification::sample_form() const {

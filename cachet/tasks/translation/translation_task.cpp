@@ -39,8 +39,8 @@ int64_t tokens_of(const data::PaddedTokens& sentences) {
 /// Gives batches one after the other; nothing behind the last.
 using NextPairs = std::function<std::optional<data::ParallelBatch>()>;
 
-NextPairs next_of(data::BatchIterator<data::ParallelBatch> stream) {
-  const auto shared = std::make_shared<data::BatchIterator<data::ParallelBatch>>(std::move(stream));
+NextPairs next_of(data::BatchIterator<data::ParallelBatch> batches) {
+  const auto shared = std::make_shared<data::BatchIterator<data::ParallelBatch>>(std::move(batches));
   return [shared] { return shared->next(); };
 }
 
@@ -194,7 +194,7 @@ int64_t TranslationTask::batches_per_epoch() const {
 }
 
 std::unique_ptr<train::TrainingBatches> TranslationTask::training_batches(int64_t epoch, int64_t first_batch) {
-  NextPairs next = training_loader_ ? next_of(training_loader_->stream(epoch, first_batch))
+  NextPairs next = training_loader_ ? next_of(training_loader_->iterate(epoch, first_batch))
                                     : next_of(synthetic_, static_cast<size_t>(first_batch), synthetic_.size());
   return std::make_unique<TranslationTrainingBatches>(*model_, std::move(next), options_.smoothing);
 }
@@ -255,7 +255,7 @@ void TranslationTask::measure_pairs(int64_t first, const UseLosses& use) {
     }
   }
   const NextPairs next =
-      held_out_loader_ ? next_of(held_out_loader_->stream(/*epoch=*/0, batch)) : next_of(synthetic_, 0, 1);
+      held_out_loader_ ? next_of(held_out_loader_->iterate(/*epoch=*/0, batch)) : next_of(synthetic_, 0, 1);
   while (auto read = next()) {
     const std::vector<int64_t> indices = read->indices;
     const models::SentencePairs pairs = pairs_of(*model_, std::move(*read));

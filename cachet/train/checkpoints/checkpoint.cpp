@@ -37,7 +37,7 @@ constexpr std::array<TensorFile, 6> kTensorFiles{{{"model.safetensors", &Checkpo
                                                   {"optimizer.safetensors", &Checkpoint::optimizer, false},
                                                   {"ema.safetensors", &Checkpoint::ema, true},
                                                   {"random.safetensors", &Checkpoint::random, false},
-                                                  {"stream.safetensors", &Checkpoint::stream, true},
+                                                  {"stream.safetensors", &Checkpoint::carried, true},
                                                   {"part_states.safetensors", &Checkpoint::parts, true}}};
 
 fs::path hidden_beside(const fs::path& folder, std::string_view suffix) {

@@ -18,7 +18,7 @@ struct Checkpoint {
   io::TensorMap optimizer;  // "<parameter>.exp_avg", …
   io::TensorMap ema;        // averaged parameters, copied buffers; empty without averaging
   io::TensorMap random;     // states of the generators by role: "cpu", "device"
-  io::TensorMap stream;     // what the task carries between batches; mostly empty
+  io::TensorMap carried;    // what the task carries between batches; mostly empty
   io::TensorMap parts;      // states of parts but part 0, which the model has; see PartStates
   TrainState state;
 

@@ -241,7 +241,7 @@ constexpr int kMaxLooks = 100;
 
 /// Holds the checkpoint unless it was removed before.
 std::optional<HeldCheckpoint> held_if_there(const fs::path& folder) {
-  auto lock = io::FolderLock::share(folder);
+  auto lock = io::FolderLock::take_shared(folder);
   std::error_code unreadable;
   if (!lock || !fs::exists(folder / kManifestName, unreadable)) return std::nullopt;
   return HeldCheckpoint{folder, std::move(lock)};

@@ -30,10 +30,10 @@ std::string stream_name(const std::string& name, int64_t rank) {
   return std::string(kProcessPrefix) + std::to_string(rank) + "/" + name;
 }
 
-io::TensorMap stream_of(const io::TensorMap& stream, int64_t rank) {
+io::TensorMap carried_by(const io::TensorMap& carried, int64_t rank) {
   const std::string prefix = rank == 0 ? "" : stream_name("", rank);
   io::TensorMap own;
-  for (const auto& [name, tensor] : stream) {
+  for (const auto& [name, tensor] : carried) {
     if (rank == 0 ? !name.starts_with(kProcessPrefix) : name.starts_with(prefix))
       own.emplace(name.substr(prefix.size()), tensor);
   }
@@ -62,7 +62,7 @@ void add_states_of_others(Checkpoint& checkpoint, const std::vector<std::string>
           "process " + std::to_string(rank) +
           " has other weights than process 0: something of the model is not summed over all of them");
     for (auto& [name, tensor] : own) {
-      io::TensorMap& map = name.starts_with(kProcessPrefix) ? checkpoint.stream
+      io::TensorMap& map = name.starts_with(kProcessPrefix) ? checkpoint.carried
                            : name.starts_with(kPartPrefix)  ? checkpoint.parts
                                                             : checkpoint.random;
       map.insert_or_assign(name, tensor);

@@ -17,7 +17,7 @@ namespace cachet::train {
 std::string stream_name(const std::string& name, int64_t rank);
 
 /// The tensors of a checkpoint's stream that are process `rank`'s, by their own names.
-io::TensorMap stream_of(const io::TensorMap& stream, int64_t rank);
+io::TensorMap carried_by(const io::TensorMap& carried, int64_t rank);
 
 /// The bytes that a process sends to the leader for a checkpoint: `own`, and a digest of the tensors that all processes
 /// must have alike.

@@ -33,9 +33,9 @@ double OneCycle::share_of(const Phase& phase, int64_t step) {
   return length > 0 ? std::min(1.0, (static_cast<double>(step) - phase.start) / length) : 1;
 }
 
-double OneCycle::between(double first, double last, double share) const {
-  if (anneal_ == OneCycleOptions::Anneal::linear) return (last - first) * share + first;
-  return last + (first - last) / 2 * (std::cos(std::numbers::pi * share) + 1);
+double OneCycle::between(double first, double last, double progress) const {
+  if (anneal_ == OneCycleOptions::Anneal::linear) return (last - first) * progress + first;
+  return last + (first - last) / 2 * (std::cos(std::numbers::pi * progress) + 1);
 }
 
 double OneCycle::learning_rate(int64_t step) const {

@@ -26,8 +26,8 @@ class OneCycle {
     double start, end;  // steps, which need not be whole numbers
     double first_rate, last_rate, first_momentum, last_momentum;
   };
-  /// What lies at a share of the way from one value to another.
-  double between(double first, double last, double share) const;
+  /// The value after a fraction `progress` of the way from one value to another.
+  double between(double first, double last, double progress) const;
   const Phase& phase_of(int64_t step) const;
   static double share_of(const Phase& phase, int64_t step);
 

@@ -40,9 +40,9 @@ double Schedule::learning_rate(int64_t step) const {
   if (one_cycle_) return one_cycle_->learning_rate(step);
   if (options_.kind == Kind::step) return stepped_rate(step);
   if (step < warmup_steps_) {
-    double share = static_cast<double>(step + options_.first_update) / static_cast<double>(warmup_steps_);
-    if (options_.kind == Kind::one_cycle) share = (1 - std::cos(std::numbers::pi * share)) / 2;
-    return options_.warmup_start + (peak_ - options_.warmup_start) * share;
+    double progress = static_cast<double>(step + options_.first_update) / static_cast<double>(warmup_steps_);
+    if (options_.kind == Kind::one_cycle) progress = (1 - std::cos(std::numbers::pi * progress)) / 2;
+    return options_.warmup_start + (peak_ - options_.warmup_start) * progress;
   }
   const auto length = static_cast<double>(std::max<int64_t>(1, total_steps_ - warmup_steps_));
   const double p = std::min(1.0, static_cast<double>(step - warmup_steps_) / length);

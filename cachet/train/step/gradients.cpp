@@ -96,15 +96,15 @@ std::optional<std::string> first_non_finite_gradient(const std::vector<NamedPara
 std::optional<size_t> first_non_finite(const std::vector<at::Tensor>& tensors) {
   const at::NoGradGuard no_grad;
   std::vector<at::Tensor> flags;
-  std::vector<size_t> places;
+  std::vector<size_t> indices;
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (!tensors[i].is_floating_point() && !tensors[i].is_complex()) continue;
     flags.push_back(at::isfinite(tensors[i]).all().logical_not());
-    places.push_back(i);
+    indices.push_back(i);
   }
   const std::vector<double> bad = copy_to_host(flags);
   const auto found = std::ranges::find(bad, 1.0);
-  return found == bad.end() ? std::nullopt : std::optional(places[static_cast<size_t>(found - bad.begin())]);
+  return found == bad.end() ? std::nullopt : std::optional(indices[static_cast<size_t>(found - bad.begin())]);
 }
 
 }  // namespace cachet::train

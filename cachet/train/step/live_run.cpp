@@ -118,7 +118,7 @@ void LiveRun::move_cursor(int64_t micro_batches) {
 void LiveRun::open_batches(const io::TensorMap& stream_state) {
   batches_ = task_.training_batches(state.epoch, state.batch);
   for (int64_t i = 0; i < own_parts(); ++i)
-    if (const io::TensorMap own = stream_of(stream_state, part_number(i)); !own.empty()) batches_->restore(i, own);
+    if (const io::TensorMap own = carried_by(stream_state, part_number(i)); !own.empty()) batches_->restore(i, own);
 }
 
 io::TensorMap LiveRun::own_generators() const {
@@ -137,7 +137,7 @@ io::TensorMap LiveRun::own_stream() const {
 
 Checkpoint LiveRun::capture() const {
   Checkpoint checkpoint;
-  checkpoint.stream = own_stream();
+  checkpoint.carried = own_stream();
   checkpoint.random = own_generators();
   if (parts_) checkpoint.parts = parts_->states();
   // First of all: the others wait for it, whatever is found to be wrong.
@@ -148,7 +148,7 @@ Checkpoint LiveRun::capture() const {
   require_finite({{"the weight or state", &checkpoint.model},
                   {"the optimizer's", &checkpoint.optimizer},
                   {"the averaged weight or state", &checkpoint.ema},
-                  {"the stream's", &checkpoint.stream},
+                  {"the stream's", &checkpoint.carried},
                   {"the state", &checkpoint.parts}});
   checkpoint.state = state;
   checkpoint.state.seed = options_.train.seed;
@@ -185,7 +185,7 @@ std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
   batches_.reset();
   const bool as_many = saved.world_size == world_size();
   if (as_many) use_threads(std::max<int64_t>(1, saved.threads));  // others add in another order
-  if (state.batch > 0) open_batches(as_many || parts_ ? checkpoint.stream : io::TensorMap());
+  if (state.batch > 0) open_batches(as_many || parts_ ? checkpoint.carried : io::TensorMap());
   // Last: nothing before it may draw from it.
   if (parts_) return restore_parts(checkpoint);
   std::vector<std::string> notes;
@@ -193,7 +193,7 @@ std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
     notes.push_back("the checkpoint is one of " + count_of_processes(saved.world_size) + ", and now there " +
                     (world_size() == 1 ? "is " : "are ") + std::to_string(world_size()) +
                     ": the run goes on, but draws other random numbers" +
-                    (checkpoint.stream.empty() ? "" : ", and what it carries from batch to batch begins anew"));
+                    (checkpoint.carried.empty() ? "" : ", and what it carries from batch to batch begins anew"));
     if (rank() > 0) seed_draws(options_.train.seed, rank());
     if (rank() == 0) set_random_state(task_.model(), checkpoint.random);
   } else if (!set_random_state(task_.model(), checkpoint.random, rank())) {

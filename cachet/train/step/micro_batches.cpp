@@ -16,15 +16,15 @@ int64_t checked_batches(const TrainingTask& task) {
 int64_t for_each_micro_batch(TrainingTask& task, int64_t count,
                              const std::function<void(TrainingBatches&, int64_t)>& take, int64_t own_parts) {
   int64_t epoch = 0;
-  std::unique_ptr<TrainingBatches> stream = task.training_batches(epoch, 0);
+  std::unique_ptr<TrainingBatches> batches = task.training_batches(epoch, 0);
   for (int64_t done = 0; done < count; ++done) {
-    if (!stream->fetch()) {
-      stream = task.training_batches(++epoch, 0);
-      if (!stream->fetch()) return done;
+    if (!batches->fetch()) {
+      batches = task.training_batches(++epoch, 0);
+      if (!batches->fetch()) return done;
     }
-    stream->prepare();
-    take(*stream, done + 1);
-    for (int64_t other = 1; other < own_parts; ++other) stream->fetch();
+    batches->prepare();
+    take(*batches, done + 1);
+    for (int64_t other = 1; other < own_parts; ++other) batches->fetch();
   }
   return count;
 }

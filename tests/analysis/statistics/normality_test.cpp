@@ -33,7 +33,7 @@ TEST(Normality, IsTheOraclesForEveryLength) {
       same.close(at::tensor(k2, at::kDouble), oracle[length + name + "k2"], length + name + "k2");
       same.close(at::tensor(p, at::kDouble), oracle[length + name + "p"], length + name + "p");
       EXPECT_TRUE(at::equal(at::tensor(defined), oracle[length + name + "defined"].to(at::kLong))) << length << name;
-      EXPECT_DOUBLE_EQ(found.share(), oracle[length + name + "share"].item<double>());
+      EXPECT_DOUBLE_EQ(found.fraction(), oracle[length + name + "share"].item<double>());
       normal += found.count();
       channels += static_cast<int64_t>(found.tests.size());
     }
@@ -44,7 +44,7 @@ TEST(Normality, IsTheOraclesForEveryLength) {
 
 TEST(Normality, ConstantChannelsAreNotNormal) {
   const NormalChannels channels = normal_channels(at::ones({10, 2}), 8);
-  EXPECT_EQ(channels.share(), 0);
+  EXPECT_EQ(channels.fraction(), 0);
   EXPECT_FALSE(channels.tests[0].defined);
   EXPECT_FALSE(channels.tests[0].passes());
 }
@@ -53,7 +53,7 @@ TEST(Normality, ConstantChannelsAreNotNormal) {
 TEST(Normality, ChannelsThatChangeByRoundingsAreConstant) {
   at::manual_seed(1);
   const at::Tensor noise = at::randn({40, 64}), level = at::linspace(0.5, 900, 64);
-  const auto normal = [](const at::Tensor& statistics) { return normal_channels(statistics, 40).share(); };
+  const auto normal = [](const at::Tensor& statistics) { return normal_channels(statistics, 40).fraction(); };
   EXPECT_EQ(normal(level * (1 + 6e-8F * noise)), 0);
   EXPECT_GT(normal(level * (1 + 1e-4F * noise)), 0.8) << "a small change is a change";
   EXPECT_GT(normal(level.to(at::kDouble) * (1 + 6e-8 * noise.to(at::kDouble))), 0.8) << "in float64 as well";

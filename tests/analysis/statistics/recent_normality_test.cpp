@@ -43,7 +43,7 @@ TEST(RecentNormality, IsThatOfTheLastTrainingPasses) {
   ASSERT_EQ(recent.layers().size(), 1u);
   const RecentNormality::Layer layer = recent.layers().front();
   EXPECT_EQ(layer.layer, "norm");
-  EXPECT_DOUBLE_EQ(layer.forward, normal_channels(at::stack(statistics), 10).share());
+  EXPECT_DOUBLE_EQ(layer.forward, normal_channels(at::stack(statistics), 10).fraction());
   EXPECT_GE(layer.gradient, 0);
 }
 

@@ -211,7 +211,7 @@ TEST_F(ClassFoldersTest, ABadImageIsNamedByTheLoader) {
         std::make_shared<EqualBatches>(images->size(), EqualBatchOptions{.batch_size = 6, .shuffle = false});
     const ImageLoader loader(images, transform, order, {.workers = workers});
     EXPECT_EQ(test::thrown_message<std::runtime_error>([&] {
-                for (auto stream = loader.stream(0); stream.next();) continue;
+                for (auto stream = loader.iterate(0); stream.next();) continue;
               }),
               "sample 5: " + (root() / "train/cat/1.jpg").string() + ": JPEG: truncated: the file ends in the middle");
   }

@@ -35,7 +35,7 @@ ImageTransform all_augmentations(ResizeOptions resize = {}) {
 
 std::vector<ImageBatch> all_batches(const ImageLoader& loader, int64_t epoch, int64_t first = 0) {
   std::vector<ImageBatch> batches;
-  BatchIterator<ImageBatch> stream = loader.stream(epoch, first);
+  BatchIterator<ImageBatch> stream = loader.iterate(epoch, first);
   while (auto batch = stream.next()) batches.push_back(std::move(*batch));
   return batches;
 }
@@ -68,8 +68,8 @@ TEST(ImageLoader, StartsAtAnyBatch) {
   for (int64_t first = 0; first <= loader.batches(); ++first) {
     expect_same(all_batches(loader, 7, first), {whole.begin() + first, whole.end()});
   }
-  EXPECT_THROW(loader.stream(0, loader.batches() + 1), std::out_of_range);
-  EXPECT_THROW(loader.stream(0, -1), std::out_of_range);
+  EXPECT_THROW(loader.iterate(0, loader.batches() + 1), std::out_of_range);
+  EXPECT_THROW(loader.iterate(0, -1), std::out_of_range);
 }
 
 TEST(ImageLoader, MakesSomeSamplesOfABatchAlone) {
@@ -116,7 +116,7 @@ TEST(ImageLoader, EvaluatesEverySampleOnceInOrder) {
 TEST(ImageLoader, StreamsOutliveTheLoader) {
   auto loader = std::make_unique<ImageLoader>(loader_images(), all_augmentations(), equal({.batch_size = 5}),
                                               LoaderOptions{.workers = 2});
-  BatchIterator<ImageBatch> stream = loader->stream(0);
+  BatchIterator<ImageBatch> stream = loader->iterate(0);
   loader.reset();
   int batches = 0;
   while (stream.next()) ++batches;
@@ -154,7 +154,7 @@ TEST(ImageLoader, NamesTheSampleThatFailed) {
           std::make_shared<LabelledImages>(std::make_shared<BrokenImages>(throws), loader_images()->labels());
       const ImageLoader loader(broken, all_augmentations(), equal({.batch_size = 5, .shuffle = false}),
                                {.workers = workers});
-      BatchIterator<ImageBatch> stream = loader.stream(4);
+      BatchIterator<ImageBatch> stream = loader.iterate(4);
       EXPECT_TRUE(stream.next());
       EXPECT_TRUE(stream.next());
       try {

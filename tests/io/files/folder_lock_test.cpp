@@ -64,12 +64,12 @@ TEST(FolderLock, CanBeWaitedFor) {
 TEST(FolderLock, CanBeShared) {
   const test::TemporaryDirectory folder;
   {
-    const auto first = FolderLock::share(folder.path()), second = FolderLock::share(folder.path());
+    const auto first = FolderLock::take_shared(folder.path()), second = FolderLock::take_shared(folder.path());
     ASSERT_TRUE(first && second);
     EXPECT_FALSE(FolderLock::take_if_free(folder.path()));
   }
   EXPECT_TRUE(FolderLock::take_if_free(folder.path()));
-  EXPECT_FALSE(FolderLock::share(folder / "absent"));
+  EXPECT_FALSE(FolderLock::take_shared(folder / "absent"));
 }
 
 /// From here on flock(2) fails in this process as where a file system has no locks.
@@ -92,7 +92,7 @@ TEST(FolderLock, IsHadWhereTheFileSystemKnowsNoLocks) {
         forbid_locks();
         const auto lock = FolderLock::take_if_free(folder.path());
         FolderLock::wait_for(folder.path());
-        const auto shared = FolderLock::share(folder.path());
+        const auto shared = FolderLock::take_shared(folder.path());
         std::exit(lock && shared && FolderLock::is_taken(folder.path()) ? 0 : 1);
       },
       ::testing::ExitedWithCode(0), "");

@@ -63,7 +63,7 @@ inline models::DetectionLimits detection_limits_of(const nlohmann::json& o) {
 
 /// Of a fixture with whole images.
 inline std::vector<models::DetectionImage> places_of(const Oracle& oracle) {
-  std::vector<models::DetectionImage> places;
+  std::vector<models::DetectionImage> sizes;
   for (const auto& image : oracle.metadata.at("images")) {
     models::DetectionImage place{
         size_of(image.at("ori_shape")), size_of(image.at("img_shape")), size_of(image.at("pad_shape")), {}};
@@ -76,7 +76,7 @@ inline std::vector<models::DetectionImage> places_of(const Oracle& oracle) {
 /// Targets and priorities below a prefix ("step0."). A detector's second stage has priorities of its own.
 inline models::DetectionBatch batch_of(const Oracle& oracle, const at::Tensor& images, const std::string& prefix) {
   models::DetectionBatch batch{images, places_of(oracle), {}, {}};
-  for (size_t i = 0; i < batch.places.size(); ++i) {
+  for (size_t i = 0; i < batch.sizes.size(); ++i) {
     const std::string image = prefix + "image" + std::to_string(i) + ".";
     models::DetectionTarget target{oracle[image + "gt_boxes"], oracle[image + "gt_labels"], {}, {}};
     if (oracle.has(image + "gt_masks")) target.masks = models::bitmap_mask_targets(oracle[image + "gt_masks"]);

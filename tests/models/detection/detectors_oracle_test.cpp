@@ -116,7 +116,7 @@ void expect_region_detector(models::FasterRcnn& model, const models::RegionDetec
   expect_training(model, batch, oracle, compare);
   const auto maps = model.levels(batch.images);
   const auto first = model.first_stage(maps);
-  const auto proposals = model.rpn().proposals(first, batch.places, o.rpn.train);
+  const auto proposals = model.rpn().proposals(first, batch.sizes, o.rpn.train);
   std::vector<at::Tensor> boxes;
   for (size_t i = 0; i < proposals.size(); ++i) {
     compare.close(test::with_scores(proposals[i].boxes, proposals[i].scores),
@@ -139,7 +139,7 @@ void expect_region_detector(models::FasterRcnn& model, const models::RegionDetec
   const auto in_evaluation = model.levels(batch.images);
   for (size_t i = 0; i < in_evaluation.size(); ++i)
     compare.close(in_evaluation[i].norm().view({1}), oracle["eval0.featurenorm" + std::to_string(i)], "featurenorm");
-  const auto found = model.rpn().proposals(model.first_stage(in_evaluation), batch.places, o.rpn.test);
+  const auto found = model.rpn().proposals(model.first_stage(in_evaluation), batch.sizes, o.rpn.test);
   for (size_t i = 0; i < found.size(); ++i)
     compare.close(test::with_scores(found[i].boxes, found[i].scores),
                   oracle["eval0.image" + std::to_string(i) + ".proposals"], "eval0.proposals");

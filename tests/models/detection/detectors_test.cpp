@@ -78,10 +78,10 @@ TEST_P(Detectors, FindBoxesWithinTheImageTheSurestFirst) {
   model->eval();
   const auto batch = synthetic_batch();
   for (const auto frame : {models::DetectionFrame::batch, models::DetectionFrame::original}) {
-    const auto found = model->detect(batch.images, batch.places, frame);
+    const auto found = model->detect(batch.images, batch.sizes, frame);
     ASSERT_EQ(found.size(), 2u);
     for (size_t i = 0; i < 2; ++i) {
-      const auto size = frame == models::DetectionFrame::original ? batch.places[i].original : batch.places[i].resized;
+      const auto size = frame == models::DetectionFrame::original ? batch.sizes[i].original : batch.sizes[i].resized;
       ASSERT_EQ(found[i].boxes.size(0), 30);
       EXPECT_GE(found[i].boxes.min().item<double>(), 0);
       EXPECT_LE(found[i].boxes.select(1, 2).max().item<double>(), static_cast<double>(size.width) + 1e-4);
@@ -100,7 +100,7 @@ TEST_P(Detectors, DetectInEvaluationAlone) {
   const auto model = built_detector(GetParam(), {});
   model->train();
   const auto batch = synthetic_batch();
-  test::expect_refused([&] { model->detect(batch.images, batch.places); }, "call eval() first");
+  test::expect_refused([&] { model->detect(batch.images, batch.sizes); }, "call eval() first");
   test::expect_refused([&] { model->box_scores(batch.images); }, "call eval() first");
 }
 
@@ -108,7 +108,7 @@ TEST_P(Detectors, FindNothingWhereNothingIsSureEnough) {
   const auto model = built_detector(GetParam(), {"test.score_thr=1.0"});
   model->eval();
   const auto batch = synthetic_batch();
-  for (const models::Detections& found : model->detect(batch.images, batch.places)) {
+  for (const models::Detections& found : model->detect(batch.images, batch.sizes)) {
     EXPECT_EQ(found.boxes.sizes(), at::IntArrayRef({0, 4}));
     EXPECT_EQ(found.labels.numel(), 0);
     if (model->outlines_objects()) {
@@ -144,7 +144,7 @@ TEST_P(Detectors, LearnAndDetectWithoutAnyProposal) {
   for (const auto& [name, value] : losses.losses) EXPECT_TRUE(std::isfinite(value.item<double>())) << name;
   losses.sum().backward();
   model->eval();
-  for (const models::Detections& found : model->detect(batch.images, batch.places))
+  for (const models::Detections& found : model->detect(batch.images, batch.sizes))
     EXPECT_EQ(found.boxes.sizes(), at::IntArrayRef({0, 4}));
 }
 
@@ -221,7 +221,7 @@ TEST_P(Detectors, AreCopiedWithAllThatTheyHold) {
     const auto copy = std::dynamic_pointer_cast<models::ObjectDetector>(model->clone());
     model->eval(), copy->eval();
     const auto batch = synthetic_batch();
-    expect_same_detections(copy->detect(batch.images, batch.places), model->detect(batch.images, batch.places));
+    expect_same_detections(copy->detect(batch.images, batch.sizes), model->detect(batch.images, batch.sizes));
   }
 }
 
@@ -282,7 +282,7 @@ struct SyntheticScenes {
     models::DetectionBatch batch{images.narrow(0, first, count), {}, {}, {}};
     std::vector<uint64_t> numbers;
     for (int64_t i = first; i < first + count; ++i) {
-      batch.places.push_back({{64, 64}, {64, 64}, {64, 64}});
+      batch.sizes.push_back({{64, 64}, {64, 64}, {64, 64}});
       const at::Tensor of_image = at::tensor(boxes[static_cast<size_t>(i)], at::kDouble).view({-1, 4});
       const int64_t objects = of_image.size(0);
       batch.targets.push_back({of_image,
@@ -377,7 +377,7 @@ TEST_P(Detectors, KnowTheirMapsBeforeTheForwardPass) {
     SCOPED_TRACE(std::to_string(height) + " x " + std::to_string(width));
     models::DetectionBatch batch = synthetic_batch();
     batch.images = at::randn({2, 3, height, width});
-    for (auto& place : batch.places) place.resized = place.padded = {height, width};
+    for (auto& place : batch.sizes) place.resized = place.padded = {height, width};
     batch.targets[0] = batch.targets[1];
     EXPECT_TRUE(std::isfinite(model->losses(batch).sum().item<double>()));
     const models::AnchorTargets other = model->anchor_targets(batch, {height + 64, width});

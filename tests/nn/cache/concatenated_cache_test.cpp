@@ -107,7 +107,7 @@ at::Tensor reduced_by_two(const Parameters& p, const at::Tensor& x, int64_t clas
 }
 
 // Windows of 2 x 2 of a map that is moved up and left by `shift`: the place in the map of each token of each window.
-std::vector<std::vector<int64_t>> window_places(int64_t shift) {
+std::vector<std::vector<int64_t>> window_positions(int64_t shift) {
   std::vector<std::vector<int64_t>> windows;
   for (int64_t top = 0; top < kTwinSide; top += 2)
     for (int64_t left = 0; left < kTwinSide; left += 2) {
@@ -122,12 +122,13 @@ std::vector<std::vector<int64_t>> window_places(int64_t shift) {
 at::Tensor cut(const at::Tensor& x, int64_t shift) {
   std::vector<at::Tensor> windows;
   for (int64_t b = 0; b < x.size(0); ++b)
-    for (const auto& places : window_places(shift)) windows.push_back(x[b].index_select(0, at::tensor(places)));
+    for (const auto& positions : window_positions(shift))
+      windows.push_back(x[b].index_select(0, at::tensor(positions)));
   return at::stack(windows);
 }
 
 at::Tensor put_together(const at::Tensor& windows, int64_t shift) {
-  const auto all = window_places(shift);
+  const auto all = window_positions(shift);
   const auto count = static_cast<int64_t>(all.size());
   std::vector<at::Tensor> samples;
   for (int64_t b = 0; b < windows.size(0) / count; ++b) {
@@ -148,12 +149,12 @@ at::Tensor window_bias(const Parameters& p, int64_t shift, int64_t samples) {
   };
   const at::Tensor& table = p.at("relative_position_bias_table");
   std::vector<at::Tensor> windows;
-  for (const auto& places : window_places(shift)) {
+  for (const auto& positions : window_positions(shift)) {
     std::vector<at::Tensor> rows;
     for (int64_t q = 0; q < 4; ++q)
       for (int64_t k = 0; k < 4; ++k) {
         const at::Tensor bias = table[(q / 2 - k / 2 + 1) * 3 + (q % 2 - k % 2 + 1)];
-        const bool apart = wraps(places[static_cast<size_t>(q)], places[static_cast<size_t>(k)]);
+        const bool apart = wraps(positions[static_cast<size_t>(q)], positions[static_cast<size_t>(k)]);
         rows.push_back(apart ? bias - std::numeric_limits<double>::infinity() : bias);
       }
     windows.push_back(at::stack(rows).view({4, 4, kTwinHeads}).permute({2, 0, 1}));

@@ -42,7 +42,7 @@ at::Tensor pixels_of(const report::Picture& picture) { return io::decode_png(tes
 
 // What training makes of the loader's first batch.
 void expect_first_batch(const data::ImageLoader& loader, const data::MixingOptions& mixing, size_t count) {
-  const data::ImageBatch batch = *loader.stream(/*epoch=*/0).next();
+  const data::ImageBatch batch = *loader.iterate(/*epoch=*/0).next();
   const data::MixedBatch mixed = data::mix_batch(batch.images, batch.labels, 3, mixing, kPictureSeed, 0, batch.number);
   const report::ImageGrid grid = pictures_of(loader, mixing);
   ASSERT_EQ(grid.pictures.size(), count);
@@ -64,7 +64,7 @@ TEST(TrainingPictures, AreThoseOfTheFirstBatch) {
 
 TEST(TrainingPictures, SayTheClassesAndTheirShares) {
   const data::ImageLoader loader = picture_loader(20);
-  const data::ImageBatch batch = *loader.stream(/*epoch=*/0).next();
+  const data::ImageBatch batch = *loader.iterate(/*epoch=*/0).next();
   const std::vector<std::string> names{"cat", "dog", "owl"};
   const report::ImageGrid plain = pictures_of(loader, {});
   for (size_t i = 0; i < plain.pictures.size(); ++i) {

@@ -24,7 +24,7 @@ Checkpoint damage_checkpoint(int64_t step) {
   checkpoint.optimizer = {{"weight.exp_avg", at::arange(5000).to(at::kFloat) * 0.5 + step}};
   checkpoint.ema = {{"weight", at::arange(5000).to(at::kFloat) - step}};
   checkpoint.random = {{"cpu", at::full({5056}, 3).to(at::kByte)}};
-  checkpoint.stream = {{"memory", at::arange(10)}};
+  checkpoint.carried = {{"memory", at::arange(10)}};
   checkpoint.state.step = step;
   checkpoint.state.best = 0.5;
   return checkpoint;

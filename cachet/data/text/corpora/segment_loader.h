@@ -26,8 +26,8 @@ class SegmentLoader {
 
   int64_t batches() const { return loader_.batches(); }  // of one epoch
   /// As BatchLoader::stream.
-  BatchIterator<SegmentBatch> stream(int64_t epoch, int64_t first_batch = 0) const {
-    return loader_.stream(epoch, first_batch);
+  BatchIterator<SegmentBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
+    return loader_.iterate(epoch, first_batch);
   }
   /// As BatchLoader's.
   BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }

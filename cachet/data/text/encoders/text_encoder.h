@@ -15,7 +15,7 @@ namespace cachet::data {
 
 struct EncodedText {
   std::vector<Token> tokens{};
-  std::vector<size_t> unknown{};  // places of tokens that stand for text that the vocabulary does not have
+  std::vector<size_t> unknown{};  // positions of tokens that stand for text that the vocabulary does not have
   int64_t replaced = 0;           // bytes that were no UTF-8, where that matters
 };
 

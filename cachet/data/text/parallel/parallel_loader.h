@@ -48,8 +48,8 @@ class ParallelLoader {
   int64_t batches() const { return loader_.batches(); }  // of one epoch
   const BatchOrder& order() const { return loader_.order(); }
   /// As BatchLoader::stream.
-  BatchIterator<ParallelBatch> stream(int64_t epoch, int64_t first_batch = 0) const {
-    return loader_.stream(epoch, first_batch);
+  BatchIterator<ParallelBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
+    return loader_.iterate(epoch, first_batch);
   }
   /// As BatchLoader's.
   BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }

@@ -28,7 +28,7 @@ using SentencePair = std::array<std::string, 2>;
 
 /// The two columns that have a language.
 struct PairColumns {
-  std::array<size_t, 2> places{};
+  std::array<size_t, 2> indices{};
   std::array<std::string, 2> languages{};
   size_t by = 0;  // 0 or 1
 };
@@ -42,7 +42,7 @@ PairColumns pair_columns(const PairSplitOptions& options) {
     if (language.empty() || language.find('/') != std::string::npos)
       throw std::invalid_argument("a language is what names of files end in, not '" + language + "'");
     if (found < 2) {
-      columns.places[found] = i;
+      columns.indices[found] = i;
       columns.languages[found] = language;
     }
     ++found;
@@ -66,12 +66,12 @@ std::vector<SentencePair> read_rows(const std::filesystem::path& tsv, const Pair
   bool is_first = true;
   read_tsv(file.source(), tsv.string(), {.header = {}, .columns = options.columns.size()},
            [&](std::span<const std::string_view> fields) {
-             SentencePair pair{std::string(fields[columns.places[0]]), std::string(fields[columns.places[1]])};
+             SentencePair pair{std::string(fields[columns.indices[0]]), std::string(fields[columns.indices[1]])};
              // Rows are written in another order.
              if (std::exchange(is_first, false) && fields[0].starts_with(kByteOrderMark)) {
                counts.byte_order_mark = true;
                for (size_t side = 0; side < 2; ++side)
-                 if (columns.places[side] == 0) pair[side].erase(0, kByteOrderMark.size());
+                 if (columns.indices[side] == 0) pair[side].erase(0, kByteOrderMark.size());
              }
              if (pair[0].empty() || pair[1].empty())
                ++counts.empty;

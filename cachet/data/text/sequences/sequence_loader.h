@@ -74,8 +74,8 @@ class SequenceLoader {
   const SequenceDataset& dataset() const { return *dataset_; }
 
   /// As BatchLoader::stream.
-  BatchIterator<SequenceBatch> stream(int64_t epoch, int64_t first_batch = 0) const {
-    return loader_.stream(epoch, first_batch);
+  BatchIterator<SequenceBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
+    return loader_.iterate(epoch, first_batch);
   }
   /// As BatchLoader's.
   BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }

@@ -16,7 +16,7 @@ namespace {
 
 // A box of the area (1 − share) before it is clipped at the border; `share` becomes what of the own image is left.
 void draw_box(int64_t height, int64_t width, Mixing& mixing, CounterRandom& random) {
-  const double scale = std::sqrt(1 - mixing.share);
+  const double scale = std::sqrt(1 - mixing.own_weight);
   const auto draw_side = [&](int64_t length) -> Mixing::Side {
     const auto box = static_cast<int64_t>(static_cast<double>(length) * scale);
     const auto centre = static_cast<int64_t>(random.below(static_cast<uint64_t>(length)));
@@ -25,7 +25,7 @@ void draw_box(int64_t height, int64_t width, Mixing& mixing, CounterRandom& rand
   };
   mixing.rows = draw_side(height);
   mixing.columns = draw_side(width);
-  mixing.share =
+  mixing.own_weight =
       1 - static_cast<double>(mixing.rows.length * mixing.columns.length) / static_cast<double>(height * width);
 }
 
@@ -64,7 +64,7 @@ std::optional<Mixing> draw_mixing(int64_t count, int64_t height, int64_t width, 
   const bool both = options.mixup > 0 && options.cutmix > 0;
   mixing.cut = both ? random.chance(options.switch_probability) : options.cutmix > 0;
   const double alpha = mixing.cut ? options.cutmix : options.mixup;
-  mixing.share = random.beta(alpha, alpha);
+  mixing.own_weight = random.beta(alpha, alpha);
   if (mixing.cut) draw_box(height, width, mixing, random);
   mixing.partners = permutation(count, stream(RandomStream::partners));
   return mixing;
@@ -72,12 +72,12 @@ std::optional<Mixing> draw_mixing(int64_t count, int64_t height, int64_t width, 
 
 MixedBatch mix(const MixedBatch& own, const MixedBatch& partners, const Mixing& mixing) {
   MixedBatch mixed;
-  mixed.targets = at::lerp(partners.targets, own.targets, mixing.share);
+  mixed.targets = at::lerp(partners.targets, own.targets, mixing.own_weight);
   if (mixing.cut) {
     mixed.images = own.images.clone();
     box_of(mixed.images, mixing).copy_(box_of(partners.images, mixing));
   } else {
-    mixed.images = at::lerp(partners.images, own.images, mixing.share);
+    mixed.images = at::lerp(partners.images, own.images, mixing.own_weight);
   }
   return mixed;
 }

@@ -38,7 +38,7 @@ struct Mixing {
     int64_t first = 0, length = 0;
   };
   std::vector<int64_t> partners{};  // of each image, its partner's place in the batch
-  double share = 1;                 // of the own target, 0 … 1
+  double own_weight = 1;            // of the own target, 0 … 1
   bool cut = false;                 // a box of the partner lies over the image; else both are blended
   Side rows{}, columns{};           // of that box, in pixels
 };

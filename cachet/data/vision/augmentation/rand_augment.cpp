@@ -11,10 +11,10 @@ namespace {
 constexpr double kMaxMagnitude = 10;
 constexpr double kMaxDegrees = 30, kMaxShear = 0.3, kMaxTranslation = 0.45;
 
-// Blends: 1 ± 0.9 · share where a larger magnitude is a stronger change; else from 0.1 to 1.9, 1 in the middle.
-double blend_factor(double share, bool opposite, bool increasing) {
-  if (!increasing) return 0.1 + 1.8 * share;
-  return std::max(0.1, 1 + (opposite ? -0.9 : 0.9) * share);
+// Blends: 1 ± 0.9 · strength where a larger magnitude is a stronger change; else from 0.1 to 1.9, 1 in the middle.
+double blend_factor(double strength, bool opposite, bool increasing) {
+  if (!increasing) return 0.1 + 1.8 * strength;
+  return std::max(0.1, 1 + (opposite ? -0.9 : 0.9) * strength);
 }
 
 template <class Operation, class... Arguments>
@@ -29,22 +29,22 @@ at::Tensor changed(const at::Tensor& image, Operation operation, Arguments... ar
 std::optional<AffineMap> operation_map(RandAugmentOperation operation, double magnitude, bool opposite, int64_t height,
                                        int64_t width) {
   using enum RandAugmentOperation;
-  const double share = (opposite ? -magnitude : magnitude) / kMaxMagnitude;
+  const double strength = (opposite ? -magnitude : magnitude) / kMaxMagnitude;
   AffineMap map;
   switch (operation) {
     case rotate:
-      return AffineMap::rotation(kMaxDegrees * share, height, width);
+      return AffineMap::rotation(kMaxDegrees * strength, height, width);
     case shear_x:
-      map.xy = kMaxShear * share;
+      map.xy = kMaxShear * strength;
       return map;
     case shear_y:
-      map.yx = kMaxShear * share;
+      map.yx = kMaxShear * strength;
       return map;
     case translate_x:
-      map.x0 = kMaxTranslation * share * static_cast<double>(width);
+      map.x0 = kMaxTranslation * strength * static_cast<double>(width);
       return map;
     case translate_y:
-      map.y0 = kMaxTranslation * share * static_cast<double>(height);
+      map.y0 = kMaxTranslation * strength * static_cast<double>(height);
       return map;
     case autocontrast:
     case equalize:
@@ -64,8 +64,8 @@ std::optional<AffineMap> operation_map(RandAugmentOperation operation, double ma
 at::Tensor apply_operation(const at::Tensor& image, RandAugmentOperation operation, double magnitude, bool opposite,
                            bool increasing, const AffineStyle& style) {
   using enum RandAugmentOperation;
-  const double share = magnitude / kMaxMagnitude;
-  const double factor = blend_factor(share, opposite, increasing);
+  const double strength = magnitude / kMaxMagnitude;
+  const double factor = blend_factor(strength, opposite, increasing);
   switch (operation) {
     case autocontrast:
       return changed(image, data::autocontrast);
@@ -74,15 +74,15 @@ at::Tensor apply_operation(const at::Tensor& image, RandAugmentOperation operati
     case invert:
       return changed(image, data::invert);
     case posterize: {
-      const int bits = static_cast<int>(share * 4);
+      const int bits = static_cast<int>(strength * 4);
       return changed(image, data::posterize, increasing ? 4 - bits : bits);
     }
     case solarize: {
-      const int threshold = std::min(256, static_cast<int>(share * 256));
+      const int threshold = std::min(256, static_cast<int>(strength * 256));
       return changed(image, data::solarize, increasing ? 256 - threshold : threshold);
     }
     case solarize_add:
-      return changed(image, data::solarize_add, std::min(128, static_cast<int>(share * 110)), 128);
+      return changed(image, data::solarize_add, std::min(128, static_cast<int>(strength * 110)), 128);
     case colour:
       return changed(image, adjust_saturation, factor);
     case contrast:

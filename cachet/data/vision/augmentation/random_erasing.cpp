@@ -8,12 +8,13 @@
 namespace cachet::data {
 namespace {
 
-// A rectangle whose share of the area and whose aspect lie within the bounds; an empty one if none of ten draws fits.
+// A rectangle whose fraction of the area and whose aspect lie within the bounds; an empty one if none of ten draws
+// fits.
 io::ImageRegion draw_erased(const ErasingOptions& options, const ImageShape& shape, CounterRandom& random) {
   const double log_aspect = -std::log(options.least_aspect);
   for (int attempt = 0; attempt < 10; ++attempt) {
-    const double share = random.uniform(options.least_area, options.most_area);
-    const double area = share * static_cast<double>(shape.height * shape.width);
+    const double fraction = random.uniform(options.least_area, options.most_area);
+    const double area = fraction * static_cast<double>(shape.height * shape.width);
     const double aspect = std::exp(random.uniform(-log_aspect, log_aspect));
     const int64_t height = std::llround(std::sqrt(area * aspect));
     const int64_t width = std::llround(std::sqrt(area / aspect));

@@ -60,8 +60,8 @@ class DetectionLoader {
   const ImageNotes& bad_images() const { return *bad_images_; }
 
   /// As BatchLoader::stream.
-  BatchIterator<DetectionBatch> stream(int64_t epoch, int64_t first_batch = 0) const {
-    return loader_.stream(epoch, first_batch);
+  BatchIterator<DetectionBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
+    return loader_.iterate(epoch, first_batch);
   }
   /// As BatchLoader's.
   BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }

@@ -152,10 +152,12 @@ Hsv hsv_of(const uint8_t* rgb) {
 }
 
 void put_rgb(const Hsv& colour, uint8_t* rgb) {
-  const double sixths = colour.hue * 6.0 / 255, share = colour.saturation / 255.0;
+  const double sixths = colour.hue * 6.0 / 255, saturation = colour.saturation / 255.0;
   const auto sector = static_cast<int>(sixths);
   const double rest = sixths - sector;
-  const auto lowered = [&](double by) { return static_cast<uint8_t>(std::lround(colour.value * (1 - share * by))); };
+  const auto lowered = [&](double by) {
+    return static_cast<uint8_t>(std::lround(colour.value * (1 - saturation * by)));
+  };
   const uint8_t v = colour.value, p = lowered(1), q = lowered(rest), t = lowered(1 - rest);
   const uint8_t sectors[6][3] = {{v, t, p}, {q, v, p}, {p, v, t}, {p, q, v}, {t, p, v}, {v, p, q}};
   std::copy_n(sectors[sector % 6], 3, rgb);
@@ -163,9 +165,9 @@ void put_rgb(const Hsv& colour, uint8_t* rgb) {
 
 }  // namespace
 
-void adjust_hue(at::Tensor& image, double share) {
+void adjust_hue(at::Tensor& image, double turn_fraction) {
   if (image.size(2) == 1) return;
-  const auto turn = static_cast<uint8_t>(static_cast<int>(share * 255));  // negative turns wrap around
+  const auto turn = static_cast<uint8_t>(static_cast<int>(turn_fraction * 255));  // negative turns wrap around
   auto* pixel = image.mutable_data_ptr<uint8_t>();
   for (int64_t i = 0; i < image.size(0) * image.size(1); ++i, pixel += 3) {
     Hsv colour = hsv_of(pixel);

@@ -25,7 +25,7 @@ void adjust_saturation(at::Tensor& image, double factor);  // from the image in 
 void adjust_sharpness(at::Tensor& image, double factor);   // from the image smoothed by 3 × 3, borders kept
 
 /// Turns the hue by a share of a circle, in [−0.5, 0.5], through HSV of 8 bits. Grey images have none.
-void adjust_hue(at::Tensor& image, double share);
+void adjust_hue(at::Tensor& image, double turn_fraction);
 
 // These treat each channel by itself.
 void autocontrast(at::Tensor& image);  // stretched from its darkest and lightest value to 0 and 255

@@ -8,8 +8,8 @@ namespace cachet::models {
 namespace {
 
 at::Tensor on_ignored(const at::Tensor& boxes, const at::Tensor& ignored, const AssignmentOptions& o) {
-  const at::Tensor share = o.ignored_by_box ? box_share(boxes, ignored).amax(1) : box_share(ignored, boxes).amax(0);
-  return share > o.ignored_share;
+  const at::Tensor overlap = o.ignored_by_box ? box_share(boxes, ignored).amax(1) : box_share(ignored, boxes).amax(0);
+  return overlap > o.ignored_share;
 }
 
 /// For each box the last object of which it is (one of) the best, 1 + its number; 0 for none.

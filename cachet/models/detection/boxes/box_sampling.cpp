@@ -14,12 +14,12 @@ uint64_t scrambled(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// Of (n) places those of the lowest priority, at most `most`, in rising order.
-at::Tensor lowest(const at::Tensor& places, const at::Tensor& priority, int64_t most) {
-  if (places.size(0) <= most) return places;
+/// Of (n) candidates those of the lowest priority, at most `most`, in rising order.
+at::Tensor lowest(const at::Tensor& candidates, const at::Tensor& priority, int64_t most) {
+  if (candidates.size(0) <= most) return candidates;
   const at::Tensor order =
-      std::get<1>(at::sort(priority.index_select(0, places), /*stable=*/std::optional<bool>(true), /*dim=*/0));
-  return std::get<0>(places.index_select(0, order.narrow(0, 0, most)).sort());
+      std::get<1>(at::sort(priority.index_select(0, candidates), /*stable=*/std::optional<bool>(true), /*dim=*/0));
+  return std::get<0>(candidates.index_select(0, order.narrow(0, 0, most)).sort());
 }
 
 at::Tensor places_where(const at::Tensor& mask) { return mask.nonzero().squeeze(1); }

@@ -18,9 +18,9 @@ Detections multiclass_nms(const at::Tensor& boxes, const at::Tensor& scores, con
   const at::Tensor of_class = boxes.size(1) > 4 ? boxes.view({boxes.size(0), classes, 4})
                                                 : boxes.unsqueeze(1).expand({boxes.size(0), classes, 4});
   const at::Tensor objects = scores.narrow(1, 0, classes);
-  const at::Tensor places = (objects > limits.least_score).flatten().nonzero().squeeze(1);
-  const at::Tensor found = of_class.reshape({-1, 4}).index_select(0, places);
-  const at::Tensor sure = objects.flatten().index_select(0, places), labels = places.remainder(classes);
+  const at::Tensor indices = (objects > limits.least_score).flatten().nonzero().squeeze(1);
+  const at::Tensor found = of_class.reshape({-1, 4}).index_select(0, indices);
+  const at::Tensor sure = objects.flatten().index_select(0, indices), labels = indices.remainder(classes);
   at::Tensor kept = ops::nms_indices(found, sure, labels, limits.iou_threshold);
   if (limits.most >= 0) kept = kept.narrow(0, 0, std::min(limits.most, kept.size(0)));
   return {found.index_select(0, kept), sure.index_select(0, kept), labels.index_select(0, kept), {}};

@@ -28,7 +28,7 @@ std::vector<DenseSample> dense_samples(const LaidAnchors& anchors, const std::ve
   std::vector<DenseSample> samples;
   for (size_t image = 0; image < batch.targets.size(); ++image) {
     const auto& target = batch.targets[image];
-    const auto& place = batch.places[image];
+    const auto& place = batch.sizes[image];
     const at::Tensor seen = anchors_of_image(o.anchors, maps, place.padded, anchors.boxes.device()) &
                             anchors_inside(anchors.boxes, place.resized, o.allowed_border);
     const at::Tensor among_all = seen.nonzero().squeeze(1);
@@ -78,11 +78,11 @@ LevelOfImage LevelOfImage::surest(const at::Tensor& sureness, int64_t most) cons
   return {scores.index_select(0, best), deltas.index_select(0, best), anchors.index_select(0, best)};
 }
 
-InLevel in_level(const at::Tensor& places, const std::vector<int64_t>& counts, size_t level) {
+InLevel in_level(const at::Tensor& indices, const std::vector<int64_t>& counts, size_t level) {
   int64_t first = 0;
   for (size_t i = 0; i < level; ++i) first += counts[i];
-  const at::Tensor which = ((places >= first) & (places < first + counts[level])).nonzero().squeeze(1);
-  return {places.index_select(0, which) - first, which};
+  const at::Tensor which = ((indices >= first) & (indices < first + counts[level])).nonzero().squeeze(1);
+  return {indices.index_select(0, which) - first, which};
 }
 
 }  // namespace cachet::models

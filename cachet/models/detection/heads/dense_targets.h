@@ -41,7 +41,7 @@ struct DenseTargetOptions {
 
 /// What an image has to teach at its anchors.
 struct DenseSample {
-  at::Tensor positives, negatives;  // (p), (q) int64, places among all anchors, rising
+  at::Tensor positives, negatives;  // (p), (q) int64, indices among all anchors, rising
   at::Tensor objects;               // (p) int64: that of each positive
   at::Tensor deltas;                // (p, 4): what the head should say of each positive
 };
@@ -79,10 +79,10 @@ struct LevelOfImage {
   LevelOfImage surest(const at::Tensor& sureness, int64_t most) const;
 };
 
-/// Places of an image that lie in one level, as places of that level, and which of them these are.
+/// Anchors of an image that lie in one level, as indices of that level, and which of them these are.
 struct InLevel {
-  at::Tensor places, which;
+  at::Tensor indices, which;
 };
-InLevel in_level(const at::Tensor& places, const std::vector<int64_t>& counts, size_t level);
+InLevel in_level(const at::Tensor& indices, const std::vector<int64_t>& counts, size_t level);
 
 }  // namespace cachet::models

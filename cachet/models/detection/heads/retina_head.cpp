@@ -89,11 +89,11 @@ DenseLosses RetinaHead::losses(const DenseOutputs& out, const DetectionBatch& ba
       const auto at = static_cast<int64_t>(image);
       const InLevel positives = in_level(samples[image].positives, anchors.counts, level);
       const InLevel negatives = in_level(samples[image].negatives, anchors.counts, level);
-      scores.push_back(out.scores[level][at].index_select(0, at::cat({positives.places, negatives.places})));
+      scores.push_back(out.scores[level][at].index_select(0, at::cat({positives.indices, negatives.indices})));
       const at::Tensor objects = samples[image].objects.index_select(0, positives.which);
       labels.push_back(batch.targets[image].labels.to(objects.device()).index_select(0, objects));
-      labels.push_back(at::full({negatives.places.size(0)}, options_.classes, objects.options()));
-      deltas.push_back(out.deltas[level][at].index_select(0, positives.places));
+      labels.push_back(at::full({negatives.indices.size(0)}, options_.classes, objects.options()));
+      deltas.push_back(out.deltas[level][at].index_select(0, positives.indices));
       targets.push_back(samples[image].deltas.index_select(0, positives.which));
     }
     losses.scores.push_back(focal_loss(at::cat(scores), at::cat(labels), options_.class_loss) / divisor);
@@ -102,7 +102,7 @@ DenseLosses RetinaHead::losses(const DenseOutputs& out, const DetectionBatch& ba
   return losses;
 }
 
-std::vector<Detections> RetinaHead::detections(const DenseOutputs& out, const std::vector<DetectionImage>& places,
+std::vector<Detections> RetinaHead::detections(const DenseOutputs& out, const std::vector<DetectionImage>& sizes,
                                                DetectionFrame frame) const {
   const at::NoGradGuard no_grad;
   const LaidAnchors laid = lay_anchors(options_.targets.anchors, out.maps, out.deltas.front());
@@ -116,11 +116,11 @@ std::vector<Detections> RetinaHead::detections(const DenseOutputs& out, const st
       const at::Tensor score = out.scores[level][at].sigmoid();
       const LevelOfImage best =
           LevelOfImage{score, out.deltas[level][at], anchors[level]}.surest(score.amax(1), options_.per_level);
-      boxes.push_back(coder.decode(best.anchors, best.deltas, places[image].resized));
+      boxes.push_back(coder.decode(best.anchors, best.deltas, sizes[image].resized));
       scores.push_back(best.scores);
     }
     at::Tensor box = at::cat(boxes);
-    if (frame == DetectionFrame::original) box = in_original(box, places[image]);
+    if (frame == DetectionFrame::original) box = in_original(box, sizes[image]);
     const at::Tensor score = at::constant_pad_nd(at::cat(scores), {0, 1});  // the background's
     all.push_back(multiclass_nms(box, score, options_.limits));
   }

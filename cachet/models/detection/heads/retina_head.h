@@ -37,7 +37,7 @@ class RetinaHead : public nn::Cloneable<RetinaHead> {
   AnchorTargets targets(const std::vector<ImageSize>& maps, const DetectionBatch& batch) const;
   /// Sums over the levels' anchors, over the divisor.
   DenseLosses losses(const DenseOutputs& outputs, const DetectionBatch& batch, const AnchorTargets& targets) const;
-  std::vector<Detections> detections(const DenseOutputs& outputs, const std::vector<DetectionImage>& places,
+  std::vector<Detections> detections(const DenseOutputs& outputs, const std::vector<DetectionImage>& sizes,
                                      DetectionFrame frame) const;
 
  private:

@@ -30,15 +30,15 @@ at::Tensor extract_rois(const std::vector<at::Tensor>& levels, const at::Tensor&
   TORCH_CHECK(levels.size() >= o.strides.size(), "extract_rois: takes ", o.strides.size(), " levels, got ",
               levels.size());
   const at::Tensor level = roi_levels(boxes.narrow(1, 1, 4), o);
-  std::vector<at::Tensor> cut, places;
+  std::vector<at::Tensor> cut, indices;
   for (size_t i = 0; i < o.strides.size(); ++i) {
     const at::Tensor here = (level == static_cast<int64_t>(i)).nonzero().squeeze(1);
     const ops::RoiAlignOptions align{o.side, o.side, 1.0 / static_cast<double>(o.strides[i]), o.sampling};
     // Channels densest, so that boxes are put in their order without a change of layout.
     cut.push_back(ops::roi_align(levels[i], boxes.index_select(0, here), align).permute({0, 2, 3, 1}));
-    places.push_back(here);
+    indices.push_back(here);
   }
-  const at::Tensor back = at::cat(places).argsort();
+  const at::Tensor back = at::cat(indices).argsort();
   return at::cat(cut).index_select(0, back).permute({0, 3, 1, 2});
 }
 

@@ -98,7 +98,7 @@ at::Tensor RoiHead::mask_scores(const std::vector<at::Tensor>& levels, const at:
 
 std::vector<Detections> RoiHead::detections(const std::vector<at::Tensor>& levels,
                                             const std::vector<at::Tensor>& proposals,
-                                            const std::vector<DetectionImage>& places, DetectionFrame frame) const {
+                                            const std::vector<DetectionImage>& sizes, DetectionFrame frame) const {
   const at::NoGradGuard no_grad;
   std::vector<at::Tensor> boxes;
   std::vector<int64_t> counts;

@@ -47,7 +47,7 @@ class RoiHead : public nn::Cloneable<RoiHead> {
   RoiLosses losses(const std::vector<at::Tensor>& levels, const std::vector<BoxSample>& samples,
                    const DetectionBatch& batch) const;
   std::vector<Detections> detections(const std::vector<at::Tensor>& levels, const std::vector<at::Tensor>& proposals,
-                                     const std::vector<DetectionImage>& places, DetectionFrame frame) const;
+                                     const std::vector<DetectionImage>& sizes, DetectionFrame frame) const;
   /// Class scores (images · boxes, classes + 1) of these boxes (n, 4) on every image.
   at::Tensor box_scores(const std::vector<at::Tensor>& levels, const at::Tensor& boxes) const;
   /// Both heads on `count` made-up boxes an image, as many of each level, and no decision: what it takes to look at

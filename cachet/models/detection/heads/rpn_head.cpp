@@ -22,10 +22,10 @@ LevelSample level_sample(const DenseOutputs& out, const DenseSample& sample, con
   const InLevel positives = in_level(sample.positives, counts, level);
   const InLevel negatives = in_level(sample.negatives, counts, level);
   const at::Tensor scores = out.scores[level][image].squeeze(1), deltas = out.deltas[level][image];
-  const at::Tensor places = at::cat({positives.places, negatives.places});
-  at::Tensor wanted = at::zeros({places.size(0)}, scores.options());
-  wanted.narrow(0, 0, positives.places.size(0)).fill_(1);
-  return {scores.index_select(0, places), wanted, deltas.index_select(0, positives.places),
+  const at::Tensor indices = at::cat({positives.indices, negatives.indices});
+  at::Tensor wanted = at::zeros({indices.size(0)}, scores.options());
+  wanted.narrow(0, 0, positives.indices.size(0)).fill_(1);
+  return {scores.index_select(0, indices), wanted, deltas.index_select(0, positives.indices),
           sample.deltas.index_select(0, positives.which)};
 }
 
@@ -108,7 +108,7 @@ DenseLosses RpnHead::losses(const DenseOutputs& out, const AnchorTargets& of_anc
   return losses;
 }
 
-std::vector<Proposals> RpnHead::proposals(const DenseOutputs& out, const std::vector<DetectionImage>& places,
+std::vector<Proposals> RpnHead::proposals(const DenseOutputs& out, const std::vector<DetectionImage>& sizes,
                                           const ProposalLimits& limits) const {
   const at::NoGradGuard no_grad;
   const LaidAnchors laid = lay_anchors(options_.targets.anchors, out.maps, out.deltas.front());
@@ -125,7 +125,7 @@ std::vector<Proposals> RpnHead::proposals(const DenseOutputs& out, const std::ve
       groups.push_back(at::full({best.scores.size(0)}, static_cast<int64_t>(level), score.options().dtype(at::kLong)));
       boxes.push_back(best.anchors), deltas.push_back(best.deltas), scores.push_back(best.scores);
     }
-    at::Tensor box = coder.decode(at::cat(boxes), at::cat(deltas), places[image].resized), score = at::cat(scores),
+    at::Tensor box = coder.decode(at::cat(boxes), at::cat(deltas), sizes[image].resized), score = at::cat(scores),
                group = at::cat(groups);
     if (limits.least_side >= 0) {
       const at::Tensor wide = has_sides_above(box, limits.least_side).nonzero().squeeze(1);

@@ -47,7 +47,7 @@ class RpnHead : public nn::Cloneable<RpnHead> {
   /// Sums over the levels' samples, over the divisor.
   DenseLosses losses(const DenseOutputs& outputs, const AnchorTargets& targets) const;
   /// For each image, without a gradient.
-  std::vector<Proposals> proposals(const DenseOutputs& outputs, const std::vector<DetectionImage>& places,
+  std::vector<Proposals> proposals(const DenseOutputs& outputs, const std::vector<DetectionImage>& sizes,
                                    const ProposalLimits& limits) const;
   const RpnOptions& options() const { return options_; }
 

@@ -33,7 +33,7 @@ class LocalAttention : public Cloneable<LocalAttention, AttentionFunction> {
  private:
   struct Lengths {
     int64_t queries, keys, class_queries, class_keys;
-    int64_t full_queries, full_keys;  // that places are counted by
+    int64_t full_queries, full_keys;  // that positions are counted by
     bool causal;
     bool operator==(const Lengths&) const = default;
     int64_t place(int64_t query) const;

@@ -30,7 +30,7 @@ TEST(SegmentLoader, LanesGoOnFromBatchToBatch) {
   for (const int64_t workers : {0, 2}) {
     const data::SegmentLoader loader(std::make_shared<CountingTokens>(103), {4, 7}, {workers, 2});
     ASSERT_EQ(loader.batches(), 4);  // 25 tokens a lane, the last of them a target alone
-    auto stream = loader.stream(/*epoch=*/3);
+    auto stream = loader.iterate(/*epoch=*/3);
     int64_t place = 0;
     while (const auto batch = stream.next()) {
       const int64_t length = batch->number < 3 ? 7 : 3;
@@ -38,7 +38,7 @@ TEST(SegmentLoader, LanesGoOnFromBatchToBatch) {
       EXPECT_TRUE(at::equal(batch->ids, at::arange(4).unsqueeze(1) * 25 + at::arange(place, place + length)));
       place += length;
     }
-    auto later = loader.stream(0, 2);
+    auto later = loader.iterate(0, 2);
     EXPECT_EQ(later.next()->ids[1][0].item<int64_t>(), 25 + 14);
   }
 }
@@ -47,7 +47,7 @@ TEST(SegmentLoader, ShardsHaveLanesOfTheirOwn) {
   const auto tokens = std::make_shared<CountingTokens>(60);
   const data::SegmentLoader whole(tokens, {3, 5}), first(tokens, {3, 5}, {}, {0, 2}),
       second(tokens, {3, 5}, {}, {1, 2});
-  auto all = whole.stream(0), even = first.stream(0), odd = second.stream(0);
+  auto all = whole.iterate(0), even = first.iterate(0), odd = second.iterate(0);
   while (const auto batch = all.next()) {
     EXPECT_TRUE(at::equal(even.next()->ids, batch->ids.index_select(0, at::tensor({0, 2}, at::kLong))));
     EXPECT_TRUE(at::equal(odd.next()->ids, batch->ids.narrow(0, 1, 1)));

@@ -39,7 +39,7 @@ TEST(ParallelLoader, ABatchHasTheMarksOfBothSides) {
   texts.write("test.en", "d\na b c\n");
   const auto corpus = texts.open(SequenceSplit::test);
   const ParallelLoader loader(corpus, evaluation_order(*corpus, {}), {.workers = 0});
-  auto stream = loader.stream(0);
+  auto stream = loader.iterate(0);
   const ParallelBatch batch = *stream.next();
   EXPECT_FALSE(stream.next().has_value());
   EXPECT_EQ(batch.indices, (std::vector<int64_t>{0, 1}));
@@ -60,7 +60,7 @@ TEST(ParallelLoader, KeepsWithinTheBudgetOnBothSides) {
   EXPECT_GT(corpus->counts().empty, 0);
   for (const int64_t epoch : {0, 1}) {
     std::multiset<int64_t> seen;
-    auto stream = loader.stream(epoch);
+    auto stream = loader.iterate(epoch);
     while (const auto batch = stream.next()) {
       for (const at::Tensor& ids : {batch->source.ids, batch->input.ids, batch->target.ids}) {
         EXPECT_LE(ids.numel(), 60);
@@ -90,7 +90,7 @@ TEST(ParallelLoader, EvaluatesByLengthAndSaysWhichPairsTheseAre) {
   const ParallelLoader loader(corpus, evaluation_order(*corpus, options));
   std::set<int64_t> seen;
   int64_t longest = 0;
-  auto stream = loader.stream(0);
+  auto stream = loader.iterate(0);
   while (const auto batch = stream.next()) {
     const int64_t length = std::max(batch->source.ids.size(1), batch->target.ids.size(1));
     EXPECT_GE(length, longest);

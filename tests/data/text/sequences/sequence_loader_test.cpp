@@ -20,7 +20,7 @@ SequenceLoader loader_of(const std::shared_ptr<const SequenceDataset>& data, con
 
 std::vector<SequenceBatch> sequence_batches_of(const SequenceLoader& loader, int64_t epoch, int64_t first = 0) {
   std::vector<SequenceBatch> batches;
-  auto stream = loader.stream(epoch, first);
+  auto stream = loader.iterate(epoch, first);
   while (auto batch = stream.next()) batches.push_back(std::move(*batch));
   return batches;
 }
@@ -69,7 +69,7 @@ TEST(SequenceLoader, BatchesAreTheSameForAnyNumberOfWorkersAndAnyStart) {
   for (const int64_t workers : {1, 2, 5}) expect_same_sequences(sequence_batches_of(loader(workers), 3), alone);
   for (const int64_t first : {0, 1, 13, 25, 26})
     expect_same_sequences(sequence_batches_of(loader(2), 3, first), {alone.begin() + first, alone.end()});
-  EXPECT_THROW(loader(1).stream(0, 27), std::out_of_range);
+  EXPECT_THROW(loader(1).iterate(0, 27), std::out_of_range);
 }
 
 TEST(SequenceLoader, BatchesHoldTheirSamples) {
@@ -96,7 +96,7 @@ TEST(SequenceLoader, BatchesHoldTheirSamples) {
 
 TEST(SequenceLoader, SingleSequencesHaveNoSecond) {
   const SequenceLoader loader = loader_of(test::synthetic_sequences(10, 5, false), {.batch_size = 5});
-  const auto batch = loader.stream(0).next();
+  const auto batch = loader.iterate(0).next();
   EXPECT_FALSE(batch->second.ids.defined() || batch->second.padding.defined());
 }
 

@@ -19,7 +19,7 @@ DetectionTransform small_transform() { return {{.scales = {{90, 60}}, .multiple 
 
 std::vector<DetectionBatch> epoch_of(const DetectionLoader& loader, int64_t epoch, int64_t first = 0) {
   std::vector<DetectionBatch> batches;
-  auto stream = loader.stream(epoch, first);
+  auto stream = loader.iterate(epoch, first);
   while (auto batch = stream.next()) batches.push_back(*std::move(batch));
   return batches;
 }

@@ -128,7 +128,7 @@ TEST(DetectionOracle, RpnHead) {
     compare.close(levels[i].grad(), oracle["dx" + std::to_string(i)], "dx" + std::to_string(i));
   expect_part_gradients(head, oracle, "grad.", compare);
   for (const auto& [name, limits] : oracle.metadata["proposals"].items()) {
-    const auto proposals = head.proposals(out, batch.places, test::proposal_limits_of(limits));
+    const auto proposals = head.proposals(out, batch.sizes, test::proposal_limits_of(limits));
     for (size_t i = 0; i < proposals.size(); ++i)
       compare.close(test::with_scores(proposals[i].boxes, proposals[i].scores),
                     oracle["image" + std::to_string(i) + ".proposals." + name], name);
@@ -161,7 +161,7 @@ TEST(DetectionOracle, RetinaHead) {
     compare.close(levels[i].grad(), oracle["dx" + std::to_string(i)], "dx" + std::to_string(i));
   expect_part_gradients(head, oracle, "grad.", compare);
   for (const auto frame : {models::DetectionFrame::batch, models::DetectionFrame::original}) {
-    const auto found = head.detections(out, batch.places, frame);
+    const auto found = head.detections(out, batch.sizes, frame);
     for (size_t i = 0; i < found.size(); ++i) {
       const std::string at =
           "image" + std::to_string(i) + ".rescale" + (frame == models::DetectionFrame::original ? "1." : "0.");

@@ -38,10 +38,10 @@ at::Tensor dense_lsh(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
                      const at::Tensor& key_order, const nn::LshOptions& options, const at::Tensor& padding) {
   const int64_t rounds = query_order.size(2), lq = q.size(2), lk = k.size(2), chunk = options.chunk_size;
   // How many places a round takes: its tokens, or whole chunks of them.
-  const auto places = [&](int64_t tokens) {
+  const auto slots = [&](int64_t tokens) {
     return options.pattern_length == nn::PatternLength::batch ? tokens : (tokens + chunk - 1) / chunk * chunk;
   };
-  const int64_t chunks = (rounds * places(lq) + chunk - 1) / chunk, context = (rounds * places(lk) + chunk - 1) / chunk;
+  const int64_t chunks = (rounds * slots(lq) + chunk - 1) / chunk, context = (rounds * slots(lk) + chunk - 1) / chunk;
   const at::Tensor unit = k / (k.square().sum(-1, true) + static_cast<double>(k.size(3)) * 1e-6).sqrt();
   const at::Tensor products = at::matmul(q, unit.transpose(2, 3));
   at::Tensor counts = at::zeros({q.size(0), q.size(1), rounds, lq, lk}, at::kDouble);
@@ -49,11 +49,11 @@ at::Tensor dense_lsh(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
     for (int64_t h = 0; h < q.size(1); ++h) {
       const at::Tensor from = query_order[b][h].flatten(), to = key_order[b][h].flatten();
       for (int64_t i = 0; i < rounds * lq; ++i) {
-        const int64_t own_query = (i / lq * places(lq) + i % lq) / chunk;
+        const int64_t own_query = (i / lq * slots(lq) + i % lq) / chunk;
         const int64_t own = own_query * context / chunks, before = (own + context - 1) % context;
         for (int64_t j = 0; j < rounds * lk; ++j) {
           const auto key = to[j].item<int64_t>();
-          const int64_t own_key = (j / lk * places(lk) + j % lk) / chunk;
+          const int64_t own_key = (j / lk * slots(lk) + j % lk) / chunk;
           const bool met = own_key == own || (context > 1 && own_key == before);
           if (met && !(padding.defined() && padding[b][key].item<bool>()))
             counts[b][h][i / lq][from[i].item<int64_t>()][key] += 1;

@@ -91,7 +91,7 @@ TEST(TransformerXLOracle, TheLayerIsReproducedWithItsMemory) {
 
 // --- what holds besides ----------------------------------------------------------------------------------------------
 
-nn::RelativeLayout causal_places(int64_t queries, int64_t keys, const at::Tensor& like) {
+nn::RelativeLayout causal_positions(int64_t queries, int64_t keys, const at::Tensor& like) {
   return {nn::distance_sinusoids(keys, like.size(2), 0, like.options().requires_grad(false)),
           at::ones({queries, keys}, at::kBool).triu(keys - queries + 1)};
 }
@@ -103,14 +103,14 @@ TEST(RelativeAttention, TokensOneAfterTheOtherGetWhatTheWholeGets) {
   const at::Tensor x = at::randn({3, 7, 8}, at::kDouble);
   nn::AttentionArgs layout;
   layout.causal = true;
-  layout.relative = causal_places(7, 7, x);
+  layout.relative = causal_positions(7, 7, x);
   const at::Tensor whole = attention->forward(x, x, layout);
   const auto state = attention->make_state(3, nn::SessionUse::decoding);
   layout.state = state.get();
   int64_t first = 0;
   for (const int64_t length : {3, 1, 1, 2}) {
     const at::Tensor piece = x.narrow(1, first, length);
-    layout.relative = causal_places(length, first + length, x);
+    layout.relative = causal_positions(length, first + length, x);
     EXPECT_TRUE(at::allclose(attention->forward(piece, piece, layout), whole.narrow(1, first, length), 0, 1e-12));
     first += length;
   }
@@ -138,7 +138,7 @@ TEST(RelativeAttention, KeptKeysAreAsGoodAsRememberedInputs) {
       ASSERT_EQ(memory->past(), keys->past());
       nn::AttentionArgs layout;
       layout.causal = true;
-      layout.relative = causal_places(length, memory->past() + length, x);
+      layout.relative = causal_positions(length, memory->past() + length, x);
       layout.state = memory.get();
       const at::Tensor remembered = block->forward(x, layout);
       layout.state = keys.get();
@@ -155,7 +155,7 @@ TEST(RelativeAttention, GradientsEqualFiniteDifferences) {
   test::expect_gradients(
       [&](const auto& in) {
         nn::AttentionArgs layout;
-        layout.relative = causal_places(3, 5, in[0]);
+        layout.relative = causal_positions(3, 5, in[0]);
         layout.relative.distances = in[1];
         return (attention.forward(in[0].narrow(1, 2, 3), in[0], layout) * weight).sum();
       },
@@ -180,9 +180,9 @@ TEST(RelativeAttention, NamesWhatItRefuses) {
   const at::Tensor x = at::randn({2, 3, 8});
   nn::AttentionArgs layout;
   expect_refused([&] { attention.forward(x, x, layout); }, "must have distances (3, 8)");
-  layout.relative = causal_places(3, 4, x);
+  layout.relative = causal_positions(3, 4, x);
   expect_refused([&] { attention.forward(x, x, layout); }, "must have distances (3, 8), got [4, 8]");
-  layout.relative = causal_places(3, 3, x);
+  layout.relative = causal_positions(3, 3, x);
   expect_refused([&] { attention.forward(x, x.narrow(1, 0, 2), layout); }, "the query's tokens are the context's last");
   layout.bias = at::zeros({3, 3});
   expect_refused([&] { attention.forward(x, x, layout); }, "neither padding nor a bias");
