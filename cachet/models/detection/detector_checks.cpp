@@ -18,17 +18,17 @@ void check_evaluates(const torch::nn::Module& detector) {
 
 void check_detection_images(const at::Tensor& images, const std::vector<DetectionImage>& sizes) {
   TORCH_CHECK(images.dim() == 4 && images.size(0) >= 1 && images.size(0) == static_cast<int64_t>(sizes.size()),
-              "detector: images must be (B, C, H, W) with a place for each, got ", images.sizes(), " and ",
-              places.size(), " places");
-  for (size_t i = 0; i < places.size(); ++i) {
-    const auto& place = places[i];
-    const bool fits = place.padded.height <= images.size(2) && place.padded.width <= images.size(3) &&
-                      place.resized.height <= place.padded.height && place.resized.width <= place.padded.width &&
-                      place.resized.height >= 1 && place.resized.width >= 1;
-    TORCH_CHECK(fits, "detector: image ", i, ", resized to ", place.resized.height, " x ", place.resized.width,
-                " and filled up to ", place.padded.height, " x ", place.padded.width, ", is no part of a batch of ",
+              "detector: images must be (B, C, H, W) with a size for each, got ", images.sizes(), " and ", sizes.size(),
+              " sizes");
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const auto& size = sizes[i];
+    const bool fits = size.padded.height <= images.size(2) && size.padded.width <= images.size(3) &&
+                      size.resized.height <= size.padded.height && size.resized.width <= size.padded.width &&
+                      size.resized.height >= 1 && size.resized.width >= 1;
+    TORCH_CHECK(fits, "detector: image ", i, ", resized to ", size.resized.height, " x ", size.resized.width,
+                " and filled up to ", size.padded.height, " x ", size.padded.width, ", is no part of a batch of ",
                 images.size(2), " x ", images.size(3));
-    for (const double scale : place.scale) TORCH_CHECK(scale > 0, "detector: image ", i, " is scaled by ", scale);
+    for (const double scale : size.scale) TORCH_CHECK(scale > 0, "detector: image ", i, " is scaled by ", scale);
   }
 }
 

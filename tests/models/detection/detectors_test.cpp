@@ -257,7 +257,7 @@ TEST_P(Detectors, NameWhatIsWrongWithABatch) {
     change(batch);
     test::expect_refused([&] { model->losses(batch); }, text);
   };
-  refused([](auto& b) { b.places.pop_back(); }, "images must be (B, C, H, W) with a place for each");
+  refused([](auto& b) { b.sizes.pop_back(); }, "images must be (B, C, H, W) with a size for each");
   refused([](auto& b) { b.targets.pop_back(); }, "2 images and 1 targets");
   refused([](auto& b) { b.places[1].padded.width = 128; }, "image 1, resized to 64 x 50");
   refused([](auto& b) { b.places[0].scale[2] = 0; }, "image 0 is scaled by 0");

@@ -60,12 +60,12 @@ LaidAnchors lay_anchors(const AnchorOptions& o, const std::vector<ImageSize>& ma
   LaidAnchors all;
   std::vector<at::Tensor> boxes;
   for (size_t level = 0; level < maps.size(); ++level) {
-    const auto shifts = [&](int64_t count) {
+    const auto offsets = [&](int64_t count) {
       return at::arange(count, at::kDouble) * static_cast<double>(o.strides[level]);
     };
     const auto [height, width] = maps[level];
-    const at::Tensor y = shifts(height).view({-1, 1, 1}).expand({height, width, 1}),
-                     x = shifts(width).view({1, -1, 1}).expand({height, width, 1});
+    const at::Tensor y = offsets(height).view({-1, 1, 1}).expand({height, width, 1}),
+                     x = offsets(width).view({1, -1, 1}).expand({height, width, 1});
     const at::Tensor shifts = at::cat({x, y, x, y}, 2).view({-1, 1, 4});
     boxes.push_back((shifts + cell_anchors(o, level)).view({-1, 4}));
     all.counts.push_back(boxes.back().size(0));

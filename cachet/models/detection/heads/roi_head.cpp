@@ -112,7 +112,7 @@ std::vector<Detections> RoiHead::detections(const std::vector<at::Tensor>& level
   const auto scores = out.scores.split_with_sizes(counts), deltas = out.deltas.split_with_sizes(counts);
   std::vector<Detections> all;
   for (size_t image = 0; image < proposals.size(); ++image) {
-    const auto& place = places[image];
+    const auto& place = sizes[image];
     const auto [decoded, probabilities] = box_->decode(proposals[image], {scores[image], deltas[image]}, place, frame);
     all.push_back(multiclass_nms(decoded, probabilities, options_.limits));
     if (!mask_) continue;

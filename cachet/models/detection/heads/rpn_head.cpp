@@ -115,7 +115,7 @@ std::vector<Proposals> RpnHead::proposals(const DenseOutputs& out, const std::ve
   const std::vector<at::Tensor> anchors = laid.by_level(laid.boxes);
   const BoxCoder coder(options_.targets.coder);
   std::vector<Proposals> all;
-  for (size_t image = 0; image < places.size(); ++image) {
+  for (size_t image = 0; image < sizes.size(); ++image) {
     std::vector<at::Tensor> boxes, deltas, scores, groups;
     for (size_t level = 0; level < anchors.size(); ++level) {
       const auto at = static_cast<int64_t>(image);
