@@ -80,7 +80,7 @@ class Detector {
     batch_.images = at::randn({kImages, 3, kHeight, kWidth});
     const models::ImageSize size{kHeight, kWidth};
     for (int64_t i = 0; i < kImages; ++i) {
-      batch_.places.push_back({size, size, size, {1, 1, 1, 1}});
+      batch_.sizes.push_back({size, size, size, {1, 1, 1, 1}});
       objects_.push_back(objects_of(i));
       const Objects& here = objects_.back();
       batch_.targets.push_back({here.boxes, here.labels, {}, models::bitmap_mask_targets(here.masks)});
@@ -110,7 +110,7 @@ class Detector {
     model_->eval();
     const auto scope = precision();
     int64_t found = 0;
-    for (const models::Detections& image : model_->detect(batch_.images, batch_.places)) {
+    for (const models::Detections& image : model_->detect(batch_.images, batch_.sizes)) {
       found += image.boxes.size(0);
       models::paste_masks(image.mask_scores.to(at::kFloat), image.boxes.to(at::kFloat), {kHeight, kWidth}, 0.5);
     }
@@ -122,7 +122,7 @@ class Detector {
     const auto maps = model_->levels(batch_.images);
     std::vector<Tensor> boxes;
     for (const auto& image :
-         model_->rpn().proposals(model_->first_stage(maps), batch_.places, model_->rpn().options().train))
+         model_->rpn().proposals(model_->first_stage(maps), batch_.sizes, model_->rpn().options().train))
       boxes.push_back(image.boxes);
     int64_t count = 0;
     for (const auto& image : model_->roi().samples(boxes, batch_)) count += image.positive_count();

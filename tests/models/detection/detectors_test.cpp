@@ -259,8 +259,8 @@ TEST_P(Detectors, NameWhatIsWrongWithABatch) {
   };
   refused([](auto& b) { b.sizes.pop_back(); }, "images must be (B, C, H, W) with a size for each");
   refused([](auto& b) { b.targets.pop_back(); }, "2 images and 1 targets");
-  refused([](auto& b) { b.places[1].padded.width = 128; }, "image 1, resized to 64 x 50");
-  refused([](auto& b) { b.places[0].scale[2] = 0; }, "image 0 is scaled by 0");
+  refused([](auto& b) { b.sizes[1].padded.width = 128; }, "image 1, resized to 64 x 50");
+  refused([](auto& b) { b.sizes[0].scale[2] = 0; }, "image 0 is scaled by 0");
   refused([](auto& b) { b.targets[0].boxes = at::zeros({2, 5}); }, "boxes of image 0 must be floating (n, 4)");
   refused([](auto& b) { b.targets[1].ignored = at::zeros({4}); }, "ignored boxes of image 1");
   refused([](auto& b) { b.targets[0].labels = at::zeros({3}, at::kLong); }, "labels of image 0 must be int64");
