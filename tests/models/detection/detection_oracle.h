@@ -62,20 +62,20 @@ inline models::DetectionLimits detection_limits_of(const nlohmann::json& o) {
 }
 
 /// Of a fixture with whole images.
-inline std::vector<models::DetectionImage> places_of(const Oracle& oracle) {
+inline std::vector<models::DetectionImage> image_sizes_of(const Oracle& oracle) {
   std::vector<models::DetectionImage> sizes;
   for (const auto& image : oracle.metadata.at("images")) {
-    models::DetectionImage place{
+    models::DetectionImage size{
         size_of(image.at("ori_shape")), size_of(image.at("img_shape")), size_of(image.at("pad_shape")), {}};
-    for (size_t i = 0; i < 4; ++i) place.scale[i] = image.at("scale_factor").at(i);
-    places.push_back(place);
+    for (size_t i = 0; i < 4; ++i) size.scale[i] = image.at("scale_factor").at(i);
+    sizes.push_back(size);
   }
-  return places;
+  return sizes;
 }
 
 /// Targets and priorities below a prefix ("step0."). A detector's second stage has priorities of its own.
 inline models::DetectionBatch batch_of(const Oracle& oracle, const at::Tensor& images, const std::string& prefix) {
-  models::DetectionBatch batch{images, places_of(oracle), {}, {}};
+  models::DetectionBatch batch{images, image_sizes_of(oracle), {}, {}};
   for (size_t i = 0; i < batch.sizes.size(); ++i) {
     const std::string image = prefix + "image" + std::to_string(i) + ".";
     models::DetectionTarget target{oracle[image + "gt_boxes"], oracle[image + "gt_labels"], {}, {}};

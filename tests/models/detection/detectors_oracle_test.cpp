@@ -87,10 +87,10 @@ void expect_training(models::ObjectDetector& model, const models::DetectionBatch
 /// Detections of both frames; masks where there are any.
 void expect_detections(models::ObjectDetector& model, const Oracle& oracle, test::Comparison& compare) {
   model.eval();
-  const auto places = test::places_of(oracle);
+  const auto sizes = test::image_sizes_of(oracle);
   for (const auto frame : {DetectionFrame::batch, DetectionFrame::original}) {
     const std::string rescale = frame == DetectionFrame::original ? "rescale1." : "rescale0.";
-    const auto found = model.detect(oracle.step(0, "x"), places, frame);
+    const auto found = model.detect(oracle.step(0, "x"), sizes, frame);
     for (size_t i = 0; i < found.size(); ++i) {
       const std::string image = "image" + std::to_string(i);
       expect_exact(found[i].labels, oracle["eval0." + rescale + image + ".labels"], rescale + image);
@@ -99,7 +99,7 @@ void expect_detections(models::ObjectDetector& model, const Oracle& oracle, test
       EXPECT_EQ(found[i].mask_scores.defined(), model.outlines_objects());
       if (!model.outlines_objects()) continue;
       const auto& expected = oracle.metadata["rle." + rescale + image];
-      const auto size = frame == DetectionFrame::original ? places[i].original : places[i].resized;
+      const auto size = frame == DetectionFrame::original ? sizes[i].original : sizes[i].resized;
       const at::Tensor masks =
           models::paste_masks(found[i].mask_scores, found[i].boxes, size, oracle.real("mask_thr_binary"));
       ASSERT_EQ(static_cast<int64_t>(expected.size()), masks.size(0));
