@@ -73,7 +73,7 @@ void expect_two_parts_are_two_processes(const std::string& recipe, const Setting
     test::expect_same_tensors(one.model, two.model);
     test::expect_same_tensors(one.parts, two.parts);
     test::expect_same_tensors(one.optimizer, two.optimizer);
-    test::expect_same_tensors(one.stream, two.stream);
+    test::expect_same_tensors(one.carried, two.carried);
     const auto task = test::joint_plan(recipe, settings, 2).build(Splits::synthetic);
     EXPECT_EQ(one.parts.empty(), state == StateRule::first || io::distinct_buffers(task->model()).empty());
   }

@@ -334,7 +334,7 @@ TEST_F(Trials, OfADryRunReadAFullMemory) {
     live.fill_batches();
     live.advance();
     int64_t memories = 0;
-    for (const auto& [name, tensor] : live.capture().stream) {
+    for (const auto& [name, tensor] : live.capture().carried) {
       if (!name.ends_with("memory")) continue;
       ++memories;
       EXPECT_EQ(tensor.size(1), 20) << name;
