@@ -80,13 +80,21 @@ PUBLISHED = {"attn_self_func": "self_attention", "attn_mem": "memory_attention",
 GATES = ("cache.reset_gate.weight", "cache.update_gate.weight", "cache.candidate.weight")
 
 
+def reduces(oracle):
+    return oracle.about.get("attention", "mhsa") == "sra"
+
+
+def in_lanes(oracle):
+    return oracle.about.get("cache_scope") == "lane"
+
+
 def own_names(oracle, tensors):
     """Tensors under the names of our layer. The paper's fixtures concatenate [tokens, cache], the layer [cache, tokens]."""
     named = {}
     for name, tensor in tensors.items():
         part, _, rest = name.partition(".")
         named[f"{PUBLISHED[part]}.{rest}" if rest else PUBLISHED[part]] = tensor
-    for kind in ("weight", "bias"):
+    for kind in () if reduces(oracle) else ("weight", "bias"):
         parts = [named.pop(f"self_attention.{part}.{kind}", None) for part in ("q", "kv")]
         if parts[0] is not None:
             named[f"self_attention.qkv.{kind}"] = torch.cat(parts)
@@ -97,17 +105,23 @@ def own_names(oracle, tensors):
     return named
 
 
-def cached_attention(oracle):
+def cached_attention(oracle, gradient="detached"):
     about = oracle.about
     official = oracle.name.startswith("grc_official")
-    length = oracle["step0.x"].shape[1] if official else about["tm"]
+    length = None if reduces(oracle) else oracle["step0.x"].shape[1] if official else about["tm"]
+    where = {"grid": tuple(about["hw"][0])} if reduces(oracle) else {}
+    scope = "lane" if in_lanes(oracle) else "batch_mean"
     if oracle.name.startswith("grc_fifo"):
-        cache = nn.FifoCache(about["dim"], length, ratio=about["ratio"])
+        cache = nn.FifoCache(about["dim"], length, ratio=about["ratio"], scope=scope, **where)
     else:
-        cache = nn.GatedRecurrentCache(about["dim"], length, ratio=about["ratio"],
-                                       variant="official" if official else "paper", attend="per_sample")
+        cache = nn.GatedRecurrentCache(about["dim"], length, ratio=about["ratio"], scope=scope, gradient=gradient,
+                                       variant="official" if official else "paper", attend="per_sample", **where)
+    attention = None
+    if reduces(oracle):
+        attention = lambda width, branch: nn.SpatialReductionAttention(
+            width, about["heads"], ratio=about["sr_ratio"], qkv_bias=bool(about["qkv_bias"]))
     layer = nn.CachedAttention(about["dim"], about["heads"], cache, qkv_bias=bool(about["qkv_bias"]),
-                               positional_convolution=bool(about["spatial_pos_emb"])).double()
+                               positional_convolution=bool(about["spatial_pos_emb"]), attention=attention).double()
     start = own_names(oracle, {**oracle.below("param."), **oracle.below("buffer.")})
     missing, unexpected = layer.load_state_dict(start, strict=False)
     assert not unexpected and set(missing) <= {"cache.tokens"}, (missing, unexpected)
@@ -117,7 +131,7 @@ def cached_attention(oracle):
 def layout_of(oracle, x, step):
     grid, class_tokens, padding = None, 0, None
     if oracle.about["spatial_pos_emb"]:
-        class_tokens = oracle.about["cls_dim"]
+        class_tokens = oracle.about.get("cls_dim", 0)
         side = math.isqrt(x.shape[1] - class_tokens)
         grid = (side, side)
     if f"{step}.lengths" in oracle:
@@ -125,32 +139,43 @@ def layout_of(oracle, x, step):
     return nn.Layout(grid, class_tokens, padding, bool(oracle.about.get("causal", 0)))
 
 
-def whole_batch(oracle):
-    """Not those of lanes, which are states of streams, and of spatial reduction."""
-    return oracle.about.get("cache_scope") != "lane" and oracle.about.get("attention", "mhsa") == "mhsa"
-
-
 class CachedAttentionFixtures(unittest.TestCase):
     def test_every_step(self):
-        fixtures = [oracle for oracle in oracles("grc_") if whole_batch(oracle)]
-        self.assertGreaterEqual(len(fixtures), 8)
+        fixtures = oracles("grc_")
+        self.assertGreaterEqual(len(fixtures), 10)
         for oracle in fixtures:
             with self.subTest(oracle.name):
                 layer = cached_attention(oracle)
+                state = layer.make_state(len(oracle["step0.x"])) if in_lanes(oracle) else None
                 for i in range(oracle.about["steps"]):
                     step = f"step{i}"
                     layer.train(i < oracle.about["train_steps"])
                     layer.zero_grad()
                     x = oracle[f"{step}.x"].requires_grad_()
-                    y = layer(x, layout_of(oracle, x, step))
+                    y = layer(x, layout_of(oracle, x, step)._replace(state=state))
                     (y * oracle[f"{step}.dy"]).sum().backward()
                     oracle.close(y, f"{step}.y", f"{step} y")
                     oracle.close(x.grad, f"{step}.dx", f"{step} dx")
-                    oracle.close(layer.cache.tokens, f"{step}.cache", f"{step} cache")
+                    stored = state.named_tensors()["cache/cache"] if in_lanes(oracle) else layer.cache.tokens
+                    oracle.close(stored, f"{step}.cache", f"{step} cache")
                     parameters = dict(layer.named_parameters())
                     for name, expected in own_names(oracle, oracle.below(f"{step}.grad.")).items():
                         gradient = parameters[name].grad
                         oracle.close(torch.zeros_like(expected) if gradient is None else gradient, expected, f"{step} {name}")
+
+    def test_gradients_are_carried_through_pieces(self):
+        oracle = Oracle("grc_causal")
+        layer, inputs, loss = cached_attention(oracle, "carry"), [], 0
+        layout = nn.Layout(causal=True, state=layer.make_state(len(oracle["step0.x"])))
+        for i in range(oracle.about["train_steps"]):
+            inputs.append(oracle[f"step{i}.x"].requires_grad_())
+            loss = loss + (layer(inputs[-1], layout) * oracle[f"step{i}.dy"]).sum()
+        loss.backward()
+        for i, x in enumerate(inputs):
+            oracle.close(x.grad, f"bptt.step{i}.dx", f"dx of piece {i}")
+        parameters = dict(layer.named_parameters())
+        for name, expected in own_names(oracle, oracle.below("bptt.grad.")).items():
+            oracle.close(parameters[name].grad, expected, name)
 
     def test_the_future_does_not_leak(self):
         oracle, outputs = Oracle("grc_causal"), []
@@ -247,6 +272,10 @@ def trained(layer, steps=3):
     return layer
 
 
+def checkpointed(part, x):
+    return torch.utils.checkpoint.checkpoint(part, x, use_reentrant=False)
+
+
 class Habits(unittest.TestCase):
     def same_state(self, one, other):
         self.assertEqual(list(one.state_dict()), list(other.state_dict()))
@@ -308,11 +337,29 @@ class Habits(unittest.TestCase):
                 if one.grad is not None:
                     torch.testing.assert_close(one.grad, other.grad, msg=name)
 
-    def test_checkpointing_is_refused_by_name(self):
+    def test_checkpointing_takes_one_step(self):
+        for layer in layers():
+            plain, apart, nested = (copy.deepcopy(layer) for _ in range(3))
+            torch.manual_seed(3)
+            batches = [torch.randn(2, 5, 8) for _ in range(4)]
+            twice = lambda part, x: checkpointed(lambda y: checkpointed(part, y), x)
+            for model, through in ((plain, lambda part, x: part(x)), (apart, checkpointed), (nested, twice)):
+                for pair in (batches[:2], batches[2:]):  # two forward passes before a backward pass
+                    inputs = [x.clone().requires_grad_() for x in pair]
+                    sum(through(model, x).square().sum() for x in inputs).backward()
+                    model.gradients = [x.grad for x in inputs]
+            for model in (apart, nested):
+                self.same_state(plain, model)
+                for (name, one), other in zip(plain.named_parameters(), model.parameters()):
+                    torch.testing.assert_close(one.grad, other.grad, rtol=0, atol=0, msg=name)
+                for one, other in zip(plain.gradients, model.gradients):
+                    torch.testing.assert_close(one, other, rtol=0, atol=0)
+
+    def test_checkpointing_that_cannot_be_followed_is_refused_by_name(self):
         for layer in layers():
             x = torch.randn(2, 5, 8, requires_grad=True)
-            y = torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False)
-            with self.assertRaisesRegex(RuntimeError, "^[a-z_]+: gradient checkpointing repeats a forward pass"):
+            y = torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=True)
+            with self.assertRaisesRegex(RuntimeError, "^[a-z_]+: gradient checkpointing repeats this forward pass"):
                 y.sum().backward()
 
     def test_an_empty_batch_leaves_the_cache(self):

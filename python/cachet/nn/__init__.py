@@ -5,17 +5,26 @@ counters and caches stay float32 or wider: averages over thousands of steps do n
 """
 from __future__ import annotations
 
-from cachet.nn._attention import CachedAttention, MultiHeadAttention
-from cachet.nn._caches import Cache, FifoCache, GatedRecurrentCache, Layout
+from cachet.nn._attention import (
+    CachedAttention,
+    CachedWindowAttention,
+    MultiHeadAttention,
+    SpatialReductionAttention,
+    WindowAttention,
+)
+from cachet.nn._caches import Cache, ConcatenatedCache, FifoCache, GatedRecurrentCache, Layout
 from cachet.nn._kernels import KernelAttention, KernelForm
 from cachet.nn._layers import Linear
 from cachet.nn._norms import MABN, PowerNorm, UnifiedNorm
 from cachet.nn._state import StateModule
+from cachet.nn._stream import StreamState
 
 __all__ = [
     "MABN",
     "Cache",
     "CachedAttention",
+    "CachedWindowAttention",
+    "ConcatenatedCache",
     "FifoCache",
     "GatedRecurrentCache",
     "KernelAttention",
@@ -24,6 +33,9 @@ __all__ = [
     "Linear",
     "MultiHeadAttention",
     "PowerNorm",
+    "SpatialReductionAttention",
     "StateModule",
+    "StreamState",
     "UnifiedNorm",
+    "WindowAttention",
 ]

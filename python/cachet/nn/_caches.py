@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import abc
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -10,6 +10,9 @@ from torch import Tensor, nn
 from cachet import ops
 from cachet.nn._layers import Linear
 from cachet.nn._state import StateModule
+from cachet.nn._stream import StreamState
+
+Scope = Literal["batch_mean", "lane"]
 
 
 class Layout(NamedTuple):
@@ -20,12 +23,18 @@ class Layout(NamedTuple):
         class_tokens: leading tokens that are off the grid.
         padding: (B, L) bool, True = padding.
         causal: query i sees the keys up to its own.
+        state: what the layer remembers of the streams in the rows of the batch; None: the call stands alone.
     """
 
     grid: tuple[int, int] | None = None
     class_tokens: int = 0
     padding: Tensor | None = None
     causal: bool = False
+    state: StreamState | None = None
+
+    def of_part(self, name: str) -> Layout:
+        """The layout for a layer inside the layer that got this one."""
+        return self if self.state is None else self._replace(state=self.state.part(name))
 
 
 def cache_width(ratio: float, dim: int) -> int:
@@ -38,14 +47,19 @@ def cache_width(ratio: float, dim: int) -> int:
 
 
 class Cache(StateModule, abc.ABC):
-    """A memory of fixed length, shared by all samples. Buffer: tokens (1, Tm, Dm), at first zeros."""
+    """A memory of fixed length, shared by all samples or with one for each stream (scope "lane").
+
+    Buffer: tokens (1, Tm, Dm), at first zeros.
+    """
 
     tokens: Tensor
 
-    def __init__(self, length: int, width: int) -> None:
+    def __init__(self, name: str, length: int, width: int, scope: Scope, layout: Layout) -> None:
         super().__init__()
         if length < 1:
             raise ValueError(f"cache: length must be at least 1, got {length}")
+        self.name, self.layout = name, layout
+        self.scope = _one_of(name, "scope", scope, ("batch_mean", "lane"))
         self.register_buffer("tokens", torch.zeros(1, length, width))
 
     @abc.abstractmethod
@@ -55,38 +69,64 @@ class Cache(StateModule, abc.ABC):
         Args:
             input: the layer's tokens, (B, L, D).
             self_output: what self-attention made of them, (B, L, D).
-            layout: how they lie.
+            layout: how they lie. Of scope "lane", layout.state holds the memories, which move in evaluation too.
         """
 
     def reset(self) -> None:
         """Sets the memory to zero, as before the first step."""
         self.tokens.zero_()
 
-    def _store(self, mean: Tensor, samples: int) -> None:
-        if samples == 0:  # no sample has a mean
-            return
-        with torch.no_grad():
-            self.tokens.copy_(mean)
+    def _stream(self, layout: Layout, why: str) -> StreamState:
+        if layout.state is None:
+            raise RuntimeError(f"{self.name}: {why} needs the state of the streams in Layout.state (layer.make_state)")
+        if not torch.compiler.is_compiling() and torch._C._current_graph_task_id() != -1:
+            raise RuntimeError(
+                f"{self.name}: gradient checkpointing repeats a forward pass, and the state of a stream cannot go "
+                "back; leave this layer out of the checkpointed part"
+            )
+        return layout.state
+
+    def _begin(self) -> Tensor:
+        """The buffer that this call reads and, in training, writes."""
+        return self._state_of_step(self.name)["tokens"] if self.training else self.tokens
+
+
+def _length_and_layout(
+    length: int | None, grid: tuple[int, int] | None, class_tokens: int, pool: int, name: str
+) -> tuple[int, Layout]:
+    """The length of a memory and how its tokens lie. A memory with a length of its own has no grid."""
+    if length is not None:
+        return length, Layout()
+    if grid is None:
+        raise ValueError(f"{name}: give a length, or the grid of the layer's tokens")
+    pooled = (grid[0] + pool - 1) // pool, (grid[1] + pool - 1) // pool
+    return class_tokens + pooled[0] * pooled[1], Layout(pooled, class_tokens)
 
 
 class GatedRecurrentCache(Cache):
     """The gated recurrent cache: Cached Transformers, arXiv 2312.12742, Eq. 3–5 and Algorithm 1 (ops.grc_update).
 
     In training memory attention reads the updated cache; the stored cache becomes its mean over the batch, detached.
-    Causal layers read the stored cache and update it afterwards, so that the future does not leak; the gates then get
-    no gradient (`gradient = "detached"` in C++).
+    Causal layers read the stored cache and update it afterwards, so that the future does not leak.
 
     Args:
         dim: channels D of the layer.
-        length: Tm. Unless the samples have as many tokens, they are interpolated.
+        length: Tm. Unless the samples have as many tokens, they are interpolated. None: as many as the grid, pooled,
+            and the class tokens have; the memory then lies on this grid, which spatial reduction needs.
         ratio: Dm / D.
         variant: "paper", or "official" as the published code: the cache is updated from the output of self-attention,
             and the candidate has LayerNorm and GELU.
         attend: what training reads, the "mean" of the samples' caches or its own ("per_sample"); None: as the variant.
-        inference: what evaluation reads, the stored cache ("frozen") or each sample's own update of it ("per_sample");
-            None: as the variant.
+        inference: what evaluation reads, the stored cache ("frozen"), each sample's own update of it ("per_sample"), or
+            what each stream has made of it ("updated"); None: as the variant, and "updated" for scope "lane".
         gates: "learned", or "half": both gates are ½, a control.
         pool: side of the average pooling of the grid before interpolation.
+        scope: one memory for all samples ("batch_mean"), or one for each stream of Layout.state ("lane").
+        gradient: how gates learn in causal layers. "detached": not at all; "recompute": the update of the last piece is
+            computed again with a graph; "carry": the graph continues from piece to piece, until the state is detached.
+            The last two need Layout.state.
+        grid: height and width of the layer's tokens, for a memory without a length of its own.
+        class_tokens: leading tokens off this grid.
 
     Raises:
         ValueError: an option is out of its range.
@@ -95,26 +135,37 @@ class GatedRecurrentCache(Cache):
     def __init__(
         self,
         dim: int,
-        length: int,
+        length: int | None = None,
         *,
         ratio: float = 0.5,
         variant: Literal["paper", "official"] = "paper",
         attend: Literal["mean", "per_sample"] | None = None,
-        inference: Literal["frozen", "per_sample"] | None = None,
+        inference: Literal["frozen", "per_sample", "updated"] | None = None,
         gates: Literal["learned", "half"] = "learned",
         pool: int = 1,
+        scope: Scope = "batch_mean",
+        gradient: Literal["detached", "recompute", "carry"] = "detached",
+        grid: tuple[int, int] | None = None,
+        class_tokens: int = 0,
     ) -> None:
+        name = "gated_recurrent_cache"
         width = cache_width(ratio, dim)
-        super().__init__(length, width)
-        official = variant == "official"
-        self.variant = _one_of("variant", variant, ("paper", "official"))
-        self.attend = _one_of("attend", attend or ("per_sample" if official else "mean"), ("mean", "per_sample"))
-        self.inference = _one_of(
-            "inference", inference or ("per_sample" if official else "frozen"), ("frozen", "per_sample")
-        )
-        self.gates = _one_of("gates", gates, ("learned", "half"))
         if pool < 1:
-            raise ValueError(f"gated_recurrent_cache: pool must be at least 1, got {pool}")
+            raise ValueError(f"{name}: pool must be at least 1, got {pool}")
+        tokens, memory_layout = _length_and_layout(length, grid, class_tokens, pool, name)
+        super().__init__(name, tokens, width, scope, memory_layout)
+        official = variant == "official"
+        lane = scope == "lane"
+        self.variant = _one_of(name, "variant", variant, ("paper", "official"))
+        self.attend = _one_of(
+            name, "attend", attend or ("per_sample" if official or lane else "mean"), ("mean", "per_sample")
+        )
+        if lane and self.attend == "mean":
+            raise ValueError(f'{name}: attend: "mean" would mix the streams of scope "lane"; use "per_sample"')
+        own = "updated" if lane else "per_sample" if official else "frozen"
+        self.inference = _one_of(name, "inference", inference or own, ("frozen", "per_sample", "updated"))
+        self.gates = _one_of(name, "gates", gates, ("learned", "half"))
+        self.gradient = _one_of(name, "gradient", gradient, ("detached", "recompute", "carry"))
         self.pool = pool
         if gates == "learned":
             self.reset_gate = Linear(2 * width, width)
@@ -125,22 +176,69 @@ class GatedRecurrentCache(Cache):
 
     def step(self, input: Tensor, self_output: Tensor, layout: Layout) -> Tensor:
         """See Cache.step."""
-        # A copy: the buffer is written below, and the backward pass needs what was read.
-        previous = self.tokens.detach().clone()
-        if not self.training and (layout.causal or self.inference == "frozen"):
+        buffer = self._begin()
+        previous = self._stored(buffer, layout, len(input))
+        updates = self.training or self._moves_in_evaluation()
+        if not updates and (layout.causal or self.inference == "frozen"):
             return previous
-        if self.training:
-            self._check_writable("gated_recurrent_cache")
         tokens = self._compress(input if self.variant == "paper" else self_output, layout)
         if layout.causal:
-            with torch.no_grad():
-                self._store(self._update(previous, tokens).mean, len(tokens))
-            return previous
+            return self._causal_step(previous, tokens, layout, buffer)
         updated = self._update(previous, tokens)
+        if updates:
+            self._store(updated, layout, buffer)
+        together = self.training and self.scope == "batch_mean"
+        return updated.mean if together and self.attend == "mean" else updated.samples
+
+    def _moves_in_evaluation(self) -> bool:
+        # A stream is a sample whose cache continues.
+        return self.inference == "updated" or (self.inference == "per_sample" and self.scope == "lane")
+
+    def _held_by_stream(self, layout: Layout) -> str | None:
+        """Whether the cache is in the state of the streams: the option for which it is."""
+        if self.scope == "lane":
+            return 'scope "lane"'
         if not self.training:
-            return updated.samples
-        self._store(updated.mean, len(tokens))
-        return updated.mean if self.attend == "mean" else updated.samples
+            return 'inference "updated"' if self._moves_in_evaluation() else None
+        return 'gradient "carry"' if layout.causal and self.gradient == "carry" else None
+
+    def _stored(self, buffer: Tensor, layout: Layout, batch: int) -> Tensor:
+        # Copies: the buffer is written later, and the backward pass needs what was read.
+        why = self._held_by_stream(layout)
+        if why is not None:
+            held = self._stream(layout, why).get("cache")
+            if held is not None:
+                return held
+            if self.scope == "lane":
+                return buffer.detach().expand(batch, -1, -1).clone()
+        return buffer.detach().clone()
+
+    def _store(self, updated: ops.GrcUpdated, layout: Layout, buffer: Tensor) -> None:
+        lane = self.scope == "lane"
+        if not lane and len(updated.samples) == 0:  # no sample has a mean
+            return
+        carried = layout.causal and self.gradient == "carry" and self.training
+        successor = updated.samples if lane else updated.mean
+        why = self._held_by_stream(layout)
+        if why is not None:
+            self._stream(layout, why).set("cache", successor if carried else successor.detach())
+        if not lane and self.training:
+            with torch.no_grad():
+                buffer.copy_(updated.mean)
+
+    def _causal_step(self, previous: Tensor, tokens: Tensor, layout: Layout, buffer: Tensor) -> Tensor:
+        attended = previous
+        if self.gradient == "recompute" and self.training:
+            state = self._stream(layout, 'gradient "recompute"')
+            last, last_cache = state.get("last_tokens"), state.get("last_cache")
+            if last is not None and last_cache is not None:
+                again = self._update(last_cache, last)
+                attended = again.mean if self.scope == "batch_mean" else again.samples
+            state.set("last_tokens", tokens.detach())
+            state.set("last_cache", previous.detach())
+        with torch.set_grad_enabled(self.gradient == "carry" and torch.is_grad_enabled()):
+            self._store(self._update(previous, tokens), layout, buffer)
+        return attended
 
     def _compress(self, source: Tensor, layout: Layout) -> Tensor:
         x = source[..., : self.tokens.shape[2]]
@@ -167,28 +265,51 @@ class FifoCache(Cache):
     """First in, first out: the last Tm tokens, without gates. A control of this project's own.
 
     Memory attention reads the cache as it was before this batch. In training the first Dm channels of the batch's valid
-    tokens then push the oldest out, averaged over the batch, detached.
+    tokens then push the oldest out, averaged over the batch, detached. Of scope "lane" each stream has its own tokens,
+    in evaluation too.
 
     Args:
         dim: channels D of the layer.
-        length: Tm.
+        length: Tm; None: as many as the grid and the class tokens have.
         ratio: Dm / D.
+        scope: one memory for all samples ("batch_mean"), or one for each stream of Layout.state ("lane").
+        grid: height and width of the layer's tokens, for a memory without a length of its own.
+        class_tokens: leading tokens off this grid.
 
     Raises:
         ValueError: an option is out of its range.
     """
 
-    def __init__(self, dim: int, length: int, *, ratio: float = 0.5) -> None:
-        super().__init__(length, cache_width(ratio, dim))
+    def __init__(
+        self,
+        dim: int,
+        length: int | None = None,
+        *,
+        ratio: float = 0.5,
+        scope: Scope = "batch_mean",
+        grid: tuple[int, int] | None = None,
+        class_tokens: int = 0,
+    ) -> None:
+        name = "fifo_cache"
+        tokens, memory_layout = _length_and_layout(length, grid, class_tokens, 1, name)
+        super().__init__(name, tokens, cache_width(ratio, dim), scope, memory_layout)
 
     def step(self, input: Tensor, self_output: Tensor, layout: Layout) -> Tensor:
         """See Cache.step."""
-        previous = self.tokens.detach().clone()
-        if self.training:
-            self._check_writable("fifo_cache")
+        buffer = self._begin()
+        previous = buffer.detach().clone()
+        lane = self.scope == "lane"
+        if lane:
+            held = self._stream(layout, 'scope "lane"').get("cache")
+            previous = previous.expand(len(input), -1, -1) if held is None else held
+        if lane or (self.training and len(input) > 0):  # no sample has a mean
             with torch.no_grad():
                 tokens = input[..., : previous.shape[2]].to(previous.dtype)
-                self._store(self._push(previous, tokens, layout.padding).mean(0, keepdim=True), len(input))
+                pushed = self._push(previous, tokens, layout.padding)
+                if lane:
+                    self._stream(layout, 'scope "lane"').set("cache", pushed)
+                else:
+                    buffer.copy_(pushed.mean(0, keepdim=True))
         return previous
 
     @staticmethod
@@ -204,8 +325,69 @@ class FifoCache(Cache):
         return torch.cat([before, ordered], 1).gather(1, kept.unsqueeze(2).expand(-1, -1, width))
 
 
-def _one_of(option: str, word: str, words: tuple[str, ...]) -> str:
+class ConcatenatedCache(StateModule):
+    """Further keys and values in the softmax of a MultiHeadAttention, which gets it as `cache`.
+
+    An entry is the mean over the samples of the last training step of what the layer projects keys and values from,
+    detached. Samples with another number of tokens are interpolated first. As long as no step is stored, the layer
+    computes what it computes without a cache. A comparison of Cached Transformers, arXiv 2312.12742, Table 2.
+
+    Args:
+        dim: channels of the context.
+        length: keys that the layer has without the cache.
+
+    Buffer: tokens (1, length, dim), at first zeros.
+
+    Raises:
+        ValueError: there is no channel or no key.
+    """
+
+    tokens: Tensor
+
+    def __init__(self, dim: int, length: int) -> None:
+        super().__init__()
+        if dim < 1 or length < 1:
+            raise ValueError(f"concatenated_cache: needs at least one entry of one channel, got {length} of {dim}")
+        self._holds: bool | None = False  # None: only the tokens know
+        self.register_buffer("tokens", torch.zeros(1, length, dim))
+
+    def step(self, context: Tensor, padding: Tensor | None = None) -> Tensor | None:
+        """The memory of the step before, (1, length, dim); None if there is none. In training the next one is stored.
+
+        Args:
+            context: (B, L, dim), what keys and values are projected from.
+            padding: (B, L) bool, True = padding.
+        """
+        buffer = self._state_of_step("concatenated_cache")["tokens"] if self.training else self.tokens
+        repeated = buffer is not self.tokens
+        holds = bool(buffer.any()) if repeated else self.holds_step()
+        previous = buffer.detach().clone() if holds else None
+        if self.training and len(context) > 0:  # no sample has a mean
+            with torch.no_grad():
+                x = ops.resize_tokens(context.to(buffer.dtype), buffer.shape[1], padding=padding)
+                buffer.copy_(x.mean(0, keepdim=True))
+            if not repeated:
+                self._holds = True
+        return previous
+
+    def holds_step(self) -> bool:
+        """Whether a training step is stored."""
+        if self._holds is None:
+            self._holds = bool(self.tokens.any())
+        return self._holds
+
+    def reset(self) -> None:
+        """Sets the memory to zero, as before the first step."""
+        self.tokens.zero_()
+        self._holds = False
+
+    def _load_from_state_dict(self, *arguments: Any) -> None:
+        super()._load_from_state_dict(*arguments)
+        self._holds = None
+
+
+def _one_of(name: str, option: str, word: str, words: tuple[str, ...]) -> str:
     if word not in words:
         listed = ", ".join(f'"{each}"' for each in words)
-        raise ValueError(f'gated_recurrent_cache: {option}: "{word}" is not one of {listed}')
+        raise ValueError(f'{name}: {option}: "{word}" is not one of {listed}')
     return word

@@ -44,8 +44,7 @@ class _WindowNorm(StateModule):
         """
         if not self.training:
             return _affine(x, *self.inference_affine())
-        self._check_writable("unified_norm")
-        state = ops.UnifiedNormState(self.statistics, self.counters)
+        state = ops.UnifiedNormState(**self._state_of_step("unified_norm"))
         return ops.unified_norm(x, self.weight, self.bias, state, self.settings, padding=padding).output
 
     def inference_affine(self) -> tuple[Tensor, Tensor]:
@@ -155,8 +154,7 @@ class PowerNorm(StateModule):
         if not self.training:
             scale = self.weight * torch.rsqrt(self.statistics[0] + self.settings.eps)
             return _affine(x, scale, self.bias)
-        self._check_writable("power_norm")
-        state = ops.PowerNormState(self.statistics, self.counters)
+        state = ops.PowerNormState(**self._state_of_step("power_norm"))
         return ops.power_norm(x, self.weight, self.bias, state, self.settings, padding=padding).output
 
     def inference_affine(self) -> tuple[Tensor, Tensor] | None:

@@ -1,11 +1,46 @@
 """Modules whose buffers are running state."""
 from __future__ import annotations
 
+import inspect
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+
+
+class _Record:
+    """The states that steps of a checkpointed part read, in order, and how many of them a repeated pass has read."""
+
+    def __init__(self) -> None:
+        self.states: list[tuple[nn.Module, dict[str, Tensor]]] = []
+        self.read: dict[int, int] = {}
+
+    def next(self, task: int) -> tuple[nn.Module, dict[str, Tensor]] | None:
+        """The state of the next step in the backward pass with this number."""
+        place = self.read.get(task, 0)
+        self.read[task] = place + 1
+        return self.states[place] if place < len(self.states) else None
+
+
+_records: weakref.WeakKeyDictionary[Any, _Record] = weakref.WeakKeyDictionary()
+
+
+def _checkpoint() -> tuple[Any, bool] | None:
+    """The part under torch.utils.checkpoint (use_reentrant=False) that runs, and whether this is its second pass."""
+    hooks = torch._C._autograd._top_saved_tensors_default_hooks(True)
+    if not hooks:
+        return None
+    pack: Any = inspect.unwrap(hooks[0])
+    if not inspect.isfunction(pack):
+        return None
+    kept = dict(zip(pack.__code__.co_freevars, pack.__closure__ or (), strict=True))
+    if pack.__qualname__.startswith("_checkpoint_hook."):
+        return kept["frame"].cell_contents, False
+    if pack.__qualname__.startswith("_recomputation_hook."):
+        return kept["target_frame_ref"].cell_contents(), True
+    return None
 
 
 class StateModule(nn.Module):
@@ -21,10 +56,26 @@ class StateModule(nn.Module):
             self._buffers[name] = kept.to(now.device, torch.promote_types(kept.dtype, torch.float32))
         return module
 
-    def _check_writable(self, name: str) -> None:
-        """Raises RuntimeError in a pass that gradient checkpointing repeats: it would be a second step of the state."""
-        if not torch.compiler.is_compiling() and torch._C._current_graph_task_id() != -1:
+    def _state_of_step(self, name: str) -> dict[str, Tensor]:
+        """The buffers that a training step reads and writes.
+
+        A pass that gradient checkpointing repeats gets copies of what its first pass read, so that it computes the same
+        and leaves the state.
+        """
+        own = {key: buffer for key, buffer in self._buffers.items() if buffer is not None}
+        if torch.compiler.is_compiling():
+            return own
+        task = torch._C._current_graph_task_id()
+        part = _checkpoint()
+        if task == -1:
+            if part is not None and not part[1]:
+                states = _records.setdefault(part[0], _Record()).states
+                states.append((self, {key: buffer.detach().clone() for key, buffer in own.items()}))
+            return own
+        first = _records[part[0]].next(task) if part is not None and part[1] and part[0] in _records else None
+        if first is None or first[0] is not self:
             raise RuntimeError(
-                f"{name}: gradient checkpointing repeats a forward pass in the backward pass, which would be a second "
-                "step of the layer's state; leave this layer out of the checkpointed part"
+                f"{name}: gradient checkpointing repeats this forward pass in a way that it cannot follow, and a "
+                "second step would change the layer's state; use torch.utils.checkpoint with use_reentrant=False"
             )
+        return {key: buffer.clone() for key, buffer in first[1].items()}
