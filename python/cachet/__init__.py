@@ -1,7 +1,8 @@
 """Transformers with recurrent caches, unified normalization and trainable kernels, on PyTorch.
 
-`cachet.ops` has the operators as typed functions, `cachet.nn` layers made of them. `replace_norms` puts norms into
-models that are made elsewhere. `import cachet` loads libcachet_ops, which has their compiled forms.
+`cachet.ops` has the operators as typed functions, `cachet.nn` layers made of them. `replace_norms` and `add_cache` put
+norms and caches into models that are made elsewhere, `fold` and `freeze` make trained ones faster. `import cachet`
+loads libcachet_ops, which has the compiled forms of the operators.
 """
 from __future__ import annotations
 
@@ -11,10 +12,26 @@ _library.load()
 
 # The operators have to be registered first.
 from cachet import nn, ops  # noqa: E402
+from cachet._added import CachesAdded, add_cache  # noqa: E402
+from cachet._fold import NormsFolded, fold  # noqa: E402
+from cachet._freeze import CachesFrozen, freeze  # noqa: E402
 from cachet._replace import NormsReplaced, replace_norms  # noqa: E402
 
 __version__ = _build.VERSION
 #: For CMake: `find_package(cachet)` finds the C++ library in this prefix.
 cmake_prefix_path = str(_library.FOLDER)
 
-__all__ = ["NormsReplaced", "__version__", "cmake_prefix_path", "nn", "ops", "replace_norms"]
+__all__ = [
+    "CachesAdded",
+    "CachesFrozen",
+    "NormsFolded",
+    "NormsReplaced",
+    "__version__",
+    "add_cache",
+    "cmake_prefix_path",
+    "fold",
+    "freeze",
+    "nn",
+    "ops",
+    "replace_norms",
+]

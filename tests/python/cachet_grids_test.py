@@ -198,7 +198,7 @@ class Streams(unittest.TestCase):
 
     def test_rows_change_places(self):
         torch.manual_seed(0)
-        layer = nn.CachedAttention(8, 2, nn.FifoCache(8, 5, scope="lane")).double()
+        layer = nn.CachedAttention(8, 2, nn.FifoCache(8, 5, scope="batch_row")).double()
         x, rows = torch.randn(3, 6, 8, **DOUBLES), torch.tensor([2, 0, 1])
         states = [layer.make_state(3, decoding=True) for _ in range(2)]
         for state in states:
@@ -228,7 +228,7 @@ class Streams(unittest.TestCase):
 
     def test_streams_update_their_own_cache_in_evaluation(self):
         torch.manual_seed(0)
-        for scope, inference in (("lane", None), ("batch_mean", "updated")):
+        for scope, inference in (("batch_row", None), ("batch_mean", "updated")):
             layer = nn.CachedAttention(8, 2, nn.GatedRecurrentCache(8, 4, scope=scope, inference=inference)).eval()
             stored = layer.cache.tokens.normal_().clone()
             state = layer.make_state(2)
@@ -246,7 +246,7 @@ class Refusals(unittest.TestCase):
         calls = {
             "give a length, or the grid": lambda: nn.FifoCache(8),
             'scope: "own" is not one of': lambda: nn.FifoCache(8, 4, scope="own"),
-            'would mix the streams of scope "lane"': lambda: nn.GatedRecurrentCache(8, 4, scope="lane", attend="mean"),
+            'would mix the streams of scope "batch_row"': lambda: nn.GatedRecurrentCache(8, 4, scope="batch_row", attend="mean"),
             'gradient: "full" is not one of': lambda: nn.GatedRecurrentCache(8, 4, gradient="full"),
             "needs at least one entry": lambda: nn.ConcatenatedCache(8, 0),
             "the cache has 4 channels, the layer 8": lambda: nn.MultiHeadAttention(8, 2, cache=nn.ConcatenatedCache(4, 4)),

@@ -110,7 +110,7 @@ def cached_attention(oracle, gradient="detached"):
     official = oracle.name.startswith("grc_official")
     length = None if reduces(oracle) else oracle["step0.x"].shape[1] if official else about["tm"]
     where = {"grid": tuple(about["hw"][0])} if reduces(oracle) else {}
-    scope = "lane" if in_lanes(oracle) else "batch_mean"
+    scope = "batch_row" if in_lanes(oracle) else "batch_mean"
     if oracle.name.startswith("grc_fifo"):
         cache = nn.FifoCache(about["dim"], length, ratio=about["ratio"], scope=scope, **where)
     else:

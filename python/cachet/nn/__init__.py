@@ -8,6 +8,7 @@ from __future__ import annotations
 from cachet.nn._attention import (
     CachedAttention,
     CachedWindowAttention,
+    FixedContextAttention,
     MultiHeadAttention,
     SpatialReductionAttention,
     WindowAttention,
@@ -26,6 +27,7 @@ __all__ = [
     "CachedWindowAttention",
     "ConcatenatedCache",
     "FifoCache",
+    "FixedContextAttention",
     "GatedRecurrentCache",
     "KernelAttention",
     "KernelForm",

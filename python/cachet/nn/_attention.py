@@ -49,6 +49,8 @@ def _hidden_keys(q: Tensor, k: Tensor, padding: Tensor | None, causal: bool) -> 
 class MultiHeadAttention(nn.Module):
     """Multi-head attention: projections to heads, attention, a projection back.
 
+    A frozen concatenated cache is the buffers memory_keys and memory_values (1, H, L, d).
+
     Args:
         dim: channels of query and context.
         num_heads: H, which divides dim.
@@ -64,6 +66,9 @@ class MultiHeadAttention(nn.Module):
     Raises:
         ValueError: the heads do not divide the channels, or a cache or a bias is given without softmax.
     """
+
+    memory_keys: Tensor | None
+    memory_values: Tensor | None
 
     def __init__(
         self,
@@ -99,6 +104,8 @@ class MultiHeadAttention(nn.Module):
         self.proj = Linear(dim, dim)
         self.function = function
         self.cache = cache
+        self.register_buffer("memory_keys", None)
+        self.register_buffer("memory_values", None)
 
     def make_state(self, batch: int, *, decoding: bool = False) -> StreamState:
         """The state of new streams, one in each row of the batch, for Layout.state.
@@ -151,13 +158,13 @@ class MultiHeadAttention(nn.Module):
             if self.relative_window is not None:
                 table = self._relative_bias(self.relative_window)
                 bias = table if bias is None else bias + table
-            if self.cache is not None:
+            if self.cache is not None or self.memory_keys is not None:
                 if causal or where.state is not None:
                     raise ValueError(
                         "multi_head_attention: tokens of a concatenated cache have no order: no causal mask or state"
                     )
                 source = query if context is None else context
-                k, v, padding, bias = self._with_cache(self.cache, source, (k, v), padding, bias)
+                k, v, padding, bias = self._with_cache(source, (k, v), padding, bias)
             attended = self._attend(q, k, v, padding, causal, bias)
         return _without_padding(self.proj(attended.transpose(1, 2).flatten(2)), where)
 
@@ -208,30 +215,48 @@ class MultiHeadAttention(nn.Module):
         rows = table.index_select(0, relative_index(window, table.device))
         return rows.view(tokens, tokens, -1).permute(2, 0, 1).contiguous().unsqueeze(0)
 
+    def _project_memory(self, tokens: Tensor) -> tuple[Tensor, ...]:
+        """Keys and values of the tokens of a concatenated cache."""
+        if not self.fused:
+            return _heads(self.kv(tokens), 2, self.num_heads)
+        rows = slice(self.qkv.in_features, None)
+        part = None if self.qkv.bias is None else self.qkv.bias[rows]
+        return _heads(ops.linear(tokens, self.qkv.weight[rows], part), 2, self.num_heads)
+
+    def freeze_cache(self) -> None:
+        """Makes the keys and values of a concatenated cache constants, in place.
+
+        Raises:
+            ValueError: there is no concatenated cache, it holds no step, or the layer is in training mode.
+        """
+        if self.cache is None:
+            raise ValueError("multi_head_attention: there is no cache to freeze")
+        if self.training:
+            raise ValueError("multi_head_attention: a frozen cache is for evaluation: call eval() first")
+        if not self.cache.holds_step():
+            raise ValueError("multi_head_attention: the cache holds no training step")
+        with torch.no_grad():
+            keys, values = self._project_memory(self.cache.tokens.to(self.proj.weight.dtype))
+        self.cache = None
+        self.memory_keys, self.memory_values = keys.contiguous(), values.contiguous()
+
     def _with_cache(
-        self,
-        cache: ConcatenatedCache,
-        context: Tensor,
-        own: tuple[Tensor, Tensor],
-        padding: Tensor | None,
-        bias: Tensor | None,
+        self, context: Tensor, own: tuple[Tensor, Tensor], padding: Tensor | None, bias: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
         """Keys and values with those of the memory after them, and padding and bias that leave them visible."""
-        tokens = cache.step(context, padding)
-        if tokens is None:
-            return *own, padding, bias
-        tokens = tokens.to(context.dtype)
-        if self.fused:
-            width = self.qkv.in_features
-            rows = slice(width, None)
-            part = None if self.qkv.bias is None else self.qkv.bias[rows]
-            memory = _heads(ops.linear(tokens, self.qkv.weight[rows], part), 2, self.num_heads)
+        memory: tuple[Tensor, ...]
+        if self.cache is not None:
+            tokens = self.cache.step(context, padding)
+            if tokens is None:
+                return *own, padding, bias
+            memory = self._project_memory(tokens.to(context.dtype))
         else:
-            memory = _heads(self.kv(tokens), 2, self.num_heads)
+            assert self.memory_keys is not None and self.memory_values is not None
+            memory = self.memory_keys, self.memory_values
         k, v = (
             torch.cat([x, kept.to(x.dtype).expand(len(x), -1, -1, -1)], 2) for x, kept in zip(own, memory, strict=True)
         )
-        entries = tokens.shape[1]
+        entries = memory[0].shape[2]
         if padding is not None:
             padding = nn.functional.pad(padding, (0, entries), value=False)
         return k, v, padding, None if bias is None else nn.functional.pad(bias, (0, entries))
@@ -259,6 +284,48 @@ class MultiHeadAttention(nn.Module):
             return attended.masked_fill(hidden.all(-1, keepdim=True), 0)  # a query that sees no key
         weights = ops.attention_weights(q @ k.transpose(2, 3), bias.to(q.dtype), scale=q.shape[3] ** -0.5)
         return weights @ v
+
+
+class FixedContextAttention(nn.Module):
+    """Multi-head attention to a context that is always the same: its keys and values are constants. For evaluation.
+
+    Args:
+        attention: with a context of its own and softmax or kernels; its q, proj and function are taken over.
+        context: (1, L, D).
+        layout: how the context lies.
+
+    Parameters: q, proj; buffers: keys, values (1, H, L, d).
+
+    Raises:
+        ValueError: queries and keys of the attention share a projection.
+    """
+
+    keys: Tensor
+    values: Tensor
+
+    def __init__(self, attention: MultiHeadAttention, context: Tensor, layout: Layout) -> None:
+        super().__init__()
+        if attention.fused or attention.relative_window is not None or attention.cache is not None:
+            raise ValueError("fixed_context_attention: needs an attention to a context of its own")
+        self.num_heads = attention.num_heads
+        self.q, self.proj, self.function = attention.q, attention.proj, attention.function
+        with torch.no_grad():
+            if isinstance(attention, SpatialReductionAttention) and attention.reduces:
+                context, _ = attention.reduced(context, layout)
+            keys, values = _heads(attention.kv(context), 2, self.num_heads)
+        self.register_buffer("keys", keys.contiguous())
+        self.register_buffer("values", values.contiguous())
+        self.eval()
+
+    def forward(self, query: Tensor, layout: Layout) -> Tensor:
+        """(B, Lq, D) -> (B, Lq, D), zeros at the query's padding."""
+        (q,) = _heads(self.q(query), 1, self.num_heads)
+        k, v = (kept.to(q.dtype).expand(len(q), -1, -1, -1) for kept in (self.keys, self.values))
+        if self.function is None:
+            attended = nn.functional.scaled_dot_product_attention(q, k, v)
+        else:
+            attended = self.function(q, k, v)
+        return _without_padding(self.proj(attended.transpose(1, 2).flatten(2)), layout)
 
 
 class SpatialReductionAttention(MultiHeadAttention):
@@ -392,7 +459,7 @@ class CachedAttention(nn.Module):
         share_start: float | None = None,
         positional_convolution: bool | None = None,
         qkv_bias: bool = True,
-        attention: Callable[[int, Branch], MultiHeadAttention] | None = None,
+        attention: Callable[[int, Branch], nn.Module] | None = None,
     ) -> None:
         super().__init__()
         official = isinstance(cache, GatedRecurrentCache) and cache.variant == "official"
@@ -400,7 +467,7 @@ class CachedAttention(nn.Module):
         if num_heads < 1 or width % num_heads:
             raise ValueError(f"cached_attention: {num_heads} heads do not divide the memory's {width} channels")
 
-        def plain(channels: int, branch: Branch) -> MultiHeadAttention:
+        def plain(channels: int, branch: Branch) -> nn.Module:
             projection: Literal["fused", "separate"] = "fused" if branch == "self" else "separate"
             return MultiHeadAttention(channels, num_heads, projection=projection, qkv_bias=qkv_bias)
 
@@ -409,7 +476,8 @@ class CachedAttention(nn.Module):
         start = share_start if share_start is not None else (-1.0 if official else 0.0)
         self.share = nn.Parameter(torch.full((num_heads,), start))
         self.memory_attention = make(width, "memory")
-        self.cache = cache
+        self.cache: Cache | None = cache
+        self.width = width
         self.position: nn.Conv2d | None = None
         if official if positional_convolution is None else positional_convolution:
             if dim % width:
@@ -446,12 +514,40 @@ class CachedAttention(nn.Module):
         """
         where = layout or Layout()
         own = self.self_attention(x, None, where.of_part("self_attention"), bias=bias)
-        memory = self.cache.step(x, own, where.of_part("cache")).to(x.dtype)
-        query = x[..., : memory.shape[2]]
+        return self._with_memory(x, own, where)
+
+    def freeze_cache(self) -> None:
+        """Makes the keys and values of the memory constants, in place: neither cache nor gates are left.
+
+        Raises:
+            ValueError: the layer is in training mode, or what it reads in evaluation depends on its input.
+        """
+        if self.cache is None:
+            raise ValueError("cached_attention: the cache is frozen already")
+        if self.training:
+            raise ValueError("cached_attention: a frozen cache is for evaluation: call eval() first")
+        varies = self.cache.why_memory_varies()
+        if varies is not None:
+            raise ValueError(varies)
+        assert isinstance(self.memory_attention, MultiHeadAttention)
+        tokens = self.cache.tokens.to(self.memory_attention.proj.weight.dtype)
+        self.memory_attention = FixedContextAttention(self.memory_attention, tokens, self.cache.layout)
+        self.cache = None
+
+    def _with_memory(self, x: Tensor, own: Tensor, where: Layout) -> Tensor:
+        """What self-attention made of the tokens, mixed with attention to the memory."""
         reader = where._replace(causal=False, state=None)
-        attended = self.memory_attention(query, memory, reader, context_layout=self.cache.layout)
+        if self.cache is None:
+            if self.training:
+                raise RuntimeError("cached_attention: a frozen cache is for evaluation: call eval() first")
+            attended = self.memory_attention(x[..., : self.width], reader)
+        else:
+            memory = self.cache.step(x, own, where.of_part("cache")).to(x.dtype)
+            attended = self.memory_attention(x[..., : self.width], memory, reader, context_layout=self.cache.layout)
         heads = (len(self.share), -1)
-        mixed = ops.mix_heads(own.unflatten(2, heads), attended.unflatten(2, heads), self.share).flatten(2)
+        mixed = ops.mix_heads(
+            own.reshape(*own.shape[:2], *heads), attended.reshape(*attended.shape[:2], *heads), self.share
+        ).flatten(2)
         if self.position is None:
             return mixed
         if where.grid is None:
@@ -590,7 +686,7 @@ class CachedWindowAttention(_InWindows, CachedAttention):
         positional_convolution: bool | None = None,
         qkv_bias: bool = True,
     ) -> None:
-        def in_window(channels: int, branch: Branch) -> MultiHeadAttention:
+        def in_window(channels: int, branch: Branch) -> nn.Module:
             if branch == "self":
                 return MultiHeadAttention(channels, num_heads, qkv_bias=qkv_bias, relative_window=window)
             return MultiHeadAttention(channels, num_heads, projection="separate", qkv_bias=qkv_bias)

@@ -12,7 +12,7 @@ from cachet.nn._layers import Linear
 from cachet.nn._state import StateModule
 from cachet.nn._stream import StreamState
 
-Scope = Literal["batch_mean", "lane"]
+Scope = Literal["batch_mean", "batch_row"]
 
 
 class Layout(NamedTuple):
@@ -47,7 +47,7 @@ def cache_width(ratio: float, dim: int) -> int:
 
 
 class Cache(StateModule, abc.ABC):
-    """A memory of fixed length, shared by all samples or with one for each stream (scope "lane").
+    """A memory of fixed length, shared by all samples or with one for each stream (scope "batch_row").
 
     Buffer: tokens (1, Tm, Dm), at first zeros.
     """
@@ -59,7 +59,7 @@ class Cache(StateModule, abc.ABC):
         if length < 1:
             raise ValueError(f"cache: length must be at least 1, got {length}")
         self.name, self.layout = name, layout
-        self.scope = _one_of(name, "scope", scope, ("batch_mean", "lane"))
+        self.scope = _one_of(name, "scope", scope, ("batch_mean", "batch_row"))
         self.register_buffer("tokens", torch.zeros(1, length, width))
 
     @abc.abstractmethod
@@ -69,8 +69,12 @@ class Cache(StateModule, abc.ABC):
         Args:
             input: the layer's tokens, (B, L, D).
             self_output: what self-attention made of them, (B, L, D).
-            layout: how they lie. Of scope "lane", layout.state holds the memories, which move in evaluation too.
+            layout: how they lie. Of scope "batch_row", layout.state holds the memories, which move in evaluation too.
         """
+
+    @abc.abstractmethod
+    def why_memory_varies(self) -> str | None:
+        """Why what memory attention reads in evaluation depends on the input; None if it does not."""
 
     def reset(self) -> None:
         """Sets the memory to zero, as before the first step."""
@@ -118,10 +122,10 @@ class GatedRecurrentCache(Cache):
             and the candidate has LayerNorm and GELU.
         attend: what training reads, the "mean" of the samples' caches or its own ("per_sample"); None: as the variant.
         inference: what evaluation reads, the stored cache ("frozen"), each sample's own update of it ("per_sample"), or
-            what each stream has made of it ("updated"); None: as the variant, and "updated" for scope "lane".
+            what each stream has made of it ("updated"); None: as the variant, and "updated" for scope "batch_row".
         gates: "learned", or "half": both gates are ½, a control.
         pool: side of the average pooling of the grid before interpolation.
-        scope: one memory for all samples ("batch_mean"), or one for each stream of Layout.state ("lane").
+        scope: one memory for all samples ("batch_mean"), or one for each stream of Layout.state ("batch_row").
         gradient: how gates learn in causal layers. "detached": not at all; "recompute": the update of the last piece is
             computed again with a graph; "carry": the graph continues from piece to piece, until the state is detached.
             The last two need Layout.state.
@@ -155,14 +159,14 @@ class GatedRecurrentCache(Cache):
         tokens, memory_layout = _length_and_layout(length, grid, class_tokens, pool, name)
         super().__init__(name, tokens, width, scope, memory_layout)
         official = variant == "official"
-        lane = scope == "lane"
+        by_row = scope == "batch_row"
         self.variant = _one_of(name, "variant", variant, ("paper", "official"))
         self.attend = _one_of(
-            name, "attend", attend or ("per_sample" if official or lane else "mean"), ("mean", "per_sample")
+            name, "attend", attend or ("per_sample" if official or by_row else "mean"), ("mean", "per_sample")
         )
-        if lane and self.attend == "mean":
-            raise ValueError(f'{name}: attend: "mean" would mix the streams of scope "lane"; use "per_sample"')
-        own = "updated" if lane else "per_sample" if official else "frozen"
+        if by_row and self.attend == "mean":
+            raise ValueError(f'{name}: attend: "mean" would mix the streams of scope "batch_row"; use "per_sample"')
+        own = "updated" if by_row else "per_sample" if official else "frozen"
         self.inference = _one_of(name, "inference", inference or own, ("frozen", "per_sample", "updated"))
         self.gates = _one_of(name, "gates", gates, ("learned", "half"))
         self.gradient = _one_of(name, "gradient", gradient, ("detached", "recompute", "carry"))
@@ -190,14 +194,22 @@ class GatedRecurrentCache(Cache):
         together = self.training and self.scope == "batch_mean"
         return updated.mean if together and self.attend == "mean" else updated.samples
 
+    def why_memory_varies(self) -> str | None:
+        """See Cache.why_memory_varies."""
+        if self.scope == "batch_row":
+            return f'{self.name}: scope "batch_row" moves in evaluation, too: each stream has its own cache'
+        if self.inference == "frozen":
+            return None
+        return f'{self.name}: with inference "{self.inference}" what memory attention reads depends on the input'
+
     def _moves_in_evaluation(self) -> bool:
         # A stream is a sample whose cache continues.
-        return self.inference == "updated" or (self.inference == "per_sample" and self.scope == "lane")
+        return self.inference == "updated" or (self.inference == "per_sample" and self.scope == "batch_row")
 
     def _held_by_stream(self, layout: Layout) -> str | None:
         """Whether the cache is in the state of the streams: the option for which it is."""
-        if self.scope == "lane":
-            return 'scope "lane"'
+        if self.scope == "batch_row":
+            return 'scope "batch_row"'
         if not self.training:
             return 'inference "updated"' if self._moves_in_evaluation() else None
         return 'gradient "carry"' if layout.causal and self.gradient == "carry" else None
@@ -209,20 +221,20 @@ class GatedRecurrentCache(Cache):
             held = self._stream(layout, why).get("cache")
             if held is not None:
                 return held
-            if self.scope == "lane":
+            if self.scope == "batch_row":
                 return buffer.detach().expand(batch, -1, -1).clone()
         return buffer.detach().clone()
 
     def _store(self, updated: ops.GrcUpdated, layout: Layout, buffer: Tensor) -> None:
-        lane = self.scope == "lane"
-        if not lane and len(updated.samples) == 0:  # no sample has a mean
+        by_row = self.scope == "batch_row"
+        if not by_row and len(updated.samples) == 0:  # no sample has a mean
             return
         carried = layout.causal and self.gradient == "carry" and self.training
-        successor = updated.samples if lane else updated.mean
+        successor = updated.samples if by_row else updated.mean
         why = self._held_by_stream(layout)
         if why is not None:
             self._stream(layout, why).set("cache", successor if carried else successor.detach())
-        if not lane and self.training:
+        if not by_row and self.training:
             with torch.no_grad():
                 buffer.copy_(updated.mean)
 
@@ -265,14 +277,14 @@ class FifoCache(Cache):
     """First in, first out: the last Tm tokens, without gates. A control of this project's own.
 
     Memory attention reads the cache as it was before this batch. In training the first Dm channels of the batch's valid
-    tokens then push the oldest out, averaged over the batch, detached. Of scope "lane" each stream has its own tokens,
-    in evaluation too.
+    tokens then push the oldest out, averaged over the batch, detached. Of scope "batch_row" each stream has its own
+    tokens, in evaluation too.
 
     Args:
         dim: channels D of the layer.
         length: Tm; None: as many as the grid and the class tokens have.
         ratio: Dm / D.
-        scope: one memory for all samples ("batch_mean"), or one for each stream of Layout.state ("lane").
+        scope: one memory for all samples ("batch_mean"), or one for each stream of Layout.state ("batch_row").
         grid: height and width of the layer's tokens, for a memory without a length of its own.
         class_tokens: leading tokens off this grid.
 
@@ -298,19 +310,25 @@ class FifoCache(Cache):
         """See Cache.step."""
         buffer = self._begin()
         previous = buffer.detach().clone()
-        lane = self.scope == "lane"
-        if lane:
-            held = self._stream(layout, 'scope "lane"').get("cache")
+        by_row = self.scope == "batch_row"
+        if by_row:
+            held = self._stream(layout, 'scope "batch_row"').get("cache")
             previous = previous.expand(len(input), -1, -1) if held is None else held
-        if lane or (self.training and len(input) > 0):  # no sample has a mean
+        if by_row or (self.training and len(input) > 0):  # no sample has a mean
             with torch.no_grad():
                 tokens = input[..., : previous.shape[2]].to(previous.dtype)
                 pushed = self._push(previous, tokens, layout.padding)
-                if lane:
-                    self._stream(layout, 'scope "lane"').set("cache", pushed)
+                if by_row:
+                    self._stream(layout, 'scope "batch_row"').set("cache", pushed)
                 else:
                     buffer.copy_(pushed.mean(0, keepdim=True))
         return previous
+
+    def why_memory_varies(self) -> str | None:
+        """See Cache.why_memory_varies."""
+        if self.scope == "batch_mean":
+            return None
+        return f'{self.name}: scope "batch_row" moves in evaluation, too: each stream has its own tokens'
 
     @staticmethod
     def _push(cache: Tensor, tokens: Tensor, padding: Tensor | None) -> Tensor:

@@ -14,7 +14,7 @@ WindowOrder = Literal["shift_then_pad", "pad_then_shift"]
 
 
 def check_windows(window: Side, shift: Side, order: str) -> None:
-    """Raises ValueError unless the window has places, the shift is less than the window, and the order exists."""
+    """Raises ValueError unless the window has slots, the shift is less than the window, and the order exists."""
     if min(window) < 1:
         raise ValueError(f"windows: window must be at least 1 x 1, got {window[0]} x {window[1]}")
     if min(shift) < 0 or shift[0] >= window[0] or shift[1] >= window[1]:
@@ -30,26 +30,26 @@ class Windows(NamedTuple):
     """The windows of one map.
 
     Attributes:
-        sources: (windows·h·w) int64, the token of each place, −1 beyond the map.
-        places: (H·W) int64, the place of each token.
+        sources: (windows·h·w) int64, the token of each slot, −1 beyond the map.
+        slots: (H·W) int64, the slot of each token.
         mask: (windows, 1, h·w, h·w), 0 or −∞ between tokens that only a shift brought together; None without a shift.
         number: windows of the map.
     """
 
     sources: Tensor
-    places: Tensor
+    slots: Tensor
     mask: Tensor | None
     number: int
 
     def partition(self, tokens: Tensor) -> Tensor:
         """(B, H·W, C) -> (B·windows, h·w, C), zeros beyond the map."""
-        places = ops.permute_tokens(tokens, self.sources, self.places)
-        return places.reshape(len(tokens) * self.number, -1, tokens.shape[2])
+        in_order = ops.permute_tokens(tokens, self.sources, self.slots)
+        return in_order.reshape(len(tokens) * self.number, -1, tokens.shape[2])
 
     def merge(self, windows: Tensor) -> Tensor:
         """The inverse of partition."""
-        places = windows.reshape(len(windows) // self.number, -1, windows.shape[2])
-        return ops.permute_tokens(places, self.places, self.sources)
+        in_order = windows.reshape(len(windows) // self.number, -1, windows.shape[2])
+        return ops.permute_tokens(in_order, self.slots, self.sources)
 
 
 def make_windows(grid: Side, window: Side, shift: Side, order: WindowOrder, device: torch.device) -> Windows:
@@ -76,10 +76,10 @@ def make_windows(grid: Side, window: Side, shift: Side, order: WindowOrder, devi
     tokens = grid[0] * grid[1]
     inside = in_windows((sources[0] >= 0).long(), (sources[1] >= 0).long(), 2) == 3
     index = torch.where(inside, in_windows(sources[0], sources[1], grid[1]), -1).flatten()
-    # What lies beyond the map goes to a place that is cut off.
+    # What lies beyond the map goes to a slot that is cut off.
     inverse = torch.full((tokens + 1,), -1, dtype=torch.long, device=device)
-    places = torch.arange(len(index), device=device)
-    inverse = inverse.scatter(0, torch.where(index < 0, tokens, index), places)[:tokens]
+    slots = torch.arange(len(index), device=device)
+    inverse = inverse.scatter(0, torch.where(index < 0, tokens, index), slots)[:tokens]
     mask = None
     if max(shift) > 0:
         region = in_windows(regions[0], regions[1], 3)

@@ -1,0 +1,186 @@
+"""Puts caches next to the attentions of models that are made elsewhere."""
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from cachet.nn import Cache, CachedAttention, FifoCache, GatedRecurrentCache, Layout, MultiHeadAttention
+from cachet.nn._caches import cache_width
+
+
+class CachesAdded(NamedTuple):
+    """What add_cache did.
+
+    Attributes:
+        added: names of the attentions that have a cache now.
+        left: names of the attentions that have none, each with the reason.
+        change: by how much the untrained caches change the model's output for the example, ‖new − old‖ / ‖old‖; None
+            without an example.
+    """
+
+    added: list[str]
+    left: dict[str, str]
+    change: float | None
+
+
+class CacheBeside(CachedAttention):
+    """An attention of another package, mixed with attention to a memory as in CachedAttention.
+
+    Args:
+        attention: takes tokens (B, L, D) first, and returns tokens of this shape, or a tuple whose first part they are.
+        dim: D.
+        num_heads: H, which divides Dm.
+        cache: for a layer of dim channels.
+        share_start: λ before training.
+
+    Parts: those of CachedAttention; self_attention is the given one, with its weights.
+    """
+
+    def __init__(self, attention: nn.Module, dim: int, num_heads: int, cache: Cache, share_start: float) -> None:
+        def make(channels: int, branch: str) -> nn.Module:
+            if branch == "self":
+                return attention
+            return MultiHeadAttention(channels, num_heads, projection="separate")
+
+        super().__init__(
+            dim, num_heads, cache, share_start=share_start, positional_convolution=False, attention=make
+        )
+
+    def forward(self, x: Tensor, *arguments: Any, **named: Any) -> Any:
+        """As the given attention, with the memory; in training, this is one step of the cache.
+
+        Args:
+            x: (B, L, D).
+            arguments: what else the given attention takes.
+            named: the same, by name.
+        """
+        made = self.self_attention(x, *arguments, **named)
+        own = made[0] if isinstance(made, tuple) else made
+        mixed = self._with_memory(x, own, Layout())
+        return (mixed, *made[1:]) if isinstance(made, tuple) else mixed
+
+
+def attention_size(module: nn.Module) -> tuple[int, int] | None:
+    """Channels and heads of an attention of timm, Transformers or this package, by the names of its parts."""
+    heads = getattr(module, "num_heads", getattr(module, "num_attention_heads", None))
+    ends = getattr(module, "proj", getattr(module, "o_proj", None))
+    starts = any(hasattr(module, name) for name in ("qkv", "q", "q_proj"))
+    if isinstance(heads, int) and isinstance(ends, nn.Linear) and starts:
+        return ends.out_features, heads
+    return None
+
+
+def add_cache(
+    model: nn.Module,
+    length: int,
+    *,
+    kind: Literal["grc", "fifo"] = "grc",
+    ratio: float = 0.5,
+    share_start: float = -4.0,
+    cache: Callable[[int], Cache] | None = None,
+    only: str = "*",
+    example: Any = None,
+) -> CachesAdded:
+    """Gives the attentions of a model a cache, in place: Cached Transformers, arXiv 2312.12742.
+
+    Weights stay. The untrained caches change the output a little, since λ starts low: σ(−4) is 0.018. Train the model.
+
+    Args:
+        model: such as a ViT, Swin or PVT v2 of timm, or a ViT of Transformers.
+        length: tokens of each cache.
+        kind: "grc" gated recurrent cache, "fifo" first in, first out.
+        ratio: channels of the memory, as a part of the layer's.
+        share_start: λ before training.
+        cache: makes the cache of a layer from its channels, in place of length, kind and ratio.
+        only: a pattern of names, such as "blocks.*"; other attentions are not looked at.
+        example: an input of the model, a tensor or a tuple of several, for the change of the output.
+
+    Returns:
+        The names of the attentions with and without a cache, the latter with the reason, and the change of the output.
+
+    Raises:
+        ValueError: an option is out of its range, or no attention got a cache.
+    """
+    if kind not in ("grc", "fifo"):
+        raise ValueError(f'add_cache: kind: "{kind}" is not one of "grc", "fifo"')
+    cache_width(ratio, 1_000_000)
+    make = cache or (lambda dim: (GatedRecurrentCache if kind == "grc" else FifoCache)(dim, length, ratio=ratio))
+    before = _output(model, example)
+    result, done = CachesAdded([], {}, None), list[str]()
+    for name, module in list(model.named_modules()):
+        if any(name.startswith(f"{outer}.") for outer in done) or not fnmatch.fnmatchcase(name, only):
+            continue
+        has_cache = isinstance(module, CachedAttention) or (
+            isinstance(module, MultiHeadAttention) and module.cache is not None
+        )
+        if not has_cache and not type(module).__name__.endswith("Attention"):
+            continue
+        size, reason = attention_size(module), None
+        if has_cache:
+            reason = "it has a cache already"
+        elif not name:
+            reason = "it is the model itself, which cannot be replaced in place"
+        elif size is None:
+            if any(attention_size(part) for part in module.modules() if part is not module):
+                continue  # the attention lies inside
+            reason = f"a {type(module).__name__} has none of the forms that are known"
+        done.append(name)
+        if reason is None and size is not None:
+            reason = _put_beside(model, name, module, size, make, share_start)
+        if reason is None:
+            result.added.append(name)
+        else:
+            result.left[name] = reason
+    if not result.added:
+        left = "; ".join(f"{name or 'the model'}: {reason}" for name, reason in result.left.items()) or "none there"
+        raise ValueError(f'add_cache: no attention whose name matches "{only}" can have a cache ({left})')
+    return result._replace(change=_change(before, _output(model, example)))
+
+
+def _put_beside(
+    model: nn.Module,
+    name: str,
+    module: nn.Module,
+    size: tuple[int, int],
+    make: Callable[[int], Cache],
+    share_start: float,
+) -> str | None:
+    """Puts a cache next to an attention. Returns why that cannot be."""
+    dim, heads = size
+    try:
+        made = CacheBeside(module, dim, heads, make(dim), share_start)
+    except ValueError as error:
+        return str(error)
+    weight = next(module.parameters())
+    made.memory_attention.to(weight.device, weight.dtype)
+    assert made.cache is not None
+    made.cache.to(weight.device, weight.dtype)
+    made.share.data = made.share.data.to(weight.device, weight.dtype)
+    parent, _, child = name.rpartition(".")
+    setattr(model.get_submodule(parent), child, made.train(module.training))
+    return None
+
+
+def _output(model: nn.Module, example: Any) -> Tensor | None:
+    """The first tensor that the model makes of an example in evaluation, without a change of its mode."""
+    if example is None:
+        return None
+    modes = {module: module.training for module in model.modules()}
+    model.eval()
+    with torch.no_grad():
+        made = model(*example) if isinstance(example, tuple) else model(example)
+    for module, mode in modes.items():
+        module.training = mode
+    while not isinstance(made, Tensor):
+        made = made[0]
+    return made
+
+
+def _change(before: Tensor | None, after: Tensor | None) -> float | None:
+    if before is None or after is None:
+        return None
+    return float((after - before).norm() / before.norm().clamp_min(1e-30))
