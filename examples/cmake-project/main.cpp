@@ -1,4 +1,4 @@
-// One training step of a self-attention layer that remembers: a gated recurrent cache beside 49 tokens of 64 channels.
+// One training step of a self-attention layer with a memory: a gated recurrent cache, for 49 tokens of 64 channels.
 #include <cachet/cachet.h>
 #include <torch/optim/adamw.h>
 

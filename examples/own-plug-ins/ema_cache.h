@@ -49,7 +49,7 @@ class EmaCache : public cachet::nn::Cloneable<EmaCache, cachet::nn::Cache> {
   cachet::nn::RegisteredTensor tokens_;
 };
 
-// It does not say how it is exported, so that `export` names it and refuses. It could say Export::traced: see
+// The record has no `.exports`, so `export` names the cache and refuses. It could have Export::traced, as in
 // scale_norm.h.
 inline constinit const cachet::nn::CacheKind<EmaCacheOptions> EmaCacheOptions::kKind{
     .name = "ema",

@@ -10,10 +10,10 @@ _ops = torch.ops.cachet
 
 
 class Suppressed(NamedTuple):
-    """What nms returns. The boxes that stay are boxes[order[kept]].
+    """What nms returns. The selected boxes are `boxes[order[kept]]`.
 
     Attributes:
-        order: (n) int64, the boxes by falling score; equal scores keep their order.
+        order: (n) int64, the boxes by falling score; equal scores retain their order.
         kept: (n) bool, of the boxes in that order. Sizes do not depend on the boxes, so that a program can be traced.
     """
 
