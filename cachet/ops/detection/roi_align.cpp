@@ -145,7 +145,7 @@ Tensor roi_align_composite(const Tensor& map, const Tensor& boxes, int64_t heigh
   Tensor out = at::zeros({count * height * width, channels}, map.options().dtype(sums));
   for_each_read(boxes.detach(), map.sizes(), height, width, scale, sampling,
                 [&](const Tensor& indices, const Tensor& weights) {
-                  out.addcmul_(cells.index_select(0, indices).to(sums), weights.to(sums));
+                  out = out.addcmul(cells.index_select(0, indices).to(sums), weights.to(sums));
                 });
   return out.to(map.scalar_type()).view({count, height, width, channels}).permute({0, 3, 1, 2});
 }
@@ -260,6 +260,7 @@ struct RoiAlignBackward : torch::autograd::Function<RoiAlignBackward> {
 Tensor roi_align_autograd(const Tensor& map, const Tensor& boxes, int64_t height, int64_t width, double scale,
                           int64_t sampling) {
   check_roi_align(map, boxes, height, width, scale, sampling);
+  if (in_function_transform()) return roi_align_composite(map, boxes, height, width, scale, sampling);
   return RoiAlign::apply(map, boxes, height, width, scale, sampling);
 }
 

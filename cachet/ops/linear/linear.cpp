@@ -98,7 +98,8 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
 };
 
 Tensor linear_autograd(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
-  return has_faster_product(x) ? LinearFunction::apply(x, weight, bias) : at::linear(x, weight, bias);
+  return has_faster_product(x) && !in_function_transform() ? LinearFunction::apply(x, weight, bias)
+                                                           : at::linear(x, weight, bias);
 }
 
 // --- linear and GELU -------------------------------------------------------------------------------------------------

@@ -7,9 +7,19 @@
 #include <tuple>
 
 #include "cachet/ops/support/batch_reducer_holder.h"
+#include "cachet/ops/support/fused.h"
 #include "cachet/ops/support/optional_tensor.h"
 
 namespace cachet::ops {
+
+/// Throws c10::Error inside a transform of torch.func: a training step writes a state, which such a transform cannot
+/// repeat or map.
+inline void check_no_transform(const char* op) {
+  TORCH_CHECK(
+      !in_function_transform(), op,
+      ": a training step writes its state, so it does not run inside transforms of torch.func; scale_shift, its "
+      "form at inference, does");
+}
 
 /// What an autograd context keeps besides tensors, by name.
 using SavedNumbers = decltype(torch::autograd::AutogradContext::saved_data);

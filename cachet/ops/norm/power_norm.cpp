@@ -166,6 +166,7 @@ struct PowerNorm {
 };
 
 PowerNormForward power_norm_autograd(const PowerNormCall& call) {
+  check_no_transform("power_norm");
   const auto out = apply_norm<PowerNorm>(call, nullptr);
   return {out[0], out[1]};
 }

@@ -279,6 +279,7 @@ struct UnifiedNorm {
 };
 
 UnifiedNormForward unified_norm_autograd(const UnifiedNormCall& call) {
+  check_no_transform("unified_norm");
   const auto out = apply_norm<UnifiedNorm>(call, nullptr);
   return {out[0], out[1], out[2]};
 }

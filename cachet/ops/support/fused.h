@@ -20,8 +20,13 @@ enum class FusedOn { none, cpu, cuda };
 
 /// Where the fused kernel of the operator cachet::<op> runs for a tensor. Kernels read float32 and bfloat16. Each
 /// operator that asks has a kernel for the CPU; on CUDA it has one if it registered a form for it (Operator::cuda).
-/// Without `op` no form for CUDA counts: the form for the CPU asks so. Under composite_only() no kernel runs.
+/// Without `op` no form for CUDA counts: the form for the CPU asks so. Under composite_only() and for an autograd form
+/// in_function_transform() no kernel runs.
 FusedOn fused_on(const at::Tensor& x, std::string_view op = {});
+
+/// Whether the autograd form of an operator runs inside a transform of torch.func (grad, vjp, jvp, vmap over them).
+/// Such a transform composes derivatives, which an autograd function of C++ hides from it.
+bool in_function_transform();
 
 /// Operator::cuda calls this for the operator cachet::<op>, while the program starts.
 void remember_cuda_form(std::string_view op);

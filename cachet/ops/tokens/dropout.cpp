@@ -1,6 +1,7 @@
 #include "cachet/ops/tokens/dropout.h"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/EmptyTensor.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/dropout.h>
 #include <ATen/ops/empty.h>
@@ -33,14 +34,21 @@ kernels::DropoutMask mask_of(double p, int64_t seed) {
   return {static_cast<uint64_t>(seed), static_cast<uint32_t>(std::max(words, 1.0) - 1)};
 }
 
+// Allocated without the dispatcher: inside a transform of torch.func a tensor of the dispatcher has no memory to write
+// to.
+Tensor kept_elements(const Tensor& x, double p, int64_t seed) {
+  const Tensor kept = at::detail::empty_cpu(x.sizes(), at::kBool);
+  parallel(x.numel(), 1, [&](int64_t from, int64_t to) {
+    kernels::kept_by_dropout(mask_of(p, seed), from, to - from, mutable_data<bool>(kept) + from);
+  });
+  return kept;
+}
+
 // The mask is made on the CPU, in the order of the tensor's elements, and brought to its device.
 Tensor dropout_composite(const Tensor& x, double p, int64_t seed) {
   check_dropout(x, p);
   if (p == 1) return at::zeros_like(x);
-  const Tensor kept = at::empty(x.sizes(), at::kBool);
-  parallel(x.numel(), 1, [&](int64_t from, int64_t to) {
-    kernels::kept_by_dropout(mask_of(p, seed), from, to - from, mutable_data<bool>(kept) + from);
-  });
+  const Tensor kept = kept_elements(x, p, seed);
   return x.contiguous().masked_fill(kept.logical_not().to(x.device()), 0) * (1 / (1 - p));
 }
 
@@ -84,7 +92,9 @@ struct Dropout : torch::autograd::Function<Dropout> {
   }
 };
 
-Tensor dropout_autograd(const Tensor& x, double p, int64_t seed) { return Dropout::apply(x, p, seed); }
+Tensor dropout_autograd(const Tensor& x, double p, int64_t seed) {
+  return in_function_transform() ? dropout_composite(x, p, seed) : Dropout::apply(x, p, seed);
+}
 
 int64_t drawn_seed() {
   at::Generator generator = at::detail::getDefaultCPUGenerator();

@@ -30,7 +30,8 @@ void check_permute_tokens(const Tensor& x, const Tensor& index, const Tensor& in
 
 Tensor permute_tokens_composite(const Tensor& x, const Tensor& index, const Tensor& inverse) {
   check_permute_tokens(x, index, inverse);
-  if (x.size(1) == 0) return at::empty({x.size(0), index.size(0), x.size(2)}, x.options()).zero_();
+  if (is_size(x.sym_size(1), 0))
+    return at::empty_symint({x.sym_size(0), index.sym_size(0), x.sym_size(2)}, x.options()).zero_();
   return at::index_select(x, 1, index.clamp_min(0)).masked_fill_((index < 0).unsqueeze(1), 0);
 }
 
@@ -83,7 +84,8 @@ struct PermuteTokens : torch::autograd::Function<PermuteTokens> {
 };
 
 Tensor permute_tokens_autograd(const Tensor& x, const Tensor& index, const Tensor& inverse) {
-  return PermuteTokens::apply(x, index, inverse);
+  return in_function_transform() ? permute_tokens_composite(x, index, inverse)
+                                 : PermuteTokens::apply(x, index, inverse);
 }
 
 }  // namespace
