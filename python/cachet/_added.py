@@ -8,7 +8,15 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from cachet.nn import Cache, CachedAttention, FifoCache, GatedRecurrentCache, Layout, MultiHeadAttention
+from cachet.nn import (
+    Cache,
+    CachedAttention,
+    FifoCache,
+    GatedRecurrentCache,
+    KernelAttention,
+    Layout,
+    MultiHeadAttention,
+)
 from cachet.nn._caches import cache_width
 
 
@@ -117,7 +125,8 @@ def add_cache(
         has_cache = isinstance(module, CachedAttention) or (
             isinstance(module, MultiHeadAttention) and module.cache is not None
         )
-        if not has_cache and not type(module).__name__.endswith("Attention"):
+        known = isinstance(module, CachedAttention | MultiHeadAttention) or type(module).__name__.endswith("Attention")
+        if not known or isinstance(module, KernelAttention):
             continue
         size, reason = attention_size(module), None
         if has_cache:
