@@ -72,6 +72,7 @@ int export_weights(const ExportArguments& arguments) {
   const std::string names(io::to_string(source));
   const io::TensorMap tensors = tasks::export_weights(saved, source);
   io::write_safetensors(output, tensors, weights_metadata(saved.plan.name, saved.source));
+  if (const auto note = tasks::note_on_names(saved, source, tensors)) std::cerr << *note << '\n';
   if (arguments.json) {
     std::vector<std::string> written;
     for (const auto& [name, tensor] : tensors) written.push_back(name);

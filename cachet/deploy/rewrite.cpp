@@ -34,7 +34,7 @@ const char* left_of(Outcome outcome) {
     case Outcome::gone:
       return "";
     case Outcome::core:
-      return "its statistics, without weights";
+      return "the normalisation, without its weights";
     case Outcome::scale_shift:
       return "one affine map";
     case Outcome::stays:

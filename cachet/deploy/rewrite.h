@@ -22,7 +22,7 @@ struct RewrittenPart {
   Kind kind = Kind::norm;
   std::string path;          // in the model: "blocks.3.norm1"
   bool gone = true;          // whether nothing of it is left to compute
-  std::string left{};        // what is: "its statistics, without weights", "one affine map", "all of it"
+  std::string left{};        // what is: "the normalisation, without its weights", "one affine map", "all of it"
   std::string reason{};      // why
   analysis::Work removed{};  // where it was counted; below 0 where the rest does more instead
 };

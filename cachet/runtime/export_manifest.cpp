@@ -231,7 +231,9 @@ void check_form(const Json& parsed, const Reader& json, int64_t version) {
     return;
   }
   const bool is_oriented = json.has("image") && json["image"].has("orientation");
-  if (is_oriented != (version == kOrientedVersion)) json["version"].fail("does not fit the keys of image");
+  if (is_oriented == (version == kOrientedVersion)) return;
+  json["version"].fail(is_oriented ? "is 1, which image.orientation does not have"
+                                   : "is 2, and image.orientation is missing, which each export of version 2 has");
 }
 
 }  // namespace

@@ -119,6 +119,19 @@ class Classes(command.FolderTest):
             self.assertEqual(self.top1(export, "--data", "kept"), 1)
             self.assertIn("no class 'amber'", self.refused("eval", export, "--data", "images", cwd=self.folder, code=1))
 
+    def test_a_manifest_and_a_recipe_with_other_names_are_refused(self):
+        self.cachet("export", "run", "-o", "out", "--engine", "torch")
+        manifest = self.folder / "out/export.json"
+        # As version 0.1.0 wrote it, without a digest.
+        forged = json.loads(manifest.read_text())
+        forged.update(version=1, source=forged["source"]["made_of"])
+        del forged["digest"], forged["image"]["resize_in"]
+        manifest.write_text(json.dumps(forged))
+        self.assertEqual(self.predicted("out", "images/val/red/0.png"), ["red"])
+        manifest.write_text(json.dumps({**forged, "classes": ["blue", "red", "green"]}))
+        said = self.refused("predict", "out", "images/val/red/0.png", cwd=self.folder, code=1)
+        self.assertIn("export.json and recipe.toml have different names of classes", said)
+
     def test_of_an_old_export_are_its_manifests(self):
         self.take_old("export", "old")
         shutil.copytree(self.folder / "images", self.folder / "kept")

@@ -424,7 +424,7 @@ class Detection(command.CommandTest):
         self.cachet("predict", "narrow", "shapes/images/val/000001.png")
         blind = self.json_of("export", "run", "-o", "blind", "--engine", "torch", "--set", 'data.root="nowhere"', "--json",
                              cwd=self.folder)
-        self.assertIn(" boxes on 16 made-up images, none of them real", blind["compared_on"])
+        self.assertIn(" boxes on 16 random images, none of them real", blind["compared_on"])
         for engine in ("openvino", "onnx"):
             said = self.refused("export", "run", "-o", "graph", "--engine", engine, cwd=self.folder, code=1)
             self.assertIn("is no graph", said)

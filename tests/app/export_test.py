@@ -209,7 +209,7 @@ class Export(RunTest):
             for command_word in ("predict", "eval"):
                 self.assertIn("there is no folder", self.refused(command_word, model, "--data", "nowhere", cwd=self.folder, code=1))
         report = self.json_of("export", "run", "-o", "blind", "--engine", "torch", "--data", "nowhere", "--json", cwd=self.folder)
-        self.assertEqual(report["compared_on"], "256 made-up inputs, none of them real")
+        self.assertEqual(report["compared_on"], "256 random inputs, none of them real")
 
     def test_lengths_and_models_are_those_of_the_export(self):
         write_reviews(self.folder / "reviews")
@@ -236,10 +236,36 @@ class Export(RunTest):
                     said = predict(*limit, "--set", "model.max_length=200")
                     self.assertEqual((said.returncode, said.stdout), (1, ""), said.stderr)
                     self.assertIn("leave model.* out of --set", said.stderr)
-                    self.assertEqual(predict(*limit).returncode, 1)
+                    said = predict(*limit)
+                    self.assertEqual(said.returncode, 1)
+                    self.assertIn("set data.max_length to 64 or less", said.stderr)
+                    self.assertNotIn("model.max_length", said.stderr)
                     self.assertIn("leave model.* out", predict("--set", "model={max_length=200}").stderr)
                     self.assertIn("leave data.class_names out", predict("--set", 'data.class_names=["a", "b"]').stderr)
-        self.cachet("export", "texts", "-o", "free", "--engine", "torch", "--set", "model.dropout=0.5")
+        self.cachet("export", "texts", "-o", "free", "--engine", "torch", "--set", "model.dropout=0.5", "--set", "data.max_length=32")
+        self.assertIn("max_length = 32", (self.folder / "free/recipe.toml").read_text().split("[model]")[0])
+
+    def test_data_of_the_comparison_are_not_part_of_it(self):
+        write_png(self.folder / "0.png", 8, 8, pixels(0))
+        shutil.copytree(self.folder / "images", self.folder / "others")
+        images = self.folder / "others/t10k-images-idx3-ubyte"
+        images.write_bytes(images.read_bytes()[:16] + bytes(value // 4 for value in images.read_bytes()[16:]))
+        compared = ("--data", "others", "--set", "data={limit=3, subset_seed=5}", "--set", "train.batch_size=2")
+        for engine in engines():
+            with self.subTest(engine):
+                own = self.json_of("export", "run", "-o", f"{engine}-own", "--engine", engine, "--json", cwd=self.folder)
+                other = self.json_of("export", "run", "-o", f"{engine}-other", "--engine", engine, *compared, "--json", cwd=self.folder)
+                self.assertEqual((own["compared_on"], other["compared_on"]), ("33 test images", "3 test images"))
+                for name in ("export.json", "recipe.toml"):
+                    one, two = ((self.folder / f"{engine}-{which}" / name).read_text() for which in ("own", "other"))
+                    self.assertEqual(one, two)
+                expected = self.cachet("predict", f"{engine}-own", "0.png", "--logits").stdout
+                for words in ((), ("--set", "data.limit=3"), compared):
+                    self.assertEqual(self.cachet("predict", f"{engine}-other", "0.png", "--logits", *words).stdout, expected, words)
+        self.cachet("export", "run", "-o", "changed", "--engine", "torch", "--set", "model.dropout=0.5", "--set", "data.limit=3")
+        recipe = (self.folder / "changed/recipe.toml").read_text()
+        self.assertIn("dropout = 0.5", recipe)
+        self.assertNotIn("limit = 3", recipe)
 
     def test_it_is_written_as_a_whole_or_not_at_all(self):
         said = self.cachet("export", "run", "-o", "deployed", "--engine", "torch").stdout

@@ -390,6 +390,15 @@ class Models(ImportTest):
         self.assertIn("--names cachet", self.refused("export", "plain", "--names", "swin", "-o", "x.safetensors", cwd=self.folder,
                                                      code=1))
         self.assertIn("did you mean", self.refused("export", "plain", "--nams", "swin", "-o", "x", cwd=self.folder))
+        self.imported("plain.pth", "elu", "--set", "model.attention.kind=elu")
+        for model, part in (("plain", ""), ("elu", "does not compute an attention function other than softmax")):
+            said = self.succeed("export", model, "--names", "cachet", "-o", "z.safetensors", "--overwrite", cwd=self.folder).stderr
+            self.assertIn("`cachet import` takes the file for timm's unless you give --from cachet", said)
+            self.assertEqual("does not compute" in said, bool(part))
+            self.assertIn(part, said)
+            for words, names in (([], "timm"), (["--from", "cachet"], "cachet")):
+                report = self.imported("z.safetensors", "back", "--overwrite", *words)
+                self.assertEqual(report["names"], names)
         report = self.json_of("export", "plain", "-o", "y.safetensors", "--json", cwd=self.folder)
         self.assertEqual((report["model"], report["names"], len(report["tensors"])), (MODEL, "timm", 20))
 

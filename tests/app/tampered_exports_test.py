@@ -133,7 +133,10 @@ class Tampered(runs.RunTest):
             content = json.loads(json.dumps(whole))
             change(content)
             manifest.write_text(json.dumps(content))
-            self.assertIn("export the model again", self.refused("predict", "old", "0.png", cwd=self.folder, code=1))
+            said = self.refused("predict", "old", "0.png", cwd=self.folder, code=1)
+            self.assertIn("export the model again", said)
+            if content["version"] == 2:
+                self.assertIn("version: is 2, and image.orientation is missing", said)
 
 
 if __name__ == "__main__":

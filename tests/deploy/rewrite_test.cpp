@@ -151,8 +151,8 @@ TEST(RewriteReport, SaysWhatWentAndWhatStayedAndWhy) {
 
   model = trained(vit, {"norm.kind=layer"});
   EXPECT_EQ(report_lines(rewrite(*model)),
-            (std::vector<std::string>{
-                "5 norms; left of each: its statistics, without weights (it looks at its input): norm, …"}));
+            (std::vector<std::string>{"5 norms; left of each: the normalisation, without its weights (it computes "
+                                      "statistics of its input): norm, …"}));
   // The first swin's windows fit the map, the second one's reach beyond it: both keep what would fill such places.
   for (const SmallModel& small : small_models()) {
     if (small.name != "swin_tiny_patch4_window7_224") continue;

@@ -15,6 +15,9 @@ void take_class_names(const runtime::ExportManifest& manifest, int64_t classes, 
   if (static_cast<int64_t>(manifest.classes.size()) != classes)
     throw io::Error(std::string(runtime::kExportManifest) + ": names " + std::to_string(manifest.classes.size()) +
                     " classes, but the model has " + std::to_string(classes) + "; export the model again");
+  if (!names.empty() && names != manifest.classes)
+    throw io::Error(std::string(runtime::kExportManifest) + " and " + runtime::kExportRecipe +
+                    " have different names of classes: one of the files was changed; export the model again");
   if (names.empty() && !data::are_numbers(manifest.classes)) names = manifest.classes;
 }
 

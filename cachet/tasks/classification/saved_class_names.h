@@ -14,7 +14,8 @@ namespace cachet::tasks {
 SavedFiles keep_class_names(const std::vector<std::string>& names);
 
 /// Sets `names` to the names of an export's classes if it is empty, as in exports of runs without names. Numbers alone
-/// are not names. Throws io::Error where the manifest has another number of names than the model has classes.
+/// are not names. Throws io::Error where the manifest has another number of names than the model has classes, or
+/// other names than `names`.
 void take_class_names(const runtime::ExportManifest& manifest, int64_t classes, std::vector<std::string>& names);
 
 }  // namespace cachet::tasks

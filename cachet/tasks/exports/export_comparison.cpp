@@ -214,7 +214,7 @@ ExportCheck compare_export(const ExportSource& source, const ExportOptions& opti
   const auto absent = found.plan.task->absent_data();
   const bool real = !absent;
   if (absent && options.check_all)
-    throw io::Error(*absent + "; without --check the export is compared on made-up inputs");
+    throw io::Error(*absent + "; without --check the export is compared on random inputs");
   if (dynamic_cast<const TakesRewrittenModel*>(found.plan.task.get()) != nullptr) {
     compare_rewritten(found, open_to_evaluate(folder, source.settings_of_export()), real, options.check_all, sides,
                       check);
@@ -228,7 +228,7 @@ ExportCheck compare_export(const ExportSource& source, const ExportOptions& opti
   if (!real) {
     const std::vector<ClassifierInputs> samples = synthetic_samples(model.model(), kSamples);
     check.equality = deploy::equality_of(model.answer(samples), exported.answer(samples), check.tolerance.answers);
-    check.samples = std::to_string(kSamples) + " made-up inputs, none of them real";
+    check.samples = std::to_string(kSamples) + " random inputs, none of them real";
     compare_sent(model, exported, samples, check);
     return check;
   }

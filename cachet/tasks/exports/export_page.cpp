@@ -60,7 +60,7 @@ report::Table speed_and_files(const ExportReport& report) {
   };
   add("the model in float32", speed.model_milliseconds, report.model_bytes);
   add("the export", speed.export_milliseconds, report.bytes);
-  table.note = to_text(speed) + ". Made-up samples on the CPU that wrote this page, both in turns, " +
+  table.note = to_text(speed) + ". Random samples on the CPU that wrote this page, both in turns, " +
                std::to_string(speed.pairs) + (speed.pairs == 1 ? " time." : " times.");
   return table;
 }

@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 
 #include <array>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -24,6 +25,27 @@ std::shared_ptr<models::Model> rewritten_model(const std::filesystem::path& weig
   const std::shared_ptr<models::Model> model = built_as_exported(plan);
   io::load_state_dict(*model, io::read_safetensors(weights).tensors, {.conversion = io::LoadPolicy::Conversion::kNone});
   return model;
+}
+
+// Patterns of keys.
+constexpr std::array<std::string_view, 5> kFixed{"model.*", "data.class_names", "data.normalization.*", "data.resize.*",
+                                                 "data.orientation"};
+constexpr std::array<std::string_view, 16> kPreparing{
+    "data.category_ids",   "data.channels",          "data.classes",     "data.empty_texts",   "data.max_length",
+    "data.normalize",      "data.shared_vocabulary", "data.stored_size", "data.strict_images", "data.subword_model",
+    "data.tokens",         "data.too_long",          "data.transform.*", "data.vocabulary",    "data.vocabulary_file",
+    "data.vocabulary_hash"};
+constexpr std::array<std::string_view, 1> kDeciding{"task.*"}, kOfOneEvaluation{"task.evaluation.limit"};
+
+/// The first of the patterns that the key of a value ("key=value") has.
+std::optional<std::string_view> pattern_of(std::string_view value, std::span<const std::string_view> patterns) {
+  for (const std::string_view pattern : patterns) {
+    const bool is_table = pattern.ends_with('*');
+    const std::string_view name = pattern.substr(0, pattern.size() - (is_table ? 1 : 0));
+    const bool has = value.starts_with(name) && (is_table || value.size() == name.size() || value[name.size()] == '=');
+    if (has) return pattern;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -72,16 +94,19 @@ std::shared_ptr<models::Model> built_as_exported(const models::ModelPlan& plan) 
 }
 
 std::optional<std::string> fixed_key(const std::string& setting) {
-  constexpr std::array<std::string_view, 5> kFixed{"model.*", "data.class_names", "data.normalization.*",
-                                                   "data.resize.*", "data.orientation"};
-  for (const std::string& key : config::assignments_of(config::parse_assignment(setting)))
-    for (const std::string_view fixed : kFixed) {
-      const bool is_table = fixed.ends_with('*');
-      const std::string_view name = fixed.substr(0, fixed.size() - (is_table ? 1 : 0));
-      const bool is_key = key.starts_with(name) && (is_table || key.size() == name.size() || key[name.size()] == '=');
-      if (is_key) return std::string(fixed);
-    }
+  for (const std::string& value : config::assignments_of(config::parse_assignment(setting)))
+    if (const auto fixed = pattern_of(value, kFixed)) return std::string(*fixed);
   return std::nullopt;
+}
+
+std::vector<std::string> settings_to_keep(const std::vector<std::string>& settings) {
+  std::vector<std::string> kept;
+  for (const std::string& setting : settings)
+    for (std::string& value : config::assignments_of(config::parse_assignment(setting))) {
+      const bool decides = pattern_of(value, kDeciding) && !pattern_of(value, kOfOneEvaluation);
+      if (decides || pattern_of(value, kFixed) || pattern_of(value, kPreparing)) kept.push_back(std::move(value));
+    }
+  return kept;
 }
 
 }  // namespace cachet::tasks

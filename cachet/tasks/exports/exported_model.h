@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cachet/models/model_plan.h"
 #include "cachet/runtime/export_manifest.h"
@@ -42,5 +43,9 @@ std::shared_ptr<models::Model> built_as_exported(const models::ModelPlan& plan);
 /// The first key of a setting ("key=value", also of a table) that the answers of an export depend on, as a pattern:
 /// "model.*", "data.class_names"; nothing if there is none. An export has these values itself, and they stay.
 std::optional<std::string> fixed_key(const std::string& setting);
+
+/// Of these settings, those that an export keeps, one for each value: what the model is, what becomes of a sample that
+/// is given, and how the task decides. The others choose the data of one command, and how they are computed.
+std::vector<std::string> settings_to_keep(const std::vector<std::string>& settings);
 
 }  // namespace cachet::tasks

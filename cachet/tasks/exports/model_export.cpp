@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "cachet/config/toml_text.h"
 #include "cachet/deploy/classifier_inputs.h"
 #include "cachet/deploy/model_writers.h"
 #include "cachet/deploy/portable_model.h"
@@ -174,13 +175,23 @@ std::string clauses(const std::vector<std::string>& all) {
   return text;
 }
 
+// The model, with what the run does not know itself (such as the names of its classes) of the data that are named.
+SavedRun open_exported(const ExportSource& source, const RecipePlan& asked) {
+  std::vector<std::string> settings = settings_to_keep(source.settings);
+  if (!asked.task->absent_data())
+    for (const DataPlace& place : asked.task->data())
+      settings.push_back("data.root=" + config::toml_text(place.root.string()));
+  return open_saved_run(source.path, settings);
+}
+
 // Writes what the folder computes with, compares it with the model, and times both.
 void write_compared(const ExportSource& source, const ExportOptions& options, const SavedRun& saved, Task& task,
                     const fs::path& folder, ExportReport& report, const ExportProgress& progress) {
   write_model(saved, task, source, folder, report, progress);
   const bool casts =
       dynamic_cast<ClassificationTask*>(&task) == nullptr && options.precision == runtime::Precision::bfloat16;
-  io::write_new_file(folder / runtime::kExportRecipe, exported_recipe(saved, casts));
+  const SavedRun own = open_saved_run(source.path, settings_to_keep(source.settings));
+  io::write_new_file(folder / runtime::kExportRecipe, exported_recipe(own, casts));
   for (const auto& [name, bytes] : saved.plan.task->files_to_keep().files) io::write_new_file(folder / name, bytes);
   // Twice: the page says what the comparison found, which reads the folder.
   add_files(report, folder);
@@ -231,17 +242,19 @@ ExportReport export_model(const ExportSource& source, const ExportOptions& optio
                           const ExportProgress& progress) {
   check_export_options(options);
   const ToldOnce once;  // the run and its export are opened several times, of the same data
-  const SavedRun saved = open_saved_run(source.path, source.settings);
-  const std::string made_of = export_source(saved);
-  const auto absent = saved.plan.task->absent_data();
+  const SavedRun asked = open_saved_run(source.path, source.settings);
+  const std::string made_of = export_source(asked);
+  const auto absent = asked.plan.task->absent_data();
   if (absent && options.precision == runtime::Precision::int8)
     throw io::Error("int8 needs samples of the training data, to see which numbers the model meets: " + *absent);
+  const SavedRun saved = open_exported(source, asked.plan);
   const auto task = load(saved, Splits::given);
   require_exportable(*task, options.engine);
 
   io::NewFolder folder(target, io::NewFolder::Taken::replaced);
   ExportReport report;
-  if (absent) report.notes.push_back("made-up inputs stand in for the data: " + *absent);
+  if (absent)
+    report.notes.push_back("the export is compared on random inputs, because the data are absent: " + *absent);
   if (auto note = untrained_note(saved.run)) report.notes.push_back(*std::move(note));
   report.manifest.engine = options.engine;
   report.manifest.precision = options.precision;

@@ -41,7 +41,7 @@ ExportTolerance export_tolerance(runtime::Precision precision);
 
 /// How far what an export computes lies from what its model does.
 struct ExportCheck {
-  std::string samples;  // "256 test images", "256 made-up inputs, none of them real"
+  std::string samples;  // "256 test images", "256 random inputs, none of them real"
   ExportTolerance tolerance;
   deploy::Equality equality;
   std::string sent_inputs;                     // "19 single inputs and small batches and 6 image files", of classifiers

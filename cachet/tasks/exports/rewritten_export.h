@@ -31,7 +31,7 @@ class ExportsRewrittenModel {
   virtual std::string why_no_graph() const = 0;
 };
 
-/// What was compared of samples, in words: "64 beginnings of " gives "64 beginnings of test tokens", or "… made-up
+/// What was compared of samples, in words: "64 beginnings of " gives "64 beginnings of test tokens", or "… random
 /// tokens, none of them real".
 std::string compared_samples(const std::string& what, const train::SampleWords& words, bool real);
 

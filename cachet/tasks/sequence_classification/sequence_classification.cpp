@@ -136,10 +136,12 @@ SequenceClassification::SequenceClassification(const SequenceClassificationPlan&
                                                const train::TrainOptions& training, Splits splits)
     : ClassificationTask(plan.profile()), options_(plan.options()), training_options_(training), splits_(splits) {
   const SequenceClassificationOptions& options = options_;
+  const bool trains = splits == Splits::both || splits == Splits::synthetic;
+  const std::string most = std::to_string(options.model.sequence.max_length);
   if (options.dataset.max_length > options.model.sequence.max_length)
     throw std::invalid_argument("data.max_length is " + std::to_string(options.dataset.max_length) +
-                                ", model.max_length " + std::to_string(options.model.sequence.max_length) +
-                                "; leave model.max_length out");
+                                ", and the model takes at most " + most + " tokens; set data.max_length to " + most +
+                                " or less" + (trains ? ", or leave model.max_length out" : ""));
   data::SequenceDatasetOptions evaluated = options.dataset;
   evaluated.limit = options.evaluation_limit.value_or(evaluated.limit);
   held_out_ = open(splits == Splits::calibration ? data::SequenceSplit::train : options_.held_out, evaluated);
@@ -152,7 +154,7 @@ SequenceClassification::SequenceClassification(const SequenceClassificationPlan&
   // Predictions are written, and gone on with, in the order of the data.
   held_out_loader_.emplace(loader(held_out_, once, /*bucket_batches=*/0));
   by_length_loader_.emplace(loader(held_out_, once, options.loader.bucket_batches));
-  if (splits == Splits::both || splits == Splits::synthetic) {
+  if (trains) {
     training_ = open(data::SequenceSplit::train, options.dataset);
     training_loader_.emplace(loader(training_,
                                     data::EqualBatchOptions{training.shared_batch(), true, true, training.seed},

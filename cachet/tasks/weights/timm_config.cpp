@@ -73,8 +73,9 @@ Preprocessing TimmConfig::preprocessing(Preprocessing defaults, int64_t channels
   if (mean) defaults.normalization = normalization_options({*mean, *deviation}, channels);
   if (const auto fraction = numbers("crop_pct", 0.1, 1)) defaults.resize.crop_fraction = fraction->front();
   if (const auto mode = word("crop_mode"); mode && *mode != "center")
-    fail("crop_mode", "is " + io::in_quotes(*mode) +
-                          ", which is not supported: images keep their proportions and the center is cropped");
+    throw io::Error(file_ + ": " + table_ + "crop_mode is " + io::in_quotes(*mode) +
+                    ", and only 'center' is supported: an image keeps its proportions, and its center is cropped. If " +
+                    "you write 'center' in the file, images that are not square get other results than in timm");
   if (const auto filter = word("interpolation")) {
     const auto* known = std::ranges::find(data::kInterpolations, *filter, &config::Choice<data::Interpolation>::word);
     if (known == data::kInterpolations.end())

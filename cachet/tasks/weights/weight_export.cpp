@@ -121,6 +121,17 @@ io::TensorMap export_weights(const SavedModel& saved, io::NameSource source) {
   return tensors;
 }
 
+std::optional<std::string> note_on_names(const SavedModel& saved, io::NameSource source, const io::TensorMap& written) {
+  const io::NameSource recognized = io::recognize_names(written);
+  if (source != io::NameSource::cachet || recognized == source) return std::nullopt;
+  const std::string other(io::to_string(recognized));
+  std::string note = "Cachet's names of this model are those of " + other +
+                     ", too: `cachet import` takes the file for " + other + "'s unless you give --from cachet";
+  if (const auto part = not_computed_by(recognized, *analysis::build_on_meta(saved.plan)))
+    note += ", and " + other + "'s code may load it but does not compute " + *part;
+  return note;
+}
+
 io::NameSource usual_names(const models::ModelPlan& plan) {
   const bool looks_at_images = plan.input.kind == models::input_of(models::ImageShape()).kind;
   if (!looks_at_images || not_computed_by(io::NameSource::timm, *analysis::build_on_meta(plan)))

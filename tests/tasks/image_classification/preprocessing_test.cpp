@@ -155,6 +155,15 @@ TEST_F(TimmConfig, OfOtherProgramsIsPassedOver) {
   }
 }
 
+TEST_F(TimmConfig, WithAnotherCropModeIsToldWhatToDo) {
+  const std::string message =
+      test::thrown_message<io::Error>([&] { read(R"({"pretrained_cfg": {"crop_mode": "squash"}})"); });
+  EXPECT_NE(message.find("crop_mode is 'squash', and only 'center' is supported"), std::string::npos) << message;
+  EXPECT_NE(message.find("If you write 'center' in the file, images that are not square get other results"),
+            std::string::npos)
+      << message;
+}
+
 TEST_F(TimmConfig, ThatSaysSomethingElseIsRefusedByItsKey) {
   for (const auto& [key, bad] :
        std::vector<std::pair<std::string, std::string>>{{"mean", R"("mean": [0.5, 0.5], "std": [1, 1, 1])"},

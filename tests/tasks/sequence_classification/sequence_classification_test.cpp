@@ -295,6 +295,10 @@ TEST_F(SequenceClassificationTest, ModelAndDataMustAgree) {
   EXPECT_NE(refused({"model.vocabulary=5"}).find("leave model.vocabulary out"), std::string::npos);
   EXPECT_NE(refused({"model.pairs=true"}).find("leave model.pairs out"), std::string::npos);
   EXPECT_NE(refused({"model.max_length=8"}).find("leave model.max_length out"), std::string::npos);
+  const std::string given =
+      test::thrown_message<std::invalid_argument>([&] { plan({"model.max_length=8"}).build(Splits::given); });
+  EXPECT_NE(given.find("set data.max_length to 8 or less"), std::string::npos) << given;
+  EXPECT_EQ(given.find("model.max_length"), std::string::npos) << given;
   EXPECT_NE(refused({"train.batch_size=100"}).find("64 training sequences"), std::string::npos);
   const std::string kind = test::thrown_message<config::Error>([&] { plan({"model.name=vit_tiny_patch16_224"}); });
   EXPECT_NE(kind.find("is no sequence classifier"), std::string::npos) << kind;
