@@ -54,7 +54,7 @@ class CheckedSession : public Session {
                                std::to_string(inputs.size()));
     for (size_t i = 0; i < inputs.size(); ++i) {
       check_input(inputs_[i], inputs[i]);
-      if (inputs[i].shape[0] != inputs[0].shape[0]) refuse(inputs_[i], "has another batch than the first input");
+      if (inputs[i].shape[0] != inputs[0].shape[0]) refuse(inputs_[i], "has another batch size than the first input");
       // The padding of the ids before it.
       if (i > 0 && inputs[i].element == Element::boolean && inputs[i].shape != inputs[i - 1].shape)
         refuse(inputs_[i], "has another shape than '" + inputs_[i - 1].name + "'");

@@ -98,7 +98,7 @@ class Reader {
     return value;
   }
   std::vector<Reader> list(size_t most) const {
-    if (!json_.is_array() || json_.size() > most) fail("is no list, or a longer one than there can be");
+    if (!json_.is_array() || json_.size() > most) fail("is no list of at most " + std::to_string(most) + " entries");
     std::vector<Reader> parts;
     for (size_t i = 0; i < json_.size(); ++i)
       parts.emplace_back(json_[i], name_, place_ + "[" + std::to_string(i) + "]");
@@ -138,14 +138,14 @@ ImagePreparation read_image(const Reader& json, int64_t version) {
   json.require_keys_among(keys);
   ImagePreparation image;
   image.channels = json["channels"].integer(1, 3);
-  if (image.channels == 2) json["channels"].fail("is neither 1, grey, nor 3, colours");
+  if (image.channels == 2) json["channels"].fail("is neither 1 (grey) nor 3 (colour)");
   image.height = json["height"].integer(1, 65536);
   image.width = json["width"].integer(1, 65536);
   image.first_height = json["first_height"].integer(0, 65536);
   image.first_width = json["first_width"].integer(0, 65536);
   image.middle = json["middle"].yes_or_no();
   if ((image.first_height == 0) != (image.first_width == 0) || (image.first_height == 0 && !image.middle))
-    json.fail("says half of how images become one size");
+    json.fail("needs first_height and first_width: both or neither, and both if middle is false");
   image.crop_fraction = json["crop_fraction"].number();
   if (image.crop_fraction < 0.1 || image.crop_fraction > 1) json["crop_fraction"].fail("is not from 0.1 to 1");
   // Cropping the middle, an image is first made so much larger.
@@ -155,7 +155,7 @@ ImagePreparation read_image(const Reader& json, int64_t version) {
   };
   if (std::max(pixels(image.height, image.width) * side * side, pixels(image.first_height, image.first_width)) >
       static_cast<double>(io::kMaxImagePixels))
-    json.fail("makes images of more pixels than there can be");
+    json.fail("resizes images to more than " + std::to_string(io::kMaxImagePixels) + " pixels");
   image.filter = json["interpolation"].word(kFilters);
   if (version >= kResizeVersion && json["resize_in"].text() != resize_numbers(image))
     json["resize_in"].fail("does not fit middle: it has to be " + io::in_quotes(resize_numbers(image)));
@@ -164,7 +164,7 @@ ImagePreparation read_image(const Reader& json, int64_t version) {
   for (const Reader& value : json["std"].list(3)) image.deviation.push_back(value.number());
   const auto channels = static_cast<size_t>(image.channels);
   if (image.mean.size() != channels || image.deviation.size() != channels)
-    json.fail("has a mean and a deviation for other channels than the image's");
+    json.fail("has another number of channels than mean or std has values");
   for (const double value : image.deviation)
     if (value <= 0) json["std"].fail("must be above 0");
   return image;
@@ -184,7 +184,8 @@ ExportedInput read_input(const Reader& json, int64_t version) {
   for (const auto& [key, limit] : {std::pair("longest", &input.longest), {"vocabulary", &input.vocabulary}})
     if (json.has(key)) *limit = json[key].integer(1, kMaxSize);
   for (const Reader& size : json["shape"].list(kMaxDimensions)) input.shape.push_back(size.integer(-1, kMaxSize));
-  if (input.shape.size() < 2 || input.shape[0] != -1) json["shape"].fail("has no free batch in front");
+  if (input.shape.size() < 2 || input.shape[0] != -1)
+    json["shape"].fail("must have two or more sizes, the first of them -1 (the batch)");
   return input;
 }
 
@@ -335,7 +336,7 @@ ExportManifest parse_export_manifest(const std::string& text, const std::string&
     manifest.image = read_image(json["image"], version);
     const ImagePreparation& image = *manifest.image;
     if (manifest.inputs.front().shape != std::vector<int64_t>{-1, image.channels, image.height, image.width})
-      json["image"].fail("is not what the model takes");
+      json["image"].fail("has other sizes than the first input of the model");
   }
   manifest.files = json["files"].texts();
   for (const auto& [file, digest] : manifest.files)

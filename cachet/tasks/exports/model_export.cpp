@@ -214,15 +214,14 @@ const char* to_string(ExportPart part) { return part == ExportPart::calibration 
 void check_export_options(const ExportOptions& options) {
   using runtime::Precision;
   if (options.precision == Precision::int8 && options.engine != EngineKind::openvino)
-    throw std::invalid_argument("int8 is for the engine openvino: no other that is here would multiply in 8 bits");
+    throw std::invalid_argument("int8 is for the engine openvino: the other engines do not multiply in 8 bits");
   if (options.precision != Precision::float32 && options.engine == EngineKind::onnx)
     throw std::invalid_argument(
-        "an ONNX file holds float32, and whoever runs it chooses in which numbers; leave the "
-        "precision out");
+        "an ONNX file holds float32, and the program that runs it chooses the precision; leave --precision out");
   if (options.engine == EngineKind::onnx && runtime::openvino_version().empty())
     throw std::invalid_argument(
-        "an ONNX file is held to its model by OpenVINO, and this Cachet was built without it; "
-        "tools/setup --openvino brings it, then build again");
+        "an ONNX file is compared with its model by OpenVINO, and this Cachet was built without it; "
+        "run tools/setup --openvino, then build again");
 }
 
 std::vector<std::string> ExportSource::settings_of_export() const {
