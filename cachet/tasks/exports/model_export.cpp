@@ -162,8 +162,9 @@ void write_model(const SavedRun& saved, Task& task, const ExportSource& source, 
 
 // The precision of a session is no matter of automatic casts any more. A rewritten model has no session, and is cast
 // by whoever runs it.
-std::string exported_recipe(const SavedRun& saved, bool casts) {
+std::string exported_recipe(const SavedRun& saved, const std::vector<std::string>& settings, bool casts) {
   config::Document recipe = config::Document::from_text(saved.recipe, "the recipe of " + saved.run.string());
+  for (const std::string& setting : settings) recipe.set(setting);
   recipe.set(casts ? "train.precision=bf16" : "train.precision=fp32");
   read_recipe(recipe, data::DataRoot::optional);
   return recipe.resolved_toml(/*with_origins=*/false);
@@ -188,11 +189,15 @@ SavedRun open_exported(const ExportSource& source, const RecipePlan& asked) {
 void write_compared(const ExportSource& source, const ExportOptions& options, const SavedRun& saved, Task& task,
                     const fs::path& folder, ExportReport& report, const ExportProgress& progress) {
   write_model(saved, task, source, folder, report, progress);
-  const bool casts =
-      dynamic_cast<ClassificationTask*>(&task) == nullptr && options.precision == runtime::Precision::bfloat16;
   const SavedRun own = open_saved_run(source.path, settings_to_keep(source.settings));
-  io::write_new_file(folder / runtime::kExportRecipe, exported_recipe(own, casts));
-  for (const auto& [name, bytes] : saved.plan.task->files_to_keep().files) io::write_new_file(folder / name, bytes);
+  const SavedFiles keep = saved.plan.task->files_to_keep();
+  // The manifest has the names of a classifier's classes, and its engine has the precision. Of other tasks the recipe
+  // has both.
+  const bool is_classifier = dynamic_cast<ClassificationTask*>(&task) != nullptr;
+  const bool casts = !is_classifier && options.precision == runtime::Precision::bfloat16;
+  io::write_new_file(folder / runtime::kExportRecipe,
+                     exported_recipe(own, is_classifier ? std::vector<std::string>() : keep.settings, casts));
+  for (const auto& [name, bytes] : keep.files) io::write_new_file(folder / name, bytes);
   // Twice: the page says what the comparison found, which reads the folder.
   add_files(report, folder);
   io::write_new_file(folder / runtime::kExportManifest, to_json(report.manifest));
