@@ -65,7 +65,7 @@ BenchArguments for_export(const std::string& name, const BenchArguments& argumen
   result.precisions = {precision == runtime::Precision::float32 ? "fp32" : std::string(to_string(precision))};
   if (!arguments.precisions.empty() && arguments.precisions != result.precisions)
     throw UsageError(name + " is an export in " + result.precisions.front() +
-                     ", and so it is timed; leave --precision out");
+                     ", and is timed in this precision; leave --precision out");
   return result;
 }
 

@@ -165,7 +165,7 @@ int export_folder(const ExportArguments& arguments) {
   const fs::path output = arguments.output.path;
   if (output.has_extension() && !fs::is_directory(output))
     throw UsageError(output.string() +
-                     ": -o is a folder whose name has no ending, or a folder that exists, or for the " +
+                     ": -o names a folder without an ending (with --engine onnx it holds model.onnx), or for the " +
                      "weights alone a file that ends in " + kWeightsSuffix);
   if (!arguments.names.empty())
     throw UsageError(std::string("--names is of weights alone (-o FILE") + kWeightsSuffix + ")");

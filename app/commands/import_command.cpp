@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <memory>
+#include <system_error>
 
 #include "app/arguments/model_argument.h"
 #include "app/arguments/number_option.h"
@@ -11,6 +13,8 @@
 #include "cachet/io/digests/sha256.h"
 #include "cachet/io/files/read_file.h"
 #include "cachet/io/tensors/state_dict.h"
+#include "cachet/report/program_name.h"
+#include "cachet/runtime/export_manifest.h"
 #include "cachet/tasks/image_classification/preprocessing.h"
 #include "cachet/tasks/weights/model_folder.h"
 #include "cachet/tasks/weights/model_recipe.h"
@@ -37,7 +41,7 @@ struct Imported {
 
 Imported read_imported(const ModelArgument& model, const tasks::Preprocessing& defaults) {
   Imported imported;
-  set_model(model, tasks::has_model_folder, "is no model that others have names for, and those alone can be imported",
+  set_model(model, tasks::has_model_folder, "cannot be imported: no other code has names for its weights",
             imported.recipe);
   imported.read = tasks::read_model_recipe(imported.recipe, defaults);
   imported.recipe.finish();
@@ -57,7 +61,19 @@ std::vector<std::string> untrained_tensors(const tasks::WeightImportReport& repo
   return names;
 }
 
+/// Refuses folders, and the weights of an export, which were rewritten.
+void require_weights_file(const std::filesystem::path& file) {
+  const std::string remedy =
+      "`" + report::program_name() + " export RUN -o FILE.safetensors` writes the weights of a run or a model";
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error))
+    throw UsageError(file.string() + " is a folder, and import takes a file of weights; " + remedy);
+  if (runtime::is_export(file.parent_path()))
+    throw UsageError(file.string() + " is of an export, which has rewritten weights; " + remedy);
+}
+
 int run_import(const ImportArguments& arguments) {
+  require_weights_file(arguments.file);
   const tasks::ModelRecipe first = read_imported(arguments.model, {}).read;
   const models::ModelPlan& plan = first.plan;
   const std::string digest = file_digest(arguments.file);

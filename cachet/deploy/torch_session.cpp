@@ -3,7 +3,11 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
+#include <c10/util/accumulate.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -14,10 +18,13 @@
 namespace cachet::deploy {
 namespace {
 
-/// Without a mask attention computes the same, and less: a mask that hides nothing is left out, as a run has none then.
-at::Tensor without_empty_mask(const at::Tensor& tensor) {
-  const bool hides_nothing = tensor.scalar_type() == at::kBool && !tensor.any().item<bool>();
-  return hides_nothing ? at::Tensor() : tensor;
+/// Whether an input is a mask that hides nothing. Without it attention computes the same, and less: a run has none
+/// then.
+bool is_empty_mask(const runtime::Input& input) {
+  if (input.element != runtime::Element::boolean) return false;
+  const auto count = static_cast<size_t>(c10::multiply_integers(input.shape));
+  const std::span hidden(static_cast<const uint8_t*>(input.data), count);
+  return std::ranges::all_of(hidden, [](uint8_t byte) { return byte == 0; });
 }
 
 class TorchSession : public runtime::Session {
@@ -37,8 +44,12 @@ class TorchSession : public runtime::Session {
     const c10::InferenceMode inference;
     std::vector<at::Tensor> tensors;
     for (const runtime::Input& input : inputs) {
+      if (is_empty_mask(input)) {
+        tensors.emplace_back();
+        continue;
+      }
       const at::Tensor tensor = at::from_blob(const_cast<void*>(input.data), input.shape, dtype_of(input.element));
-      tensors.push_back(tensor.is_floating_point() ? tensor.to(dtype_) : without_empty_mask(tensor));
+      tensors.push_back(tensor.is_floating_point() ? tensor.to(dtype_) : tensor);
     }
     const at::Tensor scores = scores_of(tensors);
     const float* first = scores.const_data_ptr<float>();

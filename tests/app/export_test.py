@@ -283,7 +283,8 @@ class Export(RunTest):
         self.cachet("export", "other", "-o", "deployed", "--engine", "torch", "--overwrite")
         self.assertNotEqual((self.folder / "deployed/export.json").read_bytes(), before)
         self.assertEqual([path.name for path in self.folder.glob(".*")], [])
-        self.refused("export", "run", "-o", "model.onnx", cwd=self.folder)
+        said = self.refused("export", "run", "-o", "model.onnx", cwd=self.folder)
+        self.assertIn("-o names a folder without an ending", said)
         (self.folder / "deployed/answers.jsonl").write_text("mine")
         self.assertIn("holds something else", self.refused("export", "other", "-o", "deployed", "--overwrite", cwd=self.folder))
         self.assertEqual((self.folder / "deployed/answers.jsonl").read_text(), "mine")
@@ -330,6 +331,13 @@ class Export(RunTest):
     def test_what_an_export_cannot(self):
         self.cachet("export", "run", "-o", "deployed", "--engine", "torch")
         self.assertIn("not trained", self.refused("bench", "deployed", "--mode", "train", cwd=self.folder))
+        self.assertIn("is timed in this precision", self.refused("bench", "deployed", "--precision", "bf16", cwd=self.folder))
+        said = self.refused("import", "deployed/model.safetensors", "--model", "vit_tiny_patch16_224", "-o", "x", cwd=self.folder)
+        self.assertIn("is of an export, which has rewritten weights", said)
+        said = self.refused("import", "run", "--model", "vit_tiny_patch16_224", "-o", "x", cwd=self.folder)
+        self.assertIn("run is a folder, and import takes a file of weights", said)
+        said = self.refused("export", "run", "-o", "x", "--engine", "torch", "--check", "--data", "nowhere", cwd=self.folder, code=1)
+        self.assertIn("--check needs the evaluation data", said)
         self.assertIn("leave --set out",
                       self.refused("bench", "deployed", "--set", "model.depth=2", cwd=self.folder))
         self.refused("export", "run", "-o", "x", "--engine", "abacus", cwd=self.folder)

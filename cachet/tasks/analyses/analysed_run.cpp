@@ -69,7 +69,7 @@ AnalysedRun::AnalysedRun(std::string name, const std::filesystem::path& path, co
       saved_(open_saved_run(path, settings)) {
   if (saved_.exported)
     throw io::Error(path.string() +
-                    " is an export, inside which nothing can be seen; name the run or the model that it was made of");
+                    " is an export, whose layers cannot be analysed; name the run or the model that it was made of");
   digest_ = weights_digest(saved_) + '\0' + saved_.what_answers_depend_on;
   for (const train::HeldCheckpoint& checkpoint : saved_checkpoints())
     digest_ += '\0' + digest_of_checkpoint(checkpoint.folder);

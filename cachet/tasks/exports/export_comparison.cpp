@@ -214,7 +214,8 @@ ExportCheck compare_export(const ExportSource& source, const ExportOptions& opti
   const auto absent = found.plan.task->absent_data();
   const bool real = !absent;
   if (absent && options.check_all)
-    throw io::Error(*absent + "; without --check the export is compared on random inputs");
+    throw io::Error("--check needs the evaluation data; without it the export is compared on random inputs: " +
+                    *absent);
   if (dynamic_cast<const TakesRewrittenModel*>(found.plan.task.get()) != nullptr) {
     compare_rewritten(found, open_to_evaluate(folder, source.settings_of_export()), real, options.check_all, sides,
                       check);
