@@ -1,0 +1,29 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "cachet/hub/download.h"
+#include "cachet/hub/remote_name.h"
+#include "cachet/hub/settings.h"
+
+namespace cachet::hub {
+
+/// Weights on this machine.
+struct FetchedWeights {
+  std::filesystem::path file;  // of timm's repositories with config.json next to it
+  std::string origin;          // "hf:timm/vit_tiny_patch16_224.augreg_in21k_ft_in1k@COMMIT/model.safetensors"
+};
+
+/// Downloads weights, if the cache does not have them, and returns where they lie. `name`: hf:OWNER/NAME, with
+/// @REVISION and /FILE if asked for, or an https address, which may end with #sha256=DIGITS.
+///
+/// Of a repository without /FILE: model.safetensors, else its index with all parts, else the only safetensors file,
+/// else pytorch_model.bin, else the only file .bin, .pth or .pt. A branch or tag is looked up at each call. If the hub
+/// cannot be reached, the cache's last commit serves, and a note reports it. A file of another address is downloaded
+/// once.
+///
+/// Throws io::Error: everything that can go wrong, with what to do.
+FetchedWeights fetch_weights(const std::string& name, const HubSettings& settings, const DownloadOptions& options = {});
+
+}  // namespace cachet::hub

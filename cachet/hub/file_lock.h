@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+
+namespace cachet::hub {
+
+/// A lock file that one process has at a time (flock(2), as the hub's own client locks). If the file system does not
+/// support locks, no process is kept out.
+class FileLock {
+ public:
+  /// Makes the file, and the folders above it, if they do not exist, and waits until no other process has the lock.
+  /// `waiting` is called once, if another process has it. Throws io::Error if the file cannot be made.
+  explicit FileLock(const std::filesystem::path& path, const std::function<void()>& waiting = {});
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+  ~FileLock();  // releases the lock; the file stays
+
+ private:
+  int file_;
+};
+
+}  // namespace cachet::hub

@@ -1,0 +1,17 @@
+#include "cachet/hub/folders.h"
+
+#include <system_error>
+
+#include "cachet/io/error.h"
+
+namespace cachet::hub {
+
+void make_folders(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    throw io::Error(folder.string() + ": cannot be made (" + error.message() +
+                    "); name another folder for downloads (HF_HOME, XDG_CACHE_HOME)");
+}
+
+}  // namespace cachet::hub

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <filesystem>
+
+namespace cachet::hub {
+
+/// Makes a folder of the cache and those above it, if they do not exist. Throws io::Error, which names the folder.
+void make_folders(const std::filesystem::path& folder);
+
+}  // namespace cachet::hub

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cachet/hub/web_address.h"
+#include "cachet/io/error.h"
+
+namespace cachet::hub {
+
+/// A server that could not be reached, or a connection that ended too early. Another try may succeed.
+class ConnectionError : public io::Error {
+ public:
+  using io::Error::Error;
+};
+
+/// What a server answered, without the body.
+struct Answer {
+  int status = 0;
+  WebAddress address;                          // that answered
+  std::map<std::string, std::string> headers;  // names in lower case
+
+  std::string header(const std::string& name) const;  // "" if there is none
+  std::optional<uint64_t> length() const;             // Content-Length
+  /// The whole size that Content-Range names, if the part begins at `start`.
+  std::optional<uint64_t> size_of_range_from(uint64_t start) const;
+};
+
+struct Request {
+  WebAddress address;
+  bool only_headers = false;           // HEAD
+  std::vector<std::string> headers{};  // "Range: bytes=100-"
+  std::string token{};                 // sent as a bearer token to the origin of `address` only; "" = none
+  bool until_linked = false;           // the hub's answer that names a file elsewhere (X-Linked-ETag) is the last one
+};
+
+/// Receives the body of an answer of status 2xx in pieces.
+using ReceivePiece = std::function<void(const Answer& answer, std::span<const std::byte> piece)>;
+
+/// Whether this build has libcurl.
+bool can_download();
+
+/// Sends a request and follows redirects. The token goes to the first origin alone: after a redirect to another one, it
+/// is not sent any more, also not to the first one. Proxies are those of libcurl's variables (https_proxy, all_proxy,
+/// no_proxy); a request to this machine uses none. Certificates are those of SSL_CERT_FILE and SSL_CERT_DIR, else the
+/// system's. Throws ConnectionError, and io::Error if this build has no libcurl, if the server's certificate is not
+/// accepted, and for a redirect that redirected() refuses or the eleventh one. What `receive` throws is passed on.
+Answer send(Request request, const ReceivePiece& receive = {});
+
+/// The lines "Name: value" of headers as Answer::headers holds them. A line of a new status empties them.
+void add_header_line(std::string_view line, Answer& answer);
+
+}  // namespace cachet::hub

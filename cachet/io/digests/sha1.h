@@ -1,0 +1,31 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace cachet::io {
+
+/// The SHA-1 of bytes that come in pieces (FIPS 180-4). Git names files by this digest. SHA-1 does not protect against
+/// an attacker who chooses the content: use it only to compare a file with a digest of Git.
+class Sha1 {
+ public:
+  using Digest = std::array<uint8_t, 20>;
+
+  void update(std::span<const std::byte> bytes);
+  /// Ends the message. The object starts a new message.
+  Digest finish();
+
+ private:
+  void add_block(const uint8_t* block);
+
+  std::array<uint32_t, 5> state_{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
+  std::array<uint8_t, 64> block_{};  // bytes of a block that is not full yet
+  uint64_t length_ = 0;              // bytes so far
+};
+
+std::string hex(const Sha1::Digest& digest);  // 40 lower-case digits
+
+}  // namespace cachet::io
