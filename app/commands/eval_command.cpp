@@ -47,7 +47,7 @@ struct Evaluated {
   int64_t samples = 0;
 };
 
-/// A row for each metric, with its standard error: "  top1          0.8623 ± 0.0083".
+/// A row for each metric, with its standard error: "  top1          86.23 ± 0.83 %".
 void print_metrics(const std::string& checkpoint, const train::Metrics& metrics, const std::string& samples,
                    const Evaluated& evaluated) {
   constexpr size_t kMinWidth = 13;
@@ -62,13 +62,9 @@ void print_metrics(const std::string& checkpoint, const train::Metrics& metrics,
   std::cout << checkpoint << ", " << samples << '\n';
   for (const auto& [name, value] : metrics) {
     if (is_error(name)) continue;
-    const bool share = report::description_of(evaluated.metrics, name).share;
-    std::cout << "  " << name << std::string(width + 1 - name.size(), ' ') << report::format_number(value, 5)
-              << report::uncertainty_text(
-                     value, error_of(name), share ? evaluated.samples : 0,
-                     [](double number) { return report::format_number(number, 2); },
-                     [](double number) { return report::format_number(number, 5); })
-              << '\n';
+    const report::MetricDescription metric = report::description_of(evaluated.metrics, name);
+    std::cout << "  " << name << std::string(width + 1 - name.size(), ' ')
+              << report::measured_text(metric, value, error_of(name), metric.share ? evaluated.samples : 0) << '\n';
   }
 }
 
@@ -120,7 +116,7 @@ int eval_text(const EvalArguments& arguments) {
   print_metrics(arguments.text, metrics_of_text(all),
                 std::to_string(all.tokens) + " tokens, " + std::to_string(all.coded.unknown) + " of them unknown, by " +
                     saved.checkpoint.string(),
-                {});
+                {task->profile().metrics, all.tokens});
   return kDone;
 }
 

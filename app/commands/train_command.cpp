@@ -1,4 +1,3 @@
-#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -14,7 +13,6 @@
 #include "app/training/training_run.h"
 #include "cachet/nn/base/synced_module.h"
 #include "cachet/report/format.h"
-#include "cachet/report/uncertainty.h"
 #include "cachet/train/data_parallel/joint_training.h"
 #include "cachet/train/data_parallel/part_counts.h"
 #include "cachet/train/machine/device.h"
@@ -35,25 +33,13 @@ train::RunFolder make_run_folder(const TrainArguments& arguments, const Training
   return train::RunFolder::create(run.path, written_recipe(job.recipe), recipe.document, command_words(), recipe.files);
 }
 
-/// ", top-1 86.2 % ± 0.8 %": what the run was to reach, and its standard error where it has one.
-std::string deciding_text(const train::RunDescription& run, const train::Metrics& metrics) {
-  const report::MetricDescription* metric = report::deciding(run.metrics);
-  const auto value = metric ? metrics.find(metric->name) : std::nullopt;
-  if (!value) return "";
-  if (std::isnan(*value)) return ", " + metric->title + " not measured";
-  const auto error = metrics.find(metric->name + std::string(report::kErrorSuffix));
-  const auto text = [&](double number) { return report::format_value(*metric, number); };
-  return ", " + metric->title + " " + text(*value) +
-         report::uncertainty_text(*value, error, run.samples_of(*metric), text);
-}
-
 int say_outcome(const train::Outcome& outcome, const train::RunFolder& folder) {
   const int code = outcome.exit_code();
   if (code == kFailed) throw std::runtime_error(outcome.message);
   if (!outcome.message.empty()) std::cerr << outcome.message << '\n';
   if (code != kDone) return code;
   std::cout << "step " << outcome.step << ", " << report::format_duration(outcome.seconds);
-  if (folder.description()) std::cout << deciding_text(*folder.description(), outcome.metrics);
+  if (!outcome.result.empty()) std::cout << ", " << outcome.result;
   std::cout << '\n' << folder.report().string() << '\n';
   return code;
 }

@@ -62,6 +62,16 @@ std::string format_count(double count) {
   return sign + (prefix == 0 ? format_number(value, 3) : three_digits(value)) + prefixes[prefix];
 }
 
+std::string format_short_count(double count) {
+  if (!std::isfinite(count)) return csv_number(count);
+  const std::string sign = count < 0 ? "-" : "";
+  double value = std::abs(count);
+  static constexpr std::array<const char*, 5> prefixes = {"", "k", "M", "G", "T"};
+  size_t prefix = 0;
+  while (value >= 999.5 && prefix + 1 < prefixes.size()) value /= 1000, ++prefix;
+  return sign + without_trailing_zeros(format_fixed(value, value < 9.95 ? 1 : 0)) + prefixes[prefix];
+}
+
 std::string format_bytes(int64_t bytes) {
   double value = std::abs(static_cast<double>(bytes));
   static constexpr std::array<const char*, 7> units = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};

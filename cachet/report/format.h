@@ -9,6 +9,9 @@ namespace cachet::report {
 /// Three significant digits and a decimal prefix: 950, 3.00 M, 22.1 M, 1.86 G.
 std::string format_count(double count);
 
+/// The same without a space and with two significant digits, for narrow lines: 950, 2.8k, 28k, 280k, 1.2M.
+std::string format_short_count(double count);
+
 /// Binary prefixes: 512 B, 4.7 GiB.
 std::string format_bytes(int64_t bytes);
 

@@ -33,6 +33,7 @@ struct MetricDescription {
   bool constant = false;   // the same at each evaluation, something to compare with: no curve is drawn of it
   bool condition = false;  // what is measured, not how well: runs that differ in it are not ranked against each other
   bool share = false;      // of the evaluated samples, such as those that are right (report/uncertainty.h)
+  bool headline = false;   // whether the line of an evaluation has it, next to the one that decides
 
   bool operator==(const MetricDescription&) const = default;
 };

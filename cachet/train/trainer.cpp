@@ -18,6 +18,7 @@
 #include "cachet/train/runs/data_notes.h"
 #include "cachet/train/runs/deciding_metric.h"
 #include "cachet/train/runs/evaluation_details.h"
+#include "cachet/train/runs/evaluation_line.h"
 #include "cachet/train/runs/event_log.h"
 #include "cachet/train/runs/resume_command.h"
 #include "cachet/train/runs/run_folder.h"
@@ -91,6 +92,7 @@ class Trainer::Loop {
     end(outcome.ending, outcome.message);
     outcome.step = live_.state.step;
     outcome.metrics = evaluation_;
+    outcome.result = evaluation_result(run_, evaluation_, best_evaluation());
     outcome.seconds = live_.state.seconds;
     return outcome;
   }
@@ -204,6 +206,7 @@ class Trainer::Loop {
                       ", batch " + std::to_string(state.batch + 1) + "): " + error.what());
     }
     const double seconds = meter_.end_step(result);
+    since_evaluation_.add(result, seconds);
     time_left_.add_step(seconds, result.samples);
     live_.state.running_seconds += seconds;
     live_.state.seconds = seconds_so_far();
@@ -236,9 +239,13 @@ class Trainer::Loop {
   }
 
   /// Before the evaluation and the checkpoint that may be due at this step.
-  double seconds_left() const {
-    const double left = time_left_.seconds(
-        work_left(options_.train, live_.steps_per_epoch(), total_steps(), live_.state.step), task_.evaluation_size());
+  double seconds_left() const { return seconds_left(/*from=*/live_.state.step); }
+
+  /// The same with what is due at step `from` and later.
+  double seconds_left(int64_t from) const {
+    WorkLeft work = work_left(options_.train, live_.steps_per_epoch(), total_steps(), from);
+    work.steps = total_steps() - live_.state.step;
+    const double left = time_left_.seconds(work, task_.evaluation_size());
     const double most = options_.train.max_hours * 3600;
     return most > 0 ? std::clamp(most - live_.state.seconds, 0.0, left) : left;
   }
@@ -294,10 +301,41 @@ class Trainer::Loop {
     events_->sync();
     mark();
     remove_unfinished_evaluation();
+    tell_evaluation();
     tell_notes();
     write_summary(folder_.summary(), history_);
     write_status({});
     write_report({});
+  }
+
+  /// One line of its results, for the user and the log.
+  void tell_evaluation() {
+    EvaluationReport report{.place = place_of(live_.state.step), .places = place_of(total_steps()).number};
+    report.training = means(since_evaluation_.sums);
+    report.evaluation = evaluation_;
+    report.best = best_evaluation();
+    if (since_evaluation_.seconds > 0) {
+      report.samples_per_second = static_cast<double>(since_evaluation_.samples) / since_evaluation_.seconds;
+      report.tokens_per_second = static_cast<double>(since_evaluation_.tokens) / since_evaluation_.seconds;
+    }
+    if (live_.state.step < total_steps()) report.seconds_left = seconds_left(/*from=*/live_.state.step + 1);
+    since_evaluation_ = {};
+    const std::vector<report::LineField> fields = evaluation_fields(run_, report);
+    log_.note(report::fitted_line(fields));
+    if (progress_ != nullptr) progress_->conclude(fields);
+  }
+
+  /// In epochs, if the run and its evaluations end with epochs.
+  RunPlace place_of(int64_t step) const {
+    const int64_t epoch = live_.steps_per_epoch();
+    if (total_steps() % epoch != 0 || options_.train.evaluate_every.steps(epoch) % epoch != 0) return {false, step};
+    return {true, live_.epoch_of(step)};
+  }
+
+  std::optional<BestEvaluation> best_evaluation() const {
+    const TrainState& state = live_.state;
+    if (!state.best) return std::nullopt;
+    return BestEvaluation{*state.best, place_of(state.best_step), state.evaluations_since_best == 0};
   }
 
   void remove_unfinished_evaluation() {
@@ -311,13 +349,14 @@ class Trainer::Loop {
 
   void show_evaluation(int64_t done, int64_t total) {
     if (interruption_.requested()) throw EvaluationLeft{};
-    show_passes("eval", done, total);
+    show_passes("eval", done, total, /*concluded=*/true);
   }
 
-  void show_passes(const char* phase, int64_t done, int64_t total) {
+  void show_passes(const char* phase, int64_t done, int64_t total, bool concluded = false) {
     if (progress_ == nullptr) return;
     report::ProgressState state;
     state.phase = phase;
+    state.is_concluded = concluded;
     state.epoch = live_.epoch_of(live_.state.step);
     state.epochs = live_.epoch_of(total_steps());
     state.step = done;
@@ -497,6 +536,20 @@ class Trainer::Loop {
   std::optional<TensorBoardLog> tensorboard_;
   StepMeter meter_;
   TimeLeft time_left_;
+  /// What was trained since the last evaluation.
+  struct TrainedPart {
+    std::vector<MetricSum> sums;
+    int64_t samples = 0, tokens = 0;
+    double seconds = 0;
+
+    void add(const StepSummary& step, double step_seconds) {
+      add_sums(sums, step.sums);
+      samples += step.samples;
+      tokens += step.tokens;
+      seconds += step_seconds;
+    }
+  };
+  TrainedPart since_evaluation_;
   Interruption interruption_;
   Metrics evaluation_;
   struct SavedCheckpoint {

@@ -22,6 +22,7 @@ struct Outcome {
   std::string message;  // for not_finite and failed: a line or two for the user
   int64_t step = 0;
   Metrics metrics;     // of the last evaluation
+  std::string result;  // of the last and of the best: "test top-1 81.23 ± 0.91 % (best 82.04 % in epoch 2)"; or empty
   double seconds = 0;  // that the run took so far, over all its parts, evaluations included
 
   int exit_code() const;  // 0; 1 for not_finite; 130 for interrupted

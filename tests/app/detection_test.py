@@ -150,6 +150,9 @@ class Detection(command.CommandTest):
                          self.json_of("eval", "run", "--json", cwd=self.folder)["metrics"])
 
     def test_the_table_has_the_numbers_of_boxes_and_masks(self):
+        self.assertRegex((self.folder / "run/log.txt").read_text(),
+                         r"Z (epoch|step) [0-9/]+  loss [0-9.]+  \|  validation box AP [0-9.]+ ± [0-9.]+ "
+                         r"\(best .*\)  mask AP [0-9.]+ ± [0-9.]+  [0-9.]+ images/s")
         lines = self.cachet("eval", "run").stdout.splitlines()
         self.assertIn(f"{VALIDATION} validation images", lines[0])
         self.assertEqual([lines[1], lines[14]], ["IoU metric: bbox", "IoU metric: segm"])

@@ -25,6 +25,10 @@ class Texts(SequenceTest):
         write_reviews(self.folder / "aclImdb")
         self.train("lra_text", "run")
 
+    def test_an_evaluation_leaves_a_line(self):
+        self.assertRegex((self.folder / "run/log.txt").read_text(),
+                         r"Z step 2/2  loss [0-9.]+  train [0-9.]+ %  \|  (validation|test) [0-9.]+ .*\(best so far\)  [0-9.]+k? tokens/s\n")
+
     def test_own_texts_are_classified_without_the_data(self):
         tested = self.predict("run")
         self.assertEqual(len(tested), 10)

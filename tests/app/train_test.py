@@ -16,13 +16,40 @@ class Train(RunTest):
     def test_leaves_a_run_and_says_where(self):
         done = self.train("run")
         self.assertIn(f"training in run, data in {self.folder.resolve() / 'images'}", done.stderr)
-        self.assertRegex(done.stdout, r"step 36, [0-9.]+ m?s, top-1 [0-9.]+ % (± [0-9.]+ %|\([0-9.]+ % to [0-9.]+ %\))\n")
+        self.assertRegex(done.stdout, r"step 36, [0-9.]+ m?s, test top-1 [0-9.]+ (± [0-9.]+ %|% \([0-9.]+ % to [0-9.]+ %\)) "
+                                      r"\((the best|best [0-9.]+ % in epoch [12])\)\n")
         self.assertEqual(done.stdout.splitlines()[-1], "run/report.html")
         for name in ("recipe.toml", "resolved.toml", "command.txt", "environment.json", "log.txt", "metrics.jsonl",
                      "summary.csv", "report.html"):
             self.assertTrue((self.folder / "run" / name).is_file(), name)
         self.assertEqual((self.folder / "run" / "command.txt").read_text(),
                          "cachet train tiny.toml --run run --progress none\n")
+
+    def test_each_evaluation_leaves_a_line_with_its_metric(self):
+        train = ["train", "tiny.toml", "--run"]
+        result = r"test [0-9.]+ (± [0-9.]+ %|% \([0-9.]+ % to [0-9.]+ %\))"
+        whole = (r"epoch {}/3  loss [0-9.]+  train [0-9.]+ %  \|  " + result +
+                 r" \((best so far|best [0-9.]+ % in epoch [12])\)  [0-9.]+[kM]? images/s")
+        said = self.cachet(*train, "piped", "--progress", "auto").stderr.splitlines()
+        self.assertFalse([line for line in said if line.startswith("eval")], said)
+        lines = [line for line in said if "|" in line]
+        self.assertEqual(len(lines), 3, said)
+        log = (self.folder / "piped/log.txt").read_text().splitlines()
+        for number, line in enumerate(lines, 1):
+            self.assertRegex(line, whole.format(number) + (r"  [0-9.hmµ]+ ?m?s left$" if number < 3 else "$"))
+            self.assertEqual(sum(each.endswith("Z " + line) for each in log), 1, line)
+        by_steps = self.cachet(*train, "steps", "--progress", "plain", "--set", "train.evaluate_every=10 steps",
+                               "--set", "train.limit=20 steps").stderr
+        self.assertRegex(by_steps, r"(?m)^step 10/20  loss .*\n(.*\n)*step 20/20  loss ")
+        self.assertNotIn("|", self.cachet(*train, "silent", "--progress", "none").stderr)
+        for columns, expected in ((200, whole.format(3)), (62, r"epoch 3/3  \|  " + result), (12, result)):
+            code, text = command.on_terminal(*train, f"on-{columns}", cwd=self.folder, columns=columns, LANG="C.UTF-8",
+                                             TERM="xterm")
+            self.assertEqual(code, 0, text)
+            last = re.split(r"\r|\x1b\[J", text.split("\nstep 36, ")[0])[-1]
+            self.assertRegex(last, "^" + expected, columns)
+            if columns == 62:
+                self.assertLessEqual(len(last), columns)
 
     def test_says_which_folder_of_a_relative_name_it_reads(self):
         elsewhere = self.folder / "elsewhere"

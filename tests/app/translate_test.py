@@ -70,6 +70,9 @@ class Translate(command.FolderTest):
 
     def test_it_learns_goes_on_and_translates_every_line(self):
         self.train("run")
+        self.assertRegex((self.folder / "run/log.txt").read_text(),
+                         r"Z (epoch|step) [0-9/]+  loss [0-9.]+  \|  (validation|test) BLEU [0-9.]+ ± [0-9.]+ \(best .*\)  "
+                         r"perplexity [0-9.]+( ± [0-9.]+)?  [0-9.]+k? target tokens/s")
         metrics = self.json_of("eval", "run", "--json", cwd=self.folder)["metrics"]
         self.assertGreater(metrics["bleu"], 60)
         test = "".join(pair(n)[0] + "\n" for n in range(180, 200))

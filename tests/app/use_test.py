@@ -39,7 +39,7 @@ class Use(RunTest):
         self.assertEqual(list(result["intervals"]), ["top1"])
         self.assertAlmostEqual(result["intervals"]["top1"]["lower"], 33 / 34, places=12)
         self.assertEqual(result["intervals"]["top1"]["upper"], 1)
-        self.assertEqual(rows[1].split(), ["top1", "1", "(0.97059", "to", "1)"])
+        self.assertEqual(rows[1].split(), ["top1", "100.0", "%", "(97.1", "%", "to", "100.0", "%)"])
         self.assertTrue(rows[0].startswith("  loss          ") and rows[1].startswith("  top1          "), rows)
 
     def test_an_evaluation_goes_on_and_is_scored_without_the_model(self):

@@ -65,5 +65,17 @@ TEST(FormatTest, Numbers) {
   EXPECT_EQ(format_percent(NAN), "nan");
 }
 
+TEST(Format, ShortCountsHaveTwoDigits) {
+  EXPECT_EQ(format_short_count(0), "0");
+  EXPECT_EQ(format_short_count(3.42), "3.4");
+  EXPECT_EQ(format_short_count(3), "3");
+  EXPECT_EQ(format_short_count(312.4), "312");
+  EXPECT_EQ(format_short_count(999.6), "1k");
+  EXPECT_EQ(format_short_count(2812), "2.8k");
+  EXPECT_EQ(format_short_count(28'123), "28k");
+  EXPECT_EQ(format_short_count(-1'234'567), "-1.2M");
+  EXPECT_EQ(format_short_count(INFINITY), "inf");
+}
+
 }  // namespace
 }  // namespace cachet::report

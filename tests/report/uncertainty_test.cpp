@@ -44,5 +44,33 @@ TEST(Uncertainty, OfSharesHasTwoEndsIfTheyDifferInTheDigits) {
   EXPECT_EQ(wilson_interval(0, 20).lower, 0);
 }
 
+MetricDescription accuracy() { return {.name = "top1", .title = "top-1", .form = ValueForm::percent, .share = true}; }
+
+TEST(MeasuredText, AnErrorHasTwoDigitsAndTheValueItsDecimals) {
+  EXPECT_EQ(measured_text(accuracy(), 0.8123, 0.0091, 1840), "81.23 ± 0.91 %");
+  EXPECT_EQ(measured_text(accuracy(), 0.8123, 0.0341), "81.2 ± 3.4 %");
+  EXPECT_EQ(measured_text(accuracy(), 0.8123, 0.141), "81 ± 14 %");
+  EXPECT_EQ(measured_text(accuracy(), 0.81234, 0.00996), "81.2 ± 1.0 %") << "0.996 is written as 1.0";
+  EXPECT_EQ(measured_text(accuracy(), 0.8123, std::nullopt), "81.2 %");
+  EXPECT_EQ(measured_text(accuracy(), 0.8123, 0), "81.2 % ± 0.0 %");
+  const MetricDescription points{"error", "error", ValueForm::fixed, Better::lower, false, "pixels"};
+  EXPECT_EQ(measured_text(points, 27.3146, 0.1234), "27.31 ± 0.12 pixels");
+  EXPECT_EQ(measured_text(points, 27.3146, std::nullopt), "27.315 pixels");
+  EXPECT_EQ(measured_text(points, 12345.6, 123.4), "12346 ± 123 pixels");
+  const MetricDescription plain{"x", "x"};
+  EXPECT_EQ(measured_text(plain, 0.00012345, 0.0000123), "0.000123 ± 0.000012");
+  EXPECT_EQ(measured_text(plain, NAN, 0.1), "nan");
+  EXPECT_EQ(measured_value_text(accuracy(), 0.82041, 0.0091), "82.04 %");
+  EXPECT_EQ(measured_value_text(accuracy(), 0.82041, std::nullopt), "82.0 %");
+}
+
+TEST(MeasuredText, AShareHasTwoEndsIfItsIntervalIsNotSymmetric) {
+  EXPECT_EQ(measured_text(accuracy(), 1, 0, 33), "100.0 % (97.1 % to 100.0 %)");
+  EXPECT_EQ(measured_text(accuracy(), 0, 0, 33), "0.0 % (0.0 % to 2.9 %)");
+  EXPECT_EQ(measured_text(accuracy(), 0.9, 0.0375, 64), "90.0 % (85.5 % to 93.2 %)");
+  EXPECT_EQ(measured_text(accuracy(), 0.75, 0.00194, 50000), "75.00 ± 0.19 %");
+  EXPECT_EQ(measured_text(accuracy(), 1, 0, 0), "100.0 % ± 0.0 %") << "the number is not known";
+}
+
 }  // namespace
 }  // namespace cachet::report

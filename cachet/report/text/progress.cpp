@@ -97,7 +97,9 @@ void Progress::update(const ProgressState& state) noexcept try {
   impl_->pending = true;
   if (state.run_done) impl_->remaining.update(*state.run_done, 1, now);
   const double interval = mode_ == ProgressMode::bar ? kRedrawSeconds : impl_->options.plain_interval_seconds;
-  if (now - impl_->last_drawn >= interval || (mode_ == ProgressMode::plain && complete)) impl_->draw(mode_, now);
+  const bool leaves_line = mode_ == ProgressMode::plain && complete;
+  if (leaves_line && state.is_concluded) impl_->pending = false;
+  if (leaves_line ? !state.is_concluded : now - impl_->last_drawn >= interval) impl_->draw(mode_, now);
 } catch (...) {
   // A line that cannot be drawn is no reason to end a run.
 }
@@ -108,6 +110,20 @@ void Progress::log(std::string_view line) noexcept try {
   const bool had_bar = impl_->drawn_width > 0;
   write_fully(impl_->options.descriptor, impl_->erased() + impl_->shown(line) + "\n");
   if (had_bar) impl_->draw(mode_, monotonic_seconds());
+} catch (...) {
+}
+
+void Progress::conclude(const std::vector<LineField>& fields) noexcept try {
+  if (!impl_ || mode_ == ProgressMode::none) return;
+  const std::lock_guard lock(impl_->mutex);
+  const int descriptor = impl_->options.descriptor;
+  std::vector<LineField> spelled = fields;
+  for (LineField& field : spelled) field.text = impl_->shown(field.text);
+  int columns = -1;
+  if (is_terminal(descriptor)) columns = std::min(text_columns(descriptor), terminal_columns(descriptor));
+  write_fully(descriptor, impl_->erased() + fitted_line(spelled, columns) + "\n");
+  impl_->pending = false;
+  impl_->last_drawn = -1e9;
 } catch (...) {
 }
 

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cachet/report/text/fitted_line.h"
+
 namespace cachet::report {
 
 enum class ProgressMode {
@@ -37,6 +39,7 @@ struct ProgressState {
   std::string rate_unit = "img/s";
   std::optional<double> data_wait;  // share of the time spent waiting for data, in [0, 1]
   std::optional<int64_t> memory_bytes;
+  bool is_concluded = false;  // whether conclude() follows the last step of this phase: no line is left of it then
 };
 
 /// The live line of a run. Safe from several threads, never throws, never writes to standard output, survives a closed
@@ -53,6 +56,10 @@ class Progress {
 
   /// Prints a line (in every mode), above the bar where there is one.
   void log(std::string_view line) noexcept;
+
+  /// Ends a phase with a line of its results, in place of the bar. On a terminal it has the fields that fit; elsewhere
+  /// all of them. In mode `none` nothing is printed.
+  void conclude(const std::vector<LineField>& fields) noexcept;
 
   /// Draws the last state once more and leaves the line. Further updates start a new one.
   void finish() noexcept;

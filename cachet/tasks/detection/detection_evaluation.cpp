@@ -102,6 +102,7 @@ std::vector<report::MetricDescription> detection_metrics(bool masks) {
       descriptions.push_back({kind + "_" + number.name, kind + " " + number.title, ValueForm::fixed, Better::higher,
                               /*decides=*/descriptions.empty()});
   }
+  if (masks) std::ranges::find(descriptions, "mask_ap", &report::MetricDescription::name)->headline = true;
   descriptions.push_back({"loss", "loss", ValueForm::fixed, Better::lower});
   descriptions.push_back({"unreadable_images", "images that could not be read", ValueForm::whole});
   return descriptions;

@@ -59,7 +59,12 @@ std::vector<report::MetricDescription> language_metrics(data::CorpusTokens token
   using report::Better, report::ValueForm;
   const bool words = tokens == data::CorpusTokens::words, whole = bits_of == BitsOf::whole_text;
   std::vector<report::MetricDescription> metrics{
-      {"perplexity", "perplexity", ValueForm::fixed, Better::lower, /*decides=*/words},
+      {.name = "perplexity",
+       .title = "perplexity",
+       .form = ValueForm::fixed,
+       .better = Better::lower,
+       .decides = words,
+       .headline = true},
       {"loss", "loss", ValueForm::fixed, Better::lower},
       {kBitsPerByte, whole ? "bits per byte of the whole text" : "bits per byte", ValueForm::fixed, Better::lower,
        /*decides=*/!words},

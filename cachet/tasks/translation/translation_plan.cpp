@@ -90,7 +90,11 @@ std::vector<report::MetricDescription> translation_metrics(bool translates) {
            {"chrf", "chrF", ValueForm::fixed, Better::higher},
            {"length_ratio", "words for one of the reference", ValueForm::fixed, Better::neither}};
   all.push_back({"nll", "loss without smoothing", ValueForm::fixed, Better::lower, /*decides=*/!translates});
-  all.push_back({"perplexity", "perplexity", ValueForm::fixed, Better::lower});
+  all.push_back({.name = "perplexity",
+                 .title = "perplexity",
+                 .form = ValueForm::fixed,
+                 .better = Better::lower,
+                 .headline = true});
   all.push_back({"loss", "loss", ValueForm::fixed, Better::lower});
   all.push_back({"tokens_per_second", "target tokens/s", ValueForm::count, Better::higher});
   return all;

@@ -20,6 +20,7 @@ DescriptionJson metric_to_json(const report::MetricDescription& metric) {
   if (metric.constant) json["constant"] = true;
   if (metric.condition) json["condition"] = true;
   if (metric.share) json["share"] = true;
+  if (metric.headline) json["headline"] = true;
   return json;
 }
 
@@ -33,7 +34,8 @@ report::MetricDescription metric_from_json(const io::JsonFields& json) {
           json.text("unit", ""),
           json.flag("constant", false),
           json.flag("condition", false),
-          json.flag("share", false)};
+          json.flag("share", false),
+          json.flag("headline", false)};
 }
 
 /// 0 where it is missing.

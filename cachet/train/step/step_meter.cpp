@@ -18,14 +18,14 @@ std::string value_text(report::MetricDescription metric, double value) {
   return report::format_value(metric, value, 4);
 }
 
-/// "loss 0.5123", "top-1 86.2 % ± 0.8 %": a metric, its standard error behind it where there is one.
+/// "loss 0.5123", "top-1 86.21 ± 0.83 %": a metric, with its standard error where there is one.
 std::string metric_text(const RunDescription& run, const Metrics& metrics, const std::string& name, double value) {
   const auto& own = trainer_metrics();
   const bool is_own = std::ranges::find(own, name, &report::MetricDescription::name) != own.end();
   const report::MetricDescription metric = report::description_of(is_own ? own : run.metrics, name);
   const auto error = metrics.find(name + std::string(report::kErrorSuffix));
-  const auto text = [&](double number) { return value_text(metric, number); };
-  return metric.title + " " + text(value) + report::uncertainty_text(value, error, run.samples_of(metric), text);
+  return metric.title + " " +
+         (error ? report::measured_text(metric, value, error, run.samples_of(metric)) : value_text(metric, value));
 }
 
 /// Whether a name is that of another one's standard error.

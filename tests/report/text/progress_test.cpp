@@ -197,6 +197,55 @@ TEST_F(ProgressOnTerminalTest, NoneIsSilentButForLogLines) {
   EXPECT_EQ(terminal.read_all(), "a line\r\n");
 }
 
+std::vector<LineField> results() {
+  return {
+      {"epoch 3/15", 2}, {"loss 0.51", 0}, {"validation 81.23 ± 0.91 %", 3, /*behind=*/true}, {"42 s left", 1, true}};
+}
+
+TEST_F(ProgressOnTerminalTest, APhaseEndsWithALineOfItsResultsThatFits) {
+  for (const auto& [columns, expected] :
+       {std::pair{100, "epoch 3/15  loss 0.51  |  validation 81.23 ± 0.91 %  42 s left"},
+        std::pair{60, "epoch 3/15  |  validation 81.23 ± 0.91 %  42 s left"},
+        std::pair{30, "validation 81.23 ± 0.91 %"}}) {
+    const test::Terminal terminal(columns);
+    test::Screen screen(columns);
+    {
+      Progress progress({ProgressMode::automatic, 10, terminal.inner});
+      progress.update(a_state(120));
+      progress.conclude(results());
+    }
+    screen.feed(terminal.read_all());
+    const auto rows = screen.rows();
+    ASSERT_EQ(rows.size(), 2U) << columns;
+    EXPECT_EQ(rows[0], expected) << "the bar is gone";
+    EXPECT_EQ(rows[1], "");
+  }
+}
+
+TEST_F(ProgressTest, ResultsReplaceTheLastLineOfTheirPhaseInAPipe) {
+  const Pipe pipe;
+  Progress progress({ProgressMode::automatic, 1000, pipe.inner});
+  progress.update(a_state(391));
+  ProgressState evaluation;
+  evaluation.phase = "eval";
+  evaluation.is_concluded = true;
+  evaluation.step = 9, evaluation.steps = 9;
+  progress.update(evaluation);
+  progress.conclude(results());
+  progress.finish();
+  const std::string output = pipe.read_all();
+  EXPECT_TRUE(output.ends_with("\nepoch 3/15  loss 0.51  |  validation 81.23 ± 0.91 %  42 s left\n")) << output;
+  EXPECT_EQ(std::count(output.begin(), output.end(), '\n'), 2) << output;
+}
+
+TEST_F(ProgressTest, NobodyAskedForResults) {
+  const Pipe pipe;
+  Progress progress({ProgressMode::none, 0, pipe.inner});
+  progress.conclude(results());
+  progress.log("a line");
+  EXPECT_EQ(pipe.read_all(), "a line\n");
+}
+
 TEST_F(ProgressTest, AClosedPipeIsSurvived) {
   Pipe pipe;
   close(pipe.outer);
