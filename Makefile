@@ -79,12 +79,15 @@ docs:  ## build the site of docs/ in build/docs; warnings and links to nothing a
 	@tools/setup --docs
 	tools/docs
 
-tutorials: build  ## run the commands of each tutorial of docs/ as written; ONLY=your-text
+tutorials: installed  ## run the commands of each tutorial of docs/ as written; ONLY=your-text
 	cmake --install $(BUILD) --prefix build/installed >/dev/null
 	tools/run-tutorial --command build/installed/bin/cachet $(if $(ONLY),docs/tutorials/$(ONLY).md,$(wildcard docs/tutorials/*.md))
 
-install: build  ## install the command, the library and its CMake package to PREFIX
-	cmake --build $(BUILD) --parallel $(JOBS)
+.PHONY: installed
+installed: build  # all that `cmake --install` copies: `build` makes the command alone
+	cmake --build $(BUILD) --parallel $(JOBS) --target installed
+
+install: installed  ## install the command, the library and its CMake package to PREFIX
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
 wheel:  ## build the wheel of cachet-torch, the command, the library and the Python package, in build/wheels

@@ -33,9 +33,12 @@ set_target_properties(cachet_command PROPERTIES INSTALL_RPATH "$ORIGIN/${cachet_
 if(SKBUILD)
   set(cachet_without_links LIBRARY NAMELINK_SKIP)
 endif()
+# All that `cmake --install` copies of what is built: `cmake --build build/release --target installed` builds it.
+add_custom_target(installed DEPENDS cachet cachet_ops cachet_command_line cachet_command)
 install(TARGETS cachet cachet_ops cachet_command_line EXPORT cachetTargets ${cachet_without_links})
 # A package of its own, which asks for no LibTorch.
 if(CACHET_OPENVINO_RUNTIME)
+  add_dependencies(installed cachet_runtime_shared)
   install(TARGETS cachet_runtime_shared EXPORT cachet_runtimeTargets)
   install(EXPORT cachet_runtimeTargets FILE cachet_runtimeConfig.cmake NAMESPACE cachet::
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cachet_runtime)

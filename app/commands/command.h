@@ -21,7 +21,7 @@ class UsageError : public std::runtime_error {
 };
 
 /// Where `cachet --help` lists a subcommand.
-enum class Topic { runs, models, machine };
+enum class Topic { runs, models, machine, shell };
 
 /// Runs a subcommand whose arguments are read. Returns an ExitCode; failures are exceptions (failure.h).
 using Action = std::function<int()>;

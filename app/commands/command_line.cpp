@@ -32,6 +32,8 @@ std::string topic_title(Topic topic) {
       return "Look at models";
     case Topic::machine:
       return "This machine";
+    case Topic::shell:
+      return "This command";
   }
   return {};
 }

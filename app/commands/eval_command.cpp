@@ -68,6 +68,13 @@ void print_metrics(const std::string& checkpoint, const train::Metrics& metrics,
   }
 }
 
+using Signatures = std::vector<std::pair<std::string, std::string>>;
+
+Signatures signatures_of(const tasks::Task& task) {
+  const auto* signs = dynamic_cast<const tasks::SignsScores*>(&task);
+  return signs == nullptr ? Signatures() : signs->score_signatures();
+}
+
 /// As an evaluation of a text has them.
 train::Metrics metrics_of_text(const tasks::ScoredLine& text) {
   tasks::LanguageEvaluation whole{.tokens = text.tokens, .loss = text.loss / static_cast<double>(text.tokens)};
@@ -200,6 +207,7 @@ int run_eval(const EvalArguments& arguments) {
       std::cout << saved.checkpoint.string() << ", " << samples << '\n' << tabulates->evaluation_table();
     else
       print_metrics(saved.checkpoint.string(), metrics, samples, {task->profile().metrics, evaluated.count});
+    for (const auto& [name, signature] : signatures_of(*task)) std::cout << "  " << name << ": " << signature << '\n';
     for (const std::string& file : written) std::cout << file << '\n';
     return kDone;
   }
@@ -212,6 +220,7 @@ int run_eval(const EvalArguments& arguments) {
                               {"metrics", std::move(values)}};
   auto intervals = intervals_json(metrics, {task->profile().metrics, evaluated.count});
   if (!intervals.empty()) json["intervals"] = std::move(intervals);
+  for (const auto& [name, signature] : signatures_of(*task)) json["signatures"][name] = signature;
   if (folder) json["files"] = written;
   print_json(json);
   return kDone;

@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <iostream>
 #include <memory>
@@ -21,6 +23,7 @@ struct GenerateArguments {
   SavedRunArgument model;
   std::string prompt, lines;
   tasks::GenerationOptions options;
+  bool has_prompt = false;  // --prompt may be an empty text
   bool json = false;
 };
 
@@ -37,6 +40,13 @@ void generate(tasks::GeneratesText& task, const GenerateArguments& arguments, co
   std::cout << std::endl;
 }
 
+/// Whether somebody gives prompts on standard input without an option: a pipe, or a file that is not empty.
+bool has_given_input() {
+  struct stat input {};
+  if (::fstat(STDIN_FILENO, &input) != 0) return false;
+  return S_ISFIFO(input.st_mode) || (S_ISREG(input.st_mode) && input.st_size > 0);
+}
+
 int run_generate(const GenerateArguments& arguments) {
   try {
     models::check_sampling(arguments.options.sampling);
@@ -49,12 +59,16 @@ int run_generate(const GenerateArguments& arguments) {
   const auto task = load(saved, arguments.model, tasks::Splits::given);
   auto& generates = capability_of<tasks::GeneratesText>(*task, "generate text");
   const train::InferenceScope inference(task->model(), {.precision = saved.plan.training.train.precision});
-  if (arguments.lines.empty()) {
-    generate(generates, arguments, arguments.prompt);
-    return kDone;
+  const bool reads_input = !arguments.has_prompt && arguments.lines.empty() && has_given_input();
+  bool has_lines = false;
+  if (reads_input || !arguments.lines.empty()) {
+    const tasks::NextSample next = samples_of_lines(reads_input ? "-" : arguments.lines);
+    while (const auto line = next()) {
+      has_lines = true;
+      generate(generates, arguments, line->text);
+    }
   }
-  const tasks::NextSample next = samples_of_lines(arguments.lines);
-  while (const auto line = next()) generate(generates, arguments, line->text);
+  if (!has_lines && arguments.lines.empty()) generate(generates, arguments, arguments.prompt);
   return kDone;
 }
 
@@ -62,9 +76,11 @@ Action declare_generate(CLI::App& app) {
   auto arguments = std::make_shared<GenerateArguments>();
   tasks::GenerationOptions& options = arguments->options;
   add_saved_run(app, arguments->model);
-  app.add_option("--prompt", arguments->prompt, "The text to go on behind (none: a text's beginning)")
-      ->type_name("TEXT");
-  app.add_option("--lines", arguments->lines, "A file of prompts, a line each; - is standard input")->type_name("FILE");
+  const CLI::Option* prompt =
+      app.add_option("--prompt", arguments->prompt, "The text to continue (a line of a pipe, else a text's beginning)")
+          ->type_name("TEXT");
+  app.add_option("--lines", arguments->lines, "A file of prompts, a line each; - is standard input (a pipe's lines)")
+      ->type_name("FILE");
   add_number(app, "--tokens", options.tokens, "How many tokens to write (100)", {1, 1'000'000})->type_name("N");
   add_number(app, "--temperature", options.sampling.temperature,
              "What scores are divided by; 0 takes the surest token (1)", {0})
@@ -76,7 +92,10 @@ Action declare_generate(CLI::App& app) {
       ->type_name("X");
   add_number(app, "--seed", options.seed, "Of what is drawn (0)")->type_name("N");
   app.add_flag("--json", arguments->json, "Print a JSON object for each prompt");
-  return [arguments] { return run_generate(*arguments); };
+  return [arguments, prompt] {
+    arguments->has_prompt = prompt->count() > 0;
+    return run_generate(*arguments);
+  };
 }
 
 const Registration registered_generate(

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <iostream>
@@ -18,12 +19,14 @@
 #include "app/output/counted_progress.h"
 #include "app/output/output.h"
 #include "app/output/prediction_folder.h"
+#include "app/output/prediction_rows.h"
 #include "cachet/data/data_digest.h"
 #include "cachet/io/error.h"
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
 #include "cachet/report/shell_word.h"
 #include "cachet/report/text/terminal.h"
+#include "cachet/tasks/classification/classification_task.h"
 #include "cachet/tasks/evaluated_run.h"
 #include "cachet/tasks/samples/given_records.h"
 #include "cachet/tasks/samples/records.h"
@@ -41,7 +44,7 @@ struct PredictArguments {
   std::vector<std::string> samples;  // names of image files, or texts
   std::string lines;                 // a file of such
   std::optional<int64_t> top;
-  bool logits = false;
+  bool logits = false, json = false;
   std::optional<double> least_score;  // of what is drawn
   std::string progress = "auto";
 
@@ -70,6 +73,9 @@ class RecordOutput {
     require_file_output(output, {{".jsonl"}, inputs, [](const auto&) { return true; }});
   }
 
+  /// From here on, records on standard output are rows for people.
+  void print_rows(std::vector<std::string> class_names, int columns) { rows_.emplace(std::move(class_names), columns); }
+
   /// Before the first record: reads those of a file that is resumed. A file that is replaced stays until there is a
   /// record to write.
   void open() {
@@ -93,7 +99,7 @@ class RecordOutput {
   void write(const tasks::Record& record, const std::function<tasks::RecordOrigin()>& origin) {
     if (!path_.empty()) {
       file().append(record, origin());
-    } else if (!(std::cout << record << std::flush)) {
+    } else if (!(std::cout << (rows_ ? rows_->row(record) : record) << std::flush)) {
       throw std::runtime_error("standard output: cannot be written");
     }
   }
@@ -113,6 +119,7 @@ class RecordOutput {
   bool replaces_;
   tasks::RecordSource source_;
   std::optional<tasks::RecordFile> file_;
+  std::optional<PredictionRows> rows_;
 };
 
 /// A file's name where a text should be is a text too, but hardly what was meant.
@@ -302,6 +309,12 @@ int run_predict(const PredictArguments& arguments) {
                             .asked_line_by_line = arguments.asks_line_by_line()});
   if (folder) return predict_into_folder(*task, arguments, *folder, source, progress);
   RecordOutput& output = *records;
+  // A table has no room for logits.
+  if (arguments.output.path.empty() && !arguments.json && !arguments.logits && report::is_terminal(STDOUT_FILENO)) {
+    const auto* classifier = dynamic_cast<const tasks::ClassificationTask*>(task.get());
+    output.print_rows(classifier == nullptr ? std::vector<std::string>() : classifier->class_names(),
+                      report::text_columns(STDOUT_FILENO));
+  }
   if (arguments.gives_samples()) {
     predict_given(*task, arguments, output, progress);
   } else {
@@ -323,6 +336,7 @@ Action declare_predict(CLI::App& app) {
   app.add_option("--lines", arguments->lines, "A file with a sample a line; - is standard input")->type_name("FILE");
   add_number(app, "--top", arguments->top, "Classes to name for each sample (5)", {1, 1000})->type_name("K");
   app.add_flag("--logits", arguments->logits, "Add what the model gives for every class, by label, before softmax");
+  app.add_flag("--json", arguments->json, "Print JSON lines on a terminal too, in place of a table");
   add_number(app, "--least-score", arguments->least_score, "Of pictures: draw what is at least so sure (0.3)", {0, 1})
       ->type_name("X");
   add_output(app, arguments->output,
@@ -336,14 +350,14 @@ Action declare_predict(CLI::App& app) {
   };
 }
 
-const Registration registered_predict({Topic::runs,
-                                       "predict",
-                                       "Answer samples with a trained model, a JSON line each, or draw what it finds",
-                                       {"cachet predict my-run -o predictions.jsonl --top 3",
-                                        "cachet predict my-run boot.png bag.jpg --logits",
-                                        "cachet predict my-text-run 'A film to forget.' --top 2"},
-                                       declare_predict,
-                                       /*takes_texts=*/true});
+const Registration registered_predict(
+    {Topic::runs,
+     "predict",
+     "Answer samples with a trained model: a table, JSON lines, or pictures of what it finds",
+     {"cachet predict my-run -o predictions.jsonl --top 3", "cachet predict my-run boot.png bag.jpg --logits",
+      "cachet predict my-text-run 'A film to forget.' --top 2"},
+     declare_predict,
+     /*takes_texts=*/true});
 
 }  // namespace
 }  // namespace cachet::app

@@ -73,11 +73,17 @@ bool is_of_another_recipe(const fs::path& sweep, const std::string& name) {
   });
 }
 
+/// "evidence-sweep", also of a recipe whose name says that it is one.
+std::string sweep_name(const std::string& recipe) {
+  const bool says_so = recipe == "sweep" || recipe.ends_with("-sweep") || recipe.ends_with("_sweep");
+  return says_so ? recipe : recipe + "-sweep";
+}
+
 /// The folder to work in: a new one, or with --resume one that has this recipe's sweep.
 fs::path sweep_folder(const SweepArguments& arguments, const fs::path& recipe) {
   if (arguments.run.empty()) {
     if (arguments.resume) throw UsageError("--resume: name the folder of the sweep with --run");
-    return train::new_run_path(arguments.runs, recipe.stem().string() + "-sweep");
+    return train::new_run_path(arguments.runs, sweep_name(recipe.stem().string()));
   }
   const fs::path folder = io::without_last_separator(arguments.run);
   // Whether the folder is empty is asked first: a sweep that another process makes in between is then seen as a sweep.

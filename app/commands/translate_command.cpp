@@ -97,6 +97,10 @@ int run_translate(const TranslateArguments& arguments) {
     options.lines = *arguments.lines;
   else if (reads_terminal(arguments))
     options.lines = 1;
+  if (!arguments.draws && options.beam.n_best > options.beam.beam)
+    throw UsageError("--n-best " + std::to_string(options.beam.n_best) + " is above the width of the beam, " +
+                     std::to_string(options.beam.beam) + "; give --beam " + std::to_string(options.beam.n_best) +
+                     ", too");
   try {
     tasks::check_translation(options);
   } catch (const std::invalid_argument& problem) {

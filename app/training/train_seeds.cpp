@@ -148,9 +148,10 @@ class SeedSeries {
     const auto path = folder_.run(seed);
     const bool resumes = folder_.has_begun(seed);
     if (resumes) train::require_parts_of_newest(train::RunFolder::open(path).checkpoints(), recipe.plan.training.train);
-    train::RunFolder run = resumes ? train::RunFolder::resume(path, recipe.document, command_words())
-                                   : train::RunFolder::create(path, folder_.written_recipe(), recipe.document,
-                                                              command_words(), recipe.files);
+    train::RunFolder run = resumes
+                               ? train::RunFolder::resume(path, recipe.document, command_words())
+                               : train::RunFolder::create(path, folder_.written_recipe(), recipe.document,
+                                                          command_words(), recipe.files, train::LatestLink::untouched);
     log((resumes ? "resuming " : "training in ") + path.string() + where_data_lie(recipe.plan));
     return run;
   }
@@ -205,7 +206,8 @@ train::SeedFolder seed_folder(const TrainArguments& arguments, const TrainingJob
   const NewRunPath run(arguments, job);
   if (arguments.resume && train::SeedFolder::is_at(run.path))
     return train::SeedFolder::resume(run.path, document, command_words(), seeds);
-  return train::SeedFolder::create(run.path, written_recipe(job.recipe), document, command_words(), seeds);
+  return train::SeedFolder::create(run.path, written_recipe(job.recipe), document, command_words(), seeds,
+                                   latest_link(arguments, run.path));
 }
 
 }  // namespace

@@ -173,6 +173,12 @@ io::FolderLock lock_beside(const fs::path& path) {
   return io::FolderLock::wait_for(beside);
 }
 
+train::LatestLink latest_link(const TrainArguments& arguments, const fs::path& run) {
+  std::error_code absent;
+  const fs::path beside = run.has_parent_path() ? run.parent_path() : fs::path(".");
+  return fs::equivalent(beside, arguments.runs, absent) ? train::LatestLink::pointed : train::LatestLink::untouched;
+}
+
 NewRunPath::NewRunPath(const TrainArguments& arguments, const TrainingJob& job) : path(job.run) {
   if (job.is_named && !arguments.resume) return;
   lock_ = lock_beside(job.run);

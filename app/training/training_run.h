@@ -11,6 +11,7 @@
 #include "cachet/config/document.h"
 #include "cachet/io/files/folder_lock.h"
 #include "cachet/tasks/recipe.h"
+#include "cachet/train/runs/run_folder.h"
 
 namespace cachet::app {
 
@@ -58,6 +59,9 @@ class NewRunPath {
  private:
   std::optional<io::FolderLock> lock_;
 };
+
+/// `latest` leads to runs in the folder of runs alone: a run that --run puts elsewhere leaves no link there.
+train::LatestLink latest_link(const TrainArguments& arguments, const std::filesystem::path& run);
 
 /// A recipe that was read, and what a run of it keeps beside its own files.
 struct ReadRecipe {

@@ -55,6 +55,7 @@ void Document::finish() {
   std::vector<Problem> problems = state_->problems;
   std::vector<Problem> unknown = unknown_keys(*state_);
   problems.insert(problems.end(), std::make_move_iterator(unknown.begin()), std::make_move_iterator(unknown.end()));
+  std::erase_if(problems, [&](const Problem& problem) { return state_->may_follow(problem); });
   if (!problems.empty()) throw Error(std::move(problems));
 }
 

@@ -5,6 +5,8 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "cachet/nn/attention/cached_attention.h"
@@ -176,18 +178,35 @@ RewriteReport rewrite(models::Model& model, const RewriteOptions& options) {
   return std::move(rewriting).finish();
 }
 
-std::vector<std::string> report_lines(const RewriteReport& report) {
+std::vector<std::string> report_lines(const RewriteReport& report,
+                                      const std::function<std::string(const analysis::Work&)>& saved_text) {
   // By kind, what is left and why; all places of one line together.
-  std::map<std::tuple<RewrittenPart::Kind, bool, std::string, std::string>, std::vector<std::string>> alike;
-  for (const RewrittenPart& place : report.parts)
-    alike[{place.kind, !place.gone, place.left, place.reason}].push_back(place.path);
+  struct Alike {
+    std::vector<std::string> paths;
+    analysis::Work removed;
+  };
+  using What = std::tuple<RewrittenPart::Kind, bool, std::string, std::string>;
+  std::map<What, Alike> alike;
+  for (const RewrittenPart& place : report.parts) {
+    Alike& line = alike[{place.kind, !place.gone, place.left, place.reason}];
+    line.paths.push_back(place.path);
+    line.removed.operations += place.removed.operations;
+    line.removed.bytes += place.removed.bytes;
+  }
+  // What saves most comes first.
+  std::vector<std::pair<What, Alike>> ordered(alike.begin(), alike.end());
+  std::ranges::stable_sort(ordered, std::ranges::greater(), [](const auto& each) {
+    return std::pair(each.second.removed.operations, each.second.removed.bytes);
+  });
   std::vector<std::string> lines;
-  for (const auto& [what, paths] : alike) {
+  for (const auto& [what, together] : ordered) {
     const auto& [kind, is_left, left, reason] = what;
+    const auto& [paths, removed] = together;
     std::string line = counted(static_cast<int64_t>(paths.size()), to_string(kind));
     const char* each = paths.size() == 1 ? "; left of it: " : "; left of each: ";
     line += is_left ? each + left + " (" + reason + ")" : paths.size() == 1 ? " is gone" : " are gone";
     if (is_left) line += ": " + paths.front() + (paths.size() > 1 ? ", …" : "");
+    if (saved_text && (removed.operations > 0 || removed.bytes > 0)) line += "; " + saved_text(removed);
     lines.push_back(std::move(line));
   }
   return lines;

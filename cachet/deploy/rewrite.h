@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,9 @@ struct RewriteReport {
 /// c10::Error unless the model is in evaluation mode.
 RewriteReport rewrite(models::Model& model, const RewriteOptions& options = {});
 
-/// Lines for people: what went, by kind and outcome, and what stayed and why.
-std::vector<std::string> report_lines(const RewriteReport& report);
+/// Lines for people: what went, by kind and outcome, and what stayed and why. If the work was counted, what saves most
+/// comes first, and `saved_text` writes at the end of its line what the places of a line saved together.
+std::vector<std::string> report_lines(const RewriteReport& report,
+                                      const std::function<std::string(const analysis::Work&)>& saved_text = {});
 
 }  // namespace cachet::deploy

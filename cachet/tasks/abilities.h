@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cachet/data/text/encoders/coded_text.h"
@@ -127,6 +128,15 @@ class TabulatesEvaluation {
   virtual ~TabulatesEvaluation() = default;
   /// Of the last evaluation, lines with their ends.
   virtual std::string evaluation_table() const = 0;
+};
+
+/// Scores whose numbers depend on how they are computed.
+class SignsScores {
+ public:
+  virtual ~SignsScores() = default;
+  /// How those of the last evaluation were computed, by metric: "bleu", and sacreBLEU's signature. Empty if it has
+  /// none.
+  virtual std::vector<std::pair<std::string, std::string>> score_signatures() const = 0;
 };
 
 /// Writes on behind a text that somebody gives. The model is in evaluation mode.

@@ -269,8 +269,11 @@ class Export(RunTest):
 
     def test_it_is_written_as_a_whole_or_not_at_all(self):
         said = self.cachet("export", "run", "-o", "deployed", "--engine", "torch").stdout
-        self.assertRegex(said, r"(?m)^(\S+ times as fast as the model \(quartiles \S+ to \S+\): \S+ ms instead of \S+ ms for a batch of [18]"
+        self.assertRegex(said, r"(?m)^((\S+ times as fast as the model|slower than the model: it takes \S+ times as long) "
+                               r"\(quartiles \S+ to \S+\): \S+ ms instead of \S+ ms for a batch of [18]"
                                r"|the machine was too busy to compare the speed .*)$")
+        self.assertTrue(said.startswith("engine torch, precision f32\n"), said)
+        self.assertRegex(said, r"(?m) gone; saves \S+( [kMG])? operations and \S+ \w+ moved for a sample$")
         self.assertRegex(said, r"(?m)^files of [\d.]+ \w+; the model's weights have [\d.]+ \w+$")
         before = (self.folder / "deployed/export.json").read_bytes()
         self.cachet("export", "run/checkpoints/step-00000036", "-o", "deployed", "--engine", "torch")  # of the same run

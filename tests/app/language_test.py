@@ -3,6 +3,7 @@ import gzip
 import json
 import math
 import shutil
+import subprocess
 
 import command
 
@@ -148,6 +149,15 @@ class Language(command.FolderTest):
                 whole = self.cachet("eval", run, "--text", "mine.txt").stdout
                 self.assertIn("38 tokens", whole)
                 self.assertIn(f"{math.exp(mean):.2f}"[:4], whole)
+        generate = ["generate", "wikitext2_plain-run", "--tokens", "5", "--json"]
+        prompts = lambda *words, **options: [json.loads(line)["prompt"] for line in self.cachet(*generate, *words, **options).stdout.splitlines()]
+        self.assertEqual(prompts(stdin="word1 word2\n\nword3\n"), ["word1 word2", "", "word3"], "a pipe has prompts")
+        self.assertEqual(prompts(), [""], "an empty one has none")
+        self.assertEqual(prompts("--prompt", "", stdin="word1\n"), [""])
+        self.assertEqual(prompts("--prompt", "word2", stdin="word1\n"), ["word2"])
+        with open(self.folder / "prompts.txt") as file:
+            done = subprocess.run([command.COMMAND, *generate], cwd=self.folder, stdin=file, capture_output=True, text=True)
+        self.assertEqual([json.loads(line)["prompt"] for line in done.stdout.splitlines()], ["word1 word2", "", "unheard of"])
         self.assertIn("temperature", self.refused("generate", "wikitext2_plain-run", "--temperature", "-1", cwd=self.folder))
         self.assertIn("not by both", self.refused("generate", "wikitext2_plain-run", "--prompt", "a", "--lines", "b", cwd=self.folder))
 

@@ -4,7 +4,7 @@ import unittest
 
 import command
 from command import on_terminal
-from runs import RunTest
+from runs import RunTest, write_png
 
 UTF8 = {"LANG": "C.UTF-8"}
 TABLES = [["recipes"], ["models", "deit*"], ["data", "ls"], ["summary", "vit_tiny_patch16_224", "--depth", "2"]]
@@ -98,6 +98,26 @@ class Terminal(RunTest):
             self.assert_fits(text, columns)
             self.assertIn("top-1", text)
             self.assertIn("model.cache.kind", text)
+
+    def test_predictions_are_a_table_on_a_terminal(self):
+        self.train("run")
+        lines = self.succeed("predict", "run", cwd=self.folder).stdout.splitlines()
+        self.assertEqual(len(lines), 33)
+        for columns in (24, 60, 120):
+            rows = self.shown("predict", "run", "--progress", "none", columns=columns, **UTF8).splitlines()
+            rows = [row for row in rows if not row.startswith("answering")]
+            self.assertRegex(rows[0], r"^sample +class +prediction$")
+            self.assertEqual(len(rows), 34)
+            self.assertRegex(rows[1], r"^0 +0 +\d \d+\.\d %")
+            if columns >= 60:
+                self.assert_fits("\n".join(rows), columns)
+        self.assertGreater(rows[1].count("%"), 2, "more of them where there is room")
+        for words in (["--json"], ["--logits"]):
+            self.assertIn('{"index":0,', self.shown("predict", "run", *words, **UTF8))
+        write_png(self.folder / "Bäume.png", 8, 8, bytes(64))
+        shown = self.shown("predict", "run", "Bäume.png", **UTF8).splitlines()
+        self.assertRegex(shown[0], r"^sample +prediction$")
+        self.assertRegex(shown[1], r"^Bäume.png +\d \d+\.\d %")
 
     def test_names_of_a_user_stay(self):
         (self.folder / "Bäume").mkdir()

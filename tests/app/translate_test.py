@@ -79,6 +79,15 @@ class Translate(command.FolderTest):
         translated = self.cachet("translate", "run", "pairs/test.de").stdout
         for name in ("bleu_stderr", "chrf_stderr"):
             self.assertIn(name, metrics)
+        # What `score` says of the translations is what `eval` says, with the same signatures.
+        (self.folder / "hyp").write_text(translated)
+        scored = self.json_of("score", "hyp", "pairs/test.en", "--json", cwd=self.folder)
+        signatures = self.json_of("eval", "run", "--json", cwd=self.folder)["signatures"]
+        for name in ("bleu", "chrf"):
+            self.assertAlmostEqual(scored[name]["score"], metrics[name], places=9)
+            self.assertAlmostEqual(scored[name]["stderr"], metrics[name + "_stderr"], places=9)
+            self.assertEqual(scored[name]["signature"], signatures[name])
+            self.assertIn(f"  {name}: {signatures[name]}\n", self.cachet("eval", "run").stdout)
         records = self.assert_evaluation_goes_on("run")
         texts = {record["sample"]: record["text"] for record in records if "text" in record}
         self.assertEqual((len(records), [texts[line] for line in range(20)]), (40, translated.splitlines()))
@@ -108,7 +117,7 @@ class Translate(command.FolderTest):
         bad = (self.folder / "bad.txt")
         bad.write_bytes(b"a1 \xff\xfe\na2\n")
         self.assertEqual(len(self.cachet("translate", "run", "bad.txt").stdout.splitlines()), 2)
-        for words, text in ((["--beam", "2", "--n-best", "3"], "n-best must be from 1 to the beam's 2"),
+        for words, text in ((["--beam", "2", "--n-best", "3"], "--n-best 3 is above the width of the beam, 2; give --beam 3, too"),
                             (["--sample", "--beam", "3"], "--beam searches and --sample draws"),
                             (["--temperature", "0.7"], "--temperature is of --sample"),
                             (["--seed", "3"], "--seed is of --sample"),

@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 #include <set>
 
@@ -138,6 +139,18 @@ TEST(RewriteReport, SaysWhatWentAndWhatStayedAndWhy) {
   EXPECT_EQ(report_lines(whole),
             (std::vector<std::string>{"5 norms are gone", "2 caches are gone", "2 mixing shares are gone"}));
   EXPECT_LT(whole.after.parameters, whole.before.parameters);
+  auto counted = trained(vit, {"cache.kind=grc", "norm.kind=un"});
+  const auto savings = report_lines(rewrite(*counted, {.count_work = true}),
+                                    [](const analysis::Work& saved) { return std::to_string(saved.operations); });
+  ASSERT_EQ(savings.size(), 3U);
+  int64_t before = std::numeric_limits<int64_t>::max();
+  for (const std::string& line : savings) {  // what saves most is first
+    const size_t at = line.find("; ");
+    const int64_t saved = at == std::string::npos ? 0 : std::stoll(line.substr(at + 2));
+    EXPECT_LE(saved, before) << line;
+    before = saved;
+  }
+  EXPECT_NE(savings.front().find(" gone; "), std::string::npos) << savings.front();
   EXPECT_EQ(whole.parts.front().path, "blocks.0.attn.cache");
 
   model = trained(vit, {"cache.kind=grc", "cache.inference=per_sample", "norm.kind=un"});

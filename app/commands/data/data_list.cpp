@@ -69,11 +69,14 @@ std::vector<RecipeData> recipes_data() {
 
 std::vector<RecipeData> matching_data(const std::string& glob) {
   std::vector<RecipeData> all = recipes_data();
-  std::vector<std::string> kinds;
-  for (const RecipeData& data : all) kinds.push_back(data.kind);
-  if (!glob.empty()) std::erase_if(all, [&](const RecipeData& data) { return !config::glob_matches(glob, data.kind); });
+  std::vector<std::string> known;
+  for (const RecipeData& data : all) known.insert(known.end(), {data.kind, data.root.string()});
+  const auto matches = [&](const RecipeData& data) {
+    return config::glob_matches(glob, data.kind) || config::glob_matches(glob, data.root.string());
+  };
+  if (!glob.empty()) std::erase_if(all, [&](const RecipeData& data) { return !matches(data); });
   if (all.empty())
-    throw UsageError("no recipe reads data of kind '" + glob + "'" + config::suggestion(glob, kinds) +
+    throw UsageError("no recipe reads data of kind or root '" + glob + "'" + config::suggestion(glob, known) +
                      "; `cachet data ls` lists all");
   return all;
 }
@@ -176,7 +179,7 @@ int run_data_list(const DataListArguments& arguments) {
 
 Action declare_data_list(CLI::App& app) {
   auto arguments = std::make_shared<DataListArguments>();
-  app.add_option("GLOB", arguments->glob, "Kinds to list, such as 'cifar*'; all without it")->type_name("");
+  app.add_option("GLOB", arguments->glob, "Kinds or roots to list, such as 'cifar*'; all without it")->type_name("");
   app.add_flag("--quick", arguments->quick,
                "Do not look into the folders: no samples that splits share, no files that are passed over");
   app.add_flag("--json", arguments->json, "Print one JSON object");

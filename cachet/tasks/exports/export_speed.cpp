@@ -113,9 +113,12 @@ std::string to_text(const ExportSpeed& speed) {
                                                          : "";
     return busy + surely + " (" + quartiles + " times as fast)";
   }
-  return ratio(speed.times_as_fast.median) + " times as fast as the model (" + quartiles +
-         "): " + milliseconds(speed.export_milliseconds) + " instead of " + milliseconds(speed.model_milliseconds) +
-         " for a batch of " + std::to_string(speed.batch);
+  const std::string times = milliseconds(speed.export_milliseconds) + " instead of " +
+                            milliseconds(speed.model_milliseconds) + " for a batch of " + std::to_string(speed.batch);
+  if (speed.times_as_fast.median < 1)
+    return "slower than the model: it takes " + ratio(1 / speed.times_as_fast.median) + " times as long (quartiles " +
+           ratio(1 / speed.times_as_fast.upper) + " to " + ratio(1 / speed.times_as_fast.lower) + "): " + times;
+  return ratio(speed.times_as_fast.median) + " times as fast as the model (" + quartiles + "): " + times;
 }
 
 }  // namespace cachet::tasks

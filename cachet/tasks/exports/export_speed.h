@@ -34,8 +34,9 @@ ExportSpeed timed_in_turns(const SpeedClocks& clocks, int64_t batch);
 /// eighth of a second or so. The process's random state stays.
 ExportSpeed compare_speed(const SavedRun& model, const SavedRun& exported);
 
-/// "1.32 times as fast as the model (quartiles 1.29 to 1.35): 12.1 ms instead of 16 ms for a batch of 8", or, if the
-/// speeds are not comparable, that the machine was too busy.
+/// "1.32 times as fast as the model (quartiles 1.29 to 1.35): 12.1 ms instead of 16 ms for a batch of 8", or "slower
+/// than the model: it takes 1.30 times as long (…)", or, if the speeds are not comparable, that the machine was too
+/// busy.
 std::string to_text(const ExportSpeed& speed);
 
 }  // namespace cachet::tasks

@@ -287,7 +287,13 @@ ExportReport export_model(const ExportSource& source, const ExportOptions& optio
 }
 
 std::vector<std::string> report_lines(const ExportReport& report) {
-  std::vector<std::string> lines = deploy::report_lines(report.rewrite);
+  std::vector<std::string> lines{"engine " + std::string(to_string(report.manifest.engine)) + ", precision " +
+                                 std::string(to_string(report.manifest.precision))};
+  const std::vector<std::string> rewritten = deploy::report_lines(report.rewrite, [](const analysis::Work& saved) {
+    return "saves " + report::format_count(static_cast<double>(std::max<int64_t>(0, saved.operations))) +
+           " operations and " + report::format_bytes(std::max<int64_t>(0, saved.bytes)) + " moved for a sample";
+  });
+  lines.insert(lines.end(), rewritten.begin(), rewritten.end());
   const auto &before = report.rewrite.before, &after = report.rewrite.after;
   const auto operations_of = [](const deploy::Footprint& footprint) {
     return report::format_count(static_cast<double>(footprint.work.operations)) + " operations and moves " +

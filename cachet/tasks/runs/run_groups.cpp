@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "cachet/tasks/runs/data_of_runs.h"
+#include "cachet/tasks/runs/run_list.h"
 #include "cachet/train/machine/error_message.h"
 #include "cachet/train/runs/earlier_values.h"
 #include "cachet/train/runs/resume_command.h"
@@ -146,18 +147,10 @@ class RunReader {
     if (seen_.insert(run.path).second) runs.push_back(std::move(run));
   }
 
-  /// Runs and folders of seeds right below a folder that is none itself, by name; links to them are left out.
+  /// Runs and folders of seeds below a folder that is none itself.
   static std::vector<fs::path> runs_inside(const fs::path& path) {
-    std::vector<fs::path> inside;
-    std::error_code unreadable;
-    if (train::is_run_folder(path)) return inside;
-    for (const auto& entry : fs::directory_iterator(path, unreadable)) {
-      const fs::path& below = entry.path();
-      if (entry.is_symlink() || below.filename().string().starts_with('.')) continue;
-      if (train::SeedFolder::is_at(below) || train::is_run_folder(below)) inside.push_back(below);
-    }
-    std::ranges::sort(inside);
-    return inside;
+    if (train::is_run_folder(path)) return {};
+    return run_folders_below(path, /*seeds_as_one=*/true);
   }
 
   std::set<fs::path> seen_;

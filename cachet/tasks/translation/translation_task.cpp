@@ -352,6 +352,11 @@ void TranslationTask::restore_evaluation(const std::string& details) {
   if (auto evaluation = translation_evaluation_from_json(details)) evaluation_ = std::move(*evaluation);
 }
 
+std::vector<std::pair<std::string, std::string>> TranslationTask::score_signatures() const {
+  if (evaluation_.translated == 0) return {};
+  return {{"bleu", evaluation_.signature}, {"chrf", metrics::chrf_signature({}, 1)}};
+}
+
 void TranslationTask::translate(const std::function<std::optional<std::string>()>& next_line,
                                 const TranslationOptions& options,
                                 const std::function<void(const TranslatedLine& line)>& seen) {

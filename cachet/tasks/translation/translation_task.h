@@ -21,6 +21,7 @@ namespace cachet::tasks {
 class TranslationTask : public Task,
                         public TranslatesText,
                         public EvaluatesRecords,
+                        public SignsScores,
                         public ExportsRewrittenModel,
                         public ShowsSamples {
  public:
@@ -45,6 +46,7 @@ class TranslationTask : public Task,
   std::string record_digest(int64_t index) override;
   void record_evaluation(int64_t first, const SeenRecord& seen) override;
   train::Metrics evaluate_records(const NextRecord& next) override;
+  std::vector<std::pair<std::string, std::string>> score_signatures() const override;
   void translate(const std::function<std::optional<std::string>()>& next_line, const TranslationOptions& options,
                  const std::function<void(const TranslatedLine& line)>& seen) override;
   TranslationOptions translation_options() const override { return options_.evaluation.how; }

@@ -177,7 +177,8 @@ RunFolder::Identity RunFolder::read_identity(const fs::path& path) {
 }
 
 RunFolder RunFolder::create(const fs::path& given, const WrittenRecipe& recipe, const config::Document& document,
-                            const std::vector<std::string>& command, const std::map<std::string, std::string>& more) {
+                            const std::vector<std::string>& command, const std::map<std::string, std::string>& more,
+                            LatestLink latest) {
   const fs::path path = io::without_last_separator(given);
   if (fs::exists(fs::symlink_status(path))) {
     throw std::runtime_error(path.string() + ": exists already; go on with it by --resume, or choose another name");
@@ -219,7 +220,7 @@ RunFolder RunFolder::create(const fs::path& given, const WrittenRecipe& recipe, 
       throw std::runtime_error(path.string() + ": cannot be made: " + of_files->code().message());
     throw;
   }
-  point_latest(path);
+  if (latest == LatestLink::pointed) point_latest(path);
   folder.path_ = path;
   return folder;
 }
@@ -234,7 +235,13 @@ RunFolder RunFolder::resume(const fs::path& given, const config::Document& docum
   if (!changes.refused.empty()) {
     std::string message = path.string() + ": cannot be resumed with another recipe; these may not change:";
     for (const std::string& line : changes.refused) message += "\n  " + line;
-    throw std::runtime_error(message + "\nStart a new run for them.");
+    const bool of_rate = std::ranges::any_of(changes.refused, [](const std::string& line) {
+      return line.starts_with("optimizer.") || line.starts_with("schedule.");
+    });
+    throw std::runtime_error(message + "\nStart a new run for them" +
+                             (of_rate ? "; it begins with the weights of this one with --set train.init=" +
+                                            report::shell_word(path.string()) + "."
+                                      : "."));
   }
   append_line(path / kCommandName, report::shell_line(command) + "\n");
   if (!changes.allowed.empty()) {

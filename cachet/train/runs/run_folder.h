@@ -32,15 +32,18 @@ class RunInUse : public std::runtime_error {
 
 enum class WhenInUse { refuse, wait };
 
+/// Whether `latest`, a link beside a new run, is to lead to it.
+enum class LatestLink { pointed, untouched };
+
 /// The folder of one run, laid out as docs/training.md shows.
 class RunFolder {
  public:
-  /// Makes the folder and points `latest` beside it to it. `document` is what was read from the recipe; `more` are
-  /// further files by their names. Nothing that exists is touched.
-  /// Throws std::runtime_error when the folder exists or cannot be written.
+  /// Makes the folder and, unless that is not asked for, points `latest` beside it to it. `document` is what was read
+  /// from the recipe; `more` are further files by their names. Nothing that exists is touched. Throws
+  /// std::runtime_error when the folder exists or cannot be written.
   static RunFolder create(const std::filesystem::path& path, const WrittenRecipe& recipe,
                           const config::Document& document, const std::vector<std::string>& command,
-                          const std::map<std::string, std::string>& more = {});
+                          const std::map<std::string, std::string>& more = {}, LatestLink latest = LatestLink::pointed);
 
   /// Opens an existing run to resume it. Compares what was read now with what the run was made with: changes that do
   /// not alter what was trained so far are kept in the folder (another data.root once require_same_data() has compared

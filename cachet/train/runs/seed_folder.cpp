@@ -44,8 +44,8 @@ std::optional<uint64_t> parse_seed(std::string_view text) {
 
 SeedFolder SeedFolder::create(const std::filesystem::path& path, const WrittenRecipe& recipe,
                               const config::Document& document, const std::vector<std::string>& command,
-                              const std::vector<uint64_t>& seeds) {
-  RunFolder shared = RunFolder::create(path, recipe, document, command, {{kSeedsName, seeds_to_json(seeds)}});
+                              const std::vector<uint64_t>& seeds, LatestLink latest) {
+  RunFolder shared = RunFolder::create(path, recipe, document, command, {{kSeedsName, seeds_to_json(seeds)}}, latest);
   shared.let_go();
   return {std::move(shared), seeds};
 }

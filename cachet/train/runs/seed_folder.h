@@ -23,7 +23,7 @@ class SeedFolder {
   /// Throws as RunFolder::create does.
   static SeedFolder create(const std::filesystem::path& path, const WrittenRecipe& recipe,
                            const config::Document& document, const std::vector<std::string>& command,
-                           const std::vector<uint64_t>& seeds);
+                           const std::vector<uint64_t>& seeds, LatestLink latest = LatestLink::pointed);
 
   /// Goes on with it, under the rules of RunFolder::resume; those of `seeds` that it does not have are added.
   static SeedFolder resume(const std::filesystem::path& path, const config::Document& document,

@@ -19,6 +19,14 @@ TEST(ExportSpeed, IsToldInOneSentence) {
             "1.32 times as fast as the model (quartiles 1.29 to 1.35): 12.1 ms instead of 16 ms for a batch of 8");
 }
 
+TEST(ExportSpeed, AnExportThatTakesLongerIsSlower) {
+  const ExportSpeed speed{1, 12, 9.24, 12.0, {0.74, 0.77, 0.82}};
+  EXPECT_EQ(
+      to_text(speed),
+      "slower than the model: it takes 1.30 times as long (quartiles 1.22 to 1.35): 12 ms instead of 9.24 ms for a "
+      "batch of 1");
+}
+
 TEST(ExportSpeed, IsNotToldOfABusyMachine) {
   EXPECT_EQ(
       to_text(ExportSpeed{8, 160, 16.04, 12.1, {0.06, 3.17, 19.9}}),

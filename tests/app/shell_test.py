@@ -1,0 +1,95 @@
+"""Help by name, and scripts with which shells complete commands."""
+import re
+import shutil
+import subprocess
+
+import command
+
+
+def commands(*names):
+    """The commands that the help of these names lists."""
+    text = command.run(*names, "--help").stdout
+    return re.findall(r"^  ([a-z]+)  +\S", text, re.MULTILINE)
+
+
+def options(*names):
+    text = command.run(*names, "--help").stdout.partition("Examples:")[0]
+    return set(re.findall(r"(?m)^  (?:-\w,)?(--[a-z-]+)", text))
+
+
+class Help(command.CommandTest):
+    def test_it_is_that_of_the_command(self):
+        self.assertEqual(self.succeed("help").stdout, self.succeed("--help").stdout)
+        for name in commands():
+            self.assertEqual(self.succeed("help", name).stdout, self.succeed(name, "--help").stdout)
+        for kind in commands("data"):
+            self.assertEqual(self.succeed("help", "data", kind).stdout, self.succeed("data", kind, "--help").stdout)
+
+    def test_a_name_that_is_none(self):
+        self.assertIn("there is no command 'trian' (did you mean 'train'", self.refused("help", "trian"))
+        self.assertIn("there is no command 'wrods' (did you mean 'words'", self.refused("help", "data", "wrods"))
+        self.assertIn("has no commands of its own", self.refused("help", "train", "words"))
+
+    def test_descriptions_fit_a_terminal(self):
+        for names in [(), *((name,) for name in commands()), *(("data", kind) for kind in commands("data"))]:
+            code, text = command.on_terminal(*names, "--help", LANG="C.UTF-8")
+            self.assertEqual(code, 0)
+            for line in text.partition("\nExamples:")[0].splitlines():
+                self.assertLessEqual(len(line), 80, line)
+
+
+class Completion(command.FolderTest):
+    def setUp(self):
+        super().setUp()
+        self.script = self.folder / "cachet.bash"
+        self.script.write_text(self.cachet("completion", "bash").stdout)
+
+    def completed(self, *words):
+        """What bash offers for the last of these words."""
+        done = subprocess.run(
+            ["bash", "-c", 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cachet; printf "%s\\n" "${COMPREPLY[@]}"',
+             str(self.script), "cachet", *words], capture_output=True, text=True, cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return [line for line in done.stdout.splitlines() if line]
+
+    def test_commands_and_kinds(self):
+        self.assertEqual(sorted(self.completed("")), sorted(commands()))
+        self.assertEqual(sorted(self.completed("tra")), ["train", "translate"])
+        self.assertEqual(sorted(self.completed("data", "")), sorted(commands("data")))
+        self.assertEqual(sorted(self.completed("help", "tra")), ["train", "translate"])
+
+    def test_every_option_of_every_command(self):
+        for names in [*((name,) for name in commands()), *(("data", kind) for kind in commands("data"))]:
+            with self.subTest(names):
+                self.assertEqual({word for word in self.completed(*names, "--")}, options(*names))
+        self.assertEqual(sorted(self.completed("train", "--pr")), ["--print", "--processes", "--progress"])
+        self.assertEqual(self.completed("data", "words", "--lea"), ["--least"])
+
+    def test_values_names_and_files(self):
+        self.assertEqual(self.completed("train", "demo_plain", "--progress", ""), ["auto", "bar", "plain", "none"])
+        self.assertEqual(self.completed("train", "--progress", "=", "b"), ["bar"])
+        self.assertEqual(self.completed("train", "--progress", "="), ["auto", "bar", "plain", "none"])
+        self.assertEqual(self.completed("train", "--seed", ""), [], "a number is the user's own")
+        self.assertIn("fashion_mnist_plain", self.completed("train", "fashion_mnist_pl"))
+        self.assertIn("deit_tiny_patch16_224", self.completed("summary", "deit_ti"))
+        self.assertEqual(self.completed("completion", "f"), ["fish"])
+        (self.folder / "a text.txt").write_text("")
+        (self.folder / "a folder").mkdir()
+        self.assertEqual(sorted(self.completed("translate", "my-run", "a ")), ["a folder", "a text.txt"])
+        self.assertEqual(sorted(self.completed("eval", "my-run", "--output", "a ")), ["a folder", "a text.txt"])
+
+    def test_scripts_can_be_read_by_their_shells(self):
+        for shell in ("bash", "zsh", "fish"):
+            text = self.cachet("completion", shell).stdout
+            for name in commands():
+                self.assertIn(name, text)
+            self.assertIn("progress", text)
+            (self.folder / "script").write_text(text)
+            if shutil.which(shell):
+                done = subprocess.run([shell, "-n", "script"], cwd=self.folder, capture_output=True, text=True)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("did you mean", self.refused("completion", "bsh"))
+
+
+if __name__ == "__main__":
+    command.main()
