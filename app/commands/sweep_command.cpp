@@ -73,10 +73,10 @@ bool is_of_another_recipe(const fs::path& sweep, const std::string& name) {
   });
 }
 
-/// "evidence-sweep", also of a recipe whose name says that it is one.
+/// "evidence-sweep", also of a recipe that has this name.
 std::string sweep_name(const std::string& recipe) {
-  const bool says_so = recipe == "sweep" || recipe.ends_with("-sweep") || recipe.ends_with("_sweep");
-  return says_so ? recipe : recipe + "-sweep";
+  const bool is_named_so = recipe == "sweep" || recipe.ends_with("-sweep") || recipe.ends_with("_sweep");
+  return is_named_so ? recipe : recipe + "-sweep";
 }
 
 /// The folder to work in: a new one, or with --resume one that has this recipe's sweep.

@@ -106,6 +106,7 @@ void dry_run_with_data(const tasks::RecipePlan& plan, const tasks::RecipePlan& s
                               (dry.evaluations == 1 ? " evaluation)" : " evaluations)"));
   if (const auto note = train::slow_decay_note(train::average_options(plan.training.train), dry.total_steps))
     print_line("averages", *note);
+  for (const std::string& note : dry.notes) print_line("note", note);
   if (const auto text = tasks::overlap_text(look_at_data(*plan.task, progress))) print_line("shared data", *text);
   if (runs > 1)
     print_line("all seeds", "about " + report::format_duration(static_cast<double>(runs) * dry.total_seconds()) + " (" +

@@ -1,5 +1,8 @@
 #include "cachet/config/document.h"
 
+#include <algorithm>
+#include <array>
+#include <string>
 #include <utility>
 
 #include "cachet/config/document_state.h"
@@ -11,6 +14,38 @@
 #include "cachet/config/view.h"
 
 namespace cachet::config {
+
+namespace {
+
+/// The keys whose values are stretches of training, and for which a number without a unit is one of steps.
+constexpr std::array<std::array<std::string_view, 2>, 1> kStepCounts{{{"train", "limit"}}};
+
+/// Gives such numbers their unit.
+void name_units(Node& root) {
+  for (const auto& [table, key] : kStepCounts) {
+    const auto around = root.table()->find(table);
+    if (around == root.table()->end() || around->second.table() == nullptr) continue;
+    const auto node = around->second.table()->find(key);
+    if (node == around->second.table()->end()) continue;
+    if (const auto* count = std::get_if<int64_t>(&node->second.value))
+      node->second.value = std::to_string(*count) + (*count == 1 ? " step" : " steps");
+  }
+}
+
+/// A wrong name decides which keys its table seems to have: what else seems wrong with the table, and with tables below
+/// it, may come from that, and is left out.
+void leave_out_consequences(std::vector<Problem>& problems) {
+  constexpr std::string_view kName = ".name";
+  std::vector<std::string> tables;
+  for (const Problem& problem : problems)
+    if (problem.key.ends_with(kName)) tables.push_back(problem.key.substr(0, problem.key.size() - kName.size()) + ".");
+  std::erase_if(problems, [&](const Problem& problem) {
+    return !problem.key.ends_with(kName) &&
+           std::ranges::any_of(tables, [&](const std::string& table) { return problem.key.starts_with(table); });
+  });
+}
+
+}  // namespace
 
 Document::Document() : state_(std::make_shared<State>()) {}
 Document::~Document() = default;
@@ -45,7 +80,10 @@ void Document::set_default(std::string_view assignment) {
   merge_over(state_->earlier_defaults, parse_assignment(assignment));
 }
 
-View Document::root() { return View(state_, ""); }
+View Document::root() {
+  name_units(state_->root);
+  return View(state_, "");
+}
 
 void Document::problem(const std::string& key, const std::string& message) { state_->add_problem(key, message); }
 
@@ -55,7 +93,7 @@ void Document::finish() {
   std::vector<Problem> problems = state_->problems;
   std::vector<Problem> unknown = unknown_keys(*state_);
   problems.insert(problems.end(), std::make_move_iterator(unknown.begin()), std::make_move_iterator(unknown.end()));
-  std::erase_if(problems, [&](const Problem& problem) { return state_->may_follow(problem); });
+  leave_out_consequences(problems);
   if (!problems.empty()) throw Error(std::move(problems));
 }
 

@@ -21,12 +21,6 @@ void Document::State::add_note(const std::string& key, const std::string& messag
   if (std::ranges::find(notes, line) == notes.end()) notes.push_back(line);
 }
 
-bool Document::State::may_follow(const Problem& problem) const {
-  return !wrong_kinds.contains(problem.key) && std::ranges::any_of(tables_of_wrong_kind, [&](const std::string& table) {
-    return problem.key.starts_with(table + ".");
-  });
-}
-
 Origin Document::State::place(std::string key) const {
   for (;;) {
     if (const Node* node = find(root, key)) return node->origin;

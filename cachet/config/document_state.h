@@ -18,8 +18,6 @@ struct Document::State {
   std::unordered_map<std::string, size_t> positions;          // key -> index in `values`
   std::set<std::string> tables{""};                           // the paths that views were opened at
   std::set<std::string> mentioned;                            // the keys that has() asked for
-  std::set<std::string> tables_of_wrong_kind;                 // whose keys are not known, of View::mark_wrong_kind()
-  std::set<std::string> wrong_kinds;                          // the keys that are wrong there
   std::vector<Problem> problems;
   std::vector<std::string> notes;
 
@@ -31,9 +29,6 @@ struct Document::State {
 
   /// Adds a note, once however often it is met.
   void add_note(const std::string& key, const std::string& message);
-
-  /// Whether a problem may come from another one: of a table whose kind is wrong.
-  bool may_follow(const Problem& problem) const;
 
   bool is_read(const std::string& key) const { return positions.contains(key); }
 

@@ -45,11 +45,6 @@ bool View::has(std::string_view key) const {
   return find(state_->root, path) != nullptr;
 }
 
-bool View::has_integer(std::string_view key) const {
-  if (!has(key)) return false;
-  return std::holds_alternative<int64_t>(find(state_->root, join_path(path_, key))->value);
-}
-
 View View::table(std::string_view key) const {
   std::string path = join_path(path_, key);
   const Node* node = find(state_->root, path);
@@ -124,11 +119,6 @@ void View::refuse(std::string_view key, const std::string& message) const {
 
 void View::problem(std::string_view key, const std::string& message) const {
   state_->add_problem(join_path(path_, key), message);
-}
-
-void View::mark_wrong_kind(std::string_view key) const {
-  state_->tables_of_wrong_kind.insert(path_);
-  state_->wrong_kinds.insert(join_path(path_, key));
 }
 
 void View::note(std::string_view key, const std::string& message) const {

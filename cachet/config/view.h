@@ -31,8 +31,6 @@ class View {
  public:
   /// Whether the key was written. The key counts as known to its table, but not as read.
   bool has(std::string_view key) const;
-  /// Whether the key was written as an integer; has() besides.
-  bool has_integer(std::string_view key) const;
   /// The table of that name, which need not be written. One that is written as something else is a problem.
   View table(std::string_view key) const;
   const std::string& path() const { return path_; }  // "model.cache"; "" for the root
@@ -86,10 +84,6 @@ class View {
 
   /// Records a problem with a key of this table, at the place where it was written, or else where the table was.
   void problem(std::string_view key, const std::string& message) const;
-
-  /// Says that a key that decides which other keys its table has is wrong: other problems of the table, and of tables
-  /// below it, are not reported, since they may come from this one.
-  void mark_wrong_kind(std::string_view key) const;
 
   /// Records a note on a key of this table: the value is accepted, but the user should know what it does. The place is
   /// as in problem().

@@ -48,7 +48,7 @@ struct RewriteReport {
 RewriteReport rewrite(models::Model& model, const RewriteOptions& options = {});
 
 /// Lines for people: what went, by kind and outcome, and what stayed and why. If the work was counted, what saves most
-/// comes first, and `saved_text` writes at the end of its line what the places of a line saved together.
+/// comes first, and `saved_text` writes at the end of its line what the parts of a line saved together.
 std::vector<std::string> report_lines(const RewriteReport& report,
                                       const std::function<std::string(const analysis::Work&)>& saved_text = {});
 

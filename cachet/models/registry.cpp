@@ -51,20 +51,18 @@ std::string as_words(Capability capability) {
   return words;
 }
 
-/// One that can do it, whatever `name` is: readers of other tables need a model. A name that is missing is a problem
-/// already.
+/// One that can do it, whatever `name` is: the other keys of the table are read to find their mistakes too.
 const RegisteredModel& model_for(Capability capability, std::string_view name, const config::View& table) {
   const RegisteredModel* named = find_registered(name);
   if (named != nullptr && can(*named, capability)) return *named;
   if (named != nullptr) {
     table.problem("name", "'" + named->name + "' is no " + as_words(capability) +
                               ", which the task needs; its kind: " + as_words(abilities_of(name).front()));
-  } else if (!name.empty()) {
+  } else if (!name.empty()) {  // a missing one is a problem already
     table.problem("name", "there is no model '" + std::string(name) + "'" +
                               config::suggestion(std::string(name), model_names(capability)) +
                               "; `cachet models` lists them");
   }
-  table.mark_wrong_kind("name");
   return *std::ranges::find_if(registered_models(),
                                [&](const RegisteredModel& model) { return can(model, capability); });
 }

@@ -28,7 +28,7 @@ std::string uncertainty_text(double value, std::optional<double> error, int64_t 
 
 namespace {
 
-/// An end of an interval that is as far from the value as the error says, within this share of the error.
+/// The largest difference between ± and an interval for which ± stands, as a fraction of the error.
 constexpr double kSymmetric = 0.1;
 
 /// The decimals of two significant digits of an error.
@@ -42,7 +42,7 @@ int decimals_of(double error) {
 
 bool has_decimals(ValueForm form) { return form != ValueForm::count && form != ValueForm::duration; }
 
-/// The decimals that the error gives its value; none if there is no error that says something.
+/// The decimals that the error gives its value; none without an error above 0.
 std::optional<int> decimals_by(const MetricDescription& metric, double value, std::optional<double> error) {
   if (!error || !std::isfinite(*error) || *error <= 0 || !std::isfinite(value) || !has_decimals(metric.form))
     return std::nullopt;
@@ -66,7 +66,7 @@ std::string measured_text(const MetricDescription& metric, double value, std::op
     const ShareInterval interval = wilson_interval(value, static_cast<double>(share_of));
     const auto is_far = [&](double half) { return std::abs(half - *error) > kSymmetric * *error; };
     if (is_far(value - interval.lower) || is_far(interval.upper - value)) {
-      const double half = (interval.upper - interval.lower) / 2;  // the error of a share of 1 is 0
+      const double half = (interval.upper - interval.lower) / 2;  // the error of a value of 1 is 0
       const auto end = [&](double number) { return measured_value_text(metric, number, half); };
       return end(value) + " (" + end(interval.lower) + " to " + end(interval.upper) + ")";
     }

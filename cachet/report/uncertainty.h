@@ -27,7 +27,7 @@ std::string uncertainty_text(double value, std::optional<double> error, int64_t 
                              const std::function<std::string(double)>& end_text = {});
 
 /// How train, eval and predict write a measured value. An error has two significant digits, and the value as many
-/// decimals as its error: "81.23 ± 0.91 %", "27.31 ± 0.12 points". If the value is a share of `share_of` > 0 samples,
+/// decimals as its error: "81.23 ± 0.91 %", "27.31 ± 0.12 points". If it is a fraction of `share_of` > 0 samples,
 /// and an end of Wilson's interval is further from it or nearer to it than the error by more than a tenth of the error,
 /// the ends stand in place of ±: "98.4 % (96.8 % to 99.1 %)". Without an error, the value as format_value() writes it.
 std::string measured_text(const MetricDescription& metric, double value, std::optional<double> error,

@@ -7,10 +7,12 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "cachet/train/checkpoints/checkpoint.h"
 #include "cachet/train/machine/runtime.h"
 #include "cachet/train/runs/deciding_metric.h"
+#include "cachet/train/runs/length_notes.h"
 #include "cachet/train/step/live_run.h"
 #include "cachet/train/step/time_left.h"
 
@@ -109,6 +111,8 @@ DryRun dry_run(train::TrainingTask& task, const train::Options& options) {
   result.total_steps = whole.steps;
   result.evaluations = whole.evaluations;
   result.checkpoints = whole.checkpoints;
+  result.notes = train::length_notes(options, live.total_steps(), live.steps_per_epoch());
+  for (std::string& note : task.notes_on_run(live.length())) result.notes.push_back(std::move(note));
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "cachet/tasks/recipe.h"
 #include "cachet/train/options.h"
@@ -18,6 +19,7 @@ struct DryRun {
   uint64_t checkpoint_bytes = 0;
   int64_t memory_bytes = 0;  // resident, after all of that
   int64_t total_steps = 0, evaluations = 0, checkpoints = 0;
+  std::vector<std::string> notes{};  // on the length of the run, as it has them when it begins
 
   double total_seconds() const;
 };

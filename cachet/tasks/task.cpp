@@ -1,10 +1,12 @@
 #include "cachet/tasks/task.h"
 
+#include <algorithm>
 #include <exception>
 
 #include "cachet/analysis/plug_ins/observations.h"
 #include "cachet/analysis/plug_ins/stored_caches.h"
 #include "cachet/analysis/statistics/step_statistics.h"
+#include "cachet/nn/norm/unified_norm.h"
 #include "cachet/report/text/progress.h"
 #include "cachet/tasks/plug_in_series.h"
 #include "cachet/tasks/told_once.h"
@@ -78,6 +80,18 @@ void Task::note_doubts() {
     note({*doubt});
     return;
   }
+}
+
+std::vector<std::string> Task::notes_on_run(const train::RunLength& length) {
+  int64_t warmup = 0;
+  for (const auto& module : model().modules())
+    if (const auto* norm = dynamic_cast<const nn::UnifiedNorm*>(module.get()))
+      warmup = std::max(warmup, norm->settings().warmup);
+  if (warmup == 0 || warmup < length.updates) return {};
+  return {"the warm-up of the norms (model.norm.warmup) is " + std::to_string(warmup) +
+          " updates, and this run updates them " + std::to_string(length.updates) +
+          (length.updates == 1 ? " time" : " times") +
+          ": they do not use their window and filter; set a shorter model.norm.warmup"};
 }
 
 void Task::record_normality(int64_t passes) {

@@ -47,6 +47,8 @@ class Task : public train::TrainingTask {
 
   std::vector<std::string> data_notes() const override { return data_notes_; }
 
+  std::vector<std::string> notes_on_run(const train::RunLength& length) override;
+
   /// The images that it reads, by the names of its splits; none of a task that reads none.
   virtual std::map<std::string, const data::ImageSource*> image_sources() const { return {}; }
   /// Of data that an evaluation compares the model with and data_digests() does not have; empty where there are none.

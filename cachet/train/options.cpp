@@ -68,12 +68,8 @@ void read_saving(const config::View& view, TrainOptions& options) {
 void read_bounds(const config::View& view, TrainOptions& options) {
   options.max_hours = view.real("max_hours", options.max_hours, kNoLessThanZero);
   // An empty text takes away the limit of a base.
-  if (view.has_integer("limit")) {
-    options.limit = Duration{view.integer("limit", 1, {.least = 1}), Duration::Unit::steps};
-    view.decide("limit", options.limit->text());
-  } else if (view.has("limit") && !view.text("limit", "").empty()) {
+  if (view.has("limit") && !view.text("limit", "").empty())
     options.limit = read_duration(view, "limit", {1, Duration::Unit::steps});
-  }
   if (view.has("patience")) options.patience = view.integer("patience", 1, kAtLeastOne);
 }
 

@@ -20,6 +20,7 @@
 #include "cachet/train/runs/evaluation_details.h"
 #include "cachet/train/runs/evaluation_line.h"
 #include "cachet/train/runs/event_log.h"
+#include "cachet/train/runs/length_notes.h"
 #include "cachet/train/runs/resume_command.h"
 #include "cachet/train/runs/run_folder.h"
 #include "cachet/train/runs/run_log.h"
@@ -123,8 +124,7 @@ class Trainer::Loop {
     if (leader_.processes() > 1)
       log_.say(std::to_string(leader_.processes()) + " processes train together, each with its part of every batch");
     if (found) restore(*found);
-    if (!found)
-      if (const auto note = slow_decay_note(average_options(options_.train), total_steps())) log_.say(*note);
+    if (!found) tell_start_notes();
     started_ = true;
     if (live_.state.evaluated) remove_unfinished_evaluation();  // a process was killed before it did so
     const RewoundEvents rewound = rewind_events(folder_.metrics(), live_.state.step, live_.state.evaluated);
@@ -156,6 +156,13 @@ class Trainer::Loop {
     wall_start_ = last_save_ = clock_seconds();
     seconds_before_ = live_.state.seconds;
     write_status({});
+  }
+
+  /// What may waste the time of the run.
+  void tell_start_notes() {
+    if (const auto note = slow_decay_note(average_options(options_.train), total_steps())) log_.say(*note);
+    for (const std::string& note : length_notes(options_, total_steps(), live_.steps_per_epoch())) log_.say(note);
+    for (const std::string& note : task_.notes_on_run(live_.length())) log_.say(note);
   }
 
   void restore(const CheckpointStore::Found& found) {

@@ -104,6 +104,12 @@ struct Status {
   int64_t epoch = 0, epochs = 0;
 };
 
+/// How long a run is.
+struct RunLength {
+  int64_t steps = 0;
+  int64_t updates = 0;  // of a state of the model that moves with each training pass (train.state)
+};
+
 /// Called with the share of the evaluation that is done, as often as a piece of it is: a batch, of whatever is
 /// evaluated last. It may throw to leave the evaluation (Ctrl-C): let it pass.
 using EvaluationProgress = std::function<void(int64_t done, int64_t total)>;
@@ -161,6 +167,9 @@ class TrainingTask {
   /// What there is to train with, and what was done to it by rule: lines for the log of a run. The user has seen those
   /// of a task that was just made; lines that come while it trains are told behind evaluations and at the end.
   virtual std::vector<std::string> data_notes() const { return {}; }
+
+  /// What a user should know before a run of this length begins: lines such as that a norm does not leave its warm-up.
+  virtual std::vector<std::string> notes_on_run(const RunLength& /*length*/) { return {}; }
 
   /// What else is worth a curve, asked for with every step line and every evaluation.
   virtual std::vector<Series> observe() { return {}; }

@@ -100,7 +100,7 @@ class Language(command.FolderTest):
         self.assertIn("perplexity_stderr", metrics)
         self.assertLess(abs(metrics["perplexity_stderr"] / metrics["perplexity"] - metrics["loss_stderr"]), 1e-6)
         self.assertRegex((self.folder / "run/log.txt").read_text(),
-                         r"Z step 12/12  loss [0-9.]+  \|  validation perplexity [0-9.]+( ± [0-9.]+)? \(best so far\)  [0-9.]+k? tokens/s\n")
+                         r"Z (step|epoch) [0-9/]+  loss [0-9.]+  \|  validation perplexity [0-9.]+( ± [0-9.]+)? \(best .*\)  [0-9.]+[kM]? tokens/s")
         rows = self.cachet("eval", "run").stdout.splitlines()[1:]
         self.assertIn("bits_per_character", [row.split()[0] for row in rows])
         self.assertEqual(len({len(row) - len(row.lstrip().partition(" ")[2].lstrip()) for row in rows}), 1, rows)

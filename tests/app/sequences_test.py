@@ -27,7 +27,7 @@ class Texts(SequenceTest):
 
     def test_an_evaluation_leaves_a_line(self):
         self.assertRegex((self.folder / "run/log.txt").read_text(),
-                         r"Z step 2/2  loss [0-9.]+  train [0-9.]+ %  \|  (validation|test) [0-9.]+ .*\(best so far\)  [0-9.]+k? tokens/s\n")
+                         r"Z (step|epoch) [0-9/]+  loss [0-9.]+  train [0-9.]+ %  \|  (validation|test) [0-9.]+ .*\(best .*\)  [0-9.]+[kM]? tokens/s")
 
     def test_own_texts_are_classified_without_the_data(self):
         tested = self.predict("run")

@@ -51,6 +51,23 @@ class Train(RunTest):
             if columns == 62:
                 self.assertLessEqual(len(last), columns)
 
+    def test_what_wastes_a_run_is_said_before_it(self):
+        norm = ("the warm-up of the norms (model.norm.warmup) is 4000 updates, and this run updates them 24 times: they do not use "
+                "their window and filter; set a shorter model.norm.warmup")
+        warmup = "schedule.warmup is 50 steps, and the run has 12 steps: the learning rate does not reach optimizer.lr; set a shorter"
+        limit = "train.limit is 150 steps, and train.epochs = 2 ends the run after 12 steps; raise train.epochs"
+        words = ["--set", "model.norm.warmup=4000", "--set", "schedule.warmup=50 steps", "--set", "train.limit=150 steps",
+                 "--set", "train.epochs=2", "--set", "train.accumulate=2"]
+        said = self.train("run", *words).stderr
+        log = (self.folder / "run/log.txt").read_text()
+        dry = self.cachet("train", "tiny.toml", "--dry-run", *words).stdout
+        for note in (norm, warmup, limit):
+            self.assertEqual([text.count(note) for text in (said, log, dry)], [1, 1, 1], note)
+        said = self.train("first", *words, "--set", "train.state=first").stderr
+        self.assertIn("this run updates them 12 times", said)
+        self.assertNotIn("warm-up of the norms", self.cachet("train", "run", "--resume", "--progress", "none").stderr)
+        self.assertEqual(len(self.train("fits").stderr.splitlines()), 1, "the recipe fits")
+
     def test_says_which_folder_of_a_relative_name_it_reads(self):
         elsewhere = self.folder / "elsewhere"
         elsewhere.mkdir()

@@ -72,14 +72,14 @@ class Translate(command.FolderTest):
         self.train("run")
         self.assertRegex((self.folder / "run/log.txt").read_text(),
                          r"Z (epoch|step) [0-9/]+  loss [0-9.]+  \|  (validation|test) BLEU [0-9.]+ ± [0-9.]+ \(best .*\)  "
-                         r"perplexity [0-9.]+( ± [0-9.]+)?  [0-9.]+k? target tokens/s")
+                         r"perplexity [0-9.]+( ± [0-9.]+)?  [0-9.]+[kM]? target tokens/s")
         metrics = self.json_of("eval", "run", "--json", cwd=self.folder)["metrics"]
         self.assertGreater(metrics["bleu"], 60)
         test = "".join(pair(n)[0] + "\n" for n in range(180, 200))
         translated = self.cachet("translate", "run", "pairs/test.de").stdout
         for name in ("bleu_stderr", "chrf_stderr"):
             self.assertIn(name, metrics)
-        # What `score` says of the translations is what `eval` says, with the same signatures.
+        # `score` gives the numbers and signatures of `eval`.
         (self.folder / "hyp").write_text(translated)
         scored = self.json_of("score", "hyp", "pairs/test.en", "--json", cwd=self.folder)
         signatures = self.json_of("eval", "run", "--json", cwd=self.folder)["signatures"]

@@ -14,7 +14,7 @@ namespace {
 
 // As SciPy computes them: tools/make_statistics_fixtures.py.
 TEST(Uncertainty, IntervalsOfSharesAreWilsons) {
-  const auto recorded = nlohmann::json::parse(test::read_bytes(test::test_data() + "/statistics.json"));
+  const auto recorded = nlohmann::json::parse(cachet::test::read_bytes(cachet::test::test_data() + "/statistics.json"));
   ASSERT_GE(recorded["shares"].size(), 20U);
   for (const auto& each : recorded["shares"]) {
     const ShareInterval interval = wilson_interval(each["share"], each["count"]);

@@ -41,7 +41,7 @@ struct RunList {
 /// one entry.
 std::vector<std::filesystem::path> run_folders_below(const std::filesystem::path& folder, bool seeds_as_one = false);
 
-/// What these folders say of their runs. Throws std::runtime_error if there is no such folder.
+/// What is in the folders of these runs. Throws std::runtime_error if there is no such folder.
 RunList list_runs(const std::filesystem::path& folder);
 
 }  // namespace cachet::tasks

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "cachet/data/text/encoders/subword_encoder.h"
+#include "cachet/metrics/chrf.h"
 #include "cachet/nn/base/regularizer.h"
 #include "cachet/ops/support/finite.h"
 #include "cachet/tasks/samples/shown_text.h"

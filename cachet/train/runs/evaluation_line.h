@@ -22,23 +22,23 @@ struct RunPlace {
 /// The best evaluation so far, of the metric that decides.
 struct BestEvaluation {
   double value = 0;
-  RunPlace place;
+  RunPlace place{};
   bool is_last = false;  // whether it is the one that was done last
 };
 
 /// What an evaluation found, with what was trained since the one before it.
 struct EvaluationReport {
-  RunPlace place;
+  RunPlace place{};
   int64_t places = 0;  // epochs or steps of the whole run
-  Metrics training;    // means of the steps; empty if there was none
-  Metrics evaluation;
-  std::optional<BestEvaluation> best;
+  Metrics training{};  // means of the steps; empty if there was none
+  Metrics evaluation{};
+  std::optional<BestEvaluation> best{};
   double samples_per_second = 0, tokens_per_second = 0;  // 0 if nothing was measured
-  std::optional<double> seconds_left;                    // none at the end of a run
+  std::optional<double> seconds_left{};                  // none at the end of a run
 };
 
 /// `epoch 3/20  loss 0.95  train 78.9 %  |  validation 81.23 ± 0.91 % (best 82.04 % in epoch 2)  2.8k images/s  1m34s
-/// left`. A share of right answers needs no title; other metrics have theirs. The metric that decides is the most
+/// left`. An accuracy needs no title; other metrics have theirs. The metric that decides is the most
 /// important field.
 std::vector<report::LineField> evaluation_fields(const RunDescription& run, const EvaluationReport& report);
 

@@ -32,13 +32,13 @@ class RunInUse : public std::runtime_error {
 
 enum class WhenInUse { refuse, wait };
 
-/// Whether `latest`, a link beside a new run, is to lead to it.
+/// Whether the link `latest` next to a new run is to lead to it.
 enum class LatestLink { pointed, untouched };
 
 /// The folder of one run, laid out as docs/training.md shows.
 class RunFolder {
  public:
-  /// Makes the folder and, unless that is not asked for, points `latest` beside it to it. `document` is what was read
+  /// Makes the folder and, unless that is not asked for, points `latest` next to it to it. `document` is what was read
   /// from the recipe; `more` are further files by their names. Nothing that exists is touched. Throws
   /// std::runtime_error when the folder exists or cannot be written.
   static RunFolder create(const std::filesystem::path& path, const WrittenRecipe& recipe,

@@ -92,6 +92,14 @@ StepSummary LiveRun::advance(int stop_signal) {
   return result;
 }
 
+RunLength LiveRun::length() const {
+  const TrainOptions& options = options_.train;
+  // Each micro-batch moves a shared state; of others, each is moved by one part of a step.
+  const int64_t rest = std::min(batches_per_epoch_, total_steps_ % steps_per_epoch_ * options.accumulate);
+  return {total_steps_,
+          options.has_parts() ? total_steps_ : total_steps_ / steps_per_epoch_ * batches_per_epoch_ + rest};
+}
+
 void LiveRun::fill_batches() {
   if (!batches_) open_batches({});
   batches_->fill_state(batches_per_epoch_ / 2);

@@ -53,6 +53,8 @@ class LiveRun {
 
   int64_t steps_per_epoch() const { return steps_per_epoch_; }
   int64_t total_steps() const { return total_steps_; }
+  /// Of the whole run.
+  RunLength length() const;
   int64_t epoch_of(int64_t step) const { return step == 0 ? 1 : (step - 1) / steps_per_epoch_ + 1; }  // from 1 on
   double learning_rate() const { return schedule_.learning_rate(state.step); }  // of the next step
   c10::Device device() const { return device_; }

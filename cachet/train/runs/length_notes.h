@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cachet/train/options.h"
+
+namespace cachet::train {
+
+/// Lines for the user if the parts of a recipe that count steps do not fit together: if the schedule's warm-up is
+/// longer than the run, and if train.epochs ends the run before train.limit.
+std::vector<std::string> length_notes(const Options& options, int64_t total_steps, int64_t steps_per_epoch);
+
+}  // namespace cachet::train
