@@ -94,6 +94,11 @@ std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
   return in_right_column(option->get_description());
 }
 
+std::string HelpFormatter::make_description(const CLI::App* app) const {
+  const std::string& description = app->get_description();
+  return description.empty() ? "" : report::text_paragraph(description, report::TextForm::of(STDOUT_FILENO));
+}
+
 std::string HelpFormatter::make_subcommand(const CLI::App* sub) const {
   std::stringstream text;
   CLI::detail::format_help(text, sub->get_display_name(true), in_right_column(sub->get_description()),

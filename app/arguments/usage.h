@@ -19,6 +19,7 @@ std::string usage_complaint(const CLI::App& app, const CLI::ParseError& error);
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_option_desc(const CLI::Option* option) const override;
+  std::string make_description(const CLI::App* app) const override;
   std::string make_subcommand(const CLI::App* sub) const override;
 
  private:

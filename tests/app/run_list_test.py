@@ -13,7 +13,7 @@ class RunList(RunTest):
         super().setUp()
         self.cachet("train", "tiny.toml", "--run", "runs/one", *SHORT)
         self.cachet("train", "tiny.toml", "--run", "runs/seeds", "--seeds", "2", *SHORT, "--set", "model.cache.kind=none")
-        (self.folder / "wide-sweep.toml").write_text('base = "tiny.toml"\n[sweep]\nmodel.cache.ratio = [0.5, 0.25]\nseeds = "1"\n')
+        (self.folder / "wide-sweep.toml").write_text('base = "tiny.toml"\n[sweep]\nmodel.cache.ratio = [0.5, 0.25]\nseeds = 1\n')
         self.cachet("sweep", "wide-sweep.toml", *SHORT)
         self.sweep, = (path.name for path in (self.folder / "runs").iterdir() if "sweep" in path.name)
 

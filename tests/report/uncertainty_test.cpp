@@ -67,7 +67,7 @@ TEST(MeasuredText, AnErrorHasTwoDigitsAndTheValueItsDecimals) {
 TEST(MeasuredText, AShareHasTwoEndsIfItsIntervalIsNotSymmetric) {
   EXPECT_EQ(measured_text(accuracy(), 1, 0, 33), "100.0 % (97.1 % to 100.0 %)");
   EXPECT_EQ(measured_text(accuracy(), 0, 0, 33), "0.0 % (0.0 % to 2.9 %)");
-  EXPECT_EQ(measured_text(accuracy(), 0.9, 0.0375, 64), "90.0 % (85.5 % to 93.2 %)");
+  EXPECT_EQ(measured_text(accuracy(), 0.9, 0.0375, 64), "90.0 % (85.6 % to 93.2 %)");
   EXPECT_EQ(measured_text(accuracy(), 0.75, 0.00194, 50000), "75.00 ± 0.19 %");
   EXPECT_EQ(measured_text(accuracy(), 1, 0, 0), "100.0 % ± 0.0 %") << "the number is not known";
 }
