@@ -132,5 +132,32 @@ TEST(Document, FinishesAgainAfterAFailure) {
   EXPECT_NO_THROW(document.finish());
 }
 
+TEST(Document, AWrongNameHidesTheOtherProblemsOfItsTable) {
+  Document document =
+      Document::from_text("[model]\nname = 'v'\ndepth = 2\n[model.neck]\nx = 1\n[train]\nepoch = 1", "t");
+  const View model = document.root().table("model");
+  model.text("name", "");
+  model.problem("name", "there is no model 'v'");
+  document.root().table("train").integer("epochs", 1);
+  try {
+    document.finish();
+    FAIL();
+  } catch (const Error& error) {
+    ASSERT_EQ(error.problems().size(), 2U) << error.what();
+    EXPECT_EQ(error.problems()[0].key, "model.name");
+    EXPECT_EQ(error.problems()[1].key, "train.epoch");
+  }
+}
+
+TEST(Document, ANumberWithoutAUnitIsOneOfStepsWhereKeysAreStretches) {
+  Document document = Document::from_text("[train]\nlimit = 100\nepochs = 3", "t");
+  EXPECT_EQ(document.root().table("train").text("limit", ""), "100 steps");
+  EXPECT_EQ(document.root().table("train").integer("epochs", 1), 3);
+  Document other = Document::from_text("limit = 7", "t");
+  other.set("train.limit=1");
+  EXPECT_EQ(other.root().table("train").text("limit", ""), "1 step");
+  EXPECT_EQ(other.root().integer("limit", 0), 7);
+}
+
 }  // namespace
 }  // namespace cachet::config
