@@ -96,10 +96,12 @@ def ask(program, recipe, settings, known):
     fixed = {setting.partition("=")[0] for setting in settings}
     wanted = [path for path in (*keys, *ASKED_FOR) if path not in fixed and path not in known]
     found = {}
-    # A kind that is not read hides the keys of the kind, and a wrong name of a model hides the other keys of the model, so what is left
-    # is asked for twice more, without those that were answered.
-    for _ in range(3):
-        probes = [f"{path}={NOT_A_VALUE}" for path in wanted if path not in found]
+    # A wrong name of a model hides the other keys of the model, so it is asked for alone. A kind that is not read hides the keys of the kind,
+    # so what is left is asked for once more, without those that were answered.
+    names = [path for path in wanted if path.endswith(".name")]
+    others = [path for path in wanted if path not in names]
+    for paths in (names, others, others):
+        probes = [f"{path}={NOT_A_VALUE}" for path in paths if path not in found]
         if probes:
             found.update(types(program.run("train", recipe, "--print", *settings_of([*settings, *probes]))[2]))
     for path in ASKED_FOR:
