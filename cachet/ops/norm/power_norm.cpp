@@ -7,6 +7,8 @@
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
+#include <string>
+#include <string_view>
 #include <tuple>
 
 #include "cachet/ops/norm/norm_checks.h"
@@ -31,34 +33,36 @@ struct PowerNormCall {
   Tensor statistics, counters;
   double momentum, backward_momentum, eps;
   int64_t warmup;
+  std::string_view group = {};
 
   template <class Take>
   auto list(const Take& take) const {
-    return take(input, weight, bias, padding, statistics, counters, momentum, backward_momentum, eps, warmup);
+    return take(input, weight, bias, padding, statistics, counters, momentum, backward_momentum, eps, warmup, group);
   }
 };
 
 using PowerNormForms =
     Listed<PowerNormCall,
            PowerNormForward(const Tensor&, const OptionalTensor&, const OptionalTensor&, const OptionalTensor&,
-                            const Tensor&, const Tensor&, double, double, double, int64_t)>;
+                            const Tensor&, const Tensor&, double, double, double, int64_t, std::string_view)>;
 
 struct PowerNormGradientCall {
   Tensor grad, input;
   OptionalTensor weight, padding;
   Tensor scales, statistics;
   double momentum, eps;
+  std::string_view group = {};
 
   template <class Take>
   auto list(const Take& take) const {
-    return take(grad, input, weight, padding, scales, statistics, momentum, eps);
+    return take(grad, input, weight, padding, scales, statistics, momentum, eps, group);
   }
 };
 
 using PowerNormGradientForms =
     Listed<PowerNormGradientCall,
            PowerNormBackward(const Tensor&, const Tensor&, const OptionalTensor&, const OptionalTensor&, const Tensor&,
-                             const Tensor&, double, double)>;
+                             const Tensor&, double, double, std::string_view)>;
 
 void check_power_norm(const PowerNormCall& call) {
   check_norm_operands("power_norm", call.input, call.weight, call.bias, call.padding);
@@ -93,7 +97,9 @@ PowerNormForward power_norm_over(const PowerNormCall& call, BatchReducer* reduce
   return {passes::scale_shift(call.input, scale.to(wide), call.bias), at::stack({used, own})};
 }
 
-PowerNormForward power_norm_forward(const PowerNormCall& call) { return power_norm_over(call, nullptr); }
+PowerNormForward power_norm_forward(const PowerNormCall& call) {
+  return power_norm_over(call, reducer_of_group(call.group).get());
+}
 
 PowerNormBackward power_norm_backward_over(const PowerNormGradientCall& call, BatchReducer* reducer) {
   check_gradient(call);
@@ -119,7 +125,7 @@ PowerNormBackward power_norm_backward_over(const PowerNormGradientCall& call, Ba
 }
 
 PowerNormBackward power_norm_backward(const PowerNormGradientCall& call) {
-  return power_norm_backward_over(call, nullptr);
+  return power_norm_backward_over(call, reducer_of_group(call.group).get());
 }
 
 PowerNormForward power_norm_meta(const PowerNormCall& call) {
@@ -150,9 +156,11 @@ struct PowerNorm {
   static void save(const PowerNormCall& call, SavedNumbers& numbers) {
     numbers["momentum"] = call.backward_momentum;
     numbers["eps"] = call.eps;
+    numbers["group"] = std::string(call.group);
   }
   static PowerNormBackward backward(const SavedNorm& saved, SavedNumbers& numbers, BatchReducer* reducer) {
     static const auto op = operator_handle<PowerNormGradientForms::Signature>("cachet::power_norm_backward");
+    const std::string group = numbers["group"].toStringRef();
     const PowerNormGradientCall call{saved.grad,
                                      saved.input,
                                      saved.weight,
@@ -160,7 +168,8 @@ struct PowerNorm {
                                      saved.results[0],
                                      saved.statistics,
                                      numbers["momentum"].toDouble(),
-                                     numbers["eps"].toDouble()};
+                                     numbers["eps"].toDouble(),
+                                     group};
     return reducer ? power_norm_backward_over(call, reducer) : PowerNormGradientForms::call(op, call);
   }
 };
@@ -196,13 +205,14 @@ PowerNormOutput power_norm(const Tensor& input, const OptionalTensor& weight, co
 TORCH_LIBRARY_FRAGMENT(cachet, m) {
   Operator(m,
            "power_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? padding, Tensor(a!) statistics, "
-           "Tensor(b!) counters, float momentum, float backward_momentum, float eps, int warmup) -> (Tensor, Tensor)")
+           "Tensor(b!) counters, float momentum, float backward_momentum, float eps, int warmup, "
+           "str group=\"\") -> (Tensor, Tensor)")
       .composite(PowerNormForms::form<power_norm_forward>)
       .meta(PowerNormForms::form<power_norm_meta>)
       .autograd(PowerNormForms::form<power_norm_autograd>);
   Operator(m,
            "power_norm_backward(Tensor grad, Tensor input, Tensor? weight, Tensor? padding, Tensor scales, "
-           "Tensor(a!) statistics, float momentum, float eps) -> (Tensor, Tensor, Tensor)")
+           "Tensor(a!) statistics, float momentum, float eps, str group=\"\") -> (Tensor, Tensor, Tensor)")
       .composite(PowerNormGradientForms::form<power_norm_backward>)
       .meta(PowerNormGradientForms::form<power_norm_backward_meta>)
       .without_gradient("power_norm", kSmoothedOnce);

@@ -11,6 +11,8 @@
 #include <ATen/ops/zeros.h>
 
 #include <array>
+#include <string>
+#include <string_view>
 #include <tuple>
 
 #include "cachet/ops/norm/norm_checks.h"
@@ -50,18 +52,20 @@ struct UnifiedNormCall {
   bool filter_outliers;
   int64_t forward_mean;
   bool rescale, official, per_channel;
+  std::string_view group = {};
 
   template <class Take>
   auto list(const Take& take) const {
     return take(input, weight, bias, padding, statistics, counters, window, momentum, eps, warmup, filter_outliers,
-                forward_mean, rescale, official, per_channel);
+                forward_mean, rescale, official, per_channel, group);
   }
 };
 
 using UnifiedNormForms =
-    Listed<UnifiedNormCall, UnifiedNormForward(const Tensor&, const OptionalTensor&, const OptionalTensor&,
-                                               const OptionalTensor&, const Tensor&, const Tensor&, at::IntArrayRef,
-                                               at::ArrayRef<double>, double, int64_t, bool, int64_t, bool, bool, bool)>;
+    Listed<UnifiedNormCall,
+           UnifiedNormForward(const Tensor&, const OptionalTensor&, const OptionalTensor&, const OptionalTensor&,
+                              const Tensor&, const Tensor&, at::IntArrayRef, at::ArrayRef<double>, double, int64_t,
+                              bool, int64_t, bool, bool, bool, std::string_view)>;
 
 struct UnifiedNormGradientCall {
   Tensor grad, input;
@@ -70,17 +74,19 @@ struct UnifiedNormGradientCall {
   at::IntArrayRef window;
   double momentum, eps;
   bool official;
+  std::string_view group = {};
 
   template <class Take>
   auto list(const Take& take) const {
-    return take(grad, input, weight, padding, scales, step, statistics, window, momentum, eps, official);
+    return take(grad, input, weight, padding, scales, step, statistics, window, momentum, eps, official, group);
   }
 };
 
 using UnifiedNormGradientForms =
     Listed<UnifiedNormGradientCall,
            UnifiedNormBackward(const Tensor&, const Tensor&, const OptionalTensor&, const OptionalTensor&,
-                               const Tensor&, const Tensor&, const Tensor&, at::IntArrayRef, double, double, bool)>;
+                               const Tensor&, const Tensor&, const Tensor&, at::IntArrayRef, double, double, bool,
+                               std::string_view)>;
 
 void check_window(const char* op, at::IntArrayRef window) {
   TORCH_CHECK(window.size() == 2 && window[0] >= 1 && window[1] >= 1, op, ": window must be two counts >= 1, got ",
@@ -174,7 +180,9 @@ UnifiedNormForward unified_norm_over(const UnifiedNormCall& call, BatchReducer* 
           at::stack({step, psi_on_batch.bitwise_or(on_own).to(at::kLong), on_own.to(at::kLong)})};
 }
 
-UnifiedNormForward unified_norm_forward(const UnifiedNormCall& call) { return unified_norm_over(call, nullptr); }
+UnifiedNormForward unified_norm_forward(const UnifiedNormCall& call) {
+  return unified_norm_over(call, reducer_of_group(call.group).get());
+}
 
 // --- backward --------------------------------------------------------------------------------------------------------
 
@@ -222,7 +230,7 @@ UnifiedNormBackward unified_norm_backward_over(const UnifiedNormGradientCall& ca
 }
 
 UnifiedNormBackward unified_norm_backward(const UnifiedNormGradientCall& call) {
-  return unified_norm_backward_over(call, nullptr);
+  return unified_norm_backward_over(call, reducer_of_group(call.group).get());
 }
 
 // --- shapes ----------------------------------------------------------------------------------------------------------
@@ -259,10 +267,12 @@ struct UnifiedNorm {
     numbers["momentum"] = call.momentum[1];
     numbers["eps"] = call.eps;
     numbers["official"] = call.official;
+    numbers["group"] = std::string(call.group);
   }
   static UnifiedNormBackward backward(const SavedNorm& saved, SavedNumbers& numbers, BatchReducer* reducer) {
     static const auto op = operator_handle<UnifiedNormGradientForms::Signature>("cachet::unified_norm_backward");
     const auto window = numbers["window"].toIntVector();
+    const std::string group = numbers["group"].toStringRef();
     const UnifiedNormGradientCall call{saved.grad,
                                        saved.input,
                                        saved.weight,
@@ -273,7 +283,8 @@ struct UnifiedNorm {
                                        window,
                                        numbers["momentum"].toDouble(),
                                        numbers["eps"].toDouble(),
-                                       numbers["official"].toBool()};
+                                       numbers["official"].toBool(),
+                                       group};
     return reducer ? unified_norm_backward_over(call, reducer) : UnifiedNormGradientForms::call(op, call);
   }
 };
@@ -319,14 +330,16 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
   Operator(m,
            "unified_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? padding, Tensor(a!) statistics, "
            "Tensor(b!) counters, int[2] window, float[2] momentum, float eps, int warmup, bool filter_outliers, "
-           "int forward_mean, bool rescale, bool official, bool per_channel=False) -> (Tensor, Tensor, Tensor)")
+           "int forward_mean, bool rescale, bool official, bool per_channel=False, "
+           "str group=\"\") -> (Tensor, Tensor, Tensor)")
       .composite(UnifiedNormForms::form<unified_norm_forward>)
       .meta(UnifiedNormForms::form<unified_norm_meta>)
       .autograd(UnifiedNormForms::form<unified_norm_autograd>);
   Operator(
       m,
       "unified_norm_backward(Tensor grad, Tensor input, Tensor? weight, Tensor? padding, Tensor scales, Tensor step, "
-      "Tensor(a!) statistics, int[2] window, float momentum, float eps, bool official) -> (Tensor, Tensor, Tensor)")
+      "Tensor(a!) statistics, int[2] window, float momentum, float eps, bool official, "
+      "str group=\"\") -> (Tensor, Tensor, Tensor)")
       .composite(UnifiedNormGradientForms::form<unified_norm_backward>)
       .meta(UnifiedNormGradientForms::form<unified_norm_backward_meta>)
       .without_gradient("unified_norm", kSmoothedOnce);

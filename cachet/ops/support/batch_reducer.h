@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <string_view>
 
 namespace cachet::ops {
 
@@ -20,6 +21,10 @@ class BatchReducer {
 /// `sums` added up over all processes; `sums` itself without any. Differentiable: what reads the result does so on
 /// every process, and so the gradients of all are added up.
 at::Tensor sum_over(const at::Tensor& sums, const std::shared_ptr<BatchReducer>& reducer);
+
+/// The processes of a group of torch.distributed, by its name; null for "". Sums go through the operators that
+/// torch.distributed registers with the dispatcher, so that nothing here links it.
+std::shared_ptr<BatchReducer> reducer_of_group(std::string_view group);
 
 using Replicas [[deprecated("BatchReducer")]] = BatchReducer;
 

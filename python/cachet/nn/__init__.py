@@ -17,6 +17,7 @@ from cachet.nn._caches import Cache, ConcatenatedCache, FifoCache, GatedRecurren
 from cachet.nn._kernels import KernelAttention, KernelForm
 from cachet.nn._layers import Linear
 from cachet.nn._norms import MABN, PowerNorm, UnifiedNorm
+from cachet.nn._processes import StateOwner, distribute, share_state
 from cachet.nn._state import StateModule
 from cachet.nn._stream import StreamState
 
@@ -37,7 +38,10 @@ __all__ = [
     "PowerNorm",
     "SpatialReductionAttention",
     "StateModule",
+    "StateOwner",
     "StreamState",
     "UnifiedNorm",
     "WindowAttention",
+    "distribute",
+    "share_state",
 ]

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from cachet import ops
 from cachet.nn._layers import Linear
+from cachet.nn._processes import mean_over_processes
 from cachet.nn._state import StateModule
 from cachet.nn._stream import StreamState
 
@@ -227,7 +228,7 @@ class GatedRecurrentCache(Cache):
 
     def _store(self, updated: ops.GrcUpdated, layout: Layout, buffer: Tensor) -> None:
         by_row = self.scope == "batch_row"
-        if not by_row and len(updated.samples) == 0:  # no sample has a mean
+        if not by_row and len(updated.samples) == 0 and not self.group:  # no sample has a mean
             return
         carried = layout.causal and self.gradient == "carry" and self.training
         successor = updated.samples if by_row else updated.mean
@@ -270,7 +271,10 @@ class GatedRecurrentCache(Cache):
         else:  # gates whose sigmoid is of nothing
             reset = update = ops.GateWeights(*(torch.zeros_like(part) for part in candidate if part is not None))
         norm = ops.CandidateNorm(self.norm.weight, self.norm.bias) if self.variant == "official" else None
-        return ops.grc_update(cache, tokens, reset=reset, update=update, candidate=candidate, norm=norm)
+        updated = ops.grc_update(cache, tokens, reset=reset, update=update, candidate=candidate, norm=norm)
+        if self.training and self.scope == "batch_mean":
+            updated = updated._replace(mean=mean_over_processes(updated.mean, len(tokens), self.group))
+        return updated
 
 
 class FifoCache(Cache):
@@ -314,14 +318,14 @@ class FifoCache(Cache):
         if by_row:
             held = self._stream(layout, 'scope "batch_row"').get("cache")
             previous = previous.expand(len(input), -1, -1) if held is None else held
-        if by_row or (self.training and len(input) > 0):  # no sample has a mean
+        if by_row or (self.training and (len(input) > 0 or self.group)):  # no sample has a mean
             with torch.no_grad():
                 tokens = input[..., : previous.shape[2]].to(previous.dtype)
                 pushed = self._push(previous, tokens, layout.padding)
                 if by_row:
                     self._stream(layout, 'scope "batch_row"').set("cache", pushed)
                 else:
-                    buffer.copy_(pushed.mean(0, keepdim=True))
+                    buffer.copy_(mean_over_processes(pushed.mean(0, keepdim=True), len(input), self.group))
         return previous
 
     def why_memory_varies(self) -> str | None:
@@ -380,10 +384,10 @@ class ConcatenatedCache(StateModule):
         repeated = buffer is not self.tokens
         holds = bool(buffer.any()) if repeated else self.holds_step()
         previous = buffer.detach().clone() if holds else None
-        if self.training and len(context) > 0:  # no sample has a mean
+        if self.training and (len(context) > 0 or self.group):  # no sample has a mean
             with torch.no_grad():
                 x = ops.resize_tokens(context.to(buffer.dtype), buffer.shape[1], padding=padding)
-                buffer.copy_(x.mean(0, keepdim=True))
+                buffer.copy_(mean_over_processes(x.mean(0, keepdim=True), len(context), self.group))
             if not repeated:
                 self._holds = True
         return previous

@@ -74,8 +74,8 @@ class KernelAttention(nn.Module):
         head_dim: n, channels of a head.
         form: the feature map: "elu" elu(x) + 1; "linear" softplus(x·W); "orthogonal_linear" the same with
             orthogonal W; "glu" layers of x·W ⊙ σ(x·G), the last softplus(x·W) ⊙ σ(x·G); "oglu" the same with orthogonal
-            W (see penalty); "aoglu" that, and each gate the product of an n × r and an r × n matrix; "feed_forward" layers
-            of activation(x·W), the last softplus(x·W).
+            W (see penalty); "aoglu" that, and each gate the product of an n × r and an r × n matrix; "feed_forward"
+            layers of activation(x·W), the last softplus(x·W).
         layers: of the feature map; 1 for "elu" and the linear forms.
         gate_rank: r of "aoglu"; 0: a quarter of head_dim.
         head_wise: whether each head has weights of its own.

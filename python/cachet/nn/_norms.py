@@ -1,10 +1,14 @@
 """Norms that need no statistics of their input at inference."""
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
 from cachet import ops
+from cachet.nn._processes import scale_gradient
 from cachet.nn._state import StateModule
 
 
@@ -12,6 +16,19 @@ def _affine(x: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
     # Weights may be stored narrow; the map is not, and is at least as wide as what it maps.
     wide = torch.promote_types(torch.promote_types(scale.dtype, torch.float32), x.dtype)
     return ops.scale_shift(x, scale.to(wide), shift.to(wide))
+
+
+def _over_processes(norm: Any, step: Callable[[Tensor, Tensor, Tensor], Tensor], x: Tensor) -> Tensor:
+    """A step of a norm with its own weight and bias.
+
+    The loss of each of P processes is the mean over its part of the batch. In one process with the whole batch these
+    gradients would be P times smaller. So the norm, which keeps their statistics, gets a P-th of them, and what it
+    returns is multiplied by P.
+    """
+    if not norm.group:
+        return step(x, norm.weight, norm.bias)
+    x, weight, bias = (scale_gradient(each, float(norm.processes)) for each in (x, norm.weight, norm.bias))
+    return scale_gradient(step(x, weight, bias), 1 / norm.processes)
 
 
 class _WindowNorm(StateModule):
@@ -45,7 +62,13 @@ class _WindowNorm(StateModule):
         if not self.training:
             return _affine(x, *self.inference_affine())
         state = ops.UnifiedNormState(**self._state_of_step("unified_norm"))
-        return ops.unified_norm(x, self.weight, self.bias, state, self.settings, padding=padding).output
+        return _over_processes(
+            self,
+            lambda given, weight, bias: ops.unified_norm(
+                given, weight, bias, state, self.settings, padding=padding, group=self.group
+            ).output,
+            x,
+        )
 
     def inference_affine(self) -> tuple[Tensor, Tensor]:
         """Scale and shift (C) that evaluation applies to each channel."""
@@ -155,7 +178,13 @@ class PowerNorm(StateModule):
             scale = self.weight * torch.rsqrt(self.statistics[0] + self.settings.eps)
             return _affine(x, scale, self.bias)
         state = ops.PowerNormState(**self._state_of_step("power_norm"))
-        return ops.power_norm(x, self.weight, self.bias, state, self.settings, padding=padding).output
+        return _over_processes(
+            self,
+            lambda given, weight, bias: ops.power_norm(
+                given, weight, bias, state, self.settings, padding=padding, group=self.group
+            ).output,
+            x,
+        )
 
     def inference_affine(self) -> tuple[Tensor, Tensor] | None:
         """Scale and shift (C) that evaluation applies; None with group scaling, which reads the input."""

@@ -44,7 +44,15 @@ def _checkpoint() -> tuple[Any, bool] | None:
 
 
 class StateModule(nn.Module):
-    """A module whose own buffers are running state: a conversion to a narrower type leaves them float32."""
+    """A module whose own buffers are running state: a conversion to a narrower type leaves them float32.
+
+    Attributes:
+        group: name of the process group among which batches are split; "": none (share_state sets it).
+        processes: in this group.
+    """
+
+    group: str = ""
+    processes: int = 1
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
         before = dict(self._buffers)

@@ -94,6 +94,7 @@ def unified_norm(
     settings: UnifiedNormSettings | None = None,
     *,
     padding: Tensor | None = None,
+    group: str = "",
 ) -> UnifiedNormOutput:
     """Unified normalization, its training form: arXiv 2208.01313, Algorithm 2 and Eq. 16–19.
 
@@ -107,6 +108,7 @@ def unified_norm(
         state: both passes write their part of it. Several forward passes may precede a backward pass.
         settings: None: those of the paper.
         padding: (…) bool, True = padding, which is not in the statistics.
+        group: name of the process group of torch.distributed over whose batches statistics are; "": none.
 
     Returns:
         The output, what it was normalised with, and whether that was the step's own. Arithmetic is in the dtype of the
@@ -134,6 +136,7 @@ def unified_norm(
         s.rescale,
         s.official,
         per_channel,
+        group,
     )
     return UnifiedNormOutput(output, scales[0], (scales[2] if per_channel else step[2]).to(torch.bool))
 
@@ -197,6 +200,7 @@ def power_norm(
     settings: PowerNormSettings | None = None,
     *,
     padding: Tensor | None = None,
+    group: str = "",
 ) -> PowerNormOutput:
     """Power normalization, its training form: Shen et al., arXiv 2003.07845.
 
@@ -210,6 +214,7 @@ def power_norm(
         state: the forward pass writes ψ² and the counter, the backward pass Γ.
         settings: None: those of the paper.
         padding: (…) bool, True = padding, which is not in the statistics.
+        group: name of the process group of torch.distributed over whose batches statistics are; "": none.
 
     Returns:
         The output, what it was normalised with, and the statistic of the step. Differentiable once.
@@ -218,7 +223,7 @@ def power_norm(
         RuntimeError: shapes or dtypes do not agree.
     """
     s = settings or PowerNormSettings()
-    output, scales = _ops.power_norm(input, weight, bias, padding, *state, *s)
+    output, scales = _ops.power_norm(input, weight, bias, padding, *state, *s, group)
     return PowerNormOutput(output, scales[0], scales[1])
 
 
