@@ -6,7 +6,7 @@ CMAKE_FLAGS ?=
 BUILD := build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast docs tutorials peers export-matrix robustness fuzz trial-times bench evidence install wheel format check-format check-layers check-python ci clean
+.PHONY: help setup build demo test test-fast docs tutorials peers export-matrix robustness fuzz trial-times bench evidence install wheel sdist format check-format check-layers check-python ci clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -93,6 +93,10 @@ install: installed  ## install the command, the library and its CMake package to
 wheel:  ## build the wheel of cachet-torch, the command, the library and the Python package, in build/wheels
 	@tools/setup
 	tools/wheel
+
+sdist:  ## pack the sources that `pip install` builds, in build/sdists, and check that their build can be configured
+	@tools/setup
+	tools/sdist
 
 format:  ## format every C++ file
 	@tools/setup --format
