@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <iostream>
-#include <map>
 #include <string_view>
 #include <system_error>
 
 #include "app/arguments/common_arguments.h"
 #include "app/commands/command.h"
-#include "cachet/config/near_names.h"
+#include "cachet/config/named_recipes.h"
 #include "cachet/config/recipe_file.h"
 #include "cachet/config/toml_text.h"
 #include "cachet/io/error.h"
@@ -24,8 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSuffix = ".toml";
-
 /// Ablations of unified normalization that version 0.1.0 trained on Faster R-CNN, and the paper on Mask R-CNN: the
 /// names that they had, and those of today, without the folder. The earlier names are not listed, and go with version
 /// 0.2.0.
@@ -35,41 +31,14 @@ constexpr std::array<std::string_view, 9> kRenamedAblations{
     "momentum05", "momentum08", "momentum099", "no_backward_momentum", "no_backward_window",
     "window16",   "window2",    "window8",     "own_statistics"};
 
-/// Where a folder that comes with this program may lie, those that are there.
-std::vector<fs::path> installed_folders(const fs::path& name) {
-  std::vector<fs::path> folders;
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
-  if (error) return folders;
-  for (const char* above : {"../share/cachet", "../.."})  // of <prefix>/bin/cachet, of build/<preset>/cachet
-    if (fs::is_directory(program / above / name, error)) folders.push_back(program / above / name);
-  return folders;
-}
-
-std::vector<fs::path> recipe_folders() {
-  std::vector<fs::path> folders;
-  const char* named = std::getenv("CACHET_RECIPES");
-  std::error_code unreadable;
-  if (named != nullptr && *named != '\0' && fs::is_directory(named, unreadable)) folders.emplace_back(named);
-  const std::vector<fs::path> installed = installed_folders("recipes");
-  folders.insert(folders.end(), installed.begin(), installed.end());
-  return folders;
-}
-
 bool is_file(const fs::path& path) {
   std::error_code unreadable;
   return fs::is_regular_file(path, unreadable);
 }
 
-std::string last_part(const std::string& name) { return name.substr(name.rfind('/') + 1); }
-
-std::string without_suffix(const std::string& name) {
-  return name.ends_with(kSuffix) ? name.substr(0, name.size() - std::string_view(kSuffix).size()) : name;
-}
-
 /// Today's name of a recipe that had another one, with the folder if it was given.
 std::optional<std::string> present_name(const std::string& name) {
-  const std::string last = last_part(name);
+  const std::string last = config::last_part(name);
   for (const std::string_view ablation : kRenamedAblations)
     if (last == std::string(kEarlierAblation) + std::string(ablation))
       return name.substr(0, name.size() - last.size()) + std::string(kAblation) + std::string(ablation);
@@ -77,60 +46,26 @@ std::optional<std::string> present_name(const std::string& name) {
 }
 
 [[noreturn]] void refuse_unknown(const std::string& word) {
-  std::vector<std::string> known;
-  for (const NamedRecipe& recipe : named_recipes()) known.push_back(recipe.name);
-  std::string near = config::suggestion(without_suffix(word), known);
-  if (near.empty()) {
-    std::vector<std::string> last;
-    for (const std::string& name : known) last.push_back(last_part(name));
-    near = config::suggestion(last_part(without_suffix(word)), last);
-  }
-  throw UsageError("there is no recipe '" + word + "'" + near + "; `cachet recipes` lists those that come with Cachet");
+  throw UsageError("there is no recipe '" + word + "'" + config::recipe_suggestion(word, config::named_recipes()) +
+                   "; `cachet recipes` lists those that come with Cachet");
 }
 
 }  // namespace
 
-std::optional<fs::path> installed_folder(const fs::path& name) {
-  const std::vector<fs::path> folders = installed_folders(name);
-  if (folders.empty()) return std::nullopt;
-  return folders.front().lexically_normal();
-}
-
-std::vector<NamedRecipe> named_recipes() {
-  std::map<std::string, fs::path> found;
-  for (const fs::path& folder : recipe_folders()) {
-    std::error_code error;
-    for (auto entry = fs::recursive_directory_iterator(folder, error); !error && entry != fs::end(entry);
-         entry.increment(error)) {
-      const fs::path& path = entry->path();
-      if (path.extension() != kSuffix) continue;
-      const std::string name = without_suffix(path.lexically_relative(folder).generic_string());
-      found.emplace(name, fs::weakly_canonical(path));
-    }
-  }
-  std::vector<NamedRecipe> recipes;
-  for (const auto& [name, path] : found) recipes.push_back({name, path});
-  return recipes;
-}
-
 std::optional<fs::path> known_recipe(const std::string& word) {
-  for (const fs::path& path : {fs::path(word), fs::path(word + kSuffix)})
+  for (const fs::path& path : {fs::path(word), fs::path(word + std::string(config::kRecipeSuffix))})
     if (is_file(path)) return path;
-  const std::string name = without_suffix(word);
-  std::vector<NamedRecipe> ending;
-  for (const NamedRecipe& recipe : named_recipes()) {
-    if (recipe.name == name) return recipe.path;
-    if (recipe.name.ends_with("/" + name)) ending.push_back(recipe);
-  }
-  if (ending.size() == 1) return ending.front().path;
-  if (ending.empty()) {
+  const std::vector<config::NamedRecipe> called = config::recipes_called(word, config::named_recipes());
+  if (called.size() == 1) return called.front().path;
+  if (called.empty()) {
+    const std::string name = config::without_recipe_suffix(word);
     const auto present = present_name(name);
     if (!present) return std::nullopt;
-    std::cerr << "note: the recipe " << last_part(name) << " is now " << last_part(*present) << '\n';
+    std::cerr << "note: the recipe " << config::last_part(name) << " is now " << config::last_part(*present) << '\n';
     return known_recipe(*present);
   }
   std::string message = "several recipes are called '" + word + "':";
-  for (const NamedRecipe& recipe : ending) message += " " + report::shell_word(recipe.name);
+  for (const config::NamedRecipe& recipe : called) message += " " + report::shell_word(recipe.name);
   throw UsageError(message);
 }
 

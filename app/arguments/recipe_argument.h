@@ -13,20 +13,6 @@
 
 namespace cachet::app {
 
-/// A recipe that comes with Cachet, or lies below CACHET_RECIPES.
-struct NamedRecipe {
-  std::string name;  // "vision/demo_plain"
-  std::filesystem::path path;
-};
-
-/// What lies beside the recipes of this program's source tree or installation: "data/fashion-mnist". Nothing where that
-/// is no folder.
-std::optional<std::filesystem::path> installed_folder(const std::filesystem::path& name);
-
-/// All of them by name. Of two with one name the first counts: those of CACHET_RECIPES, then those of this program's
-/// source tree or installation.
-std::vector<NamedRecipe> named_recipes();
-
 /// The file that a command line means: the path itself, with or without .toml, else the name of a recipe
 /// ("vision/demo_plain"), of which the last part is enough where it is the only one; none where there is no such
 /// recipe. A recipe is also found by the name that it had before, with a note on standard error. Throws UsageError

@@ -10,7 +10,6 @@
 #include "app/training/training_run.h"
 #include "cachet/analysis/cost/benchmark.h"
 #include "cachet/baselines/logistic_regression.h"
-#include "cachet/config/toml_text.h"
 #include "cachet/io/files/atomic_file.h"
 #include "cachet/report/format.h"
 #include "cachet/report/page/comparison_page.h"
@@ -69,19 +68,11 @@ struct DemoRecipe {
   tasks::RecipePlan plan;
 };
 
-/// One of the demo's recipes, with the images that come with the command where they do not lie in the working folder.
-DemoRecipe read_demo(const std::string& name, std::vector<std::string> settings) {
+/// One of the demo's recipes.
+DemoRecipe read_demo(const std::string& name, const std::vector<std::string>& settings) {
   const fs::path file = find_recipe(name);
   config::Document document = read_document(file, settings);
   tasks::RecipePlan plan = tasks::read_recipe(document);
-  const std::vector<tasks::DataPlace> places = plan.task->data();
-  if (plan.task->absent_data() && !places.empty()) {
-    if (const auto folder = installed_folder(places.front().root)) {
-      settings.push_back("data.root=" + config::toml_text(folder->string()));
-      document = read_document(file, settings);
-      plan = tasks::read_recipe(document);
-    }
-  }
   return {file, std::move(document), std::move(plan)};
 }
 

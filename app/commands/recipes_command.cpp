@@ -10,6 +10,7 @@
 #include "app/output/json.h"
 #include "app/output/text_output.h"
 #include "cachet/config/glob.h"
+#include "cachet/config/named_recipes.h"
 #include "cachet/config/near_names.h"
 #include "cachet/config/recipe_file.h"
 #include "cachet/config/set_option.h"
@@ -54,11 +55,11 @@ std::string first_sentence(const std::string& text) {
   return text;
 }
 
-std::vector<NamedRecipe> matching_recipes(const std::string& glob) {
-  std::vector<NamedRecipe> recipes = named_recipes();
+std::vector<config::NamedRecipe> matching_recipes(const std::string& glob) {
+  std::vector<config::NamedRecipe> recipes = config::named_recipes();
   std::vector<std::string> names;
-  for (const NamedRecipe& recipe : recipes) names.push_back(recipe.name);
-  std::erase_if(recipes, [&](const NamedRecipe& recipe) {
+  for (const config::NamedRecipe& recipe : recipes) names.push_back(recipe.name);
+  std::erase_if(recipes, [&](const config::NamedRecipe& recipe) {
     return !glob.empty() && !config::glob_matches(glob, recipe.name) && !config::glob_matches("*/" + glob, recipe.name);
   });
   if (recipes.empty())
@@ -81,7 +82,7 @@ std::vector<train::PaperRow> own_rows(const std::filesystem::path& path) {
 
 /// What a recipe trains, and of which kind of task: null of a user's own that is half written, which is listed all the
 /// same.
-nlohmann::ordered_json recipe_json(const NamedRecipe& recipe) {
+nlohmann::ordered_json recipe_json(const config::NamedRecipe& recipe) {
   nlohmann::ordered_json json{{"name", recipe.name},
                               {"path", recipe.path.string()},
                               {"summary", opening_comment(recipe.path)},
@@ -101,16 +102,16 @@ nlohmann::ordered_json recipe_json(const NamedRecipe& recipe) {
 }
 
 int list_recipes(const RecipesArguments& arguments) {
-  const std::vector<NamedRecipe> recipes = matching_recipes(arguments.glob);
+  const std::vector<config::NamedRecipe> recipes = matching_recipes(arguments.glob);
   if (arguments.json) {
     nlohmann::ordered_json json{{"schema", kSchema}, {"recipes", nlohmann::ordered_json::array()}};
-    for (const NamedRecipe& recipe : recipes) json["recipes"].push_back(recipe_json(recipe));
+    for (const config::NamedRecipe& recipe : recipes) json["recipes"].push_back(recipe_json(recipe));
     print_json(json);
     return kDone;
   }
   report::Table table;
   table.columns = {{"recipe"}, {"what it is"}};
-  for (const NamedRecipe& recipe : recipes) {
+  for (const config::NamedRecipe& recipe : recipes) {
     std::string text = first_sentence(opening_comment(recipe.path));
     for (const train::PaperRow& row : own_rows(recipe.path)) text += "; " + train::paper_row_text(row);
     table.rows.push_back({recipe.name, text});

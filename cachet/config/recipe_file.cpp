@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cachet/config/merge.h"
+#include "cachet/config/named_recipes.h"
 #include "cachet/config/text_file.h"
 #include "cachet/config/toml_parser.h"
 
@@ -72,7 +73,7 @@ class RecipeReader {
   };
 
   Node read_base(const std::filesystem::path& recipe, const BaseName& base) {
-    const std::filesystem::path path = (recipe.parent_path() / base.path).lexically_normal();
+    const std::filesystem::path path = file_of_base(recipe, base);
     std::error_code missing;
     const std::filesystem::path identity = std::filesystem::canonical(path, missing);
     if (!missing) refuse_circle(identity, path, base);
@@ -80,6 +81,31 @@ class RecipeReader {
       refuse_recipe(base.origin, "base", "more than " + std::to_string(kMaxRecipes) + " recipes in all");
     }
     return read(path, &base);
+  }
+
+  /// The file that a recipe names as a base: the path, relative to the recipe, with or without .toml, else a recipe
+  /// that comes with Cachet. A recipe that has the name of its base is not its own base. If there is neither, the path,
+  /// which cannot be read.
+  std::filesystem::path file_of_base(const std::filesystem::path& recipe, const BaseName& base) const {
+    const std::filesystem::path path = (recipe.parent_path() / base.path).lexically_normal();
+    const std::filesystem::path& own = chain_.back().identity;
+    std::vector<std::filesystem::path> files{path};
+    if (!base.path.ends_with(kRecipeSuffix)) files.emplace_back(path.string() + std::string(kRecipeSuffix));
+    bool names_itself = false;
+    for (const std::filesystem::path& file : files) {
+      std::error_code missing;
+      if (!std::filesystem::exists(file, missing) || std::filesystem::is_directory(file, missing)) continue;
+      if (file.filename() != recipe.filename() || std::filesystem::weakly_canonical(file, missing) != own) return file;
+      names_itself = true;
+    }
+    const std::vector<NamedRecipe> called = recipes_called(base.path, named_recipes(/*other_than=*/own));
+    if (called.size() == 1) return called.front().path;
+    if (called.size() > 1) {
+      std::string names;
+      for (const NamedRecipe& each : called) names += (names.empty() ? "'" : ", '") + each.name + "'";
+      refuse_recipe(base.origin, "base", "several recipes are called '" + base.path + "': " + names);
+    }
+    return names_itself ? recipe : path;
   }
 
   void refuse_circle(const std::filesystem::path& identity, const std::filesystem::path& path, const BaseName& base) {
@@ -96,7 +122,11 @@ class RecipeReader {
       return read_text_file(path, kMaxRecipeBytes);
     } catch (const UnreadableFile& error) {
       if (named_by == nullptr) refuse_recipe({path.string(), 0}, "", error.what());
-      refuse_recipe(named_by->origin, "base", path.string() + ": " + error.what());
+      std::string why = path.string() + ": " + error.what();
+      std::error_code unreadable;
+      if (!std::filesystem::exists(path, unreadable) && !why.ends_with("?)"))
+        why += recipe_suggestion(named_by->path, named_recipes());
+      refuse_recipe(named_by->origin, "base", why);
     }
   }
 

@@ -12,7 +12,8 @@ enum class PathKind { folder, file, file_or_folder };
 enum class DataRoot { required, optional };
 
 /// What a path in a recipe or an argument means: itself when absolute, else below `working_folder`, else below
-/// $CACHET_DATA. Nothing where none of these exists.
+/// $CACHET_DATA, and of "data/fashion-mnist" fashion-mnist below it too; last, data/fashion-mnist that comes with the
+/// program. Nothing where none of these exists.
 std::optional<std::filesystem::path> existing_data_path(const std::filesystem::path& value, PathKind kind,
                                                         const std::filesystem::path& working_folder);
 

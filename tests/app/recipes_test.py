@@ -2,6 +2,10 @@
 import functools
 import json
 import os
+import pathlib
+import re
+import shlex
+import tempfile
 import tomllib
 
 import command
@@ -146,6 +150,31 @@ class Recipes(RunTest):
         values = lambda name: tomllib.loads(self.cachet("train", name, "--print").stdout)
         self.assertEqual(values("mine.toml"), values("demo_cached"))
         self.refused("recipes", "cp", "demo_plain", "mine.toml", cwd=self.folder)
+
+    def test_one_may_be_based_on_a_built_in_one(self):
+        for base in ("demo_cached", "demo_cached.toml", "vision/demo_cached"):
+            (self.folder / "demo_cached.toml").write_text(f'base = "{base}"\n[train]\nepochs = 7\n')  # never itself
+            printed = self.cachet("train", "demo_cached.toml", "--print").stdout
+            values = tomllib.loads(printed)
+            self.assertEqual((values["train"]["epochs"], values["model"]["cache"]["kind"]), (7, "grc"))
+            self.assertRegex(printed, r'kind = "grc"  # /.*/recipes/vision/demo_cached\.toml:\d+\n')
+            self.assertIn("epochs = 7  # demo_cached.toml:3\n", printed)
+        (self.folder / "demo_cached.toml").unlink()
+        (self.folder / "other.toml").write_text('base = "demo_cahced"\n')
+        refusal = self.refused("train", "other.toml", "--print", cwd=self.folder)
+        self.assertIn("other.toml:1: base: ", refusal)
+        self.assertIn("did you mean 'demo_cached'?", refusal)
+
+    def test_the_recipe_of_the_readme_runs_as_a_user_runs_it(self):
+        """It is saved and trained in an empty folder, by the commands that stand below it."""
+        page = (command.ROOT / "README.md").read_text()
+        name, text, commands = re.search(r"\*\*([\w-]+\.toml)\*\*[^\n]*\n\n```toml\n(.*?)```\n.*?```sh\n(.*?)```", page, re.DOTALL).groups()
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / name).write_text(text)
+            for line in commands.splitlines():
+                self.assertTrue(line.startswith("cachet "), line)
+                done = self.succeed(*shlex.split(line, comments=True)[1:], cwd=folder)
+            self.assertIn("top-1", done.stdout)
 
     def test_folder_of_ones_own(self):
         os.environ["CACHET_RECIPES"] = str(self.folder)

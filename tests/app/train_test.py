@@ -90,6 +90,24 @@ class Train(RunTest):
         done = self.succeed("eval", "one", "--data", str(elsewhere / "images"), cwd=elsewhere)
         self.assertNotIn("data in", done.stdout + done.stderr, "a whole name needs no saying")
 
+    def test_the_demos_images_are_found_everywhere(self):
+        """Below CACHET_DATA they may lie in a folder `data` or not; those that come with the command are the last."""
+        def found(**variables):
+            with mock.patch.dict(os.environ, variables):
+                if not variables:
+                    os.environ.pop("CACHET_DATA", None)
+                done = self.cachet("data", "ls", "idx", "--json", "--quick")
+            return next(each["found"] for each in json.loads(done.stdout)["data"] if each["root"] == "data/fashion-mnist")
+
+        own = str(command.ROOT / "data/fashion-mnist")
+        self.assertEqual(found(), own)
+        self.assertEqual(found(CACHET_DATA=str(self.folder)), own)
+        for place in ("holder/fashion-mnist", "parent/data/fashion-mnist"):
+            (self.folder / place).mkdir(parents=True)
+            self.assertEqual(found(CACHET_DATA=str(self.folder / place.split("/")[0])), str(self.folder / place))
+        (self.folder / "data/fashion-mnist").mkdir(parents=True)
+        self.assertEqual(found(CACHET_DATA=str(self.folder / "holder")), str(self.folder.resolve() / "data/fashion-mnist"))
+
     def test_print_shows_values_and_where_they_stand(self):
         text = self.cachet("train", "tiny.toml", "--print", "--set", "train.epochs=7", "--seed", "5").stdout
         values = tomllib.loads(text)

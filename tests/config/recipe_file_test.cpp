@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -38,6 +39,57 @@ TEST(RecipeFile, MergesBasesRelativeToTheFileThatNamesThem) {
   EXPECT_EQ(find(root, "train.threads")->origin.text(), (folder / "common/base.toml").string() + ":4");
   EXPECT_EQ(find(root, "train.seed")->origin.text(), (folder / "vision/middle.toml").string() + ":4");
   EXPECT_EQ(find(root, "base"), nullptr);
+}
+
+// Sets CACHET_RECIPES until the end of the scope.
+class RecipesOf {
+ public:
+  explicit RecipesOf(const std::filesystem::path& folder) { setenv("CACHET_RECIPES", folder.c_str(), 1); }
+  ~RecipesOf() { unsetenv("CACHET_RECIPES"); }
+};
+
+TEST(RecipeFile, TakesABaseByNameIfNoFileBesideItHasThatName) {
+  const test::TemporaryDirectory folder, named;
+  const RecipesOf recipes(named.path());
+  write_recipe(named / "vision/plain_one.toml", "x = 1\ny = 1\n");
+  write_recipe(folder / "mine.toml", "base = 'plain_one'\ny = 2\n");
+  write_recipe(folder / "whole.toml", "base = 'vision/plain_one.toml'\n");
+  const Node mine = read_recipe(folder / "mine.toml");
+  EXPECT_EQ(std::get<int64_t>(find(mine, "x")->value), 1);
+  EXPECT_EQ(std::get<int64_t>(find(mine, "y")->value), 2);
+  EXPECT_EQ(find(mine, "x")->origin.text(), (named / "vision/plain_one.toml").string() + ":1");
+  EXPECT_EQ(std::get<int64_t>(find(read_recipe(folder / "whole.toml"), "x")->value), 1);
+  write_recipe(folder / "plain_one.toml", "x = 3\n");
+  EXPECT_EQ(std::get<int64_t>(find(read_recipe(folder / "mine.toml"), "x")->value), 3);
+}
+
+TEST(RecipeFile, IsNotItsOwnBase) {
+  const test::TemporaryDirectory folder, named;
+  const RecipesOf recipes(named.path());
+  write_recipe(named / "vision/plain_one.toml", "x = 1\n");
+  for (const char* base : {"plain_one", "plain_one.toml"}) {
+    write_recipe(folder / "plain_one.toml", std::string("base = '") + base + "'\ny = 2\n");
+    EXPECT_EQ(std::get<int64_t>(find(read_recipe(folder / "plain_one.toml"), "x")->value), 1) << base;
+  }
+  // A recipe of CACHET_RECIPES does not find itself by name either.
+  write_recipe(named / "alone.toml", "base = 'alone'\n");
+  EXPECT_NE(refusal_of_recipe(named / "alone.toml").find("recipes name each other in a circle"), std::string::npos);
+}
+
+TEST(RecipeFile, SaysWhichRecipesABaseMayMean) {
+  const test::TemporaryDirectory folder, named;
+  const RecipesOf recipes(named.path());
+  write_recipe(named / "one/plain_one.toml", "x = 1\n");
+  write_recipe(named / "two/plain_one.toml", "x = 1\n");
+  write_recipe(named / "two/distinct.toml", "x = 1\n");
+  write_recipe(folder / "mine.toml", "base = 'plain_one'\n");
+  EXPECT_EQ(refusal_of_recipe(folder / "mine.toml"),
+            (folder / "mine.toml").string() +
+                ":1: base: several recipes are called 'plain_one': 'one/plain_one', 'two/plain_one'");
+  write_recipe(folder / "mine.toml", "base = 'distinkt'\n");
+  EXPECT_EQ(refusal_of_recipe(folder / "mine.toml"), (folder / "mine.toml").string() +
+                                                         ":1: base: " + (folder / "distinkt").string() +
+                                                         ": there is no such file (did you mean 'distinct'?)");
 }
 
 TEST(RecipeFile, TakesTheLastBaseAsTheNearest) {

@@ -13,6 +13,7 @@
 #include "app/output/json.h"
 #include "app/output/text_output.h"
 #include "cachet/config/glob.h"
+#include "cachet/config/named_recipes.h"
 #include "cachet/config/near_names.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/text/sequences/sequence_kinds.h"
@@ -40,7 +41,7 @@ struct RecipeData {
 };
 
 /// A user's own recipe may be half written; that is no reason to list nothing.
-std::optional<tasks::RecipePlan> read_if_valid(const NamedRecipe& recipe) try {
+std::optional<tasks::RecipePlan> read_if_valid(const config::NamedRecipe& recipe) try {
   config::Document document = config::Document::from_file(recipe.path);
   return tasks::read_recipe(document);
 } catch (const config::Error& error) {
@@ -51,7 +52,7 @@ std::optional<tasks::RecipePlan> read_if_valid(const NamedRecipe& recipe) try {
 /// What all recipes read, by kind and root.
 std::vector<RecipeData> recipes_data() {
   std::vector<RecipeData> all;
-  for (const NamedRecipe& recipe : named_recipes()) {
+  for (const config::NamedRecipe& recipe : config::named_recipes()) {
     const auto plan = read_if_valid(recipe);
     if (!plan) continue;
     for (const tasks::DataPlace& place : plan->task->data()) {
