@@ -45,13 +45,18 @@ ordered_json run_json(const tasks::RunRecord& run) {
   ordered_json metrics = metrics_json(values);
   for (const tasks::RunValue& value : values)
     if (std::isfinite(value.spread)) metrics[value.name + " stderr"] = value.spread;
-  return {
-      {"name", run.name},        {"recipe", run.recipe_name},
-      {"seed", run.seed()},      {"commit", run.commit},
-      {"device", run.device},    {"processes", run.processes > 0 ? ordered_json(run.processes) : ordered_json()},
-      {"date", run.created},     {"state", run.status ? ordered_json(train::state_word(*run.status)) : ordered_json()},
-      {"step", run.last_step()}, {"unreadable_lines", run.unreadable_lines},
-      {"metrics", metrics}};
+  return {{"name", run.name},
+          {"recipe", run.recipe_name},
+          {"seed", run.seed()},
+          {"commit", run.commit},
+          {"device", run.device},
+          {"processes", run.processes > 0 ? ordered_json(run.processes) : ordered_json()},
+          {"date", run.created},
+          {"state", run.status ? ordered_json(train::state_word(*run.status)) : ordered_json()},
+          {"step", run.last_step()},
+          {"unreadable_lines", run.unreadable_lines},
+          {"chose_on_test", run.reports_choice()},
+          {"metrics", metrics}};
 }
 
 ordered_json group_json(const tasks::RunGroup& group) {

@@ -25,9 +25,12 @@
 #include "cachet/report/uncertainty.h"
 #include "cachet/tasks/evaluated_run.h"
 #include "cachet/tasks/language_modelling/language_evaluation.h"
+#include "cachet/tasks/runs/run_record.h"
 #include "cachet/train/inference/inference_scope.h"
 #include "cachet/train/runs/data_notes.h"
+#include "cachet/train/runs/event_log.h"
 #include "cachet/train/runs/run_description.h"
+#include "cachet/train/runs/run_folder.h"
 
 namespace cachet::app {
 namespace {
@@ -177,6 +180,13 @@ train::Metrics eval_into_folder(tasks::Task& task, PredictionFolder& folder, con
   return metrics;
 }
 
+/// Whether a run's best checkpoint is the best of several evaluations that looked at the data of this one.
+bool chose_itself(const tasks::SavedRun& saved, const EvalArguments& arguments) {
+  if (!arguments.model.data.empty() || !saved.plan.task->profile().reports_choice) return false;
+  return train::is_run_folder(arguments.model.path) &&
+         tasks::has_choice(train::read_event_file(train::RunFolder::open(saved.run).metrics()).events);
+}
+
 int run_eval(const EvalArguments& arguments) {
   if (!arguments.text.empty() && !arguments.output.path.empty())
     throw UsageError("--text prints what it finds; -o is for the files of an evaluation");
@@ -200,6 +210,7 @@ int run_eval(const EvalArguments& arguments) {
   progress.finish();
   for (const std::string& line : notes.take_new()) progress.log(line);
   const auto evaluated = task->evaluated_samples();
+  const bool chosen_here = chose_itself(saved, arguments);
   if (!arguments.json) {
     const std::string samples =
         train::evaluated_text(task->sample_words(), evaluated.count, evaluated.split) + where_data_lie(saved.plan);
@@ -208,6 +219,7 @@ int run_eval(const EvalArguments& arguments) {
     else
       print_metrics(saved.checkpoint.string(), metrics, samples, {task->profile().metrics, evaluated.count});
     for (const auto& [name, signature] : signatures_of(*task)) std::cout << "  " << name << ": " << signature << '\n';
+    if (chosen_here) std::cerr << train::choice_note(task->sample_words()) << '\n';
     for (const std::string& file : written) std::cout << file << '\n';
     return kDone;
   }
@@ -217,6 +229,8 @@ int run_eval(const EvalArguments& arguments) {
                               {"checkpoint", saved.checkpoint.string()},
                               {task->sample_words().many, evaluated.count},
                               {"of", evaluated.split},
+                              {"split", task->sample_words().held_out},
+                              {"chose_the_checkpoint", chosen_here},
                               {"metrics", std::move(values)}};
   auto intervals = intervals_json(metrics, {task->profile().metrics, evaluated.count});
   if (!intervals.empty()) json["intervals"] = std::move(intervals);

@@ -24,6 +24,20 @@ bool sets(const std::string& value, std::string_view key) {
   return value.starts_with(key) && value.substr(key.size()).starts_with('=');
 }
 
+/// The roots of the data, as recipes name them.
+std::vector<std::filesystem::path> roots_of(const RecipePlan& plan) {
+  std::vector<std::filesystem::path> roots;
+  for (const DataPlace& place : plan.task->data()) roots.push_back(place.root.lexically_normal());
+  return roots;
+}
+
+RecipePlan with_all_evaluated(RecipePlan plan) {
+  auto task = std::shared_ptr<TaskPlan>(plan.task->copy());
+  task->evaluate_all();
+  plan.task = std::move(task);
+  return plan;
+}
+
 /// The smaller of two limits. 0 means that there is no limit.
 int64_t smaller_limit(int64_t one, int64_t other) {
   return one == 0 || other == 0 ? std::max(one, other) : std::min(one, other);
@@ -46,6 +60,7 @@ RecipePlan with_fewer_samples(RecipePlan plan, int64_t samples) {
 SavedRun open_to_evaluate(const std::filesystem::path& path, const std::vector<std::string>& settings,
                           std::optional<int64_t> limit) {
   SavedRun asked = open_saved_run(path, settings);
+  const bool of_others = !settings.empty() && roots_of(asked.plan) != roots_of(read_saved_plan(path));
   if (std::vector<std::string> rules = asked.plan.task->current_rules(); !rules.empty()) {
     rules.insert(rules.end(), settings.begin(), settings.end());
     asked = open_saved_run(path, rules);
@@ -55,6 +70,7 @@ SavedRun open_to_evaluate(const std::filesystem::path& path, const std::vector<s
   if (limit && !of_data)
     throw std::invalid_argument("a task of kind '" + asked.plan.task->profile().kind +
                                 "' has no limit of samples; leave it out");
+  if (of_others) asked.plan = with_all_evaluated(std::move(asked.plan));
   if (!of_data) return asked;
   int64_t evaluated = smaller_limit(*of_data, limit.value_or(0));
   std::vector<std::string> own = single_values(settings);
@@ -64,6 +80,7 @@ SavedRun open_to_evaluate(const std::filesystem::path& path, const std::vector<s
   // words of them reaches.
   const bool cuts_data = std::erase_if(own, [](const std::string& value) { return sets(value, kDataLimit); }) > 0;
   SavedRun saved = cuts_data ? open_saved_run(path, own) : std::move(asked);
+  if (of_others) saved.plan = with_all_evaluated(std::move(saved.plan));
   saved.plan = with_limited_evaluation(std::move(saved.plan), evaluated);
   return saved;
 }

@@ -19,9 +19,10 @@ RecipePlan with_fewer_samples(RecipePlan plan, int64_t samples);
 
 /// Opens a run to evaluate it on its whole test split, by today's rules (TaskPlan::current_rules) unless `settings` ask
 /// for others. Its own data.limit holds, because it defines the data of the
-/// run; its task.evaluation.limit does not, because it makes evaluations during training cheap. `limit` asks for fewer
-/// samples, and so do both keys if `settings` set them. Of several the smallest counts. Throws as open_saved_run does,
-/// and std::invalid_argument for a limit below 1 or of a task that knows none.
+/// run; if the settings name other data of a run whose data have no test split, all of them are evaluated; its
+/// task.evaluation.limit does not, because it makes evaluations during training cheap. `limit` asks for fewer samples,
+/// and so do both keys if `settings` set them. Of several the smallest counts. Throws as open_saved_run does, and
+/// std::invalid_argument for a limit below 1 or of a task that knows none.
 SavedRun open_to_evaluate(const std::filesystem::path& path, const std::vector<std::string>& settings = {},
                           std::optional<int64_t> limit = {});
 

@@ -16,6 +16,9 @@
 
 namespace cachet::tasks {
 
+/// Among the digests of a task's data: the numbers of the training samples that validate (data.validation_fraction).
+inline constexpr const char* kValidationIndices = "validation indices";
+
 /// A task as its plan makes it. It knows its profile, and tells what the papers look at in the plug-ins of its model,
 /// whatever it trains.
 ///

@@ -96,6 +96,9 @@ class TaskPlan {
   /// Makes evaluations look at no more than `limit` samples, in the unit of data.limit, and at the whole split for 0,
   /// whatever the recipe says. It changes neither the training data nor what is computed of them.
   virtual void limit_evaluation(int64_t /*limit*/) {}
+  /// For data that the model was not trained on: evaluations look at all of it if the run has held a part of its own
+  /// training data out instead of test data.
+  virtual void evaluate_all() {}
   /// The seed that draws the samples that a limit of the evaluation keeps; nothing if a limit keeps the first samples.
   virtual std::optional<uint64_t> seed_of_samples() const { return std::nullopt; }
 

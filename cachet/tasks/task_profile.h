@@ -15,6 +15,8 @@ struct TaskProfile {
   train::SampleWords words;
   std::vector<report::MetricDescription> metrics;  // of steps and evaluations; one of them decides
   models::ModelPlan model;
+  /// Whether the data that choose the best checkpoint in training are those that a test reports.
+  bool reports_choice = false;
 };
 
 /// What the folder of a run keeps of it: parameters and multiplications of one sample are counted, which draws random

@@ -75,16 +75,22 @@ class FileSearch {
   fs::path first_other_;
 };
 
+/// The root itself if a split's folder is ".".
+fs::path folder_below(const fs::path& root, const std::string& name) { return name == "." ? root : root / name; }
+
 /// Where the splits are.
 struct SplitFolders {
-  fs::path train, validation;  // the root itself is the validation split if it has neither folder
+  fs::path train, validation, test;  // the root itself is the validation and the test split if it has no such folder
   bool has_train = false;
 
   SplitFolders(const fs::path& root, const ClassFolderOptions& folders)
-      : train(root / folders.train_folder), validation(root / folders.validation_folder) {
+      : train(folder_below(root, folders.train_folder)),
+        validation(folder_below(root, folders.validation_folder)),
+        test(folders.test_folder.empty() ? validation : folder_below(root, folders.test_folder)) {
     std::error_code unreadable;
     has_train = fs::is_directory(train, unreadable);
-    if (!has_train && !fs::is_directory(validation, unreadable)) validation = root;
+    if (!has_train && !fs::is_directory(validation, unreadable) && !fs::is_directory(test, unreadable))
+      validation = test = root;
   }
 
   const fs::path& named_by() const { return has_train ? train : validation; }
@@ -117,11 +123,15 @@ std::shared_ptr<const LabelledImages> open_class_folders(const std::filesystem::
                                                          const DatasetOptions& options, const IndexProgress& progress) {
   const SplitFolders splits(root, options.folders);
   const bool trains = split == Split::train;
-  const fs::path& folder = trains ? splits.train : splits.validation;
+  const bool tests = split == Split::test && !options.folders.test_folder.empty();
+  const fs::path& folder = trains ? splits.train : tests ? splits.test : splits.validation;
   std::error_code unreadable;
   if (!fs::is_directory(folder, unreadable)) {
     throw io::Error(folder.string() + ": there is no such folder; data." +
-                    (trains ? "train_folder" : "validation_folder") + " names it");
+                    (trains  ? "train_folder"
+                     : tests ? "test_folder"
+                             : "validation_folder") +
+                    " names it");
   }
   PassedOver passed_over("a JPEG or PNG file of a class", "JPEG or PNG files of a class");
   const std::vector<std::string> found = folders_in(folder, &passed_over);

@@ -2,10 +2,12 @@
 
 #include <ATen/ops/empty.h>
 
+#include <stdexcept>
 #include <string_view>
 
 #include "cachet/data/class_matching.h"
 #include "cachet/data/data_path.h"
+#include "cachet/data/held_out.h"
 #include "cachet/data/named_by.h"
 #include "cachet/data/subset.h"
 #include "cachet/data/vision/class_names.h"
@@ -22,6 +24,8 @@ void read_class_folder_options(const config::View& data, ClassFolderOptions& opt
   if (options.train_folder.empty() || options.validation_folder.empty()) {
     data.problem(options.train_folder.empty() ? "train_folder" : "validation_folder", "must not be empty");
   }
+  // A recipe without the key has none in its resolved form either.
+  if (data.has("test_folder")) options.test_folder = data.text("test_folder", options.test_folder);
   options.skip_other_files = data.boolean("skip_other_files", options.skip_other_files);
   options.strict_images = data.boolean("strict_images", options.strict_images);
 }
@@ -45,7 +49,23 @@ auto read_split(const DatasetOptions& options, const Read& read) {
   return named_by({"data.root", "data.kind"}, read);
 }
 
+/// The labels are those of the files, before they are matched with the classes of a model: another order of the model's
+/// classes draws the same images.
+HeldOut drawn_parts(const DatasetOptions& options, const LabelledImages& training) {
+  return hold_out(training.labels().values(), options.validation_fraction, options.subset_seed);
+}
+
 }  // namespace
+
+bool has_validation_images(const DatasetOptions& options) {
+  return options.validation_fraction > 0 || !options.folders.test_folder.empty();
+}
+
+bool has_test_images(const DatasetOptions& options) {
+  const ClassFolderOptions& folders = options.folders;
+  return !options.kind->has_class_folders || !folders.test_folder.empty() ||
+         folders.validation_folder != folders.train_folder;
+}
 
 bool DatasetOptions::own_sizes() const { return kind->own_sizes(); }
 
@@ -81,6 +101,9 @@ DatasetOptions read_dataset_options(const config::View& data, DataRoot root) {
   options.fraction = data.real("fraction", options.fraction, {.least = 0, .most = 1, .least_excluded = true});
   options.limit = data.integer("limit", options.limit, {.least = 0});
   options.subset_seed = static_cast<uint64_t>(data.integer("subset_seed", 0, {.least = 0}));
+  if (data.has("validation_fraction"))
+    options.validation_fraction =
+        data.real("validation_fraction", options.validation_fraction, {.least = 0, .most = 0.9});
   if (options.kind->has_class_folders) read_class_folder_options(data, options.folders);
   return options;
 }
@@ -118,17 +141,32 @@ std::shared_ptr<const LabelledImages> without_images(const DatasetOptions& optio
   return std::make_shared<LabelledImages>(std::move(none), ClassLabels({}, std::move(names)));
 }
 
+std::string digest_of_validation_indices(const DatasetOptions& options, const std::filesystem::path& working_folder) {
+  if (options.validation_fraction == 0) return "";
+  const std::filesystem::path root = find_dataset_root(options, working_folder);
+  const auto all = read_split(options, [&] { return options.kind->open(options, Split::train, root, {}); });
+  return digest_of_indices(drawn_parts(options, *all).validation);
+}
+
 std::shared_ptr<const LabelledImages> open_dataset(const DatasetOptions& options, Split split,
                                                    const std::filesystem::path& working_folder,
                                                    const IndexProgress& progress) {
   const std::filesystem::path root = find_dataset_root(options, working_folder);
-  auto all = read_split(options, [&] { return options.kind->open(options, split, root, progress); });
+  if (split == Split::validation && !has_validation_images(options))
+    throw std::invalid_argument("the data have no validation images; set data.validation_fraction");
+  const bool draws = options.validation_fraction > 0 && split != Split::test;
+  const Split opened = draws ? Split::train : split;
+  auto all = read_split(options, [&] { return options.kind->open(options, opened, root, progress); });
+  if (draws) {
+    const HeldOut parts = drawn_parts(options, *all);
+    all = all->subset(split == Split::validation ? parts.validation : parts.training);
+  }
   if (!options.class_names.empty() && all->labels().class_names() != options.class_names)
     all = all->with_classes(match_numbered_classes(all->labels().class_names(), options.class_names, root.string()),
                             options.class_names);
   const bool trains = split == Split::train;
   const SubsetOptions subset{trains ? options.fraction : 1, options.limit, options.subset_seed};
-  const auto kept = kept_samples(all->size(), subset, /*split=*/trains ? 0 : 1);
+  const auto kept = kept_samples(all->size(), subset, /*split=*/trains ? 0 : split == Split::test ? 1 : 2);
   return kept ? all->subset(*kept, all->size()) : all;
 }
 

@@ -16,12 +16,13 @@ namespace cachet::data {
 struct ImageKind;  // image_kinds.h
 extern const ImageKind kIdx;
 
-enum class Split { train, test };
+enum class Split { train, validation, test };
 
 /// What is peculiar to class folders.
 struct ClassFolderOptions {
   int64_t channels = 3;  // 1: all is made grey; 3: grey is made RGB
   std::string train_folder = "train", validation_folder = "val";
+  std::string test_folder{};      // empty: validation_folder holds the test images
   bool skip_other_files = false;  // files that are no JPEG or PNG by their name; else they are an error
   bool strict_images = false;     // what the decoder only warns of is an error
 };
@@ -38,7 +39,8 @@ struct DatasetOptions {
   int64_t classes = 10;          // of kinds that do not know theirs; the model is made before the files are seen
   /// The model's classes in its order, by which those of the data are matched; empty: the data name the classes.
   std::vector<std::string> class_names{};
-  uint64_t subset_seed = 0;                                       // draws what fraction and limit keep
+  double validation_fraction = 0;  // share of the training images of each class that validates instead
+  uint64_t subset_seed = 0;        // draws what validation_fraction, fraction and limit keep
   io::OrientationRule orientation = io::OrientationRule::ignore;  // of image files
   ClassFolderOptions folders{};
 
@@ -50,8 +52,14 @@ struct DatasetOptions {
 /// and channels. `options` holds the defaults, which are for its kind.
 void read_image_kind(const config::View& data, DatasetOptions& options);
 
-/// Reads these, root, fraction, limit, subset_seed and, of kind class_folders, train_folder, validation_folder,
-/// skip_other_files and strict_images.
+/// Whether there are images to validate with that are neither training nor test images.
+bool has_validation_images(const DatasetOptions& options);
+/// Whether there are test images. There are none if a folder of class folders has no splits: its images train and
+/// validate.
+bool has_test_images(const DatasetOptions& options);
+
+/// Reads these, root, fraction, limit, validation_fraction, subset_seed and, of kind class_folders, train_folder,
+/// validation_folder, test_folder, skip_other_files and strict_images.
 DatasetOptions read_dataset_options(const config::View& data, DataRoot root = DataRoot::required);
 
 /// What a model must know of the data before the files are seen.
@@ -72,9 +80,12 @@ std::filesystem::path find_dataset_root(const DatasetOptions& options, const std
 /// folders, else those that the kind or a file next to the data knows. Opens no images. Throws as open_dataset() does.
 std::vector<std::string> find_class_names(const DatasetOptions& options, const std::filesystem::path& working_folder);
 
+/// The images among all training images that validation_fraction draws, as a digest of their numbers; empty if it is 0.
+std::string digest_of_validation_indices(const DatasetOptions& options, const std::filesystem::path& working_folder);
+
 /// Opens one split; `progress` hears of long searches through folders. If options.class_names is not empty, labels are
 /// the classes of that list, found by name (class_matching.h). Throws io::Error that names the file and the place in
-/// it, or the class that is not in that list.
+/// it, or the class that is not in that list; std::invalid_argument for a split that the options do not have.
 std::shared_ptr<const LabelledImages> open_dataset(
     const DatasetOptions& options, Split split,
     const std::filesystem::path& working_folder = std::filesystem::current_path(), const IndexProgress& progress = {});

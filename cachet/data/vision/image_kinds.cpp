@@ -22,8 +22,13 @@ std::string cifar10_files(const DatasetOptions& /*options*/) { return std::strin
 std::string cifar100_files(const DatasetOptions& /*options*/) { return "train.bin and test.bin (plain, .gz or .xz)"; }
 
 std::string folders_of_classes(const DatasetOptions& options) {
-  return options.folders.train_folder + " and " + options.folders.validation_folder +
-         ", with a folder of JPEG or PNG files for each class";
+  const ClassFolderOptions& folders = options.folders;
+  const std::string of_classes = "a folder of JPEG or PNG files for each class";
+  if (!has_test_images(options)) return of_classes;
+  if (!folders.test_folder.empty())
+    return folders.train_folder + ", " + folders.validation_folder + " and " + folders.test_folder + ", with " +
+           of_classes;
+  return folders.train_folder + " and " + folders.validation_folder + ", with " + of_classes;
 }
 
 std::vector<std::string> fashion_names(int64_t /*classes*/) { return fashion_mnist_class_names(); }

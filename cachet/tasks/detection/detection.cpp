@@ -86,15 +86,13 @@ void update(io::Sha256& hash, std::string_view text) {
 
 }  // namespace
 
-std::shared_ptr<const data::DetectionSet> Detection::open(const DetectionFiles& files, bool training,
-                                                          int64_t limit) const {
-  return open_detection_split(options_, files, training, limit);
-}
-
 Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& training, Splits splits)
     : Task(plan.profile()), options_(plan.options()), training_options_(training), bad_images_(data::skipped_images()) {
   plain_.emplace(options_.transform.for_evaluation(), options_.normalization);
   const bool synthetic = splits == Splits::synthetic;
+  const auto open = [&](DetectionSplit split, int64_t limit) {
+    return open_detection_split(options_, split, limit, splits == Splits::both ? &validation_indices_ : nullptr);
+  };
   // Given images need of the data what a run keeps of its classes, and parsing all of COCO takes seconds.
   const bool alone = splits == Splits::given && (plan.absent_data() || !options_.category_ids.empty());
   if (synthetic) {
@@ -104,11 +102,15 @@ Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& train
   } else if (!alone) {
     const int64_t limit = options_.subset.limit, evaluated = options_.evaluation_limit.value_or(limit);
     if (options_.on_training && splits != Splits::calibration) {
-      validation_ = open(options_.training, true, evaluated);
-      if (splits == Splits::both) training_ = evaluated == limit ? validation_ : open(options_.training, true, limit);
+      validation_ = open(DetectionSplit::training, evaluated);
+      if (splits == Splits::both) training_ = evaluated == limit ? validation_ : open(DetectionSplit::training, limit);
     } else {
-      if (splits == Splits::both) training_ = open(options_.training, true, limit);  // first: it must have all classes
-      validation_ = open(splits == Splits::calibration ? options_.training : options_.validation, false, evaluated);
+      if (splits == Splits::both) training_ = open(DetectionSplit::training, limit);  // first: it must have all classes
+      const bool tests = options_.held_out == data::Split::test;
+      validation_ = open(splits == Splits::calibration ? DetectionSplit::training_evaluated
+                         : tests                       ? DetectionSplit::test
+                                                       : DetectionSplit::validation,
+                         evaluated);
     }
     if (training_ && !validation_->instances().has_annotations())
       throw io::Error(
@@ -155,6 +157,7 @@ std::map<std::string, data::DataDigest> Detection::data_digests() const {
   std::map<std::string, data::DataDigest> digests;
   if (training_) digests["training"] = training_->digest();
   if (validation_) digests["evaluation"] = validation_->digest();
+  if (!validation_indices_.empty()) digests[kValidationIndices] = {.contents = validation_indices_};
   return digests;
 }
 

@@ -97,7 +97,6 @@ class Detection : public Task,
   int64_t first_batch_of_window(int64_t index) const;
   /// An image (H, W, 3) alone, as the model sees it.
   data::DetectionBatch shown(at::Tensor pixels) const;
-  std::shared_ptr<const data::DetectionSet> open(const DetectionFiles& files, bool training, int64_t limit) const;
   std::vector<metrics::TrueObject> true_objects(int64_t index) const;
   std::vector<int64_t> category_ids() const;
   std::string evaluation_source();
@@ -108,6 +107,7 @@ class Detection : public Task,
   std::vector<std::string> class_names_;
   std::unique_ptr<SyntheticScenes> synthetic_scenes_;
   std::shared_ptr<const data::DetectionSet> training_, validation_;
+  std::string validation_indices_;  // a digest; empty if no part of the training data validates
   std::shared_ptr<data::ImageNotes> bad_images_;
   data::ImageFileNotes given_notes_;
   std::optional<data::DetectionTransform> plain_;

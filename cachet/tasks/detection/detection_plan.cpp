@@ -4,9 +4,12 @@
 #include <array>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
 
 #include "cachet/config/toml_text.h"
 #include "cachet/data/data_path.h"
+#include "cachet/data/held_out.h"
 #include "cachet/data/named_by.h"
 #include "cachet/data/vision/coco/coco_instances.h"
 #include "cachet/data/vision/image_kinds.h"
@@ -28,11 +31,16 @@ constexpr std::array<config::Choice<LossDivisor>, 2> kLossDivisors{
     {{"step", LossDivisor::step}, {"part", LossDivisor::part}}};
 constexpr const char* kRefuseOthers = "data.other_categories=\"refuse\"";
 constexpr config::Range<int64_t> kClasses{1, 10000};
+constexpr std::array<config::Choice<data::Split>, 2> kHeldOutScenes{
+    {{"validation", data::Split::validation}, {"test", data::Split::test}}};
 constexpr std::array<config::Choice<bool>, 2> kEvaluatedOn{{{"validation", false}, {"training", true}}};
 
 std::string expected_detection_files(const DetectionOptions& options) {
-  return options.training.annotations.string() + " and " + options.training.images.string() + ", " +
-         options.validation.annotations.string() + " and " + options.validation.images.string();
+  const auto text = [](const DetectionFiles& files) {
+    return files.annotations.string() + " and " + files.images.string();
+  };
+  return text(options.training) + ", " + text(options.validation) +
+         (options.test.annotations.empty() ? "" : ", " + text(options.test));
 }
 
 DetectionFiles read_files(const config::View& data, const std::string& split, const DetectionFiles& defaults) {
@@ -114,6 +122,21 @@ DetectionOptions read_detection_options(const config::View& root, data::DataRoot
   options.training = read_files(data, "train", options.training);
   options.validation = read_files(data, "validation", options.validation);
   static_cast<DetectorOptions&>(options) = read_detector_options(root);
+  // A recipe without these keys has none in its resolved form either: it is the same as before they existed.
+  if (data.has("test_annotations") || data.has("test_images")) {
+    options.test = {data.required_text("test_annotations"), data.required_text("test_images")};
+    if (options.test.annotations.empty() != options.test.images.empty())
+      data.problem("test_images", "must be given with test_annotations");
+  }
+  if (data.has("validation_fraction"))
+    options.validation_fraction =
+        data.real("validation_fraction", options.validation_fraction, {.least = 0, .most = 0.9});
+  const config::View task = root.table("task");
+  if (task.has("held_out")) options.held_out = task.choice("held_out", options.held_out, kHeldOutScenes);
+  if (options.held_out == data::Split::test && !has_own_test(options))
+    task.problem("held_out",
+                 "needs test images: set data.test_annotations and data.test_images, or "
+                 "data.validation_fraction above 0, with which the validation files are those of the test");
   options.empty_images = data.choice("images_without_objects", options.empty_images, kEmptyImages);
   options.on_training = data.choice("evaluate_on", options.on_training, kEvaluatedOn);
   options.strict_images = data.boolean("strict_images", options.strict_images);
@@ -132,20 +155,64 @@ std::filesystem::path find_detection_root(const DetectionOptions& options) {
                               "it should hold " + expected_detection_files(options));
 }
 
-std::shared_ptr<const data::DetectionSet> open_detection_split(const DetectionOptions& options,
-                                                               const DetectionFiles& files, bool training,
-                                                               int64_t limit) {
+bool has_own_test(const DetectionOptions& options) {
+  const bool one_file = options.validation.annotations == options.training.annotations;
+  return (options.validation_fraction > 0 && !one_file) || !options.test.annotations.empty();
+}
+
+namespace {
+
+/// The files of a split, and the keys that name them.
+std::pair<DetectionFiles, std::string> files_of(const DetectionOptions& options, DetectionSplit split) {
+  const bool drawn = split == DetectionSplit::validation && options.validation_fraction > 0;
+  if (drawn || split == DetectionSplit::training || split == DetectionSplit::training_evaluated)
+    return {options.training, "data.train"};
+  if (split == DetectionSplit::test && !options.test.annotations.empty()) return {options.test, "data.test"};
+  return {options.validation, "data.validation"};
+}
+
+/// The class of an image's objects that fewest images have: strata by it keep a part of each class. An image without
+/// objects has −1.
+std::vector<int64_t> rarest_classes(const data::DetectionSet& set) {
+  std::map<int64_t, int64_t> images;
+  std::vector<std::set<int64_t>> classes;
+  for (int64_t i = 0; i < set.size(); ++i) {
+    std::set<int64_t>& own = classes.emplace_back();
+    for (const data::CocoAnnotation& annotation : set.annotations(i)) own.insert(annotation.category);
+    for (const int64_t each : own) ++images[each];
+  }
+  std::vector<int64_t> rarest;
+  for (const std::set<int64_t>& own : classes) {
+    const auto least = std::ranges::min_element(own, {}, [&](int64_t each) { return std::pair(images[each], each); });
+    rarest.push_back(least == own.end() ? -1 : *least);
+  }
+  return rarest;
+}
+
+}  // namespace
+
+std::shared_ptr<const data::DetectionSet> open_detection_split(const DetectionOptions& options, DetectionSplit split,
+                                                               int64_t limit, std::string* indices) {
   const std::filesystem::path root = find_detection_root(options);
-  const data::DetectionSetOptions set_options{.class_names = options.class_names,
-                                              .may_lack_classes = !training,
-                                              .other_categories = options.other_categories,
-                                              .masks = options.model.masks,
-                                              .needs_annotations = training,
-                                              .empty_images = training ? options.empty_images : data::EmptyImages::keep,
-                                              .strict_images = options.strict_images,
-                                              .orientation = options.orientation};
-  const std::string keys = &files == &options.training ? "data.train" : "data.validation";
+  const bool training = split == DetectionSplit::training;
+  const bool draws = options.validation_fraction > 0 && split != DetectionSplit::test;
+  const bool of_training = training || draws;
+  const data::DetectionSetOptions set_options{
+      .class_names = options.class_names,
+      .may_lack_classes = !of_training,
+      .other_categories = options.other_categories,
+      .masks = options.model.masks,
+      .needs_annotations = of_training,
+      .empty_images = of_training ? options.empty_images : data::EmptyImages::keep,
+      .strict_images = options.strict_images,
+      .orientation = options.orientation};
+  const auto [files, keys] = files_of(options, split);
   auto set = data::open_detection_set(root / files.annotations, root / files.images, set_options, keys);
+  if (draws) {
+    const data::HeldOut parts = data::hold_out(rarest_classes(*set), options.validation_fraction, options.subset.seed);
+    set = set->subset(split == DetectionSplit::validation ? parts.validation : parts.training);
+    if (indices) *indices = data::digest_of_indices(parts.validation);
+  }
   const data::SubsetOptions part{training ? options.subset.fraction : 1, limit, options.subset.seed};
   if (const auto kept = data::kept_samples(set->size(), part, training ? 0 : 1)) set = set->subset(*kept, set->size());
   const auto classes = static_cast<int64_t>(set->class_names().size());
@@ -157,8 +224,12 @@ std::shared_ptr<const data::DetectionSet> open_detection_split(const DetectionOp
 }
 
 TaskProfile DetectionPlan::profile() const {
-  return {
-      "detection", {"image", "images", "img/s", "validation"}, detection_metrics(options_.model.masks), options_.model};
+  const bool tests = options_.held_out == data::Split::test;
+  return {"detection",
+          {"image", "images", "img/s", tests ? "test" : "validation"},
+          detection_metrics(options_.model.masks),
+          options_.model,
+          /*reports_choice=*/tests || !has_own_test(options_)};
 }
 
 std::vector<DataPlace> DetectionPlan::data() const {
@@ -173,13 +244,19 @@ std::optional<std::string> DetectionPlan::absent_data() const try {
 }
 
 DataLook DetectionPlan::look_at_data(const data::LookProgress& progress) const {
-  const auto training = open_detection_split(options_, options_.training, true, options_.subset.limit);
+  const auto training = open_detection_split(options_, DetectionSplit::training, options_.subset.limit);
   if (options_.on_training) {
     const std::string first = training->path(0).string();
     return {.overlaps = {{"validation", "images", training->size(), training->size(), first, first}}};
   }
-  const auto validation = open_detection_split(options_, options_.validation, false, options_.subset.limit);
-  return {.overlaps = {data::image_overlap(*training->images(), *validation->images(), "validation", progress)}};
+  DataLook look;
+  const auto compare = [&](DetectionSplit split, const std::string& name) {
+    const auto images = open_detection_split(options_, split, options_.subset.limit)->images();
+    look.overlaps.push_back(data::image_overlap(*training->images(), *images, name, progress));
+  };
+  compare(DetectionSplit::validation, "validation");
+  if (has_own_test(options_)) compare(DetectionSplit::test, "test");
+  return look;
 }
 
 SavedFiles DetectionPlan::files_to_keep() const {
@@ -218,7 +295,13 @@ std::vector<std::string> DetectionPlan::class_name_settings() const {
 }
 
 std::unique_ptr<Task> DetectionPlan::build(const train::TrainOptions& training, Splits splits) const {
-  return std::make_unique<Detection>(*this, training, splits);
+  DetectionPlan plan = *this;
+  if (splits == Splits::test && has_own_test(options_)) plan.options_.held_out = data::Split::test;
+  return std::make_unique<Detection>(plan, training, splits);
+}
+
+void DetectionPlan::evaluate_all() {
+  if (!has_own_test(options_)) options_.validation_fraction = 0;
 }
 
 void DetectionPlan::replace_model(std::function<std::shared_ptr<models::Model>()> make) {

@@ -11,6 +11,7 @@
 #include "cachet/data/vision/coco/detection_loader.h"
 #include "cachet/data/vision/coco/detection_set.h"
 #include "cachet/data/vision/coco/detection_transform.h"
+#include "cachet/data/vision/dataset_options.h"
 #include "cachet/data/vision/pixels/pixel_normalization.h"
 #include "cachet/models/detection/object_detector.h"
 #include "cachet/tasks/detection/detection_stream.h"
@@ -53,6 +54,9 @@ struct DetectionOptions : DetectorOptions {
   DetectionFiles training{"annotations/instances_train.json", "images/train"};
   DetectionFiles validation{"annotations/instances_val.json", "images/val"};
   data::EmptyImages empty_images = data::EmptyImages::leave_out;
+  DetectionFiles test{};           // empty: the files of validation are the test data, too
+  double validation_fraction = 0;  // share of the training images that validates; then `validation` is the test data
+  data::Split held_out = data::Split::validation;  // what is evaluated: in training, and by build() for a test
   bool on_training = false;  // key `evaluate_on`: evaluation looks at the training images, by training's rules
   bool strict_images = false;
   data::OnBadImage on_bad_image = data::OnBadImage::stop;
@@ -62,7 +66,11 @@ struct DetectionOptions : DetectorOptions {
   data::LoaderOptions loader{};
 };
 
-/// Reads [task] loss_divisor, [data] (with its tables transform and normalization) and [model] of a recipe.
+/// Whether there are images to test with that do not validate.
+bool has_own_test(const DetectionOptions& options);
+
+/// Reads [task] loss_divisor and held_out = "validation" | "test", [data] (with its tables transform and normalization)
+/// and [model] of a recipe.
 DetectionOptions read_detection_options(const config::View& root, data::DataRoot data_root = data::DataRoot::required);
 
 class DetectionPlan : public TaskPlan, public TakesRewrittenModel {
@@ -81,6 +89,7 @@ class DetectionPlan : public TaskPlan, public TakesRewrittenModel {
   std::vector<std::string> class_name_settings() const override;
   std::optional<int64_t> data_limit() const override { return options_.subset.limit; }
   void limit_evaluation(int64_t limit) override { options_.evaluation_limit = limit; }
+  void evaluate_all() override;
   std::optional<uint64_t> seed_of_samples() const override { return options_.subset.seed; }
   void reduce() override { options_.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
@@ -93,11 +102,14 @@ class DetectionPlan : public TaskPlan, public TakesRewrittenModel {
 /// The folder that data.root means. Throws io::Error.
 std::filesystem::path find_detection_root(const DetectionOptions& options);
 
-/// Opens the set of `files`, options.training or options.validation, with at most `limit` images (0: any number). If it
-/// is `training`, the rules and the share of the training images hold. Throws io::Error for files that cannot be read
-/// or lack classes, std::invalid_argument for another number of classes than the model has.
-std::shared_ptr<const data::DetectionSet> open_detection_split(const DetectionOptions& options,
-                                                               const DetectionFiles& files, bool training,
-                                                               int64_t limit);
+/// The images that a split has: to train with, to evaluate with.
+enum class DetectionSplit { training, training_evaluated, validation, test };
+
+/// Opens a split with at most `limit` images (0: any number). To train with, the rules and the share of the training
+/// images hold. `indices` gets a digest of the numbers of the images that data.validation_fraction draws. Throws
+/// io::Error for files that cannot be read or lack classes, std::invalid_argument for another number of classes than
+/// the model has.
+std::shared_ptr<const data::DetectionSet> open_detection_split(const DetectionOptions& options, DetectionSplit split,
+                                                               int64_t limit, std::string* indices = nullptr);
 
 }  // namespace cachet::tasks

@@ -145,20 +145,22 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
   const auto shape = trained_shape(options);
   const bool alone = splits == Splits::given && (absent || options.is_exported || (knows_names && shape));
   const auto open = [&](data::Split split, const data::DatasetOptions& dataset) {
-    if (alone && split == data::Split::test)
+    if (alone && split != data::Split::train)
       return data::without_images(dataset, options.model.classes, shape.value_or(input_shape(options.model)));
     if (splits == Splits::synthetic)
       return std::shared_ptr<const data::LabelledImages>(std::make_shared<data::LabelledImages>(synthetic_images(
           options.model, split == data::Split::train ? training.shared_batch() * 2 : training.batch_size)));
     auto images = data::open_dataset(dataset, split, std::filesystem::current_path(), said_now_and_then());
-    if (images->passed_over()) {
+    if (images->passed_over() && (split != data::Split::validation || options.dataset.validation_fraction == 0)) {
       if (auto line = images->passed_over()->note()) note({*std::move(line)});
     }
     return images;
   };
   data::DatasetOptions evaluated = options.dataset;
   evaluated.limit = options.evaluation_limit.value_or(evaluated.limit);
-  test_ = open(splits == Splits::calibration ? data::Split::train : data::Split::test, evaluated);
+  test_ = open(splits == Splits::calibration ? data::Split::train : options.held_out, evaluated);
+  if (splits == Splits::both)
+    validation_indices_ = data::digest_of_validation_indices(options.dataset, std::filesystem::current_path());
   lacks_class_names_ = alone && !knows_names;
   if (alone && !shape && options.resize.image_size.given()) note({kSizeUnknown});
   const bool of_saved = splits == Splits::test || (splits == Splits::given && !alone);
@@ -239,6 +241,7 @@ at::Tensor ImageClassification::classify_given(const PreparedSamples& samples) {
 std::map<std::string, data::DataDigest> ImageClassification::data_digests() const {
   std::map<std::string, data::DataDigest> digests{{"evaluation", test_->digest()}};
   if (training_) digests["training"] = training_->digest();
+  if (!validation_indices_.empty()) digests[kValidationIndices] = {.contents = validation_indices_};
   return digests;
 }
 

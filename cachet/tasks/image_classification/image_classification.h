@@ -65,6 +65,7 @@ class ImageClassification : public ClassificationTask, public ShowsSamples {
   ImageClassificationOptions options_;
   train::TrainOptions training_options_;
   std::shared_ptr<const data::LabelledImages> training_, test_;
+  std::string validation_indices_;  // a digest; empty if no part of the training data validates
   data::Normalization normalization_;
   std::optional<data::ImageLoader> training_loader_, test_loader_;
   std::shared_ptr<models::ImageClassifier> model_;

@@ -1,5 +1,6 @@
 #include "cachet/tasks/image_classification/image_classification_plan.h"
 
+#include <array>
 #include <filesystem>
 
 #include "cachet/config/toml_text.h"
@@ -15,6 +16,24 @@
 
 namespace cachet::tasks {
 namespace {
+
+constexpr std::array<config::Choice<data::Split>, 2> kHeldOutImages{
+    {{"validation", data::Split::validation}, {"test", data::Split::test}}};
+
+/// A recipe without the key has none in its resolved form either: it is the same as before the key existed.
+data::Split read_held_out(const config::View& task, const data::DatasetOptions& dataset) {
+  const bool validates = data::has_validation_images(dataset);
+  data::Split held_out = validates ? data::Split::validation : data::Split::test;
+  if (task.has("held_out")) held_out = task.choice("held_out", held_out, kHeldOutImages);
+  if (held_out == data::Split::validation && !validates)
+    task.problem("held_out", "needs images to validate with: set data.validation_fraction above 0" +
+                                 std::string(dataset.kind->has_class_folders ? ", or data.test_folder" : ""));
+  if (held_out == data::Split::test && !data::has_test_images(dataset))
+    task.problem(task.has("held_out") ? "held_out" : "kind",
+                 "needs test images, and data.validation_folder is data.train_folder; set data.validation_fraction "
+                 "above 0");
+  return held_out;
+}
 
 models::ImageDefaults defaults_of(const data::DatasetOptions& dataset, const data::ResizeOptions& resize) {
   const data::ImageTraits traits = data::image_traits(dataset);
@@ -46,6 +65,7 @@ ImageClassificationOptions read_image_classification_options(const config::View&
   }
   options.mixing = data::read_mixing_options(data.table("mixing"));
   options.outliers = nn::read_outlier_options(data.table("outliers"));
+  options.held_out = read_held_out(root.table("task"), options.dataset);
   options.loader = data::read_loader_options(data);
   options.repeated_augmentation = data.integer("repeated_augmentation", options.repeated_augmentation, {1, 64});
   options.model = models::read_image_classifier(root.table("model"), defaults_of(options.dataset, options.resize));
@@ -67,7 +87,12 @@ std::optional<data::ImageShape> trained_shape(const ImageClassificationOptions& 
 }
 
 TaskProfile ImageClassificationPlan::profile() const {
-  return {"image_classification", {"image", "images", "img/s", "test"}, classification_metrics(), options_.model};
+  const bool tests = options_.held_out == data::Split::test;
+  return {"image_classification",
+          {"image", "images", "img/s", tests ? "test" : "validation"},
+          classification_metrics(),
+          options_.model,
+          /*reports_choice=*/tests || !data::has_test_images(options_.dataset)};
 }
 
 std::vector<DataPlace> ImageClassificationPlan::data() const {
@@ -89,10 +114,22 @@ DataLook ImageClassificationPlan::look_at_data(const data::LookProgress& progres
     };
     return data::open_dataset(options_.dataset, split, std::filesystem::current_path(), found);
   };
-  const auto training = open(data::Split::train), test = open(data::Split::test);
-  DataLook look{.overlaps = {data::image_overlap(training->images(), test->images(), "test", progress)}};
-  for (const auto& split : {training, test})
-    if (split->passed_over()) look.passed_over.push_back(*split->passed_over());
+  const auto training = open(data::Split::train);
+  DataLook look;
+  const auto add = [&](const data::LabelledImages& split) {
+    if (split.passed_over()) look.passed_over.push_back(*split.passed_over());
+  };
+  add(*training);
+  if (data::has_validation_images(options_.dataset)) {
+    const auto validation = open(data::Split::validation);
+    look.overlaps.push_back(data::image_overlap(training->images(), validation->images(), "validation", progress));
+    if (options_.dataset.validation_fraction == 0) add(*validation);
+  }
+  if (data::has_test_images(options_.dataset)) {
+    const auto test = open(data::Split::test);
+    look.overlaps.push_back(data::image_overlap(training->images(), test->images(), "test", progress));
+    add(*test);
+  }
   return look;
 }
 
@@ -139,7 +176,17 @@ std::vector<std::string> ImageClassificationPlan::class_name_settings() const {
 }
 
 std::unique_ptr<Task> ImageClassificationPlan::build(const train::TrainOptions& training, Splits splits) const {
-  return std::make_unique<ImageClassification>(*this, training, splits);
+  ImageClassificationPlan plan = *this;
+  if ((splits == Splits::test || splits == Splits::given) && data::has_test_images(options_.dataset))
+    plan.options_.held_out = data::Split::test;
+  return std::make_unique<ImageClassification>(plan, training, splits);
+}
+
+void ImageClassificationPlan::evaluate_all() {
+  if (data::has_test_images(options_.dataset)) return;
+  options_.dataset.validation_fraction = 0;
+  options_.dataset.folders.train_folder = data::ClassFolderOptions().train_folder;
+  options_.held_out = data::Split::test;
 }
 
 // What a recipe leaves open, its kind of data may know.

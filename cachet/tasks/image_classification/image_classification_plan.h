@@ -23,7 +23,8 @@ struct ImageClassificationOptions {
   data::AugmentationOptions augmentation;
   data::ResizeOptions resize;
   data::MixingOptions mixing;
-  nn::OutlierOptions outliers;  // among the images of a training step
+  nn::OutlierOptions outliers;               // among the images of a training step
+  data::Split held_out = data::Split::test;  // what is evaluated: in training, and by build() for a test
   data::LoaderOptions loader;
   /// Of a trained model: the size of the images that it was trained on, to which a given file is brought; 0 if it is
   /// not known, or if each image has its own.
@@ -36,7 +37,8 @@ struct ImageClassificationOptions {
   models::ImageClassifierPlan model;          // made for the data's images and classes unless it says otherwise
 };
 
-/// Reads [data] (with its tables normalization, augmentation, resize, mixing and outliers) and [model] of a recipe.
+/// Reads [data] (with its tables normalization, augmentation, resize, mixing and outliers), [model] and of [task]
+/// held_out = "validation" | "test". The default of held_out is validation if there are images to validate with.
 ImageClassificationOptions read_image_classification_options(const config::View& root,
                                                              data::DataRoot data_root = data::DataRoot::required);
 
@@ -65,6 +67,7 @@ class ImageClassificationPlan : public TaskPlan, public PreparesImages, public T
   std::vector<std::string> class_name_settings() const override;
   std::optional<int64_t> data_limit() const override { return options_.dataset.limit; }
   void limit_evaluation(int64_t limit) override { options_.evaluation_limit = limit; }
+  void evaluate_all() override;
   std::optional<uint64_t> seed_of_samples() const override { return options_.dataset.subset_seed; }
   void reduce() override { options_.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;

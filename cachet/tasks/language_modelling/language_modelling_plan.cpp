@@ -89,7 +89,8 @@ TaskProfile LanguageModellingPlan::profile() const {
   return {"language_modelling",
           {"segment", "segments", "segments/s", data::to_string(options_.held_out)},
           language_metrics(options_.corpus.tokens, options_.evaluation.bits_of),
-          options_.model};
+          options_.model,
+          /*reports_choice=*/options_.held_out == data::SequenceSplit::test};
 }
 
 std::vector<std::string> LanguageModellingPlan::settings_for_batches_of(int64_t batch) const {

@@ -224,6 +224,28 @@ std::vector<std::string> unreadable_lines(const std::vector<RunGroup>& groups) {
   return sentences;
 }
 
+namespace {
+
+/// Which runs report the data that chose their best checkpoints.
+std::string choice_sentence(const std::vector<RunGroup>& groups) {
+  size_t all = 0;
+  std::vector<std::string> names;
+  for (const RunGroup& group : groups)
+    for (const RunRecord& run : group.runs) {
+      ++all;
+      if (run.reports_choice()) names.push_back(run.name);
+    }
+  if (names.empty()) return "";
+  std::string of;
+  for (const std::string& name : names) of += (of.empty() ? "" : ", ") + name;
+  return "The best checkpoint" + std::string(names.size() > 1 ? "s" : "") + " of " +
+         (names.size() == all && all > 1 ? "all runs" : of) + (names.size() > 1 ? " were" : " was") +
+         " chosen on the data that measured " + (names.size() > 1 ? "them" : "it") +
+         ", so the best values may be too good.";
+}
+
+}  // namespace
+
 std::string comparison_notes(const std::vector<RunGroup>& groups) {
   std::string notes = difference_sentences(differences(contenders(groups)));
   const auto add = [&](const std::string& sentence) {
@@ -236,6 +258,7 @@ std::string comparison_notes(const std::vector<RunGroup>& groups) {
     if (group.has_seeds()) add(left_out(group));
   if (groups.size() > 1)
     for (const RunGroup& group : groups) add(unranked_sentence(group, groups));
+  add(choice_sentence(groups));
   add(unknown_sentence(groups));
   add(other_times_sentence(groups));
   for (const RunGroup& group : groups) add(not_a_number_sentence(group));

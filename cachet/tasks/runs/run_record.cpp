@@ -1,5 +1,6 @@
 #include "cachet/tasks/runs/run_record.h"
 
+#include <algorithm>
 #include <exception>
 #include <system_error>
 #include <utility>
@@ -56,6 +57,10 @@ void count_again(const train::RunFolder& folder, train::RunDescription& descript
 }
 
 }  // namespace
+
+bool has_choice(const std::vector<train::Event>& events) {
+  return std::ranges::count(events, train::Event::Kind::evaluation, &train::Event::kind) > 1;
+}
 
 std::string RunRecord::seed() const {
   const auto found = recipe.find(kSeedKey);

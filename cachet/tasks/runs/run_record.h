@@ -23,6 +23,9 @@ inline bool names_classes(const std::string& key) {
   return key == "data.class_names" || key == "data.other_categories";
 }
 
+/// Whether a run had several evaluations, one of which chose its best checkpoint.
+bool has_choice(const std::vector<train::Event>& events);
+
 /// What the folder of a run tells about it.
 struct RunRecord {
   std::filesystem::path path;          // canonical: "." and links have names then
@@ -44,6 +47,8 @@ struct RunRecord {
   int64_t last_step() const { return events.empty() ? 0 : events.back().step; }
   /// Whether it has come to an end that it was to come to. A run whose folder does not tell counts as such.
   bool is_over() const;
+  /// Whether its best checkpoint was chosen on the data that a test of it reports.
+  bool reports_choice() const { return description.reports_choice && has_choice(events); }
   /// Whether it ended by an error, or by a value that is not finite.
   bool has_failed() const;
 };

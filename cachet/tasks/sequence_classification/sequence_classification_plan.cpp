@@ -25,6 +25,11 @@ constexpr const char* kOwnSubwords = "subwords.model";  // in a run's folder
 constexpr std::array<config::Choice<data::SequenceSplit>, 2> kHeldOut{
     {{"validation", data::SequenceSplit::validation}, {"test", data::SequenceSplit::test}}};
 
+/// Whether the test samples validate, too: the kind holds none out unless it is asked to.
+bool tests_validate(const data::SequenceDatasetOptions& dataset) {
+  return dataset.kind->validation_fraction && dataset.validation_fraction == 0;
+}
+
 }  // namespace
 
 SequenceClassificationOptions read_sequence_classification_options(const config::View& root) {
@@ -45,7 +50,8 @@ TaskProfile SequenceClassificationPlan::profile() const {
   return {"sequence_classification",
           {"sequence", "sequences", "seq/s", data::to_string(options_.held_out)},
           classification_metrics(),
-          options_.model};
+          options_.model,
+          /*reports_choice=*/options_.held_out == data::SequenceSplit::test || tests_validate(options_.dataset)};
 }
 
 std::vector<DataPlace> SequenceClassificationPlan::data() const {
@@ -76,9 +82,8 @@ DataLook SequenceClassificationPlan::look_at_data(const data::LookProgress& /*pr
     if (split.counts().passed_over) look.passed_over.push_back(*split.counts().passed_over);
   };
   add(*training);
-  const bool tests_validate = dataset.kind->validation_fraction && dataset.validation_fraction == 0;
   for (const data::SequenceSplit split : {validation, test}) {
-    if (split == validation && tests_validate) continue;
+    if (split == validation && tests_validate(dataset)) continue;
     try {
       const auto samples = open(split);
       if (split == test || !dataset.kind->validation_fraction) add(*samples);

@@ -104,7 +104,8 @@ TaskProfile TranslationPlan::profile() const {
   return {"translation",
           {"sentence", "sentences", "sentences/s", data::to_string(options_.held_out)},
           translation_metrics(options_.evaluation.translate),
-          options_.model};
+          options_.model,
+          /*reports_choice=*/options_.held_out == data::SequenceSplit::test};
 }
 
 std::vector<DataPlace> TranslationPlan::data() const {

@@ -66,6 +66,11 @@ std::string evaluated_text(const SampleWords& words, int64_t evaluated, int64_t 
   return std::to_string(evaluated) + of + " " + words.held_out + " " + (split_size == 1 ? words.one : words.many);
 }
 
+std::string choice_note(const SampleWords& words) {
+  return "The best checkpoint was chosen on the same " + words.held_out + " " + words.many +
+         ", so the result may be too good.";
+}
+
 std::string to_json(const RunDescription& description) {
   const SampleWords& words = description.words;
   DescriptionJson metrics = DescriptionJson::array();
@@ -78,6 +83,7 @@ std::string to_json(const RunDescription& description) {
       {"metrics", std::move(metrics)}};
   if (description.evaluated > 0 || description.split_size > 0)
     json["evaluation"] = {{"samples", description.evaluated}, {"of", description.split_size}};
+  if (description.reports_choice) json["reports_choice"] = true;
   return json.dump();
 }
 
@@ -101,6 +107,7 @@ std::optional<RunDescription> run_description_from_json(const std::string& text)
     const io::JsonFields evaluation = part_of(json, "evaluation");
     description.evaluated = number_of(evaluation, "samples");
     description.split_size = number_of(evaluation, "of");
+    description.reports_choice = json.flag("reports_choice", false);
     return description;
   } catch (const io::Error&) {
     return std::nullopt;

@@ -24,6 +24,8 @@ struct RunDescription {
   std::vector<report::MetricDescription> metrics;
   /// Samples that the metric that decides is measured on, and those of their split; 0 if the run does not say.
   int64_t evaluated = 0, split_size = 0;
+  /// Whether the data that choose the best checkpoint are those that a test of the run reports.
+  bool reports_choice = false;
 
   /// How many samples a metric is a share of; 0 if it is none, or if the run does not say.
   int64_t samples_of(const report::MetricDescription& metric) const { return metric.share ? evaluated : 0; }
@@ -33,6 +35,9 @@ struct RunDescription {
 
 /// "64 of 10000 test images" if a limit leaves a part of the split, else "10000 test images".
 std::string evaluated_text(const SampleWords& words, int64_t evaluated, int64_t split_size);
+
+/// For those who read a result of a run that chose its best checkpoint on the data that measured it.
+std::string choice_note(const SampleWords& words);
 
 /// One JSON object, whose fields are only ever added to.
 std::string to_json(const RunDescription& description);

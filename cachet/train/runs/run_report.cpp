@@ -96,7 +96,8 @@ void add_deciding_facts(const RunDescription& run, const std::vector<Event>& eve
   page.facts.push_back({report::heading(*metric), text(values.back()), "of " + samples + spread});
   if (metric->better == report::Better::neither) return;
   const double best = report::best_of(values, metric->better);
-  page.facts.push_back({"Best " + metric->title, text(best), ""});
+  const bool chose = run.reports_choice && values.size() > 1;
+  page.facts.push_back({"Best " + metric->title, text(best), chose ? choice_note(run.words) : ""});
 }
 
 void add_facts(const RunDescription& run, const Status& status, const std::vector<Event>& events,

@@ -3,6 +3,8 @@
 #include <ATen/ops/randint.h>
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "cachet/data/order/equal_batches.h"
 #include "cachet/data/vision/image_files.h"
 #include "cachet/data/vision/image_kinds.h"
@@ -246,6 +248,44 @@ TEST_F(ClassFoldersTest, CountsImagesThatAreNotTurnedUpright) {
   const auto upright = open(Split::train, turning);
   EXPECT_EQ(upright->images().image(0).sizes(), (at::IntArrayRef{3, 30, 20}));
   EXPECT_TRUE(upright->images().notes().empty());
+}
+
+TEST_F(ClassFoldersTest, HaveThreeSplits) {
+  DatasetOptions three = options();
+  EXPECT_FALSE(has_validation_images(three));
+  EXPECT_THROW(open_dataset(three, Split::validation), std::invalid_argument);
+  test::write_class_folders(folder_ / "more", {"dog", "ant", "cat"}, 1, 1);
+  std::filesystem::rename(folder_ / "more/train", root() / "test");
+  three.folders.test_folder = "test";
+  EXPECT_TRUE(has_validation_images(three) && has_test_images(three));
+  EXPECT_EQ(open_dataset(three, Split::train)->size(), 12);
+  EXPECT_EQ(open_dataset(three, Split::validation)->size(), 6);
+  EXPECT_EQ(open_dataset(three, Split::test)->size(), 3);
+}
+
+TEST_F(ClassFoldersTest, HoldOutAPartOfEachClass) {
+  DatasetOptions part = options();
+  part.validation_fraction = 0.5;
+  const auto training = open_dataset(part, Split::train), validation = open_dataset(part, Split::validation);
+  EXPECT_EQ(training->size(), 6);
+  EXPECT_EQ(validation->size(), 6);
+  for (int64_t i = 0; i < 6; ++i) EXPECT_EQ(validation->labels()[i], i / 2);
+  EXPECT_EQ(open_dataset(part, Split::test)->size(), 6);
+  const std::string digest = digest_of_validation_indices(part, std::filesystem::current_path());
+  part.subset_seed = 1;
+  EXPECT_NE(digest_of_validation_indices(part, std::filesystem::current_path()), digest);
+  EXPECT_EQ(digest_of_validation_indices(options(), std::filesystem::current_path()), "");
+}
+
+TEST_F(ClassFoldersTest, MayLieInTheRootItself) {
+  DatasetOptions single = options();
+  single.root = root() / "train";
+  single.folders.train_folder = single.folders.validation_folder = ".";
+  single.validation_fraction = 0.25;
+  EXPECT_FALSE(has_test_images(single));
+  EXPECT_EQ(open_dataset(single, Split::train)->size(), 9);
+  EXPECT_EQ(open_dataset(single, Split::validation)->size(), 3);
+  EXPECT_EQ(path_of(*open_dataset(single, Split::train), 0).parent_path(), root() / "train/ant");
 }
 
 }  // namespace
