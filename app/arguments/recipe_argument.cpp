@@ -124,6 +124,12 @@ config::Document read_document(const fs::path& recipe, const std::vector<std::st
   return document;
 }
 
+config::Document read_document(const train::WrittenRecipe& recipe, const std::vector<std::string>& settings) {
+  config::Document document = config::Document::from_text(recipe.text, recipe.name);
+  for (const std::string& setting : settings) document.set(setting);
+  return document;
+}
+
 train::WrittenRecipe written_recipe(const fs::path& recipe) {
   return {recipe.stem().string(), io::read_text_file(recipe, config::kMaxRecipeBytes)};
 }

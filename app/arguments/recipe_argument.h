@@ -48,6 +48,9 @@ void require_data(const tasks::SavedRun& saved, const SavedRunArgument& argument
 /// Reads a recipe and lays the settings over it.
 config::Document read_document(const std::filesystem::path& recipe, const std::vector<std::string>& settings);
 
+/// The same of a recipe that was made, and lies in no file. Its name names it in origins.
+config::Document read_document(const train::WrittenRecipe& recipe, const std::vector<std::string>& settings);
+
 /// A recipe's name and text, as run folders keep them.
 train::WrittenRecipe written_recipe(const std::filesystem::path& recipe);
 

@@ -7,6 +7,7 @@
 #include "app/arguments/recipe_argument.h"
 #include "app/commands/command.h"
 #include "app/shell/completion.h"
+#include "cachet/config/named_recipes.h"
 #include "cachet/models/registry.h"
 
 namespace cachet::app {
@@ -15,7 +16,7 @@ namespace {
 /// The names that find_recipe() takes.
 std::vector<std::string> recipe_names() {
   std::set<std::string> names;
-  for (const NamedRecipe& recipe : named_recipes()) names.insert(recipe.name.substr(recipe.name.rfind('/') + 1));
+  for (const config::NamedRecipe& recipe : config::named_recipes()) names.insert(config::last_part(recipe.name));
   return {names.begin(), names.end()};
 }
 

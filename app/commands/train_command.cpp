@@ -9,6 +9,7 @@
 #include "app/commands/command.h"
 #include "app/commands/data/data_location.h"
 #include "app/machine/library_log.h"
+#include "app/training/own_data.h"
 #include "app/training/training_processes.h"
 #include "app/training/training_run.h"
 #include "cachet/nn/base/synced_module.h"
@@ -30,7 +31,7 @@ train::RunFolder make_run_folder(const TrainArguments& arguments, const Training
   const NewRunPath run(arguments, job);
   if (arguments.resume && train::is_run_folder(run.path))  // of another process, since this one looked
     return train::RunFolder::resume(run.path, recipe.document, command_words());
-  return train::RunFolder::create(run.path, written_recipe(job.recipe), recipe.document, command_words(), recipe.files,
+  return train::RunFolder::create(run.path, job.written(), recipe.document, command_words(), recipe.files,
                                   latest_link(arguments, run.path));
 }
 
@@ -149,7 +150,8 @@ bool means_seeds(const TrainArguments& arguments) {
          (arguments.resume && !arguments.run.empty() && train::SeedFolder::is_at(arguments.run));
 }
 
-int run_train(const TrainArguments& arguments) {
+int run_train(const TrainArguments& asked, const ShortOptions& options) {
+  const TrainArguments arguments = with_own_data(asked, options);
   if (arguments.processes > 1 && means_seeds(arguments))
     throw UsageError("--processes trains one run; leave it out with --seeds");
   return means_seeds(arguments) ? train_seeds(arguments).code : train_one(arguments);
@@ -157,9 +159,13 @@ int run_train(const TrainArguments& arguments) {
 
 Action declare_train(CLI::App& app) {
   auto arguments = std::make_shared<TrainArguments>();
-  app.add_option("RECIPE", arguments->target, "A recipe's file or name (`cachet recipes`), or a run's folder")
+  auto options = std::make_shared<ShortOptions>();
+  app.add_option(
+         "RECIPE", arguments->target,
+         "A recipe's file or name (`cachet recipes`), a run's folder, or, with --data, a model (`cachet models`)")
       ->required()
       ->type_name("");
+  add_short_options(app, *options);
   add_recipe_settings(app, arguments->settings);
   app.add_flag("--resume", arguments->resume, "Go on with the run: the folder, or the newest one of this recipe");
   app.add_option("--run", arguments->run, "The run's folder (RUNS/<date>-<recipe>)")->type_name("FOLDER");
@@ -176,13 +182,14 @@ Action declare_train(CLI::App& app) {
   app.add_flag("--dry-run", arguments->dry_run,
                "Try a step, an evaluation and a checkpoint, estimate the run, and leave; needs no data");
   add_progress_option(app, arguments->progress);
-  return [arguments] { return run_train(*arguments); };
+  return [arguments, options] { return run_train(*arguments, *options); };
 }
 
 const Registration registered_train({Topic::runs,
                                      "train",
-                                     "Train what a recipe describes, or go on with a run",
+                                     "Train a recipe, or a model on data of your own, or go on with a run",
                                      {"cachet train demo_plain --set train.limit='20 steps' --run my-run",
+                                      "cachet train vit_tiny_patch16_224 --data photos --epochs 5",
                                       "cachet train my-run --resume --set train.limit='30 steps' --processes 2",
                                       "cachet train demo_cached --set train.limit='4 steps' --seeds 3 --run my-seeds"},
                                      declare_train});

@@ -139,6 +139,8 @@ void dry_run_without_data(const tasks::RecipePlan& plan, const tasks::RecipePlan
 
 }  // namespace
 
+train::WrittenRecipe TrainingJob::written() const { return made ? *made : written_recipe(recipe); }
+
 TrainingJob training_job(const TrainArguments& arguments, bool several) {
   if (fs::is_directory(arguments.target)) {
     const train::RunFolder folder = train::RunFolder::open(arguments.target);
@@ -150,18 +152,22 @@ TrainingJob training_job(const TrainArguments& arguments, bool several) {
       throw UsageError(arguments.target + " is a run; go on with it by: " + train::resume_command(folder.path()));
     return {folder.resolved(), folder.path(), true};
   }
-  const fs::path recipe = find_recipe(arguments.target);
-  const std::string name = recipe.stem().string();
+  const auto job = [&](fs::path run, bool resumes, bool is_named) {
+    TrainingJob made{arguments.made ? fs::path() : find_recipe(arguments.target), std::move(run), resumes, is_named};
+    made.made = arguments.made;
+    return made;
+  };
+  const std::string name = job({}, false, false).name();
   if (!arguments.run.empty()) {
     const fs::path run = io::without_last_separator(arguments.run);
     const bool resumes = arguments.resume && fs::exists(run);
     if (resumes && several && !train::SeedFolder::is_at(run))
       throw UsageError(arguments.run + " is a run of one seed; go on with it without --seeds, or choose another --run");
-    return {recipe, run, resumes};
+    return job(run, resumes, /*is_named=*/true);
   }
   if (arguments.resume)
-    if (const auto run = newest_run(arguments.runs, name, several)) return {recipe, *run, true};
-  return {recipe, train::new_run_path(arguments.runs, name), false, /*is_named=*/false};
+    if (const auto run = newest_run(arguments.runs, name, several)) return job(*run, true, /*is_named=*/true);
+  return job(train::new_run_path(arguments.runs, name), false, /*is_named=*/false);
 }
 
 io::FolderLock lock_beside(const fs::path& path) {
@@ -183,7 +189,7 @@ train::LatestLink latest_link(const TrainArguments& arguments, const fs::path& r
 NewRunPath::NewRunPath(const TrainArguments& arguments, const TrainingJob& job) : path(job.run) {
   if (job.is_named && !arguments.resume) return;
   lock_ = lock_beside(job.run);
-  if (!arguments.resume && fs::exists(job.run)) path = train::new_run_path(arguments.runs, job.recipe.stem().string());
+  if (!arguments.resume && fs::exists(job.run)) path = train::new_run_path(arguments.runs, job.name());
 }
 
 namespace {
@@ -200,7 +206,8 @@ std::optional<train::RecipeValues> earlier_values(const TrainingJob& job, const 
 
 ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
                        const std::optional<fs::path>& resumed) {
-  ReadRecipe recipe{read_document(job.recipe, arguments.settings), {}};
+  ReadRecipe recipe{
+      job.made ? read_document(*job.made, arguments.settings) : read_document(job.recipe, arguments.settings), {}};
   for (const std::string& setting : arguments.saved_settings) recipe.document.set(setting, kKeptSource);
   if (const auto values = earlier_values(job, resumed)) train::set_earlier_options(recipe.document, *values);
   if (seed) recipe.document.set("train.seed=" + std::to_string(*seed));
@@ -220,7 +227,7 @@ std::optional<std::string> other_parts_note(const TrainingJob& job, const TrainA
   });
   const std::optional<fs::path> resumed = job.resumes ? std::optional(job.run) : std::nullopt;
   tasks::RecipePlan recipe = read_recipe(job, as_written, arguments.seed, resumed).plan;
-  recipe.training.train.shard.world_size = train::processes_of_recipe(job.recipe);
+  recipe.training.train.shard.world_size = job.made ? 1 : train::processes_of_recipe(job.recipe);
   return tasks::other_parts_note(run, recipe);
 }
 

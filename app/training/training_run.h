@@ -20,7 +20,8 @@ inline constexpr const char* kKeptSource = "kept by the run";
 
 /// What `cachet train` was asked.
 struct TrainArguments {
-  std::string target;  // a recipe, a run, or a folder of seeds
+  std::string target;                          // a recipe, a run, a folder of seeds, or a model
+  std::optional<train::WrittenRecipe> made{};  // of a model and data of the user's own: the recipe in place of a file
   std::vector<std::string> settings;
   std::vector<std::string>
       saved_settings;  // over those: what a run keeps of its data and of files that its recipe names
@@ -35,9 +36,14 @@ struct TrainArguments {
 
 /// What is to be read, and the folder that it is for.
 struct TrainingJob {
-  std::filesystem::path recipe, run;
+  std::filesystem::path recipe, run;  // `recipe` is no file if it was made
   bool resumes = false;
   bool is_named = true;  // the folder, by the user
+  std::optional<train::WrittenRecipe> made{};
+
+  std::string name() const { return made ? made->name : recipe.stem().string(); }
+  /// What the run keeps of its recipe.
+  train::WrittenRecipe written() const;
 };
 
 /// `several`: a folder of seeds is meant, not a single run. Throws UsageError for a run without --resume.

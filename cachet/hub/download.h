@@ -45,8 +45,8 @@ struct DownloadSource {
   bool never_changes = false;        // the address always gives the same bytes, so that a part of them can be completed
 };
 
-/// Repeats a request while connections fail or the server is busy (429, 5xx). Waits as long as Retry-After asks for, up to
-/// half a minute. Calls `begin_try` before each try. Throws what the last try threw.
+/// Repeats a request while connections fail or the server is busy (429, 5xx). Waits as long as Retry-After asks for, up
+/// to half a minute. Calls `begin_try` before each try. Throws what the last try threw.
 Answer send_repeatedly(const Request& request, const std::string& name, const DownloadOptions& options,
                        const ReceivePiece& receive = {}, const std::function<void()>& begin_try = {});
 

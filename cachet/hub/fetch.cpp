@@ -244,7 +244,7 @@ class HubFetch {
     return etag;
   }
 
-  /// Throws a line that says what to do about an answer of the hub.
+  /// Throws an error with what to do about an answer of the hub.
   [[noreturn]] void explain(const HttpError& error) const {
     const bool has_token = !settings_.token.empty();
     const std::string begin = label_ + ": the hub answers " + std::to_string(error.status);

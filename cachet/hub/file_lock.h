@@ -6,7 +6,7 @@
 namespace cachet::hub {
 
 /// A lock file that one process has at a time (flock(2), as the hub's own client locks). If the file system does not
-/// support locks, no process is kept out.
+/// support locks, no process waits for another.
 class FileLock {
  public:
   /// Makes the file, and the folders above it, if they do not exist, and waits until no other process has the lock.

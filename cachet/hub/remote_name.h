@@ -20,7 +20,7 @@ bool is_remote(std::string_view text);
 
 /// Reads hf:OWNER/NAME[@REVISION][/FILE], and the address of a file or a page of the hub at `endpoint`
 /// (ENDPOINT/OWNER/NAME/resolve/REVISION/FILE). Nothing for any other address. Throws io::Error if a text begins with
-/// "hf:" and is none.
+/// "hf:" and has another form.
 std::optional<HubName> hub_name(std::string_view text, std::string_view endpoint);
 
 /// Whether a name from elsewhere can be that of a file below a folder: no empty part, no "." and "..", no control

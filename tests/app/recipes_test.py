@@ -174,7 +174,7 @@ class Recipes(RunTest):
             for line in commands.splitlines():
                 self.assertTrue(line.startswith("cachet "), line)
                 done = self.succeed(*shlex.split(line, comments=True)[1:], cwd=folder)
-            self.assertIn("top-1", done.stdout)
+            self.assertIn("top1", done.stdout)
 
     def test_folder_of_ones_own(self):
         os.environ["CACHET_RECIPES"] = str(self.folder)

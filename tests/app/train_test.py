@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import tomllib
+from unittest import mock
 
 import command
 from runs import RECIPE, RunTest, pixels, write_images, write_png
@@ -96,7 +97,7 @@ class Train(RunTest):
             with mock.patch.dict(os.environ, variables):
                 if not variables:
                     os.environ.pop("CACHET_DATA", None)
-                done = self.cachet("data", "ls", "idx", "--json", "--quick")
+                done = self.cachet("data", "ls", "fashion_mnist", "--json", "--quick")
             return next(each["found"] for each in json.loads(done.stdout)["data"] if each["root"] == "data/fashion-mnist")
 
         own = str(command.ROOT / "data/fashion-mnist")

@@ -19,7 +19,7 @@ class Use(RunTest):
 
     def test_eval_gives_the_metrics_of_the_training(self):
         result = self.json_of("eval", "run", "--json", cwd=self.folder)
-        self.assertEqual(list(result), ["schema", "checkpoint", "images", "of", "metrics", "intervals"])
+        self.assertEqual(list(result), ["schema", "checkpoint", "images", "of", "split", "chose_the_checkpoint", "metrics", "intervals"])
         step = int(pathlib.Path(result["checkpoint"]).name.removeprefix("step-"))
         event, = [event for event in self.events("run") if event["kind"] == "evaluation" and event["step"] == step]
         self.assertEqual(result["metrics"], event["metrics"])
@@ -305,6 +305,10 @@ class Examples(RunTest):
         pictures = json.loads((command.ROOT / "tests/data/pillow_images.json").read_text())
         (self.folder / "bag.jpg").write_bytes(base64.b64decode(pictures["jpeg"][0]["file"]))
         shutil.copytree(command.ROOT / "data/fashion-mnist", self.folder / "my-images")
+        for name in ("bag", "boot"):
+            (self.folder / "photos" / name).mkdir(parents=True)
+            for number in range(3):
+                write_png(self.folder / "photos" / name / f"{number}.png", 28, 28, bytes(index % (50 + number) for index in range(784)))
         write_reviews(self.folder / "aclImdb")
         self.cachet("train", "lra_text", *SMALL_ENCODER, "--set", "train.limit=1 steps", "--run", "my-text-run")
         for name in ("recipes", "train", "eval", "predict", "compare"):

@@ -39,7 +39,7 @@ struct DatasetOptions {
   int64_t classes = 10;          // of kinds that do not know theirs; the model is made before the files are seen
   /// The model's classes in its order, by which those of the data are matched; empty: the data name the classes.
   std::vector<std::string> class_names{};
-  double validation_fraction = 0;  // share of the training images of each class that validates instead
+  double validation_fraction = 0;  // of the training images of each class, that validates instead
   uint64_t subset_seed = 0;        // draws what validation_fraction, fraction and limit keep
   io::OrientationRule orientation = io::OrientationRule::ignore;  // of image files
   ClassFolderOptions folders{};

@@ -55,7 +55,7 @@ struct DetectionOptions : DetectorOptions {
   DetectionFiles validation{"annotations/instances_val.json", "images/val"};
   data::EmptyImages empty_images = data::EmptyImages::leave_out;
   DetectionFiles test{};           // empty: the files of validation are the test data, too
-  double validation_fraction = 0;  // share of the training images that validates; then `validation` is the test data
+  double validation_fraction = 0;  // of the training images, that validates; then `validation` is the test data
   data::Split held_out = data::Split::validation;  // what is evaluated: in training, and by build() for a test
   bool on_training = false;  // key `evaluate_on`: evaluation looks at the training images, by training's rules
   bool strict_images = false;

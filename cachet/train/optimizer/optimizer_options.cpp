@@ -103,8 +103,7 @@ OptimizerOptions read_optimizer_options(const config::View& view) {
   OptimizerOptions options;
   options.kind = view.choice("kind", options.kind, kOptimizerKinds);
   options.learning_rate = view.real("lr", options.learning_rate, kPositive);
-  options.backbone_rate =
-      view.real("backbone_rate", options.backbone_rate, {.least = 0, .most = 1, .least_excluded = true});
+  options.backbone_rate = view.real("backbone_rate", options.backbone_rate, {.least = 0, .most = 1});
   options.weight_decay = view.real("weight_decay", options.weight_decay, kNotNegative);
   switch (options.kind) {
     case OptimizerOptions::Kind::adamw:

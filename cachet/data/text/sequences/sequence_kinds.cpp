@@ -5,6 +5,7 @@
 #include "cachet/data/text/listops/listops.h"
 #include "cachet/data/text/listops/listops_file.h"
 #include "cachet/data/text/sequences/imdb.h"
+#include "cachet/data/text/sequences/labelled_texts.h"
 #include "cachet/data/text/sequences/matching.h"
 #include "cachet/data/text/sequences/pixel_sequences.h"
 #include "cachet/data/vision/cifar.h"
@@ -25,10 +26,14 @@ std::string imdb_files(const SequenceDatasetOptions& /*options*/) {
 std::string matching_files(const SequenceDatasetOptions& options) {
   return options.files + ".train.tsv, " + options.files + ".eval.tsv and " + options.files + ".test.tsv";
 }
+std::string labelled_text_files(const SequenceDatasetOptions& /*options*/) {
+  return "train.tsv, validation.tsv and test.tsv, whose lines are the name of a class, a tab and a text";
+}
 std::string pixel_files(const SequenceDatasetOptions& /*options*/) { return std::string(kCifar10Files); }
 
 std::vector<std::string> listops_classes() { return numbered_class_names(10); }
 std::vector<std::string> imdb_classes() { return {"negative", "positive"}; }
+std::vector<std::string> no_classes() { return {}; }
 std::vector<std::string> matching_classes() { return {"different", "matching"}; }
 
 SharedSequences open_listops(const SequenceFiles& files) {
@@ -41,6 +46,10 @@ SharedSequences open_imdb(const SequenceFiles& files) {
 SharedSequences open_matching(const SequenceFiles& files) {
   return read_matching_file(files.root, files.options.files, files.split,
                             *make_text_encoder(files.options.text, files.working_folder), files.rules);
+}
+SharedSequences open_labelled_texts(const SequenceFiles& files) {
+  return read_labelled_texts(files.root, files.split, files.options.class_names,
+                             *make_text_encoder(files.options.text, files.working_folder), files.rules);
 }
 SharedSequences open_pixels(const SequenceFiles& files) {
   return read_cifar10_pixels(files.root, files.of_training ? Split::train : Split::test, files.rules);
@@ -86,8 +95,16 @@ constexpr SequenceKind kCifar10Pixels{.name = "cifar10_pixels",
                                       .expected_files = pixel_files,
                                       .open = open_pixels};
 
+constexpr SequenceKind kTexts{.name = "texts",
+                              .max_length = 1'000,
+                              .has_texts = true,
+                              .given = GivenForm::text,
+                              .class_names = no_classes,
+                              .expected_files = labelled_text_files,
+                              .open = open_labelled_texts};
+
 std::span<const SequenceKind* const> sequence_kinds() {
-  static constexpr std::array kAll{&kListOps, &kImdb, &kMatching, &kCifar10Pixels};
+  static constexpr std::array kAll{&kListOps, &kImdb, &kMatching, &kCifar10Pixels, &kTexts};
   return kAll;
 }
 

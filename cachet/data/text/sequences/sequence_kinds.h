@@ -38,7 +38,7 @@ struct SequenceKind {
   std::string_view files{};                     // what the files' names begin with, as a rule; empty = fixed names
   std::optional<double> validation_fraction{};  // as a rule, where validation samples may be training files'
   GivenForm given = GivenForm::text;
-  std::vector<std::string> (*class_names)() = nullptr;
+  std::vector<std::string> (*class_names)() = nullptr;  // none: recipes must name them
   std::string (*word)(Token token) = nullptr;  // a token as people read it; null: its number; kinds with texts decode
   std::string (*expected_files)(const SequenceDatasetOptions& options) = nullptr;  // in words
   std::shared_ptr<const SequenceDataset> (*open)(const SequenceFiles& files) = nullptr;
@@ -48,7 +48,8 @@ struct SequenceKind {
 std::span<const SequenceKind* const> sequence_kinds();
 
 /// Those that code names. listops: the arena's TSV files. imdb: a folder of reviews, one file each. matching: pairs of
-/// texts in the TSV form of the ACL Anthology Network. cifar10_pixels: images of CIFAR-10 as 1,024 grey values.
-extern const SequenceKind kListOps, kImdb, kMatching, kCifar10Pixels;
+/// texts in the TSV form of the ACL Anthology Network. cifar10_pixels: images of CIFAR-10 as 1,024 grey values. texts:
+/// TSV files of texts with the names of their classes, which recipes list.
+extern const SequenceKind kListOps, kImdb, kMatching, kCifar10Pixels, kTexts;
 
 }  // namespace cachet::data

@@ -1,5 +1,6 @@
 #include "cachet/data/text/sequences/sequence_options.h"
 
+#include <algorithm>
 #include <array>
 
 #include "cachet/data/class_matching.h"
@@ -55,6 +56,8 @@ SequenceDatasetOptions read_sequence_dataset_options(const config::View& data) {
   const SequenceKind& kind = *options.kind;
   options.root = data.required_text("root");
   options.class_names = read_class_names(data);
+  if (options.class_names.empty() && kind.class_names().empty())
+    data.problem("class_names", "must list the names of the classes, as the first column of the files has them");
   options.max_length = data.integer("max_length", kind.max_length, {1, kLongestSequence});
   options.too_long = data.choice("too_long", options.too_long, kTooLong);
   options.fraction = data.real("fraction", options.fraction, {.least = 0, .most = 1, .least_excluded = true});
@@ -83,7 +86,7 @@ SequenceTraits sequence_traits(const SequenceDatasetOptions& options) {
   if (kind.has_texts)
     vocabulary = options.text.tokens == TokenKind::subwords ? options.text.vocabulary : kByteVocabulary;
   const size_t classes = options.class_names.empty() ? kind.class_names().size() : options.class_names.size();
-  return {vocabulary, static_cast<int64_t>(classes), options.max_length, kind.pairs};
+  return {vocabulary, std::max<int64_t>(1, static_cast<int64_t>(classes)), options.max_length, kind.pairs};
 }
 
 }  // namespace cachet::data

@@ -90,7 +90,8 @@ TEST(SequenceOptions, NameTheKeyThatIsWrong) {
 
 TEST(SequenceKinds, HaveWholeRecords) {
   for (const SequenceKind* kind : sequence_kinds()) {
-    const auto options = sequence_options_of("root = \"/nowhere\"\nkind = \"" + std::string(kind->name) + "\"");
+    const std::string names = kind->class_names().empty() ? "\nclass_names = [\"a\", \"b\"]" : "";
+    const auto options = sequence_options_of("root = \"/nowhere\"\nkind = \"" + std::string(kind->name) + "\"" + names);
     EXPECT_EQ(options.kind, kind);
     EXPECT_FALSE(expected_files(options).empty());
     EXPECT_GT(options.max_length, 0);

@@ -1,0 +1,123 @@
+#include "app/training/own_data.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <stdexcept>
+#include <string_view>
+
+#include "app/arguments/number_option.h"
+#include "app/arguments/recipe_argument.h"
+#include "cachet/config/toml_text.h"
+#include "cachet/models/registry.h"
+#include "cachet/tasks/own_data/own_recipe.h"
+
+namespace cachet::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool model_can(const std::string& model, models::Capability capability) {
+  const std::vector<models::Capability> can = models::abilities_of(model);
+  return std::ranges::find(can, capability) != can.end();
+}
+
+/// What the options mean in recipes of this model; of a recipe the first meaning of each.
+std::vector<std::string> settings_of(const ShortOptions& options, const std::string& model) {
+  std::vector<std::string> settings;
+  const auto set = [&](const char* key, const std::string& value) {
+    settings.push_back(std::string(key) + "=" + value);
+  };
+  if (options.epochs) set("train.epochs", std::to_string(*options.epochs));
+  if (options.batch_size)
+    set(model_can(model, models::Capability::translation_model) ? "data.max_samples" : "train.batch_size",
+        std::to_string(*options.batch_size));
+  if (options.learning_rate) set("optimizer.lr", config::toml_text(*options.learning_rate));
+  if (options.image_size) {
+    const std::string side = std::to_string(*options.image_size);
+    if (model_can(model, models::Capability::object_detector)) {
+      set("data.transform.long_side", side);
+      set("data.transform.short_sides", "[" + side + "]");
+    } else {
+      set("data.resize.image_size", side);
+    }
+  }
+  if (!options.init.empty()) set("train.init", config::toml_text(options.init));
+  if (!options.cache.empty()) set("model.cache.kind", config::toml_text(options.cache));
+  if (!options.norm.empty()) set("model.norm.kind", config::toml_text(options.norm));
+  if (!options.attention.empty()) set("model.attention.kind", config::toml_text(options.attention));
+  if (options.freeze) set("optimizer.backbone_rate", "0");
+  return settings;
+}
+
+/// Whether this is the only process of the run, or the first of several.
+bool is_first_process() {
+  const char* rank = std::getenv("RANK");
+  return rank == nullptr || std::string_view(rank) == "0";
+}
+
+/// The kind of model that a recipe trains, by its name in the recipe; empty if the recipe cannot be read.
+std::string model_of(const TrainArguments& arguments) {
+  try {
+    std::error_code unreadable;
+    if (fs::is_directory(arguments.target, unreadable)) return "";
+    config::Document document = read_document(find_recipe(arguments.target), arguments.settings);
+    return document.root().table("model").text("name", "");
+  } catch (const std::exception&) {
+    return "";
+  }
+}
+
+}  // namespace
+
+void add_short_options(CLI::App& app, ShortOptions& options) {
+  app.add_option("--data", options.data,
+                 "Your data: class folders of images or texts, a COCO folder, text files, two parallel files or a TSV "
+                 "file; with a recipe data.root")
+      ->type_name("FOLDER");
+  add_number(app, "--epochs", options.epochs, "train.epochs", {1})->type_name("N");
+  add_number(app, "--batch-size", options.batch_size, "train.batch_size; of a translation model data.max_samples", {1})
+      ->type_name("N");
+  add_number(app, "--lr", options.learning_rate, "optimizer.lr")->type_name("X");
+  add_number(app, "--image-size", options.image_size,
+             "data.resize.image_size; of a detector data.transform.long_side and short_sides", {1, 65536})
+      ->type_name("PIXELS");
+  app.add_option("--init", options.init, "train.init: a run, a model folder or a file of weights to start from")
+      ->type_name("PATH");
+  app.add_option("--cache", options.cache, "model.cache.kind: grc, fifo and so on")->type_name("KIND");
+  app.add_option("--norm", options.norm, "model.norm.kind: layer, un, rms and so on")->type_name("KIND");
+  app.add_option("--attention", options.attention, "model.attention.kind: softmax, kernel and so on")
+      ->type_name("KIND");
+  app.add_flag("--freeze", options.freeze, "Train only the head: optimizer.backbone_rate=0");
+}
+
+TrainArguments with_own_data(const TrainArguments& asked, const ShortOptions& options) {
+  TrainArguments arguments = asked;
+  const std::string& target = arguments.target;
+  std::error_code unreadable;
+  const bool is_path = fs::exists(target, unreadable) || fs::exists(target + ".toml", unreadable);
+  const bool is_model = !is_path && !models::abilities_of(target).empty();
+  const bool is_recipe = is_path || !is_model || known_recipe(target).has_value();
+  if (is_recipe && is_model && is_first_process())
+    std::cerr << "note: " << target << " is the name of a recipe and of a model; the recipe is trained\n";
+  std::vector<std::string> settings = settings_of(options, is_recipe ? model_of(arguments) : target);
+  if (is_recipe && !options.data.empty()) settings.push_back("data.root=" + config::toml_text(options.data));
+  settings.insert(settings.end(), arguments.settings.begin(), arguments.settings.end());
+  arguments.settings = std::move(settings);
+  if (is_recipe) return arguments;
+  if (options.data.empty())
+    throw UsageError(target + " is a model; name the data to train it on: cachet train " + target + " --data FOLDER");
+  try {
+    const tasks::OwnRecipe own =
+        tasks::make_own_recipe({target, options.data, fs::path(arguments.runs) / "data", arguments.settings});
+    arguments.made = train::WrittenRecipe{own.name, own.text};
+    if (is_first_process())
+      for (const std::string& line : own.lines) std::cerr << line << '\n';
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
+  return arguments;
+}
+
+}  // namespace cachet::app

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/training/training_run.h"
+
+namespace cachet::app {
+
+/// The options of `cachet train` for what people change first. Each is the same as --set of its key.
+struct ShortOptions {
+  std::string data, init, cache, norm, attention;
+  std::optional<int64_t> epochs, batch_size, image_size;
+  std::optional<double> learning_rate;
+  bool freeze = false;
+};
+
+/// Adds --data, --epochs, --batch-size, --lr, --image-size, --init, --cache, --norm, --attention and --freeze.
+void add_short_options(CLI::App& app, ShortOptions& options);
+
+/// The arguments with these options as settings, in front of those of --set. If the target is a path or the name of a
+/// recipe, --data is data.root. If it is the name of a model, a recipe is made of the model and the data, and lines on
+/// standard error report it. Throws UsageError for a model without data, and for a task that it cannot do.
+TrainArguments with_own_data(const TrainArguments& arguments, const ShortOptions& options);
+
+}  // namespace cachet::app

@@ -1,0 +1,414 @@
+#include "cachet/tasks/own_data/own_recipe.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+
+#include "cachet/config/toml_text.h"
+#include "cachet/data/text/encoders/text_encoder.h"
+#include "cachet/io/error.h"
+#include "cachet/models/registry.h"
+#include "cachet/tasks/own_data/found_data.h"
+#include "cachet/tasks/own_data/prepared_texts.h"
+
+namespace cachet::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+using models::Capability;
+
+constexpr double kValidationFraction = 0.1;
+
+/// The task that a kind of data is for, and the ability of a model that it needs.
+struct OwnTask {
+  OwnDataKind data;
+  Capability needs;
+  const char* trains;  // what a model with the ability is
+};
+constexpr std::array<OwnTask, 5> kOwnTasks{
+    {{OwnDataKind::images, Capability::image_classifier, "an image classifier"},
+     {OwnDataKind::coco, Capability::object_detector, "a detector"},
+     {OwnDataKind::text, Capability::language_model, "a language model"},
+     {OwnDataKind::pairs, Capability::translation_model, "a translation model"},
+     {OwnDataKind::labelled_texts, Capability::sequence_classifier, "a classifier of sequences"}}};
+
+const OwnTask& task_of(OwnDataKind kind) { return *std::ranges::find(kOwnTasks, kind, &OwnTask::data); }
+
+bool model_can(const std::string& model, Capability ability) {
+  const std::vector<Capability> can = models::abilities_of(model);
+  return std::ranges::find(can, ability) != can.end();
+}
+
+std::string count_text(int64_t count, const char* one, const char* many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+/// The value of the last setting of a key, as TOML; nothing if no setting has it.
+std::optional<std::string> setting_of(const std::vector<std::string>& settings, std::string_view key) {
+  for (auto setting = settings.rbegin(); setting != settings.rend(); ++setting)
+    if (setting->starts_with(key) && setting->size() > key.size() && (*setting)[key.size()] == '=')
+      return setting->substr(key.size() + 1);
+  return std::nullopt;
+}
+
+int64_t number_setting(const std::vector<std::string>& settings, std::string_view key, int64_t otherwise) {
+  const auto text = setting_of(settings, key);
+  const int64_t number = text ? std::strtoll(text->c_str(), nullptr, 10) : 0;
+  return number > 0 ? number : otherwise;
+}
+
+/// A recipe that is being written.
+class RecipeText {
+ public:
+  explicit RecipeText(const OwnDataRequest& request, const FoundData& found) : request_(request) {
+    text_ = "# Made by `cachet train " + request.model + " --data " + request.data.string() + "` for " +
+            to_text(found.kinds.front()) + ". Copy and edit it.\n";
+  }
+  void table(const char* name) { text_ += std::string("\n[") + name + "]\n"; }
+  template <class Value>
+  void set(const char* key, const Value& value) {
+    text_ += std::string(key) + " = " + config::toml_text(value) + "\n";
+  }
+  void set(const char* key, const char* value) { set(key, std::string(value)); }
+  void set(const char* key, int value) { set(key, static_cast<int64_t>(value)); }
+
+  /// Tables [model] and [train] to [schedule]. `samples` train, `rate` is that of a model without weights.
+  void set_training(int64_t samples, int64_t epochs, int64_t batch, double rate) {
+    const bool starts = setting_of(request_.settings, "train.init").has_value();
+    const int64_t own_batch = number_setting(request_.settings, "train.batch_size", batch),
+                  own_epochs = number_setting(request_.settings, "train.epochs", epochs);
+    const int64_t updates = own_epochs * std::max<int64_t>(1, samples / std::max<int64_t>(1, own_batch));
+    set_warmup(updates);
+    table("train");
+    set("epochs", epochs);
+    set("batch_size", batch);
+    set("log_every", std::to_string(std::clamp<int64_t>(updates / 20, 1, 50)) + " steps");
+    table("optimizer");
+    set("lr", starts ? rate / 10 : rate);
+    set("weight_decay", 0.05);
+    table("schedule");
+    set("kind", "cosine");
+    set("warmup", std::to_string(std::max<int64_t>(1, updates / 20)) + " steps");
+  }
+  /// The same for batches that are counted in tokens.
+  void set_translation(int64_t updates_of_epoch, int64_t epochs) {
+    const int64_t own_epochs = number_setting(request_.settings, "train.epochs", epochs);
+    const int64_t updates = own_epochs * std::max<int64_t>(1, updates_of_epoch);
+    set_warmup(updates);
+    table("train");
+    set("epochs", epochs);
+    set("log_every", std::to_string(std::clamp<int64_t>(updates / 20, 1, 50)) + " steps");
+    set("evaluate_every",
+        std::to_string(std::max<int64_t>(1, own_epochs / 10)) + (own_epochs / 10 > 1 ? " epochs" : " epoch"));
+    table("optimizer");
+    set("lr", setting_of(request_.settings, "train.init") ? 1e-4 : 1e-3);
+    set("betas", std::vector<double>{0.9, 0.98});
+    set("weight_decay", 1e-4);
+    table("schedule");
+    set("kind", "inverse_sqrt");
+    set("warmup", std::to_string(std::clamp<int64_t>(updates / 10, 1, 1000)) + " steps");
+  }
+  /// Unified norms become active after a tenth of the run.
+  void set_warmup(int64_t updates) {
+    const auto norm = setting_of(request_.settings, "model.norm.kind");
+    if (norm != "un" && norm != "\"un\"") return;
+    table("model.norm");
+    set("kind", "un");
+    set("warmup", std::max<int64_t>(1, updates / 10));
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  const OwnDataRequest& request_;
+  std::string text_;
+};
+
+/// As recipes name folders: a path that is found wherever the run is resumed.
+std::string root_of(const fs::path& folder) { return fs::absolute(folder).lexically_normal().string(); }
+
+/// How many of these samples validate: a tenth of each class, as data::hold_out() draws them.
+int64_t held_out(const OwnSplit& split) {
+  int64_t all = 0;
+  for (const OwnClass& each : split.classes)
+    if (each.images > 1)
+      all +=
+          std::clamp<int64_t>(std::llround(kValidationFraction * static_cast<double>(each.images)), 1, each.images - 1);
+  return all;
+}
+
+/// A size of batch that needs about as much memory for any size of images, and makes enough steps of few samples.
+int64_t batch_of_images(int64_t samples, int64_t side) {
+  int64_t batch = 64;
+  while (batch > 8 && batch * side * side > int64_t{16} * 224 * 224) batch /= 2;
+  while (batch > 4 && batch * 8 > samples) batch /= 2;
+  while (batch > 1 && batch > samples) batch /= 2;
+  return batch;
+}
+
+int64_t epochs_for(int64_t samples, int64_t batch, int64_t updates, int64_t most) {
+  const int64_t of_epoch = std::max<int64_t>(1, samples / batch);
+  return std::clamp<int64_t>((updates + of_epoch - 1) / of_epoch, 3, most);
+}
+
+void require_whole_classes(const fs::path& root, const OwnSplit& split) {
+  const fs::path folder = split.folder == "." ? root : root / split.folder;
+  for (const OwnClass& each : split.classes)
+    if (each.images == 0)
+      throw io::Error((folder / each.name).string() +
+                      ": the class has no JPEG or PNG files; add some, or remove the folder");
+}
+
+void write_images(const OwnDataRequest& request, const FoundData& found, RecipeText& recipe, OwnRecipe& result) {
+  const OwnSplit &train = found.folders.train, &validation = found.folders.validation, &test = found.folders.test;
+  require_whole_classes(found.path, train);
+  const auto classes = static_cast<int64_t>(train.classes.size());
+  if (classes < 2)
+    throw io::Error(found.path.string() + ": has one class folder, " + train.classes.front().name +
+                    "; a classifier needs two or more");
+  const bool has_validation = validation.images() > 0, has_test = test.images() > 0;
+  const bool draws = !(has_validation && has_test);
+  const int64_t drawn = draws ? held_out(train) : 0, samples = train.images() - drawn;
+  const int64_t side = number_setting(request.settings, "data.resize.image_size", 224);
+  const int64_t batch = batch_of_images(samples, side);
+  recipe.table("task");
+  recipe.set("kind", "image_classification");
+  recipe.table("data");
+  recipe.set("kind", "class_folders");
+  recipe.set("root", root_of(found.path));
+  recipe.set("classes", classes);
+  recipe.set("train_folder", train.folder);
+  if (has_validation || has_test) {
+    recipe.set("validation_folder", has_validation ? validation.folder : test.folder);
+    if (!draws) recipe.set("test_folder", test.folder);
+  } else {
+    recipe.set("validation_folder", train.folder);
+  }
+  if (draws) recipe.set("validation_fraction", kValidationFraction);
+  recipe.set("orientation", "apply");
+  recipe.set("skip_other_files", true);
+  recipe.set("workers", 1);
+  recipe.table("data.resize");
+  recipe.set("image_size", side);
+  recipe.table("data.augmentation");
+  recipe.set("crop", "resized");
+  recipe.set("crop_area", std::vector<double>{0.3, 1.0});
+  recipe.set("flip", 0.5);
+  recipe.table("data.mixing");
+  recipe.set("label_smoothing", 0.1);
+  recipe.table("model");
+  recipe.set("name", request.model);
+  recipe.set_training(samples, epochs_for(samples, batch, 1'500, 50), batch, 5e-4);
+  std::string line = "class folders: " + count_text(classes, "class", "classes") + ", " +
+                     count_text(train.images(), "training image", "training images");
+  if (draws) line += ", of which " + std::to_string(drawn) + (drawn == 1 ? " validates" : " validate");
+  if (!draws) line += ", " + count_text(validation.images(), "validation image", "validation images");
+  if (has_validation || has_test) {
+    const OwnSplit& tested = has_test ? test : validation;
+    line += ", " + count_text(tested.images(), "test image", "test images") + " (" + tested.folder + ")";
+  } else {
+    line += ", no test images";
+  }
+  result.lines.push_back(line);
+  result.lines.push_back("chosen: images of " + std::to_string(side) + " pixels from random crops, batch size " +
+                         std::to_string(batch));
+}
+
+void write_coco(const OwnDataRequest& request, const FoundData& found, RecipeText& recipe, OwnRecipe& result) {
+  const OwnCoco& coco = found.coco;
+  if (request.model.starts_with("mask_") && !coco.masks)
+    throw std::invalid_argument(request.model + " learns masks, and " + coco.train.file +
+                                " has none; take a detector of boxes, such as retinanet_pvt_tiny_fpn");
+  const bool one_file = !coco.validation.given() && !coco.test.given(),
+             draws = !(coco.validation.given() && coco.test.given());
+  const OwnAnnotations& second = coco.validation.given() ? coco.validation : one_file ? coco.train : coco.test;
+  const int64_t longest = std::clamp<int64_t>((coco.longest_side + 31) / 32 * 32, 64, 800);
+  const int64_t drawn = draws ? std::llround(kValidationFraction * static_cast<double>(coco.train.pictures)) : 0;
+  const int64_t samples = std::max<int64_t>(1, coco.train.pictures - drawn);
+  const int64_t batch = std::clamp<int64_t>(samples / 4, 1, 2);
+  recipe.table("task");
+  recipe.set("kind", "detection");
+  recipe.table("data");
+  recipe.set("root", root_of(found.path));
+  recipe.set("classes", coco.classes);
+  recipe.set("train_annotations", coco.train.file);
+  recipe.set("train_images", coco.train.images);
+  recipe.set("validation_annotations", second.file);
+  recipe.set("validation_images", second.images);
+  if (!draws) {
+    recipe.set("test_annotations", coco.test.file);
+    recipe.set("test_images", coco.test.images);
+  }
+  if (draws) recipe.set("validation_fraction", kValidationFraction);
+  recipe.set("workers", 1);
+  recipe.table("data.transform");
+  recipe.set("long_side", longest);
+  recipe.set("short_sides", std::vector<int64_t>{longest});
+  recipe.table("model");
+  recipe.set("name", request.model);
+  recipe.set_training(samples, epochs_for(samples, batch, 3'000, 50), batch, 2e-4);
+  std::string line = "COCO folder: " + count_text(coco.classes, "class", "classes") + ", " +
+                     count_text(coco.train.pictures, "training image", "training images");
+  if (draws) line += ", of which a tenth validates";
+  if (!draws) line += ", " + count_text(coco.validation.pictures, "validation image", "validation images");
+  if (one_file)
+    line += ", no test images";
+  else
+    line += ", " + count_text((draws ? second : coco.test).pictures, "test image", "test images");
+  result.lines.push_back(line);
+  result.lines.push_back("chosen: images of at most " + std::to_string(longest) + " pixels, batch size " +
+                         std::to_string(batch));
+}
+
+std::string split_counts(const PreparedTexts& texts, const char* one, const char* many) {
+  return count_text(texts.train, one, many) + " to train with, " + std::to_string(texts.validation) +
+         " to validate with, " + std::to_string(texts.test) + " to test with";
+}
+
+void add_prepared_lines(const PreparedTexts& texts, OwnRecipe& result) {
+  result.lines.push_back("texts prepared in " + texts.folder.string() + ", as UTF-8" +
+                         (texts.subwords ? ", with a subword model" : ""));
+  result.lines.insert(result.lines.end(), texts.notes.begin(), texts.notes.end());
+}
+
+void write_text(const OwnDataRequest& request, const FoundData& found, RecipeText& recipe, OwnRecipe& result) {
+  const PreparedTexts texts = prepare_text(found, request.prepared);
+  constexpr int64_t kBytesOfAPiece = 4;
+  const int64_t per_token = texts.subwords ? kBytesOfAPiece : 1;
+  const int64_t tokens = texts.train_bytes / per_token, held_out = texts.validation_bytes / per_token;
+  constexpr int64_t kTarget = 64;
+  const int64_t batch = std::clamp<int64_t>(tokens / (4 * kTarget), 1, 16),
+                lanes = std::clamp<int64_t>(held_out / (2 * kTarget), 1, 4);
+  const int64_t segments = std::max<int64_t>(batch, tokens / kTarget);
+  recipe.table("task");
+  recipe.set("kind", "language_modelling");
+  recipe.table("task.evaluation");
+  recipe.set("lanes", lanes);
+  recipe.table("data");
+  recipe.set("root", root_of(texts.folder));
+  recipe.set("tokens", texts.subwords ? "subwords" : "bytes");
+  if (texts.subwords) recipe.set("vocabulary", *texts.subwords);
+  recipe.set("workers", 1);
+  recipe.table("model");
+  recipe.set("name", request.model);
+  recipe.set("cutoffs", std::vector<int64_t>());
+  recipe.set("target_length", kTarget);
+  recipe.set_training(segments, epochs_for(segments, batch, 3'000, 40), batch, 1e-3);
+  const char* tokens_text = texts.subwords ? " subwords" : " bytes";
+  result.lines.push_back("text: " + split_counts(texts, "line", "lines"));
+  add_prepared_lines(texts, result);
+  result.lines.push_back("chosen: a vocabulary of " + std::to_string(texts.subwords.value_or(data::kByteVocabulary)) +
+                         tokens_text + ", batch size " + std::to_string(batch));
+}
+
+void write_pairs(const OwnDataRequest& request, const FoundData& found, RecipeText& recipe, OwnRecipe& result) {
+  const PreparedTexts texts = prepare_pairs(found, request.prepared);
+  const bool tsv = found.pairs.source.empty();
+  const std::string source = tsv ? "source" : found.pairs.source, target = tsv ? "target" : found.pairs.target;
+  constexpr int64_t kTokensOfABatch = 2048, kTokensOfAPair = 32;
+  const int64_t most = std::clamp<int64_t>(texts.train * kTokensOfAPair / 8, 512, kTokensOfABatch);
+  const int64_t pairs_of_batch = most / kTokensOfAPair;
+  recipe.table("task");
+  recipe.set("kind", "translation");
+  recipe.set("label_smoothing", 0.1);
+  recipe.table("task.evaluation");
+  recipe.set("beam", 4);
+  recipe.table("data");
+  recipe.set("root", root_of(texts.folder));
+  recipe.set("source", source);
+  recipe.set("target", target);
+  recipe.set("train", std::vector<std::string>{"train"});
+  recipe.set("validation", std::vector<std::string>{"valid"});
+  recipe.set("test", std::vector<std::string>{"test"});
+  recipe.set("vocabulary", texts.subwords.value_or(0));
+  recipe.set("max_length", 128);
+  recipe.set("max_tokens", most);
+  recipe.set("workers", 1);
+  recipe.table("model");
+  recipe.set("name", request.model);
+  const int64_t epochs = epochs_for(texts.train, pairs_of_batch, 3'000, 40);
+  recipe.set_translation(texts.train / pairs_of_batch, epochs);
+  result.lines.push_back("pairs of sentences (" + source + " to " + target +
+                         "): " + split_counts(texts, "pair", "pairs"));
+  add_prepared_lines(texts, result);
+  result.lines.push_back("chosen: a vocabulary of " + std::to_string(texts.subwords.value_or(0)) +
+                         " subwords, batches of " + std::to_string(most) + " tokens");
+}
+
+void write_labelled(const OwnDataRequest& request, const FoundData& found, RecipeText& recipe, OwnRecipe& result) {
+  const PreparedTexts texts = prepare_labelled_texts(found, request.prepared);
+  const int64_t length = std::clamp<int64_t>((texts.usual_length + 63) / 64 * 64, 64, 1024);
+  const int64_t batch = std::clamp<int64_t>(texts.train / 8, 2, 32);
+  recipe.table("task");
+  recipe.set("kind", "sequence_classification");
+  recipe.table("data");
+  recipe.set("kind", "texts");
+  recipe.set("root", root_of(texts.folder));
+  recipe.set("class_names", texts.class_names);
+  recipe.set("max_length", length);
+  recipe.set("workers", 1);
+  recipe.table("model");
+  recipe.set("name", request.model);
+  recipe.set_training(texts.train, epochs_for(texts.train, batch, 1'500, 30), batch, 5e-4);
+  result.lines.push_back("labelled texts: " + count_text(std::ssize(texts.class_names), "class", "classes") + ", " +
+                         split_counts(texts, "text", "texts"));
+  add_prepared_lines(texts, result);
+  result.lines.push_back("chosen: the first " + std::to_string(length) + " bytes of a text, batch size " +
+                         std::to_string(batch));
+}
+
+/// The kind that the model can be trained on, first among those that fit.
+OwnDataKind chosen_kind(const OwnDataRequest& request, const FoundData& found) {
+  for (const OwnDataKind kind : found.kinds)
+    if (model_can(request.model, task_of(kind).needs)) return kind;
+  std::string kinds, wanted;
+  for (const OwnDataKind kind : found.kinds) kinds += (kinds.empty() ? "" : " or ") + to_text(kind);
+  for (const OwnTask& task : kOwnTasks)
+    if (wanted.empty() && model_can(request.model, task.needs))
+      wanted = std::string(task.trains) + ", which learns from " + to_text(task.data);
+  if (wanted.empty()) wanted = "a part of other models, which is not trained alone";
+  throw std::invalid_argument(request.data.string() + " holds " + kinds + ", and " + request.model + " is " + wanted +
+                              "; `cachet models` lists other models");
+}
+
+}  // namespace
+
+OwnRecipe make_own_recipe(const OwnDataRequest& request) {
+  FoundData found = find_own_data(request.data);
+  const OwnDataKind kind = chosen_kind(request, found);
+  const bool several = found.kinds.size() > 1;
+  std::erase(found.kinds, kind);
+  const std::string other = several ? to_text(found.kinds.front()) : "";
+  found.kinds.insert(found.kinds.begin(), kind);
+  OwnRecipe result;
+  std::string stem = fs::absolute(request.data).lexically_normal().filename().stem().string();
+  if (stem.empty()) stem = fs::absolute(request.data).lexically_normal().parent_path().filename().string();
+  result.name = request.model + "-" + stem;
+  RecipeText recipe(request, found);
+  switch (kind) {
+    case OwnDataKind::images:
+      write_images(request, found, recipe, result);
+      break;
+    case OwnDataKind::coco:
+      write_coco(request, found, recipe, result);
+      break;
+    case OwnDataKind::text:
+      write_text(request, found, recipe, result);
+      break;
+    case OwnDataKind::pairs:
+      write_pairs(request, found, recipe, result);
+      break;
+    case OwnDataKind::labelled_texts:
+      write_labelled(request, found, recipe, result);
+      break;
+  }
+  if (several)
+    result.lines.front() += "; it also fits " + other + ", but " + request.model + " is " + task_of(kind).trains;
+  result.text = recipe.text();
+  return result;
+}
+
+}  // namespace cachet::tasks

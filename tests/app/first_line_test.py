@@ -1,0 +1,222 @@
+"""From an empty folder with a user's data to a trained model, in one line."""
+import base64
+import itertools
+import json
+import os
+import pathlib
+import random
+import tomllib
+
+import command
+from runs import shapes_command, write_png
+
+SMALL_VIT = ["--set", "model.patch_size=8", "--set", "model.embed_dim=16", "--set", "model.depth=1", "--set", "model.num_heads=2",
+             "--set", "train.threads=1", "--image-size", "16", "--batch-size", "4"]
+SMALL_TEXT = ["--set", "model.embed_dim=16", "--set", "model.depth=1", "--set", "model.num_heads=2", "--set", "model.mlp_dim=16",
+              "--set", "train.threads=1"]
+SMALL_TRANSLATION = [word for setting in ("embed_dim=16", "encoder_depth=1", "decoder_depth=1", "encoder_heads=2", "decoder_heads=2",
+                                          "encoder_mlp_dim=16", "decoder_mlp_dim=16") for word in ("--set", f"model.{setting}")]
+SHORT = ["--progress", "none", "--set", "train.limit=2 steps"]
+
+
+def write_class(folder, count, shade=0):
+    folder.mkdir(parents=True)
+    for number in range(count):
+        write_png(folder / f"{number:03}.PNG", 20, 24, bytes((shade + number + 3 * index) % 256 for index in range(480)))
+
+
+def sentences(count):
+    draw = random.Random(1)
+    who, does, what = "the cat,the dog,a bird".split(","), "sees,hears,finds".split(","), "a tree,the river,some bread".split(",")
+    return [f"{draw.choice(who)} {draw.choice(does)} {draw.choice(what)} {number}" for number in range(count)]
+
+
+class FirstLine(command.FolderTest):
+    def made(self, run):
+        """The recipe that a run keeps, as it was made, and as it was resolved."""
+        return tuple(tomllib.loads((self.folder / run / f"{name}.toml").read_text()) for name in ("recipe", "resolved"))
+
+    def trained(self, model, data, *words):
+        done = self.cachet("train", model, "--data", data, "--run", "run", *SHORT, *words)
+        self.assertTrue((self.folder / "run/report.html").is_file())
+        return done.stderr
+
+    # Images
+
+    def write_photos(self, *splits, counts=(9, 6), root="photos"):
+        for split in splits or (".",):
+            for number, (name, count) in enumerate(zip(("ant", "bee", "cat"), counts)):
+                write_class(self.folder / root / split / name, count, 90 * number)
+
+    def test_class_folders_without_splits(self):
+        self.write_photos(counts=(20, 12, 1))
+        pictures = json.loads((command.ROOT / "tests/data/pillow_images.json").read_text())
+        (self.folder / "photos/ant/HOLIDAY.JPG").write_bytes(base64.b64decode(pictures["jpeg"][0]["file"]))
+        (self.folder / "photos/ant/notes.txt").write_text("not an image")
+        said = self.trained("vit_tiny_patch16_224", "photos", *SMALL_VIT)
+        self.assertIn("class folders: 3 classes, 34 training images, of which 3 validate, no test images\n", said)
+        self.assertIn("images of 16 pixels from random crops, batch size ", said)
+        made, resolved = self.made("run")
+        self.assertEqual((made["data"]["classes"], made["data"]["orientation"], made["data"]["validation_fraction"]), (3, "apply", 0.1))
+        self.assertEqual(resolved["data"]["class_names"], ["ant", "bee", "cat"])
+        self.assertEqual((resolved["train"]["batch_size"], resolved["data"]["resize"]["image_size"]), (4, 16))
+        kept = json.loads((self.folder / "run/run.json").read_text())
+        self.assertRegex(json.dumps(kept), r"validation indices")
+        evaluated = self.json_of("eval", "run", "--json", cwd=self.folder)
+        self.assertEqual((evaluated["images"], evaluated["split"]), (3, "validation"))
+        self.write_photos("old", counts=(2, 3, 1), root="elsewhere")
+        others = self.json_of("eval", "run", "--data", "elsewhere/old", "--json", cwd=self.folder)
+        self.assertEqual((others["images"], others["split"]), (6, "test"), "all of other data are evaluated")
+        (self.folder / "copy.toml").write_text(self.cachet("train", "vit_tiny_patch16_224", "--data", "photos", *SMALL_VIT, "--print").stdout)
+        self.cachet("train", "copy.toml", *SHORT, "--run", "copy")
+        self.assertEqual(self.made("copy")[1]["data"], resolved["data"])
+
+    def test_class_folders_with_splits(self):
+        self.write_photos("train", "val")
+        said = self.trained("vit_tiny_patch16_224", "photos", *SMALL_VIT)
+        self.assertIn("class folders: 2 classes, 15 training images, of which 2 validate, 15 test images (val)\n", said)
+        evaluated = self.json_of("eval", "run", "--json", cwd=self.folder)
+        self.assertEqual((evaluated["images"], evaluated["split"], evaluated["chose_the_checkpoint"]), (15, "test", False))
+        self.write_photos("train", "valid", "test", counts=(4, 3), root="three")
+        said = self.cachet("train", "vit_tiny_patch16_224", "--data", "three", "--run", "third", *SHORT, *SMALL_VIT).stderr
+        self.assertIn("2 classes, 7 training images, 7 validation images, 7 test images (test)\n", said)
+        self.assertEqual(self.made("third")[0]["data"]["test_folder"], "test")
+        self.assertNotIn("validation_fraction", self.made("third")[0]["data"])
+
+    def test_options_are_those_of_their_keys(self):
+        self.write_photos()
+        start = ["train", "vit_tiny_patch16_224", "--data", "photos"]
+        values = tomllib.loads(self.cachet(*start, "--print", "--epochs", "3", "--batch-size", "2", "--lr", "0.01", "--image-size", "32", "--init",
+                                           "weights", "--cache", "grc", "--norm", "un", "--attention", "elu", "--freeze").stdout)
+        self.assertEqual((values["train"]["epochs"], values["train"]["batch_size"], values["train"]["init"]), (3, 2, "weights"))
+        self.assertEqual((values["optimizer"]["lr"], values["optimizer"]["backbone_rate"]), (0.01, 0))
+        self.assertEqual([values["model"][table]["kind"] for table in ("cache", "norm", "attention")], ["grc", "un", "elu"])
+        self.assertEqual(values["model"]["norm"]["warmup"], 3 * (13 // 2) // 10, "a tenth of the updates")
+        self.assertEqual(values["data"]["resize"]["image_size"], 32)
+        recipe = tomllib.loads(self.cachet("train", "demo_plain", "--print", "--data", "photos", "--epochs", "2", "--norm", "rms").stdout)
+        self.assertEqual((recipe["data"]["root"], recipe["train"]["epochs"], recipe["model"]["norm"]["kind"]), ("photos", 2, "rms"))
+
+    def test_only_the_head_is_trained(self):
+        self.write_photos()
+        self.trained("vit_tiny_patch16_224", "photos", *SMALL_VIT, "--freeze", "--set", "train.keep=9", "--set", "train.checkpoint_every=1 steps")
+        first, last = (self.folder / f"run/checkpoints/step-0000000{step}/model.safetensors" for step in (1, 2))
+
+        def tensors(path):
+            data = path.read_bytes()
+            size = int.from_bytes(data[:8], "little")
+            return {name: data[8 + size + each["data_offsets"][0]:8 + size + each["data_offsets"][1]]
+                    for name, each in json.loads(data[8:8 + size]).items() if name != "__metadata__"}
+
+        before, after = tensors(first), tensors(last)
+        changed = {name for name in before if before[name] != after[name]}
+        self.assertEqual({name.partition(".")[0] for name in changed}, {"head"})
+
+    def test_images_that_cannot_be_used(self):
+        self.write_photos("train", "val")
+        start = ["train", "vit_tiny_patch16_224", "--data", "photos", *SMALL_VIT, *SHORT]
+        (self.folder / "photos/train/cow").mkdir()
+        self.assertIn("photos/train/cow: the class has no JPEG or PNG files", self.refused(*start, code=1, cwd=self.folder))
+        (self.folder / "photos/train/cow").rmdir()
+        (self.folder / "photos/train/ant/broken.jpg").write_bytes(b"\xff\xd8\xff\xe0 broken")
+        done = command.run(*start, "--set", "train.limit=1 epoch", cwd=self.folder)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("photos/train/ant/broken.jpg", done.stderr)
+        (self.folder / "photos/train/ant/broken.jpg").unlink()
+        self.cachet(*start, "--run", "run")
+        refusal = self.refused(*start, "--run", "run", code=1, cwd=self.folder, lines=6)
+        self.assertIn("run: exists already; go on with it by --resume", refusal)
+        self.cachet(*start, "--run", "run", "--resume", "--set", "train.limit=3 steps")
+        self.cachet("train", "run", "--resume", "--set", "train.limit=4 steps", "--progress", "none")
+
+    # Detection
+
+    def test_coco_folder(self):
+        self.cachet(*shapes_command(12, 4, 64, "--progress", "none"))
+        small = [word for setting in ("embed_dims=[8, 16, 16, 32]", "depths=[1, 1, 1, 1]", "num_heads=[1, 2, 2, 4]", "mlp_ratios=[1, 1, 1, 1]",
+                                      "neck.out_channels=8") for word in ("--set", f"model.{setting}")]
+        said = self.trained("retinanet_pvt_tiny_fpn", "shapes", *small, "--set", "train.threads=1")
+        self.assertIn("COCO folder: 6 classes, 12 training images, of which a tenth validates, 4 test images\n", said)
+        made = self.made("run")[0]
+        self.assertEqual((made["data"]["classes"], made["data"]["transform"]["long_side"]), (6, 64))
+        self.assertEqual(self.json_of("eval", "run", "--json", cwd=self.folder)["split"], "test")
+
+    # Texts
+
+    def test_text(self):
+        lines = sentences(400)
+        (self.folder / "stories.txt").write_text("\n".join(lines) + "\n")
+        said = self.trained("transformer_xl_small", "stories.txt", *SMALL_TEXT)
+        self.assertIn("text: 324 lines to train with, 36 to validate with, 40 to test with\n", said)
+        self.assertIn("a vocabulary of 257 bytes, batch size ", said)
+        self.cachet("generate", "run", "--prompt", "the cat", "--tokens", "4")
+        self.assertEqual(self.json_of("eval", "run", "--json", cwd=self.folder)["split"], "test")
+
+    def test_a_folder_of_texts_in_two_encodings(self):
+        (self.folder / "stories").mkdir()
+        draw = random.Random(2)
+        words = [f"w{draw.randint(0, 999)}" for _ in range(500)]
+        text = "\n".join(" ".join(draw.choice(words) for _ in range(12)) for _ in range(2500))
+        (self.folder / "stories/a.txt").write_text("naïve café\n" + text + "\n", encoding="utf-8")
+        (self.folder / "stories/b.txt").write_bytes("naïve café – déjà vu\n".encode("cp1252") * 5)
+        said = self.trained("causal_transformer_small", "stories", *SMALL_TEXT)
+        self.assertIn("1 of 2 files is not UTF-8 and was read as Windows-1252: stories/b.txt\n", said)
+        self.assertIn("with a subword model\n", said)
+        made = self.made("run")[0]
+        self.assertEqual(made["data"]["tokens"], "subwords")
+        prepared = pathlib.Path(made["data"]["root"])
+        self.assertEqual((prepared / "test.txt").read_text().splitlines()[-1], "naïve café – déjà vu")
+        self.assertEqual((prepared / "train.txt").read_text().splitlines()[0], "naïve café")
+
+    def test_pairs_of_two_files_and_of_one(self):
+        pairs = [(line, line.upper()) for line in sentences(300)]
+        (self.folder / "pairs").mkdir()
+        (self.folder / "pairs/corpus.en").write_text("".join(f"{one}\n" for one, _ in pairs))
+        (self.folder / "pairs/corpus.xx").write_text("".join(f"{other}\n" for _, other in pairs))
+        said = self.trained("transformer_translation_small", "pairs", *SMALL_TRANSLATION, "--set", "train.threads=1", "--batch-size", "8")
+        self.assertRegex(said, r"pairs of sentences \(en to xx\): \d+ pairs to train with, \d+ to validate with, \d+ to test with\n")
+        self.assertEqual(self.made("run")[1]["data"]["max_samples"], 8)
+        self.assertTrue(self.cachet("translate", "run", stdin="the cat sees a tree 1\n").stdout)
+        (self.folder / "pairs.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in pairs))
+        said = self.cachet("train", "transformer_translation_small", "--data", "pairs.tsv", "--print").stderr
+        self.assertIn("pairs of sentences (source to target): ", said)
+        self.assertIn("it also fits labelled texts, but transformer_translation_small is a translation model", said)
+        (self.folder / "pairs/corpus.xx").write_text("only one\n")
+        self.assertIn("corpus.en has 300 lines, and ",
+                      self.refused("train", "transformer_translation_small", "--data", "pairs", code=1, cwd=self.folder))
+
+    def test_labelled_texts(self):
+        rows = [(("good", "bad", "odd")[number % 3], f"{line} {'well' if number % 3 else 'ill'}") for number, line in enumerate(sentences(90))]
+        (self.folder / "reviews.tsv").write_text("".join(f"{label}\t{text}\n" for label, text in rows))
+        said = self.trained("lra_small", "reviews.tsv", *SMALL_TEXT)
+        self.assertIn("labelled texts: 3 classes, 72 texts to train with, 9 to validate with, 9 to test with", said)
+        self.assertEqual(self.made("run")[1]["data"]["class_names"], ["bad", "good", "odd"])
+        self.assertEqual(self.json_of("eval", "run", "--json", cwd=self.folder)["split"], "test")
+        answer = json.loads(self.cachet("predict", "run", "the cat sees a tree").stdout)
+        self.assertIn(answer["class"], ("bad", "good", "odd"))
+        for split, (label, text), number in itertools.product(("train", "test"), rows[:3], range(4)):
+            folder = self.folder / "texts" / split / label
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"{number}.txt").write_text(f"{text}\n{number}\n")
+        said = self.cachet("train", "lra_small", "--data", "texts", "--print").stderr
+        self.assertIn("labelled texts: 3 classes, 9 texts to train with, 3 to validate with, 12 to test with", said)
+
+    # What cannot be meant
+
+    def test_words_that_name_two_things_or_none(self):
+        self.write_photos()
+        note = self.cachet("train", "lra_text", "--print").stderr
+        self.assertEqual(note, "note: lra_text is the name of a recipe and of a model; the recipe is trained\n")
+        self.assertIn("vit_tiny_patch16_224 is a model; name the data to train it on", self.refused("train", "vit_tiny_patch16_224"))
+        refusal = self.refused("train", "transformer_xl_small", "--data", "photos", cwd=self.folder)
+        self.assertIn("photos holds class folders of images, and transformer_xl_small is a language model, which learns from text", refusal)
+        self.assertIn("nowhere: there is no such folder or file", self.refused("train", "lra_small", "--data", "nowhere", code=1, cwd=self.folder))
+        (self.folder / "empty").mkdir()
+        self.assertIn("empty: holds no data that can be recognised", self.refused("train", "lra_small", "--data", "empty", code=1, cwd=self.folder))
+        (self.folder / "vit_tiny_patch16_224.toml").write_text('base = "demo_plain"\n')
+        printed = self.cachet("train", "vit_tiny_patch16_224", "--print").stdout
+        self.assertIn("data/fashion-mnist", printed, "a path comes before the name of a model")
+
+
+if __name__ == "__main__":
+    os.environ.pop("CACHET_DATA", None)
+    command.main()
