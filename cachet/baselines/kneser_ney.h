@@ -22,8 +22,8 @@ struct TextScore {
 /// model must beat to have learnt anything that counting does not.
 ///
 /// Each line starts anew after <s>, which is never predicted, and ends with `line_end`. Counts of the longest n-grams
-/// are raw; those of shorter ones say how many words stand to their left, but are raw for n-grams that start with <s>.
-/// With discounts D(c) of those of count 1, 2, 3 and more:
+/// are raw; those of shorter ones are the number of different words to their left, but are raw for n-grams that start
+/// with <s>. With discounts D(c) of those of count 1, 2, 3 and more:
 ///   p(w|h) = (c(hw) − D(c))/Σ c(h·) + (D₁N₁ + D₂N₂ + D₃N₃)/Σ c(h·) · p(w|h without its first word)
 /// and 1/V below single words. A context that was never seen is passed over.
 class KneserNey {

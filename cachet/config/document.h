@@ -42,8 +42,8 @@ class Document {
 
   View root();
 
-  /// Adds a problem that no single read can see. `key` is a whole path; the place is where it was written, or else the
-  /// nearest table around it that was.
+  /// Adds a problem that no single read can see. `key` is a whole path. The problem's position is that of the key, or
+  /// if the key was not written, of the nearest table.
   void problem(const std::string& key, const std::string& message);
 
   /// What readers noted about values that they accept (View::note), a line each: `origin: key: message`.
@@ -60,7 +60,7 @@ class Document {
   };
   /// Everything that was read, defaults included, in the order of reading.
   std::vector<Value> resolved() const;
-  /// The same as one TOML file; with_origins adds `# origin` behind each value.
+  /// The same as one TOML file; with_origins adds `# origin` after each value.
   std::string resolved_toml(bool with_origins) const;
 
   struct State;

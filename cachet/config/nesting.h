@@ -9,7 +9,7 @@ namespace cachet::config {
 /// How deep tables and lists may lie in each other; our recipes need four or five.
 inline constexpr int64_t kMaxNesting = 16;
 
-/// The first line of a TOML text that nests brackets or dotted keys deeper than `kMostNesting`, if there is one.
+/// The first line of a TOML text that nests brackets or dotted keys deeper than `kMaxNesting`, if there is one.
 ///
 /// A parser recurses into brackets and its tree is destroyed by recursion, a level a dot: a text of a megabyte could
 /// ask for half a million levels. This looks at a text without recursion before any parser does, and knows no more of

@@ -15,7 +15,7 @@ struct Origin {
       const;  // "recipes/vision/base.toml:12", "--set", "default"; on one line, without control characters
 };
 
-/// The sources that are no files.
+/// The sources that are not files.
 inline constexpr const char* kSetSource = "--set";
 inline constexpr const char* kDefaultSource = "default";
 inline constexpr const char* kEarlierSource = "earlier version";
@@ -26,8 +26,8 @@ struct Problem {
   std::string message;  // what is wrong and what would be accepted
 };
 
-/// A recipe that cannot be used. what() has one line a problem, by file and line, `--set` behind the files and defaults
-/// last: `origin: key: message`.
+/// A recipe that cannot be used. what() has one line for each problem, `origin: key: message`, by file and line.
+/// `--set` comes after the files, and defaults are last.
 class Error : public std::runtime_error {
  public:
   explicit Error(std::vector<Problem> problems);

@@ -14,7 +14,7 @@
 
 namespace cachet::config {
 
-/// What a node holds as a value of a type, or why it is none: "must be an integer, not true".
+/// The value of a node as a type, or the reason why it does not have this type: "must be an integer, not true".
 template <class T>
 struct Reading {
   std::optional<T> value;

@@ -10,7 +10,7 @@ namespace cachet::config {
 
 /// The table that a `--set` option describes: "model.cache.ratio=0.25" is {model = {cache = {ratio = 0.25}}}.
 ///
-/// The right side is a TOML value; what is none and does not begin like a text, list or table is taken as a text, as in
+/// The right side is a TOML value; other text, unless it begins like a text, list or table, is taken as a text, as in
 /// "model.cache.kind=grc" or "train.limit=500 steps". The value comes from `source`, the tables around it from "--set".
 /// Throws Error for what is not an assignment.
 Node parse_assignment(std::string_view assignment, std::string_view source = kSetSource);

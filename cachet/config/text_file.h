@@ -7,7 +7,7 @@
 
 namespace cachet::config {
 
-/// A file that cannot be read; what() says why, without its name.
+/// A file that cannot be read; what() is the reason, without the file's name.
 class UnreadableFile : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

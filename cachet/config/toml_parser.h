@@ -8,7 +8,7 @@
 namespace cachet::config {
 
 /// The table that a TOML 1.0 text describes. `source` is what origins and errors call the text.
-/// Throws Error, naming a line, for what is no UTF-8, no TOML, or nested deeper than `kMostNesting`.
+/// Throws Error, naming a line, for text that is not UTF-8, not TOML, or nested deeper than `kMaxNesting`.
 Node parse_toml(std::string_view text, const std::string& source);
 
 }  // namespace cachet::config

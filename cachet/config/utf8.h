@@ -6,11 +6,12 @@
 
 namespace cachet::config {
 
-/// The index of the first byte that begins no UTF-8 sequence (overlong forms, surrogates and what lies above U+10FFFF
-/// are none); npos when the text is valid.
+/// The index of the first byte that does not begin a UTF-8 sequence (overlong forms, surrogates and code points above
+/// U+10FFFF are invalid); npos if the text is valid.
 size_t first_invalid_utf8(std::string_view text);
 
-/// The text with every control character, and every byte that is no UTF-8, as '?': safe in a terminal and in a comment.
+/// The text with every control character, and every byte that is not UTF-8, as '?': safe in a terminal and in a
+/// comment.
 std::string printable(std::string_view text);
 
 /// The text with escapes in place of what a terminal would obey or a reader would not see: control characters ("\x1b",

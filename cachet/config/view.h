@@ -75,17 +75,17 @@ class View {
     return records[word_index(key, fallback_index, words)];
   }
 
-  /// Puts what a reader decided in the place of a value that left it open ("auto"): resolved() lists that word.
+  /// Replaces a value that is left open ("auto") by the reader's decision: resolved() lists that word.
   void decide(std::string_view key, std::string_view word) const;
 
-  /// Records a problem with a key that this kind of table has no use for, if it was written. One that the kind of a
-  /// base left behind is passed over.
+  /// Records a problem with a key that this kind of table does not use, if it was written. A key that belongs to the
+  /// replaced kind of a base is ignored.
   void refuse(std::string_view key, const std::string& message) const;
 
-  /// Records a problem with a key of this table, at the place where it was written, or else where the table was.
+  /// Records a problem with a key of this table, at the position of the key, or if it was not written, of the table.
   void problem(std::string_view key, const std::string& message) const;
 
-  /// Records a note on a key of this table: the value is accepted, but the user should know what it does. The place is
+  /// Records a note on a key of this table: the value is accepted, but the user should know its effect. The position is
   /// as in problem().
   void note(std::string_view key, const std::string& message) const;
 

@@ -20,7 +20,7 @@ struct DataDigest {
   std::string files{};     // names and sizes of image files, whose bytes are not in it; empty where there are none
   std::string times{};     // modification times of these files
 
-  /// Of contents and files. A model is neither trained on times and texts nor evaluated with them.
+  /// The digest of contents and files, without times and texts, which affect neither training nor evaluation.
   std::string identity() const;
   bool operator==(const DataDigest&) const = default;
 };
@@ -41,10 +41,10 @@ struct FileDigests {
 };
 FileDigests digests_of_files(const std::filesystem::path& folder, std::span<const std::string> names);
 
-/// Of bytes: 16 hexadecimal digits.
+/// The digest of bytes: 16 hexadecimal digits.
 std::string digest_of(std::span<const std::byte> bytes);
 std::string digest_of(std::string_view text);
-/// Of the bytes that an image file has now; kUnreadable where it cannot be read.
+/// The digest of the bytes that an image file has now; kUnreadable if it cannot be read.
 inline constexpr const char* kUnreadable = "unreadable";
 std::string digest_of_image_file(const std::filesystem::path& file);
 

@@ -8,7 +8,7 @@
 
 namespace cachet::data {
 
-/// The path of `name` in a folder: as it is, or with .gz or .xz behind it (looked for in this order).
+/// The path of `name` in a folder: as it is, or followed by .gz or .xz (tried in this order).
 /// Throws io::Error that names the folder and the file when there is none.
 std::filesystem::path find_data_file(const std::filesystem::path& folder, const std::string& name);
 bool has_data_file(const std::filesystem::path& folder, const std::string& name);

@@ -8,7 +8,7 @@ namespace cachet::data {
 
 enum class PathKind { folder, file, file_or_folder };
 
-/// Whether a recipe must say where its data lie. The recipe of a model alone does not know.
+/// Whether a recipe must name the folder of its data. The recipe of a model alone does not know it.
 enum class DataRoot { required, optional };
 
 /// What a path in a recipe or an argument means: itself when absolute, else below `working_folder`, else below
@@ -18,8 +18,8 @@ std::optional<std::filesystem::path> existing_data_path(const std::filesystem::p
                                                         const std::filesystem::path& working_folder);
 
 /// The same, for a path that must be given and exist.
-/// Throws io::Error that names the key, "data.root" or "--train", and the places looked at, and ends with `hint`: "it
-/// should hold a.tsv".
+/// Throws io::Error that names the key, "data.root" or "--train", and the paths that were tried, and ends with `hint`:
+/// "it should hold a.tsv".
 std::filesystem::path find_data_path(const std::string& key, const std::filesystem::path& value, PathKind kind,
                                      const std::filesystem::path& working_folder, const std::string& hint);
 

@@ -14,7 +14,7 @@ struct FileFaults {
   std::string first{};  // the path and the fault of the first of these; empty if there are none
 };
 
-/// Of files below a folder. Costs two questions to the file system for each file.
+/// The faults of files below a folder. Makes two calls to the file system for each file.
 FileFaults faults_of_files(const std::filesystem::path& folder, std::span<const std::string> names);
 
 }  // namespace cachet::data

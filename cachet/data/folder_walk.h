@@ -29,7 +29,7 @@ class PassedOver {
   void add(const PassedOver& more);
 
   int64_t count() const { return hidden_ + others_; }
-  /// Of count() > 0.
+  /// Only if count() > 0.
   const std::filesystem::path& first() const { return first_; }
   /// A line for the user; nothing if there are no such files.
   std::optional<std::string> note() const;

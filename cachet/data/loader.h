@@ -41,7 +41,7 @@ class BatchIterator {
 template <class Batch>
 class BatchLoader {
  public:
-  /// Called from several threads at once; it owns, or shares, all that it touches.
+  /// Called from several threads at once; it owns, or holds shared pointers to, all objects that it uses.
   using Make = std::function<Batch(const BatchPlace& place)>;
 
   /// Throws std::invalid_argument when the options make no sense.
@@ -54,10 +54,11 @@ class BatchLoader {
   int64_t batches() const { return order_->read_batches(); }  // of one epoch, in this process
   const BatchOrder& order() const { return *order_; }
 
-  /// Which samples batch `number` of an epoch holds. Throws std::out_of_range unless 0 <= number < batches().
+  /// The samples of batch `number` of an epoch. Throws std::out_of_range unless 0 <= number < batches().
   BatchPlace place(int64_t epoch, int64_t number) const { return order_->epoch(epoch).place(number); }
 
-  /// Makes a batch in the caller. Of a place with some of its samples taken out, the others are as stream() has them.
+  /// Makes a batch in the caller's thread. If some samples of the batch are removed from `place`, the others are as in
+  /// stream().
   Batch make(const BatchPlace& place) const { return make_(place); }
 
   /// The batches of an epoch from `first_batch` on, without work for those before it. Throws

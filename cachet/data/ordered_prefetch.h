@@ -17,9 +17,9 @@ namespace cachet::data {
 
 /// Makes items first … end − 1 on worker threads and hands them out in order, at most `ahead` of them in flight.
 ///
-/// `produce(number)` is called from several threads at once; without workers it is called inside next(). What it throws
-/// is rethrown by next() in the place of the item, and the sequence ends there. Destruction waits for the items that
-/// are being made, not for the rest. next() and waited_seconds() belong to one thread, the consumer.
+/// `produce(number)` is called from several threads at once; without workers it is called inside next(). If it throws,
+/// next() rethrows the exception instead of returning the item, and the sequence ends there. Destruction waits for the
+/// items that are being made, not for the rest. next() and waited_seconds() belong to one thread, the consumer.
 template <class Item>
 class OrderedPrefetch {
  public:

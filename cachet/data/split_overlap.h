@@ -30,7 +30,7 @@ class OverlapSearch {
  public:
   /// Adds the next evaluation sample. All of them come before the first training sample.
   void add_evaluation(const std::vector<std::string>& keys, std::string name);
-  /// Adds a key of a training sample, in the order of these samples; `name` is asked for if it is to be kept.
+  /// Adds a key of a training sample, in the order of these samples; `name` is called only if the name is stored.
   void add_training(std::string_view key, const std::function<std::string()>& name);
 
   /// What was found of the split of this name.

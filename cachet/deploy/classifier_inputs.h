@@ -11,7 +11,8 @@ namespace cachet::deploy {
 /// Batch and length are free; ids have the limits of the model. Throws c10::Error for other models.
 std::vector<runtime::ExportedInput> inputs_of(const models::Model& model);
 
-/// Made-up tensors of these names: numbers from a normal distribution, ids from a uniform one. `lengths` of sequences,
+/// Synthetic tensors of these names: numbers from a normal distribution, ids from a uniform one. `lengths` of
+/// sequences,
 /// of pairs two; empty: the longest that the model takes. The last token of a sequence of several is padding.
 std::vector<at::Tensor> sample_inputs(const models::Model& model, int64_t batch,
                                       const std::vector<int64_t>& lengths = {});

@@ -11,11 +11,11 @@ namespace cachet::deploy {
 /// How far the answers of a rewritten model may lie from the original's.
 struct Tolerance {
   double log_probability = 1e-3;  // of a class, in nats
-  double changed = 1;             // share of the samples whose best class may change; one sample always may
+  double changed = 1;             // fraction of the samples whose best class may change; one sample always may
 };
 
-/// Classes that are less likely than this share of a sample's most likely class do not count: nobody reads their
-/// probabilities, and few digits of them are right in bf16.
+/// If the probability of a class, divided by that of the sample's most likely class, is below this, the class does not
+/// count: nobody reads such probabilities, and few of their digits are right in bf16.
 inline constexpr double kMinLikely = 1e-3;
 [[deprecated("kMinLikely")]] inline constexpr double kLeastLikely = kMinLikely;
 

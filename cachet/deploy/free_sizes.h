@@ -9,8 +9,8 @@
 
 namespace cachet::deploy {
 
-/// With which sizes a model is traced, so that the numbers of its graph tell how they depend on each: all at their
-/// least, each one alone at more, and a last time all at others still, which the forms found must foretell.
+/// With which sizes a model is traced, so that the numbers of its graph show how they depend on each: all at their
+/// least, each one alone at more, and at last all at other sizes, which the forms found must predict.
 class SizeSamples {
  public:
   explicit SizeSamples(const std::vector<FreeSize>& sizes);

@@ -21,7 +21,7 @@ struct WrittenModel {
   std::vector<std::string> notes;  // what is not as one might expect
 };
 
-/// What a model's file says of itself, by name: "model", "classes".
+/// The metadata in a model's file, by name: "model", "classes".
 using ModelMetadata = std::map<std::string, std::string>;
 inline constexpr const char* kVersionOfMetadata = "cachet_version";
 

@@ -19,7 +19,7 @@ struct PortableModel {
   std::vector<std::string> notes;  // what is fixed though it might be free, and why
 };
 
-/// What an export says if the length of sequences is not free.
+/// The message of an export if the length of sequences is not free.
 std::string filled_note(int64_t longest, const CannotConvert& why);
 
 /// Whether sequences of each length that a model takes can be given to its graph as they are.

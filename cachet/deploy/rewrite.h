@@ -13,7 +13,7 @@ namespace cachet::deploy {
 
 struct RewriteOptions {
   bool freeze = true;       // caches that rest in evaluation become constant keys and values, their gates go
-  bool fold = true;         // norms, and λ beside frozen caches, go into the linear maps and convolutions beside them
+  bool fold = true;         // fold norms, and λ of frozen caches, into the adjacent linear maps and convolutions
   bool count_work = false;  // and count what each took away, by a forward pass without numbers
 };
 
@@ -43,7 +43,7 @@ struct RewriteReport {
   Footprint before, after;
 };
 
-/// Rewrites a model in place. It computes what it did, but for roundings: equality.h tells by how much. Throws
+/// Rewrites a model in place. It computes the same except for roundings; equality.h measures them. Throws
 /// c10::Error unless the model is in evaluation mode.
 RewriteReport rewrite(models::Model& model, const RewriteOptions& options = {});
 

@@ -25,7 +25,7 @@ struct FreeSize {
   int64_t least = 2, more = 5, last = 7;  // sizes to trace with
 };
 
-/// Made-up inputs of given free sizes, one for each of them, in their order.
+/// Synthetic inputs of given free sizes, one for each of them, in their order.
 using MakeInputs = std::function<std::vector<at::Tensor>(const std::vector<int64_t>& sizes)>;
 
 /// The graph of one call, operators of this library as the ATen operators of which they are composed. A number that

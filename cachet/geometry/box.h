@@ -40,8 +40,8 @@ Box scaled(const Box& box, double horizontal, double vertical);
 /// The part inside an image; where there is none, a box without area on its border.
 Box clipped(const Box& box, const Size& image);
 
-/// Intersection over union as COCO computes it. What a detection shares with a crowd is counted against the detection's
-/// own area: a crowd is a region that holds many objects.
+/// Intersection over union as COCO computes it. The intersection of a detection with a crowd is divided by the
+/// detection's own area, because a crowd is a region with many objects.
 double overlap(const SizedBox& detection, const SizedBox& truth, bool truth_is_crowd = false);
 
 }  // namespace cachet::geometry

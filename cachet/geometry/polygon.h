@@ -18,7 +18,7 @@ inline constexpr double kMaxPolygonCoordinate = 1 << 26;
 /// point for each step of its longer side; an edge counts for a column of pixels where it passes the column's middle,
 /// and a pixel belongs to the polygon if an odd number of edges passes above its middle.
 /// Throws std::invalid_argument for no or an odd number of coordinates, and for one that is not finite or larger than
-/// kMostPolygonCoordinate, and for edges that pass columns of pixels more than 2^24 times.
+/// kMaxPolygonCoordinate, and for edges that pass columns of pixels more than 2^24 times.
 RunLengths rasterized(std::span<const double> polygon, const Size& image);
 
 /// What lies in any of them, at least one.

@@ -22,11 +22,11 @@ class RunLengths {
   RunLengths() = default;  // 0 × 0
 
   /// Of the lengths of all runs; empty ones in between are taken out. Throws std::invalid_argument for a size below
-  /// 1 × 1 or above kMostMaskPixels, and where the lengths do not add up to the number of pixels.
+  /// 1 × 1 or above kMaxMaskPixels, and where the lengths do not add up to the number of pixels.
   RunLengths(const Size& size, std::span<const uint32_t> counts);
 
   /// Of the compressed form: each length as 5 bits a byte, lowest first, from the fourth on as the difference to the
-  /// length two before; the bytes are 48 … 111. Throws std::invalid_argument, that says what is wrong.
+  /// length two before; the bytes are 48 … 111. Throws std::invalid_argument that names the fault.
   static RunLengths from_text(const Size& size, std::string_view text);
   std::string text() const;
 

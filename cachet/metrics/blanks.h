@@ -6,7 +6,7 @@
 
 namespace cachet::metrics {
 
-/// The bytes of the blank that stands at a place of a text in UTF-8, 0 where there is none. Blanks are what Python's
+/// The bytes of the blank at a position of a text in UTF-8, 0 if there is none. Blanks are what Python's
 /// str.split() takes for them: the separators of ASCII and Unicode's white space, no-break spaces among them.
 size_t blank_at(std::string_view text, size_t at);
 

@@ -29,7 +29,7 @@ struct ChrfCounts {
   bool operator==(const ChrfCounts&) const = default;
 };
 
-/// Counts n-grams of characters, which are code points (a byte that is no UTF-8 is a character too), sentence by
+/// Counts n-grams of characters, which are code points (a byte that is not UTF-8 is a character, too), sentence by
 /// sentence. One thread's.
 class ChrfCounter {
  public:

@@ -10,7 +10,7 @@ namespace cachet::metrics {
 
 /// COCO's first number (AP over all overlaps and sizes, with 100 detections an image) of a set that has each image so
 /// many times: `times` in the order of the images' ids. Copies of an image are images of their own, whose detections of
-/// equal scores come one behind the other. Of each image once it is summarize()'s, bit for bit. −1 where no object is
+/// equal scores follow each other. Of each image once it is summarize()'s, bit for bit. −1 where no object is
 /// there. `images` as summarize() has them; throws as it does, and std::invalid_argument for another number of `times`.
 double average_precision(std::span<const ImageVerdicts> images, int32_t categories, std::span<const uint32_t> times);
 

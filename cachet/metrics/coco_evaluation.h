@@ -15,7 +15,7 @@ inline constexpr int kRecallSteps = 101;  // 0, 0.01, …, 1
 /// The recall of step 0 … 100.
 double recall_step(int number);
 
-/// The twelve numbers in COCO's order. A number that no object bears on is −1.
+/// The twelve numbers in COCO's order. A number that no object affects is −1.
 struct CocoNumbers {
   double ap = -1, ap50 = -1, ap75 = -1;                 // over all thresholds; at 0.5; at 0.75
   double ap_small = -1, ap_medium = -1, ap_large = -1;  // by area

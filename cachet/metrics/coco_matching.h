@@ -12,8 +12,8 @@
 #include "cachet/geometry/run_lengths.h"
 
 /// COCO's evaluation of detections (Lin et al. 2014, with the numbers of pycocotools), an image at a time. What an
-/// image contributes is small and independent of other images, so an evaluation may be cut anywhere and go on from what
-/// it wrote down.
+/// image contributes is small and independent of other images, so an evaluation may stop anywhere and continue from its
+/// records.
 namespace cachet::metrics {
 
 inline constexpr int kOverlapThresholds = 10;   // 0.50, 0.55, …, 0.95
@@ -36,7 +36,7 @@ enum class OverlapKind { boxes, masks };
 struct TrueObject {
   int32_t category = 0;
   geometry::SizedBox box{};
-  double area = 0;                             // as the file says, which need not be the box's or the mask's
+  double area = 0;                             // as in the file, which need not be the box's or the mask's
   bool crowd = false;                          // a region of many: detections within it count neither way
   bool ignored = false;                        // counts neither way, as one object (COCO's own files have crowds only)
   std::optional<geometry::RunLengths> mask{};  // an object without a mask is not there for OverlapKind::masks
@@ -68,7 +68,7 @@ struct CategoryVerdicts {
 struct ImageVerdicts {
   int64_t image = 0;                         // its id: equal scores of two images rank in the order of these
   std::vector<CategoryVerdicts> categories;  // with truths or detections, in ascending order
-  std::vector<DetectionVerdict> detections;  // of each category the best kMostDetections, highest scores first
+  std::vector<DetectionVerdict> detections;  // of each category the best kMaxDetections, highest scores first
   bool operator==(const ImageVerdicts&) const = default;
 };
 
@@ -82,7 +82,7 @@ struct ImageVerdicts {
 ImageVerdicts match_image(int64_t image, std::span<const TrueObject> truths, std::span<const DetectedObject> detections,
                           OverlapKind kind);
 
-/// A line of numbers, exact, and back. Throws std::invalid_argument that says what is wrong with a line.
+/// A line of numbers, exact, and back. Throws std::invalid_argument that names the fault of a line.
 std::string to_line(const ImageVerdicts& verdicts);
 ImageVerdicts image_verdicts(std::string_view line);
 

@@ -9,7 +9,7 @@
 namespace cachet::metrics {
 
 /// Numbers equal keys equally, from 0 on in the order in which they come. Forgetting all of them takes no time, so one
-/// table serves sentence after sentence without memory of its own.
+/// table serves sentence after sentence without new allocations.
 template <class Key>
 class DenseIds {
  public:

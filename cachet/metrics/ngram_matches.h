@@ -30,7 +30,7 @@ class NgramMatches {
   std::vector<DenseIds<uint64_t>> ids_;      // by order
   std::vector<std::vector<uint32_t>> most_;  // of the references, by order and number
   std::vector<std::vector<uint32_t>> now_;   // of the sequence that is counted
-  std::vector<uint32_t> prefixes_;           // the number of the n-gram that begins at each place
+  std::vector<uint32_t> prefixes_;           // the number of the n-gram that begins at each position
 };
 
 }  // namespace cachet::metrics

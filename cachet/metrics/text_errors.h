@@ -8,7 +8,8 @@
 
 /// Standard errors of scores of a corpus: the deviation of the scores of 1,000 corpora of as many sentences, drawn from
 /// it with replacement (Koehn 2004, "Statistical significance tests for machine translation evaluation"). SacreBLEU's
-/// --confidence draws in the same way, and tells half the width of what 95 % of the scores lie in, about twice as much.
+/// --confidence draws in the same way, and reports half the width of the interval with 95 % of the scores, about twice
+/// as much.
 /// They are a function of the sentences' counts and their order, and of nothing else. Nothing of fewer than two
 /// sentences.
 namespace cachet::metrics {

@@ -9,9 +9,9 @@
 
 namespace cachet::models {
 
-/// A model over made-up samples of its own size, for counting and timing. The samples are made once. Each call is a
-/// step in the middle of a run: what a model carries from step to step (a memory, a cache, memory tokens) is full, and
-/// two calls do the same.
+/// A model over synthetic samples of its own size, for counting and timing. The samples are made once. Each call is a
+/// step in the middle of a run: the state between steps (a memory, a cache, memory tokens) is full, and two calls do
+/// the same.
 struct Trial {
   std::function<torch::Tensor()> forward;  // what the model gives for them, (batch, …); the first part of several.
                                            // No size in it depends on a value, so that it runs on the meta device
@@ -24,7 +24,7 @@ struct Trial {
 class Model : public nn::CopyableModule {
  public:
   Model() = default;
-  /// `options` say where the samples are made, and of which dtype where they are floating.
+  /// `options` are the device of the samples, and the dtype of floating samples.
   /// The model has to be in the mode, training or evaluation, in which the trial is called. States of the model may
   /// move on, as in a step.
   virtual Trial trial(int64_t batch, const torch::TensorOptions& options) = 0;
@@ -33,7 +33,7 @@ class Model : public nn::CopyableModule {
   /// A trial's loss: the mean over its samples or tokens, and the penalties that the model asks for.
   torch::Tensor with_penalty(const torch::Tensor& mean);
   /// The trial of a model that scores classes: `forward` gives logits (batch, classes), the loss is their cross-entropy
-  /// with made-up labels.
+  /// with synthetic labels.
   Trial classifier_trial(std::function<torch::Tensor()> forward, int64_t batch, int64_t classes,
                          const torch::TensorOptions& options);
 

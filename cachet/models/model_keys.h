@@ -30,7 +30,7 @@ void read_dropout(const config::View& table, double& dropout, double& stochastic
 
 /// Records a problem if plug-ins cannot stand in a layer of that width: a norm that does not fit, a cache whose
 /// channels and heads do not go together, or an attention function that asks for more channels than a head has. `where`
-/// says which layer, " of stage 2", or is empty.
+/// names the layer, " of stage 2", or is empty.
 void check_plug_ins(const config::View& table, const nn::PlugIns& plug_ins, int64_t embed_dim, int64_t num_heads,
                     std::string_view where = "");
 

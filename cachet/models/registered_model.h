@@ -85,7 +85,7 @@ std::vector<RegisteredModel> translation_transformer_models();     // transforme
 std::vector<RegisteredModel> detection_models();                   // mask_rcnn_*, faster_rcnn_*, retinanet_*
 
 /// swin_t, swin_s, swin_b as the published detectors have them: windows keep their size and shift always. Backbones of
-/// detection_models(), which are no models of the registry themselves.
+/// detection_models(), which are not models of the registry themselves.
 std::vector<RegisteredModel> swin_detection_backbones();
 
 }  // namespace cachet::models

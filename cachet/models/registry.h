@@ -30,7 +30,7 @@ const std::vector<Capability>& abilities();  // all of them
 
 /// Names of models, sorted, as users type them: "vit_small_patch16_224", "lra_text".
 const std::vector<std::string>& model_names();
-/// Of those that can do this.
+/// The names of the models with this capability.
 std::vector<std::string> model_names(Capability capability);
 
 /// What a model of this name can do, what it was made for first; nothing where there is no such model.
@@ -45,7 +45,8 @@ FeaturePyramidPlan read_feature_pyramid(const config::View& table, const ImageDe
 SequenceClassifierPlan read_sequence_classifier(const config::View& table, const SequenceDefaults& defaults = {});
 LanguageModelPlan read_language_model(const config::View& table, const LanguageDefaults& defaults = {});
 TranslationModelPlan read_translation_model(const config::View& table, const TranslationDefaults& defaults = {});
-/// The keys of a detector stand beside those of its backbone, in tables neck, rpn_head, roi_head, bbox_head and test.
+/// The keys of a detector are next to those of its backbone, in the tables neck, rpn_head, roi_head, bbox_head and
+/// test.
 ObjectDetectorPlan read_object_detector(const config::View& table, const ImageDefaults& defaults = {});
 
 /// The same for a model that is named outside a recipe; `table` may hold overrides of its keys.

@@ -18,20 +18,20 @@ struct Grid {
 
 /// How a sequence of tokens lies.
 struct TokenLayout {
-  std::optional<Grid> grid{};  // of the tokens behind the class tokens
+  std::optional<Grid> grid{};  // of the tokens after the class tokens
   int64_t class_tokens = 0;    // leading tokens that are off the grid
   at::Tensor padding{};        // (B, L) bool, true = padding; undefined = none
   int64_t full_length = 0;     // of the longest sequence that the model reads, class tokens included, where batches may
                                // be shorter; 0 = the tokens at hand
 };
 
-/// What attention to relative positions must know besides: the model makes it once for all of its layers.
+/// Further arguments of attention to relative positions. The model makes them once for all of its layers.
 struct RelativeLayout {
   at::Tensor distances{};  // (Lk, D): what the model makes of the distances Lk − 1, …, 1, 0; undefined = none
   at::Tensor hidden{};     // (Lq, Lk) bool: keys that a query does not see; undefined = none
 };
 
-/// What an attention layer must know besides its tokens.
+/// Arguments of an attention layer other than its tokens.
 struct AttentionArgs {
   TokenLayout query{}, context{};
   at::Tensor bias{};                // additive, broadcastable to (B, H, Lq, Lk); where its first dimension divides B,

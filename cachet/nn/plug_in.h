@@ -7,7 +7,7 @@
 
 namespace cachet::nn {
 
-/// What an export does with a model that has a plug-in of some kind. The record of the kind says it.
+/// What an export does with a model that has a plug-in of a kind. It is a member of the kind's record.
 enum class Export {
   refused,  // it names the kind and refuses
   traced,   // it traces the forward pass: made of tensor operations, and no branch depends on a tensor's values
@@ -31,7 +31,7 @@ class PlugIn {
   std::string why_not_exported_;
 };
 
-/// `made` by a kind of `family` ("norm"), which knows what its record says of exports.
+/// `made` by a kind of `family` ("norm"), marked with its record's rule for exports.
 template <class Made>
 std::shared_ptr<Made> marked(std::shared_ptr<Made> made, Export exports, std::string_view family,
                              std::string_view kind) {

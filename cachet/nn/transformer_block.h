@@ -33,7 +33,7 @@ struct PlugIns {
 PlugIns read_plug_ins(const config::View& table, const AttentionOptions& attention = {},
                       Sessions sessions = Sessions::none);
 
-/// Where the norms of a block stand.
+/// The position of a block's norms.
 enum class NormPlace {
   before,  // of each branch's input: x + f(norm(x)) (pre-norm)
   after,   // of each sum: norm(x + f(x)) (post-norm, Vaswani et al., arXiv 1706.03762)
@@ -59,8 +59,8 @@ struct TransformerBlockOptions {
   FeedForwardOptions feed_forward() const;
 };
 
-/// Made in this order, so that a seed gives the same weights whatever the compiler: {attention, feed-forward half,
-/// cross attention}; the last null in a block without an encoder.
+/// The parts of a block, made in this order, so that a seed gives the same weights with any compiler: {attention,
+/// feed-forward half, cross attention}; the last is null in a block without an encoder.
 struct BlockParts {
   std::shared_ptr<Attention> attention;
   std::shared_ptr<FeedForward> feed_forward;
@@ -84,26 +84,27 @@ class TransformerBlock : public Cloneable<TransformerBlock>, public Foldable, pu
   /// plug-ins norm and outliers.
   TransformerBlock(const TransformerBlockOptions& options, const PlugIns& plug_ins, BlockParts parts);
 
-  /// x (B, T, dim) -> (B, T, dim). layout.state is one that this block made; in one for memory, self-attention has the
-  /// inputs of earlier calls before x as its context, normed as x is. encoder: of a block with cross attention;
-  /// in a stream for decoding its tokens may be left out behind the first call. Throws c10::Error where the block and
-  /// the call disagree about an encoder. In training, outliers are put in x first.
+  /// x (B, T, dim) -> (B, T, dim). layout.state is one that this block made; in a state for memory, the context of
+  /// self-attention is the inputs of earlier calls, normed as x is, and then x. encoder: for a block with cross
+  /// attention; in a session for decoding its tokens may be absent after the first call. Throws c10::Error if only one
+  /// of block and call has an encoder. In training, outliers are put in x first.
   torch::Tensor forward(const torch::Tensor& x, const AttentionArgs& layout, const EncoderTokens& encoder = {});
 
-  /// The state of a stream, in parts `attn` and `cross_attn`: decoding projects the encoder's tokens once. For memory
-  /// it has the inputs of earlier calls, all of them unless AttentionState::keep_last says how many.
+  /// The state of a session, in parts `attn` and `cross_attn`: decoding projects the encoder's tokens once. For memory
+  /// it has the inputs of all earlier calls, unless AttentionState::keep_last limits them.
   std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const;
 
-  /// norm1, cross_norm and norm2 go into the layers behind them; of a post-norm block, whose sums go past those, none.
+  /// norm1, cross_norm and norm2 go into the layers after them. In a post-norm block none does, because its sums bypass
+  /// these layers.
   std::vector<NormFold> norm_folds() override;
   bool has_cache() const;
-  /// For deployment, in evaluation: a cache that rests becomes constant keys and values. Throws c10::Error that says
-  /// why where it cannot.
+  /// For deployment, in evaluation: a cache that does not change becomes constant keys and values. If this is not
+  /// possible, throws c10::Error with the reason.
   void freeze_cache();
 
  private:
   using Branch = std::function<torch::Tensor(const torch::Tensor& tokens, const torch::Tensor& context)>;
-  /// What a branch tells: what its norm gives, and what it gives itself.
+  /// The signals of a branch: the output of its norm, and its own output.
   struct BranchSignals {
     Signal norm, output;
   };

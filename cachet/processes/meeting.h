@@ -12,7 +12,7 @@ namespace cachet::processes {
 /// How long the processes of a run wait for each other.
 struct MeetingOptions {
   WaitingOptions waiting{};  // what a process reports while it waits for the others
-  /// Called again and again while the leader waits for the others: what it throws ends the meeting.
+  /// Called repeatedly while rank 0 waits for the others. If it throws, the meeting ends.
   std::function<void()> while_waiting{};
   std::chrono::seconds join{300};    // that the processes wait for each other in the beginning
   std::chrono::seconds connect{60};  // that Gloo has to connect processes that have met
@@ -23,7 +23,8 @@ struct MeetingOptions {
 /// and the same attempt. ProcessGroup::connect() then connects them. They exchange sums by Gloo: between processes of
 /// one machine over its loopback interface, else over the interface that GLOO_SOCKET_IFNAME names, or that of the
 /// host's name. The exchange is not encrypted, and processes are not authenticated: use a network of your own.
-/// `socket`: what the leader's store listens on, else it is the place's port on all interfaces. Throws ProcessLost if a
+/// `socket`: the socket of rank 0's store. Without it, the store listens on the port of `place` on all interfaces.
+/// Throws ProcessLost if a
 /// process does not come in time, std::runtime_error if one was started otherwise or this one cannot listen, and what
 /// while_waiting throws.
 std::shared_ptr<ProcessGroup> meet(const ProcessPlace& place, LocalSocket* socket = nullptr,

@@ -22,7 +22,7 @@ class Work;
 
 namespace cachet::processes {
 
-/// Another process of a run is gone, or did not come up with its part in time. what() says which, where that is known.
+/// Another process of a run has ended, or did not give its part in time. If that process is known, what() names it.
 class ProcessLost : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -45,32 +45,32 @@ class ProcessGroup : public ops::BatchReducer {
   ProcessGroup(const c10::intrusive_ptr<c10d::Store>& store, const c10::intrusive_ptr<c10d::Backend>& backend);
   ~ProcessGroup() override;
 
-  /// Connects the backend of all processes. all_reduce() and a number from the leader do so too if it is not connected
-  /// yet.
+  /// Connects the backend of all processes. If it is not connected yet, all_reduce() and a number from rank 0 also
+  /// connect it.
   void connect();
 
   int64_t rank() const { return rank_; }
   int64_t size() const { return size_; }
   bool leads() const { return rank_ == 0; }
 
-  /// As BatchReducer says: the same bits in every process. On whatever device; what Gloo adds goes through the host.
+  /// As in BatchReducer: the same bits in every process, on any device. Tensors that Gloo reduces go through the host.
   void all_reduce(at::Tensor& sums) override;
 
-  /// What the leader says, to all of them. The others wait for it as long as the leader is there, which may have an
-  /// evaluation to do. The leader waits until all others have made this call.
+  /// Sends rank 0's word to all processes. The others wait as long as rank 0 runs, for example during its evaluation.
+  /// Rank 0 waits until all others have made this call.
   int64_t broadcast(int64_t word);
   std::string broadcast(const std::string& text);
 
-  /// What each process gives, by rank, in the leader; nothing in the others.
+  /// Returns the bytes of each process, by rank, in rank 0; nothing in the others.
   std::vector<std::string> gather(const std::string& bytes);
 
   /// Leaves word of why this process ends, for the others to find: their calls fail when it is gone.
   void tell_failure(const std::string& why) noexcept;
 
-  /// If a call takes longer than `patience`, the first of the processes that wait says which ones they wait for, and
-  /// says it again every ten seconds. A process that is held up inside of a call is named, too. Others that wait for a
-  /// leader that evaluates say nothing. `say` is called inside of all_reduce(), gather() and the leader's broadcast(),
-  /// and with Gloo alone. An empty `say` ends it.
+  /// If a call takes longer than `patience`, the first of the waiting processes names the processes that they wait for,
+  /// and again every ten seconds. A process that is held up inside a call is named, too. Processes that wait during
+  /// rank 0's evaluation report nothing. `say` is called inside all_reduce(), gather() and rank 0's broadcast(), and
+  /// only with Gloo. An empty `say` ends the reports.
   void name_stragglers(std::function<void(const std::string& line)> say,
                        std::chrono::milliseconds patience = std::chrono::seconds(8));
 
@@ -82,7 +82,7 @@ class ProcessGroup : public ops::BatchReducer {
   void together(const char* what, const Call& call);
   /// Waits for a call to which each process adds its part.
   void wait_for_all(c10d::Work& call, bool names_stragglers);
-  /// In: what the leader says, and zeros in the others. Out: what the leader says.
+  /// In: rank 0's tensor, and zeros in the others. Out: rank 0's tensor.
   void broadcast_tensor(const at::Tensor& said);
   /// broadcast() and gather() before the backend is connected.
   std::string text_from_store(const std::string& text);
@@ -97,7 +97,7 @@ class ProcessGroup : public ops::BatchReducer {
   std::vector<std::string> signs() const;
   /// Keeps the signs of now, to compare later ones with.
   void look_at_signs() noexcept;
-  /// Those that have left no sign in this call, or none since the last look, by rank.
+  /// The ranks of the processes without a sign in this call, or without one since the last check.
   std::vector<int64_t> missing(const std::vector<std::string>& signs) const;
   void name_missing(std::chrono::steady_clock::duration waited) noexcept;
   std::string late_names() const;
@@ -111,7 +111,7 @@ class ProcessGroup : public ops::BatchReducer {
   std::unique_ptr<Links> links_;
   int64_t rank_, size_;
   WaitingOptions waiting_;
-  std::chrono::milliseconds store_patience_ = std::chrono::minutes(10);  // of the leader, for the others
+  std::chrono::milliseconds store_patience_ = std::chrono::minutes(10);  // of rank 0, for the others
   bool through_host_ = true;
   int64_t call_ = 0;  // of those that wait for all
   int64_t signs_left_ = 0;

@@ -31,7 +31,7 @@ struct LineChart {
   std::string note{};        // a sentence below the chart
 };
 
-/// Many small charts that share their series' names and, unless told otherwise, their vertical scale.
+/// Many small charts that share their series' names and, by default, their vertical scale.
 struct SmallMultiples {
   std::string title{};
   std::vector<LineChart> charts{};

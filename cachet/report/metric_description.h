@@ -12,17 +12,17 @@ namespace cachet::report {
 /// a rate with three digits; a length of time in seconds as "1m05s".
 enum class ValueForm { number, percent, fixed, whole, count, rate, duration };
 
-/// As run.json has it: "percent". form_from() gives `number` for a word that it does not know.
+/// The word in run.json: "percent". form_from() returns `number` for an unknown word.
 std::string_view to_string(ValueForm form);
 [[deprecated("to_string")]] inline std::string_view word(ValueForm form) { return to_string(form); }
 ValueForm form_from(std::string_view word);
 
-/// As run.json has it: "higher", "lower", "neither", which is also what better_from() makes of any other word.
+/// The word in run.json: "higher", "lower" or "neither". better_from() returns `neither` for any other word.
 std::string_view to_string(Better better);
 [[deprecated("to_string")]] inline std::string_view word(Better better) { return to_string(better); }
 Better better_from(std::string_view word);
 
-/// What a metric is. Its task says it once; everything that shows the metric reads it here.
+/// The description of a metric. Its task gives it once, and all code that shows the metric reads it here.
 struct MetricDescription {
   std::string name;   // as metrics.jsonl has it: "top1"; "top1_stderr" is its standard error
   std::string title;  // for people: "top-1"
@@ -38,7 +38,7 @@ struct MetricDescription {
   bool operator==(const MetricDescription&) const = default;
 };
 
-/// Behind the name of a metric: the name of its standard error.
+/// Added to the name of a metric, this gives the name of its standard error.
 inline constexpr std::string_view kErrorSuffix = "_stderr";
 
 /// The description by that name; of a metric that nobody described, its name as the title.
@@ -53,7 +53,7 @@ double best_of(const std::vector<double>& values, Better better);
 /// "87.4 %", "0.512", "1m05s"; `digits` of numbers that have no form of their own.
 std::string format_value(ValueForm form, double value, int digits = 6);
 
-/// The same of a metric, with its unit behind it: "2.310 pixels".
+/// The same for a metric, followed by its unit: "2.310 pixels".
 std::string format_value(const MetricDescription& metric, double value, int digits = 6);
 
 /// The title with a capital letter, as headings have it: "Top-1".

@@ -4,8 +4,8 @@
 
 namespace cachet::report {
 
-/// What this program is called, for lines that tell a user what to type: "cachet", or the name of a program of one's
-/// own that has its subcommands.
+/// The name of this program, for commands in messages: "cachet", or the name of another program that has its
+/// subcommands.
 std::string program_name();
 
 }  // namespace cachet::report

@@ -13,7 +13,7 @@
 
 namespace cachet::runtime {
 
-/// What an exported folder is, as its export.json says:
+/// The content of an exported folder, as in its export.json:
 ///   export.json         this, with the SHA-256 of every other file
 ///   model.xml, .bin     OpenVINO's form of the model; or
 ///   model.onnx          the model for any engine that reads ONNX; or
@@ -53,7 +53,7 @@ struct ImagePreparation {
   int64_t first_height = 0, first_width = 0;
   /// Then the smallest size of the same proportions that covers the input / crop_fraction, and its middle; without it
   /// the whole image, resized after the normalisation. Pixels are resized with a rounding to whole numbers, as Pillow
-  /// does it, and normalised images in floating point: "resize_in" of export.json says which.
+  /// does it, and normalised images in floating point: "resize_in" of export.json names the kind.
   bool middle = true;
   double crop_fraction = 1;
   PixelFilter filter = PixelFilter::bicubic;
@@ -63,7 +63,7 @@ struct ImagePreparation {
 };
 
 /// The form of export.json. Manifests of forms 1 and 2, which version 0.1.0 wrote, have no digest of themselves; those
-/// of form 3 do not say in which numbers images are resized, and what was not trained.
+/// of form 3 lack the numbers in which images are resized, and the list of untrained parts.
 inline constexpr int64_t kExportVersion = 4;
 
 struct ExportManifest {
@@ -90,8 +90,8 @@ std::string to_json(const ExportManifest& manifest);
 /// What an export of an earlier version lacks, a line for the user; nothing if it lacks nothing.
 std::optional<std::string> lack_of(const ExportManifest& manifest);
 
-/// Throws io::Error that begins with `name` for a text that is no manifest, one of a newer version, one whose parts do
-/// not fit together, one that differs from its digest, and one with a key that its version did not write.
+/// Throws io::Error that begins with `name` for a text that is not a manifest, that is of a newer version, whose parts
+/// do not fit together, that differs from its digest, or that has a key that its version did not write.
 ExportManifest parse_export_manifest(const std::string& text, const std::string& name);
 
 /// Whether a folder holds a manifest, be it a damaged one.

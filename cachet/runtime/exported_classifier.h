@@ -21,7 +21,7 @@ struct Guess {
 /// `cachet export --engine openvino` writes it.
 class ImageClassifier {
  public:
-  /// Throws io::Error for a folder that is no such export, std::runtime_error where OpenVINO refuses it.
+  /// Throws io::Error for a folder that is not such an export, std::runtime_error if OpenVINO refuses it.
   explicit ImageClassifier(const std::filesystem::path& folder, const SessionOptions& options);
   /// In the precision that it was exported for.
   explicit ImageClassifier(const std::filesystem::path& folder);

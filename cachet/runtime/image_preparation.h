@@ -10,8 +10,8 @@
 
 namespace cachet::runtime {
 
-/// Decodes a JPEG or PNG image, told by its first bytes, as grey (1 channel) or RGB (3), and applies the
-/// orientation in EXIF if the rule says so. Throws io::Error that begins with `name`.
+/// Decodes a JPEG or PNG image, recognised by its first bytes, as grey (1 channel) or RGB (3), and applies the
+/// orientation in EXIF if the rule asks for it. Throws io::Error that begins with `name`.
 Pixels decode(std::span<const std::byte> bytes, std::string_view name, int64_t channels,
               io::OrientationRule orientation = io::OrientationRule::ignore);
 

@@ -10,7 +10,7 @@ namespace cachet::runtime {
 
 enum class Element { float32, int64, boolean };
 
-/// One input of a model as it lies in the caller's memory: dense, the last dimension fastest.
+/// One input of a model in the caller's memory: dense, the last dimension fastest.
 struct Input {
   Element element = Element::float32;
   std::vector<int64_t> shape;
@@ -27,7 +27,8 @@ struct Scores {
   }
 };
 
-/// In which numbers a model multiplies. The weights of an int8 model hold its scales; what is no product stays float32.
+/// The type of numbers in a model's products. The weights of an int8 model include its scales; other operations stay
+/// float32.
 enum class Precision { float32, bfloat16, int8 };
 
 struct SessionOptions {

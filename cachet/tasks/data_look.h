@@ -16,7 +16,7 @@ struct DataLook {
   std::string not_compared{};                   // why the splits cannot be compared; empty if they are
 };
 
-/// Of data whose texts are not there any more.
+/// The note for data whose texts do not exist any more.
 inline constexpr const char* kOnlyTokens = "the texts are there as files of tokens only";
 
 /// A line for the user: "12 of 1,000 test images are also in the training data (the first: A = B)", of all splits that

@@ -29,8 +29,8 @@ struct DryRun {
 /// what training would throw.
 DryRun dry_run(train::TrainingTask& task, const train::Options& options);
 
-/// The recipe for a few made-up samples: a batch of at most 4, nothing accumulated, no workers. Its model and all that
-/// is done to a sample stay as they are.
+/// The recipe for a few synthetic samples: a batch of at most 4, nothing accumulated, no workers. Its model and all
+/// that is done to a sample stay as they are.
 RecipePlan reduced(const RecipePlan& plan);
 
 }  // namespace cachet::tasks

@@ -10,7 +10,7 @@
 
 namespace cachet::tasks {
 
-// How a run's metrics.jsonl names what Task::observe() tells of the plug-ins; a layer's path follows.
+// Names in a run's metrics.jsonl for the values that Task::observe() reports of plug-ins; a layer's path follows.
 inline constexpr std::string_view kShareSeries = "share/";      // σ(λ), a value a head
 inline constexpr std::string_view kCacheSizeSeries = "cache/";  // the root mean square of what a cache holds
 inline constexpr std::string_view kUnifiedNormSeries = "un/";   // training steps, those on window statistics, filtered

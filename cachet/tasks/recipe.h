@@ -25,7 +25,7 @@ struct RecipePlan {
   std::unique_ptr<Task> build(Splits splits = Splits::both) const;
 
   /// Fills the task's model with the weights that train.init names, for a run that begins: unified norms start their
-  /// warm-up again. Returns lines that say what became of them; none where the recipe names no weights. Throws
+  /// warm-up again. Returns lines that report what became of them; none if the recipe names no weights. Throws
   /// io::Error, train::DamagedCheckpoint.
   std::vector<std::string> initialize(train::TrainingTask& task) const;
 };

@@ -24,12 +24,12 @@ struct SavedRun {
   /// The recipe's values that an answer depends on, as TOML: how fast and how long a run was trained is not among them,
   /// nor is where the data lie, nor a key that its recipe does not have, which stands at its default.
   std::string what_answers_depend_on;
-  /// The same as version 0.1.0 may have had it: with the place of the data, with and without keys at their defaults.
+  /// The same as version 0.1.0 may have had it: with the path of the data, with and without keys at their defaults.
   std::vector<std::string> old_answer_values{};
   /// Why nothing can be computed of samples: a value that the run took from its training data is not known. A line for
   /// the user, which load() throws.
   std::optional<std::string> lack{};
-  /// Of a checkpoint: training does not remove it while this object, or a copy of it, exists.
+  /// The lock of a checkpoint: training does not remove it while this object, or a copy of it, exists.
   std::optional<io::FolderLock> held{};
 };
 
@@ -39,7 +39,7 @@ struct SavedRun {
 /// where there is no checkpoint, config::Error for settings that are wrong.
 ///
 /// A run of an earlier version may lack a file that a run of today keeps (TaskPlan::files_to_keep). If its training
-/// data are there and have the run's digest, the file is computed once, stored in the run, and a line says so.
+/// data are there and have the run's digest, the file is computed once, stored in the run, and a line reports this.
 SavedRun open_saved_run(const std::filesystem::path& path, const std::vector<std::string>& settings = {});
 
 /// The plan alone of what open_saved_run takes, of a folder of seeds, or of a run that has no checkpoint yet. Throws as

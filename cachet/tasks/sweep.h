@@ -27,8 +27,8 @@ struct Sweep {
   std::optional<uint64_t> seed{};  // as --seed: the first of them, where it is not the recipe's
 };
 
-/// Reads it. Throws config::Error for a recipe without the table, an axis that is no list or an empty one, two points
-/// of one name, more than kMostSweepPoints. Whether the recipe knows the keys shows when a point is read.
+/// Reads it. Throws config::Error for a recipe without the table, an axis that is not a list or is empty, two
+/// configurations of one name, more than kMaxSweepPoints. The keys are checked when a configuration is read.
 Sweep read_sweep(const std::filesystem::path& recipe);
 
 }  // namespace cachet::tasks

@@ -19,11 +19,11 @@ namespace cachet::tasks {
 /// Among the digests of a task's data: the numbers of the training samples that validate (data.validation_fraction).
 inline constexpr const char* kValidationIndices = "validation indices";
 
-/// A task as its plan makes it. It knows its profile, and tells what the papers look at in the plug-ins of its model,
-/// whatever it trains.
+/// A task as its plan makes it. It knows its profile, and reports the papers' statistics of its model's
+/// plug-ins, for any kind of task.
 ///
-/// What a task can do besides (classify samples that somebody gives, answer the evaluation data one by one) is an
-/// interface of abilities.h that it derives from too.
+/// For other capabilities (classify a user's samples, predict on the evaluation data one by one), a task also derives
+/// from an interface of abilities.h.
 class Task : public train::TrainingTask {
  public:
   const TaskProfile& profile() const { return profile_; }
@@ -54,7 +54,8 @@ class Task : public train::TrainingTask {
 
   /// The images that it reads, by the names of its splits; none of a task that reads none.
   virtual std::map<std::string, const data::ImageSource*> image_sources() const { return {}; }
-  /// Of data that an evaluation compares the model with and data_digests() does not have; empty where there are none.
+  /// The digest of data that an evaluation compares the model with and that data_digests() does not have; empty without
+  /// such data.
   virtual std::string digest_of_comparisons() const { return {}; }
 
   /// The files that evaluate() opens, as a look at their folder shows them now; none of a task that has read all that
@@ -64,13 +65,13 @@ class Task : public train::TrainingTask {
   /// be there cannot be read.
   void check_evaluation_files() { note(checked(evaluation_files())); }
 
-  /// While the task is made: tells the user, and keeps the lines for the log of a run.
+  /// While the task is made: prints the lines for the user, and stores them for the log of a run.
   void note(const std::vector<std::string>& lines);
 
   /// Notes what of the model is hardly meant, before it is trained: of the first cache that gives reason to.
   void note_doubts();
 
-  /// From here on observe() tells the fraction of normal channels (PNAC) of each norm over its last training passes.
+  /// From here on observe() reports the fraction of normal channels (PNAC) of each norm over its last training passes.
   /// Notes it, if the model has no norm with statistics of its batches.
   void record_normality(int64_t passes);
   void record_passes(bool recorded) override;
@@ -82,11 +83,11 @@ class Task : public train::TrainingTask {
   virtual std::optional<std::string> doubt_about(const nn::Cache& cache) const;
 
   /// What training feeds the model, for people: the first samples of the first step as the model gets them, a function
-  /// of the seed that draws nothing from torch's generators. Asked for once, and what it throws is told on the page.
+  /// of the seed that draws nothing from torch's generators. Called once. If it throws, the page shows the error.
   virtual std::vector<report::Block> training_samples() const { return {}; }
   /// What the last evaluation has to show.
   virtual std::vector<report::Section> evaluation_sections() const { return {}; }
-  /// What the log of training has to show besides curves over steps.
+  /// Sections from the log of training, in addition to curves over steps.
   virtual std::vector<report::Section> training_sections(const std::vector<train::Event>& /*events*/) const {
     return {};
   }

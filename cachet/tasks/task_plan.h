@@ -15,12 +15,12 @@
 
 namespace cachet::tasks {
 
-/// Which data a task opens.
+/// The data that a task opens.
 enum class Splits {
   both,
   test,         // evaluation alone; statistics of the training data are then only read where the recipe asks for them
-  synthetic,    // none: noise in their place, two batches to train with and one to evaluate
-  calibration,  // training samples in the place of those of the evaluation, and prepared as they are
+  synthetic,    // no data: noise instead, two batches to train with and one to evaluate
+  calibration,  // training samples instead of those of the evaluation, prepared like these
   given,        // none, for samples that somebody gives, but for what names their classes where it is there
   made_up [[deprecated("synthetic")]] = synthetic
 };
@@ -36,7 +36,7 @@ struct DataPlace {
 struct SavedFiles {
   std::map<std::string, std::string> files;  // name in the run's folder and bytes
   std::vector<std::string> settings;         // "key=value" that hold the recipe to them
-  /// Of the splits that the files were computed from; empty if they are copies.
+  /// The digests of the splits that the files were computed from; empty if they are copies.
   std::map<std::string, data::DataDigest> digests{};
   /// The same as version 0.1.0 computed them.
   std::function<std::map<std::string, std::string>()> fingerprints{};
@@ -51,7 +51,7 @@ class TaskPlan {
 
   virtual TaskProfile profile() const = 0;
 
-  /// Where its data should lie; nothing of a task that makes its own.
+  /// The paths of its data; nothing for a task that makes its own.
   virtual std::vector<DataPlace> data() const { return {}; }
   /// Why they cannot be read: the folder is nowhere. Nothing where there is such a folder.
   virtual std::optional<std::string> absent_data() const { return std::nullopt; }
@@ -93,8 +93,8 @@ class TaskPlan {
   virtual int64_t limit_for(int64_t samples) const { return samples; }
   /// task.evaluation.limit, which limits evaluations during training alone; 0: none.
   virtual int64_t training_evaluation_limit() const { return 0; }
-  /// Makes evaluations look at no more than `limit` samples, in the unit of data.limit, and at the whole split for 0,
-  /// whatever the recipe says. It changes neither the training data nor what is computed of them.
+  /// Limits evaluations to `limit` samples, in the unit of data.limit, or to the whole split for 0. This overrides the
+  /// recipe. It changes neither the training data nor what is computed of them.
   virtual void limit_evaluation(int64_t /*limit*/) {}
   /// For data that the model was not trained on: evaluations look at all of it if the run has held a part of its own
   /// training data out instead of test data.
@@ -105,8 +105,8 @@ class TaskPlan {
   /// "key=value" that make an evaluation measure by today's rules, if the recipe may ask for rules of version 0.1.0.
   virtual std::vector<std::string> current_rules() const { return {}; }
 
-  /// Makes it small, for a few made-up samples: no workers. The model and all that is done to a sample stay as they
-  /// are.
+  /// Makes it small, for a few synthetic samples: no workers. The model and the processing of a sample do not
+  /// change.
   virtual void reduce() {}
 
   /// Opens the data and builds the model, with weights drawn at random. Throws io::Error for data that cannot be read,

@@ -5,7 +5,7 @@
 
 namespace cachet::tasks {
 
-/// While it lives, Task::note() tells the user each line once, however many tasks are made of the same data. One at a
+/// While it lives, Task::note() prints each line once, for any number of tasks made of the same data. One at a
 /// time.
 class ToldOnce {
  public:
@@ -14,7 +14,7 @@ class ToldOnce {
   ToldOnce(const ToldOnce&) = delete;
   ToldOnce& operator=(const ToldOnce&) = delete;
 
-  /// Whether a line is to be told now; from then on it counts as told.
+  /// Whether to print a line now; from then on it counts as printed.
   static bool asks_for(const std::string& line) { return told_ == nullptr || told_->insert(line).second; }
 
  private:

@@ -17,13 +17,13 @@ enum class Precision {
   bfloat16,  // float32 weights under autocast
 };
 
-/// Who owns what forward passes of training leave in the model's buffers: statistics, windows and counters of norms,
-/// caches, Performer's projection. A part is one process's share of one micro-batch; a step has N = processes ·
-/// train.accumulate parts, and part r has the samples r, r + N, … of the step's whole batch.
+/// The owner of the state that forward passes of training leave in the model's buffers: statistics, windows and
+/// counters of norms, caches, Performer's projection. A part is the samples of one micro-batch in one process; a step
+/// has N = processes · train.accumulate parts, and part r has the samples r, r + N, … of the step's whole batch.
 enum class StateRule {
   shared,    // one state: processes join their sums, and micro-batches update it one after the other
   separate,  // each part has its own state
-  first,     // each part begins a step with the state that part 0 left, and only part 0's is kept
+  first,     // each part begins a step with the state that part 0 left, and only part 0's is stored
 };
 
 /// The most threads that a run may have. With 2,048 LibTorch crashes in a training step.
@@ -39,7 +39,7 @@ struct TrainOptions {
   uint64_t seed = 0;
   Precision precision = Precision::float32;
   DeviceChoice device;  // key `device`: where the model lives
-  int64_t threads = 0;  // 0 = as OMP_NUM_THREADS says, else as many as the machine has
+  int64_t threads = 0;  // 0 = the value of OMP_NUM_THREADS, else as many as the machine has
   bool deterministic = false;
 
   std::string init;           // where the weights at the start come from; empty: drawn at random
@@ -53,10 +53,10 @@ struct TrainOptions {
   Duration log_every{50, Duration::Unit::steps};
   Duration evaluate_every{1, Duration::Unit::epochs};
   Duration checkpoint_every{1, Duration::Unit::epochs};
-  bool tensorboard = false;         // event files for TensorBoard beside metrics.jsonl
+  bool tensorboard = false;         // event files for TensorBoard in addition to metrics.jsonl
   int64_t normality_passes = 0;     // of each norm, whose statistics are tested for normality; 0 = no test
   double save_minutes = 10;         // between two saves at most; 0 = no saves by the clock
-  int64_t keep = 2;                 // newest checkpoints that are kept; the best one is kept beside them
+  int64_t keep = 2;                 // newest checkpoints that stay; the best one stays, too
   double max_hours = 0;             // of this and all earlier parts of the run together; 0 = no bound
   std::optional<Duration> limit;    // stop here, with the schedule laid out for it
   std::optional<int64_t> patience;  // evaluations without a better objective
@@ -70,7 +70,7 @@ struct TrainOptions {
   int64_t shared_batch() const { return batch_size * shard.parts; }
 };
 
-/// The keys and values behind shared_batch(): "train.batch_size 64", or "train.batch_size 64 x train.accumulate 2".
+/// The keys and values that shared_batch() reads: "train.batch_size 64", or "train.batch_size 64 x train.accumulate 2".
 std::string shared_batch_text(const TrainOptions& options);
 
 TrainOptions read_train_options(const config::View& view);

@@ -35,9 +35,9 @@ struct Outcome {
 /// SIGINT and SIGTERM end the run after the step under way (see interruption.h).
 class Trainer {
  public:
-  /// The folder's newest whole checkpoint, if it has one, is where training goes on. `progress` may be null. Of several
-  /// processes that train together this is the leader's, which evaluates, saves and writes the folder; the others
-  /// follow() (joint_training.h). Files that a resume reads are written through `file_system`.
+  /// If the folder has a whole checkpoint, training continues from the newest. `progress` may be null. In a
+  /// multi-process run, only rank 0 has a Trainer, which evaluates, saves and writes the folder; the others call
+  /// run_worker() (joint_training.h). Files that a resume reads are written through `file_system`.
   Trainer(TrainingTask& task, const Options& options, RunFolder& folder, report::Progress* progress,
           std::shared_ptr<processes::ProcessGroup> processes = nullptr,
           io::FileSystem& file_system = io::FileSystem::real());

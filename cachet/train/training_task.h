@@ -73,12 +73,12 @@ class TrainingBatches {
   /// captured if forward() reads no value on the host and uploads nothing.
   virtual ForwardResult forward() = 0;
 
-  /// What is carried from batch to batch and is no weight, such as a language model's memory. Saved in checkpoints and
-  /// given back, before the first fetch, to the stream that goes on from there. If parts have states of their own, each
-  /// part `part` of this process has one, from 0 on; else there is part 0 alone.
+  /// State between batches other than weights, such as a language model's memory. It is saved in checkpoints and given
+  /// back, before the first fetch, to the batches that continue from there. If parts have states of their own, each
+  /// part `part` of this process has one, from 0 on; otherwise there is only part 0.
   virtual io::TensorMap state(int64_t /*part*/) const { return {}; }
-  /// Makes it as large as it is after `micro_batches` of an epoch, with made-up values, before the first fetch: whoever
-  /// measures a step in the middle of an epoch does not have to train up to there.
+  /// Makes it as large as after `micro_batches` of an epoch, with synthetic values, before the first fetch. A
+  /// measurement of a step in the middle of an epoch then does not have to train up to there.
   virtual void fill_state(int64_t /*micro_batches*/) {}
   virtual void restore(int64_t /*part*/, const io::TensorMap& /*state*/) {}
 };
@@ -95,7 +95,7 @@ enum class StopReason {
 };
 const char* to_string(StopReason ending);  // "finished", "stopped early", …
 
-/// Where a run stands when its report is to be rewritten.
+/// The progress of a run when its report is rewritten.
 struct Status {
   bool running = true;
   StopReason ending = StopReason::finished;  // where running is false
@@ -110,8 +110,8 @@ struct RunLength {
   int64_t updates = 0;  // of a state of the model that moves with each training pass (train.state)
 };
 
-/// Called with the share of the evaluation that is done, as often as a piece of it is: a batch, of whatever is
-/// evaluated last. It may throw to leave the evaluation (Ctrl-C): let it pass.
+/// Called with the progress of the evaluation after each piece of it, such as a batch. It may throw to end the
+/// evaluation (Ctrl-C): do not catch the exception.
 using EvaluationProgress = std::function<void(int64_t done, int64_t total)>;
 
 /// A model, its data, its loss and its metrics: what the trainer trains. Nothing here knows what the data are.
@@ -123,12 +123,12 @@ class TrainingTask {
   virtual ~TrainingTask() = default;
 
   virtual torch::nn::Module& model() = 0;
-  /// What the run's folder tells of it: words, model, and the metrics of steps and evaluations, one of which decides
-  /// what is best. Asked for once, when a run begins or goes on.
+  /// The description in the run's folder: words, model, and the metrics of steps and evaluations, one of which decides
+  /// the best checkpoint. Called once, when a run begins or is resumed.
   virtual RunDescription describe() = 0;
 
-  /// Parameters that take no weight decay beside those of at most one dimension: patterns (config::glob_matches) of
-  /// single components of their dotted names, "cls_token", "pos_embed*".
+  /// Parameters that are excluded from weight decay, in addition to those of at most one dimension: patterns
+  /// (config::glob_matches) of single components of their dotted names, "cls_token", "pos_embed*".
   virtual std::vector<std::string> without_decay() const { return {}; }
 
   /// Modules that answer the task, below the model: the optimizer's backbone_rate is for all others.
@@ -149,12 +149,12 @@ class TrainingTask {
   /// Metrics over the evaluation data, the one that decides among them. The trainer has set evaluation mode and
   /// switched gradients off; the weights are the averaged ones where there are any.
   virtual Metrics evaluate(const EvaluationProgress& progress) = 0;
-  /// A file in which evaluations from now on may keep what they have of each sample, so that one that is cut off,
-  /// whatever ends the process, is gone on with by the next over the same weights. The trainer removes it behind an
-  /// evaluation that came to its end.
+  /// A file for records of the samples of evaluations from now on. If an evaluation is interrupted, whatever ends the
+  /// process, the next evaluation of the same weights continues it. The trainer removes the file after a complete
+  /// evaluation.
   virtual void keep_evaluations_in(const std::filesystem::path& /*file*/) {}
-  /// What the last evaluation found besides, as JSON of the task's own: the trainer keeps it in the run's folder and
-  /// gives it back to a run that goes on. Empty where there is nothing.
+  /// Other results of the last evaluation, as JSON of the task's own. The trainer stores it in the run's folder and
+  /// gives it back to a resumed run. Empty if there are none.
   virtual std::string evaluation_details() const { return {}; }
   virtual void restore_evaluation(const std::string& /*details*/) {}
 
@@ -165,7 +165,7 @@ class TrainingTask {
   virtual std::map<std::string, std::string> data_fingerprints() const { return {}; }
 
   /// What there is to train with, and what was done to it by rule: lines for the log of a run. The user has seen those
-  /// of a task that was just made; lines that come while it trains are told behind evaluations and at the end.
+  /// of a task that was just made; lines that come while it trains are printed after evaluations and at the end.
   virtual std::vector<std::string> data_notes() const { return {}; }
 
   /// What a user should know before a run of this length begins: lines such as that a norm does not leave its warm-up.
@@ -174,7 +174,7 @@ class TrainingTask {
   /// What else is worth a curve, asked for with every step line and every evaluation.
   virtual std::vector<Series> observe() { return {}; }
 
-  /// What the page of a run shows besides what it shows of every run. The page is rewritten after each evaluation and
+  /// Sections of a run's page, in addition to those of every run. The page is rewritten after each evaluation and
   /// at every kind of ending.
   virtual std::vector<report::Section> report_sections(const std::vector<Event>& /*events*/, const Status& /*status*/) {
     return {};

@@ -25,7 +25,7 @@ struct BenchmarkOptions {
   BenchmarkPrecision precision = BenchmarkPrecision::float32;
   int64_t batch = 1;
   int threads = 0;     // 0 = as they are
-  double seconds = 2;  // of measurement, behind the warm-up
+  double seconds = 2;  // of measurement, after the warm-up
   int64_t least_repetitions = 5;
 };
 
@@ -47,12 +47,12 @@ std::vector<double> time_calls(const std::function<void()>& step, double seconds
 /// with AdamW. bfloat16 inference converts the model. The model has to outlive the step.
 std::function<void()> trial_step(models::Model& model, const BenchmarkOptions& options);
 
-/// Measures a model on made-up samples of its own size, on its own device. Training changes its weights and state;
+/// Measures a model on synthetic samples of its own size, on its own device. Training changes its weights and state;
 /// bfloat16 inference converts it. Gives the thread count back. Throws std::invalid_argument for a batch, time or
 /// thread count that makes no sense; what LibTorch throws when memory is short is recognised by is_out_of_memory().
 BenchmarkResult benchmark(models::Model& model, const BenchmarkOptions& options);
 
-/// Inside a catch block: whether the exception says that memory was short.
+/// Inside a catch block: whether the exception reports that memory was short.
 bool is_out_of_memory();
 
 }  // namespace cachet::analysis

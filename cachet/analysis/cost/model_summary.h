@@ -18,9 +18,9 @@ namespace cachet::analysis {
 struct LayerSummary {
   std::string path;  // "blocks.0.attn.qkv"; "" for the model itself
   std::string kind;  // "Linear"
-  // Of what it gives, as far as operators tell: of a module that holds others, what it or one of them computed last; of
-  // an attention with its heads joined; of another module, what it computed when it was first called, because its
-  // weights may serve another layer, too. Empty if it computed nothing.
+  // The shape of its output, as far as operators show it. For a module that holds others: of what it or one of them
+  // computed last; for an attention, with its heads joined; for another module, of what it computed when it was first
+  // called, because its weights may serve another layer, too. Empty if it computed nothing.
   std::vector<int64_t> output_shape;
   int64_t parameters = 0;
   Products macs;

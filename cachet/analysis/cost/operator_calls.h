@@ -18,13 +18,13 @@ struct OperatorCall {
   std::vector<at::Tensor> outputs;  // those that are tensors
 };
 
-/// What of the calls inside other calls is told.
+/// Which of the calls inside other calls are reported.
 enum class NestedCalls {
   none,                 // outermost calls alone
   outside_of_products,  // all but those inside an operator that has a rule
 };
 
-/// While it lives, tells of each operator call of this thread, on any device, the meta device included. One at a time
+/// While it lives, reports each operator call of this thread, on any device, the meta device included. One at a time
 /// on a thread.
 class OperatorCalls {
  public:
@@ -42,7 +42,7 @@ class OperatorCalls {
 
   NestedCalls nested_;
   Listener listener_;
-  int64_t closed_ = 0;  // how deep we are inside calls of which nothing more is told
+  int64_t closed_ = 0;  // depth inside calls whose inner calls are not reported
   at::CallbackHandle handle_{};
 };
 

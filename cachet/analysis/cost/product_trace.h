@@ -25,7 +25,7 @@ struct OperatorUse {
 /// A product belongs to the module that owns the weight, also where only a view of it is multiplied. Products of
 /// activations belong to the attention function that was entered last, or to the attention itself if it has used a
 /// weight of its own since then. A weight that is neither parameter nor view of
-/// one (cut and joined anew) belongs to the module whose turn was last. products.h says which products are attention's:
+/// one (cut and joined anew) belongs to the module whose turn was last. products.h defines the products of attention:
 /// those of activations, with weights of an attention function, and with buffers of attention.
 class ProductTrace {
  public:

@@ -15,8 +15,8 @@ struct Work {
   bool operator==(const Work&) const = default;
 };
 
-/// Of a model in evaluation, for one sample of its own size. Changes nothing; runs on the meta device, or on the CPU
-/// where LibTorch lacks a shape function there.
+/// The work of a model in evaluation, for one sample of its own size. Changes nothing; runs on the meta device, or on
+/// the CPU where LibTorch lacks a shape function there.
 Work work_of(const models::Model& model);
 
 }  // namespace cachet::analysis

@@ -46,7 +46,7 @@ class BlockOutputs {
 };
 
 /// A representation of the same examples with the same products between them in no more columns than examples:
-/// alignment sees no difference, and whole token maps need not be kept. x (examples, …) -> (examples, examples),
+/// alignment sees no difference, and whole token maps need not be stored. x (examples, …) -> (examples, examples),
 /// float64.
 at::Tensor root_of_gram(const at::Tensor& x);
 

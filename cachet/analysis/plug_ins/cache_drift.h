@@ -19,7 +19,7 @@ class CacheDrift {
 
   /// From here on.
   explicit CacheDrift(const torch::nn::Module& model);
-  /// To be called behind each training step.
+  /// Call this after each training step.
   void step();
   const std::vector<Layer>& layers() const { return layers_; }
 

@@ -12,7 +12,7 @@ inline constexpr double kGateShut = 0.1, kGateOpen = 0.9;
 class GateUse {
  public:
   struct Gate {
-    double mean = 0, shut = 0, open = 0;  // shares of the values below kGateShut and above kGateOpen
+    double mean = 0, shut = 0, open = 0;  // fractions of the values below kGateShut and above kGateOpen
   };
   struct Layer {
     Gate reset, update;

@@ -22,10 +22,10 @@ inline constexpr int64_t kFeatureBins = 24;
 /// The lower end of a bin.
 double feature_bin(int64_t bin);
 
-/// A feature that never reaches this share of its head's mean counts as dead: it adds next to nothing to any product.
+/// A feature that never reaches this fraction of its head's mean counts as dead: it adds almost nothing to any product.
 inline constexpr double kDeadFeature = 0.01;
 
-/// Attention matrices that are kept to be looked at have at most so many rows and columns: means of neighbours.
+/// Attention matrices that are stored for pictures have at most this number of rows and columns: means of neighbours.
 inline constexpr int64_t kShownTokens = 32;
 
 /// Whether a model has softmax or kernel attention, which KernelUse could hear of; whether kernel attention.
@@ -45,8 +45,8 @@ class KernelUse {
     // Of kernels alone.
     double softmax_entropy = std::numeric_limits<double>::quiet_NaN();  // of softmax(q·kᵀ/√d) of the same q and k
     double distance = std::numeric_limits<double>::quiet_NaN();  // ½ Σ |kernel − softmax|, mean over queries: 0 to 1
-    std::array<double, kFeatureBins> features{};                 // shares of the values of φ
-    double dead = 0;                                             // share of features
+    std::array<double, kFeatureBins> features{};                 // fractions of the values of φ
+    double dead = 0;                                             // fraction of features
     std::vector<double> orthogonality;  // of each weight that is to stay orthogonal, ‖WWᵀ − I‖ ÷ √n, mean over heads
     // Of the first head of a sample that is drawn by the seed, (rows, columns) on the CPU; of softmax layers `weights`
     // alone.

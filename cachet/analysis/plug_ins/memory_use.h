@@ -36,7 +36,7 @@ class MemoryUse {
   void add(Sums& sums, const at::Tensor& memory_output, const at::Tensor& padding) const;
 
   ByLayer<Sums> sums_;
-  std::pair<std::string, at::Tensor> padding_;  // told last: by whom, and which tokens are padding
+  std::pair<std::string, at::Tensor> padding_;  // reported last: the module, and which tokens are padding
 };
 
 }  // namespace cachet::analysis

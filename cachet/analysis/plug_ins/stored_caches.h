@@ -20,11 +20,11 @@ std::vector<StoredCache> stored_caches(const torch::nn::Module& model);
 /// The root mean square of what a cache holds, a float64 scalar on its device; 0 for one that no sample has passed.
 at::Tensor size_of(const StoredCache& cache);
 
-/// How alike the places of a cache are: the cosine of each with each, (Tm, Tm) in float64. tokens (1, Tm, Dm). NaN for
-/// a place that is zero, as all are of a cache that no sample has passed.
+/// How alike the slots of a cache are: the cosine of each with each, (Tm, Tm) in float64. tokens (1, Tm, Dm). NaN for a
+/// slot that is zero. In a cache that no sample has passed, all are zero.
 at::Tensor similarity_of_places(const at::Tensor& tokens);
 
-/// The mean over different places, those that are NaN left out; NaN where none is left. 1: all hold the same.
+/// The mean over pairs of different slots, without those that are NaN; NaN if none is left. 1: all slots are equal.
 double mean_similarity(const at::Tensor& similarity);
 
 }  // namespace cachet::analysis

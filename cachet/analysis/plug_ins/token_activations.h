@@ -15,7 +15,7 @@ namespace cachet::analysis {
 class TokenActivations {
  public:
   struct Layer {
-    std::optional<nn::Grid> grid;  // of the tokens behind the class tokens, where they lie on one
+    std::optional<nn::Grid> grid;  // of the tokens after the class tokens, if they lie on one
     int64_t class_tokens = 0;
     at::Tensor self, memory, mixture;   // (B, T) on the CPU, float32 or wider: of o_self, o_mem and o
     at::Tensor self_mean, memory_mean;  // the same, but means that are not absolute: ō_self and ō_mem of the paper

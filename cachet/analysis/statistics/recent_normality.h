@@ -19,7 +19,7 @@ namespace cachet::analysis {
 /// it has as many. Passes in evaluation do not count.
 class RecentNormality {
  public:
-  /// Listens to this model, which must live as long. passes: kLeastForNormality or more.
+  /// Listens to this model, which must live as long. passes: kMinForNormality or more.
   RecentNormality(torch::nn::Module& model, int64_t passes);
 
   /// Whether the passes that follow count. At first they do.

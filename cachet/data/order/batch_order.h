@@ -30,7 +30,7 @@ struct PlacedSample {
   bool operator==(const PlacedSample&) const = default;
 };
 
-/// What one shard sees of a batch, and the batch's place in the run.
+/// The samples of a batch in one shard, and the batch's position in the run.
 struct BatchPlace {
   std::vector<PlacedSample> samples;  // empty where the batch has fewer samples than there are shards
   int64_t epoch = 0;
@@ -58,12 +58,12 @@ class EpochOrder {
   WholeBatch whole_batch_;
 };
 
-/// Which samples form which batch of an epoch: a function of (seed, epoch, shard).
+/// The samples of each batch of an epoch, a function of (seed, epoch, shard).
 ///
 /// batches() is the same for every epoch and every shard, so that schedules know how long a run is and no process waits
-/// for a batch that another one does not have. A batch does not depend on the number of shards; of its samples, shard r
-/// of w has the places r, r + w, r + 2w, … . So each sample of an epoch is in one shard once, and the parts of a batch
-/// differ by at most one sample: where a batch has fewer samples than there are shards, some parts are empty.
+/// for a batch that another one does not have. A batch does not depend on the number of shards. Shard r of w has its
+/// samples r, r + w, r + 2w, … . So each sample of an epoch is in one shard once, and the parts of a batch differ by at
+/// most one sample. If a batch has fewer samples than there are shards, some parts are empty.
 class BatchOrder {
  public:
   virtual ~BatchOrder() = default;

@@ -9,7 +9,7 @@ namespace cachet::data {
 
 struct BatchRowOptions {
   int64_t batch_rows = 60;       // of all shards together: the batch size
-  int64_t segment_length = 150;  // tokens of a lane in one batch; both as published for WikiText-103
+  int64_t segment_length = 150;  // tokens of a batch row in one batch; both as published for WikiText-103
 };
 
 /// Reads segment_length.
@@ -20,17 +20,17 @@ struct TokenRange {
   int64_t begin = 0, length = 0;
 };
 
-/// Streams over one long sequence of tokens, as Transformer-XL has them (Dai et al. 2019): the sequence is cut into
-/// `lanes` streams of equal length, and batch n holds segment n of each. A lane of a batch goes on where that lane of
-/// the batch before ended, also in a shard: shard r of w has the lanes r, r + w, … . The last segment may be shorter;
-/// tokens behind the last whole lane are not read, which are fewer than there are lanes.
+/// Batch rows over one long sequence of tokens, as in Transformer-XL (Dai et al. 2019): the sequence is cut into batch
+/// rows of equal length, and batch n has segment n of each. A row continues where the same row of the batch before
+/// ended, also in a shard: shard r of w has the rows r, r + w, … . The last segment may be shorter. The tokens after
+/// the last whole row are not read; they are fewer than the rows.
 ///
-/// A sample is a segment: number (lane · segments of a lane + segment). Nothing is drawn, all epochs are equal. Takes
+/// A sample is a segment: number (row · segments of a row + segment). Nothing is drawn, all epochs are equal. Takes
 /// no memory.
 class BatchRows final : public BatchOrder {
  public:
-  /// Throws std::invalid_argument for fewer than 0 tokens, and for a segment length or a number of lanes below 1. A
-  /// sequence with fewer than two tokens a lane has no batches.
+  /// Throws std::invalid_argument for fewer than 0 tokens, and for a segment length or a number of rows below 1. A
+  /// sequence with fewer than two tokens for each row has no batches.
   BatchRows(int64_t tokens, BatchRowOptions options, Shard shard = {});
 
   int64_t batches() const override;

@@ -36,7 +36,7 @@ class TokenBudget final : public BatchOrder {
 
  private:
   struct Cut {
-    std::vector<int64_t> samples;    // batch behind batch
+    std::vector<int64_t> samples;    // batch after batch
     std::vector<int64_t> starts{0};  // of each batch, and the end of the last
   };
 

@@ -34,7 +34,7 @@ class TextFile {
 };
 
 /// Calls `take` with each line, without its end. Throws io::Error that names file and line, for one of more than
-/// kMostSentenceBytes too.
+/// kMaxSentenceBytes too.
 void for_each_line(const std::filesystem::path& path, const std::function<void(std::string_view line)>& take);
 
 }  // namespace cachet::data

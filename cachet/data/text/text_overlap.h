@@ -12,7 +12,7 @@
 namespace cachet::data {
 
 /// Evaluation samples that share a text (split_key()) with a training sample; of kinds without texts, all of their
-/// tokens. Both have kept their origins. `split` names the evaluation samples.
+/// tokens. Both have stored their origins. `split` names the evaluation samples.
 SplitOverlap sequence_overlap(const SequenceDataset& training, const SequenceDataset& evaluation,
                               const std::string& split);
 
@@ -27,7 +27,7 @@ std::vector<SplitOverlap> parallel_overlaps(
 /// headings, are often the same in texts that have nothing else in common.
 inline constexpr int64_t kMinComparedCharacters = 40;
 
-/// The same of the lines of a text. A line with kLeastComparedCharacters is a sample. Whole texts are compared:
+/// The same of the lines of a text. A line with kMinComparedCharacters is a sample. Whole texts are compared:
 /// data.fraction and data.limit count tokens.
 std::vector<SplitOverlap> corpus_overlaps(
     const CorpusOptions& options, std::span<const SequenceSplit> splits, const LookProgress& progress = {},

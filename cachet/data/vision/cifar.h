@@ -29,8 +29,8 @@ struct CifarRecords {
   std::span<const uint8_t> pixels(int64_t record) const;
 };
 
-/// Parses the bytes of one file. Nothing is copied. Throws io::Error that starts with `name` and says which
-/// record is wrong and how.
+/// Parses the bytes of one file. Nothing is copied. Throws io::Error that starts with `name` and names the wrong record
+/// and its fault.
 CifarRecords parse_cifar(CifarKind kind, std::span<const uint8_t> bytes, std::string_view name);
 
 /// The names of the classes: those of batches.meta.txt or fine_label_names.txt if the file exists, else the known ones
@@ -38,7 +38,7 @@ CifarRecords parse_cifar(CifarKind kind, std::span<const uint8_t> bytes, std::st
 std::vector<std::string> read_cifar_class_names(CifarKind kind, const std::filesystem::path& folder);
 
 /// Reads data_batch_1 … 5.bin or test_batch.bin (cifar10), train.bin or test.bin (cifar100), plain, .gz or .xz:
-/// (N, 3, 32, 32). Classes are called as read_cifar_class_names() says.
+/// (N, 3, 32, 32). Classes have the names of read_cifar_class_names().
 std::shared_ptr<const LabelledImages> read_cifar(CifarKind kind, const std::filesystem::path& folder, Split split);
 
 }  // namespace cachet::data

@@ -23,18 +23,18 @@ struct ClassFolderOptions {
   int64_t channels = 3;  // 1: all is made grey; 3: grey is made RGB
   std::string train_folder = "train", validation_folder = "val";
   std::string test_folder{};      // empty: validation_folder holds the test images
-  bool skip_other_files = false;  // files that are no JPEG or PNG by their name; else they are an error
+  bool skip_other_files = false;  // files that are not JPEG or PNG by their name; otherwise they are an error
   bool strict_images = false;     // what the decoder only warns of is an error
 };
 
-/// Called behind each class with the number of files found so far.
+/// Called after each class with the number of files found so far.
 using IndexProgress = std::function<void(int64_t files)>;
 
-/// What a recipe's [data] table says about which images there are.
+/// A recipe's [data] table for images.
 struct DatasetOptions {
   const ImageKind* kind = &kIdx;
   std::filesystem::path root{};  // a folder; relative to the working folder, else to CACHET_DATA
-  double fraction = 1;           // share of the training images to keep, in (0, 1]
+  double fraction = 1;           // fraction of the training images to use, in (0, 1]
   int64_t limit = 0;             // at most so many images of each split; 0 = all
   int64_t classes = 10;          // of kinds that do not know theirs; the model is made before the files are seen
   /// The model's classes in its order, by which those of the data are matched; empty: the data name the classes.

@@ -19,7 +19,7 @@ struct IdxImages {
 };
 
 /// Parse the bytes of an IDX file (big-endian header, then data; http://yann.lecun.com/exdb/mnist). Nothing is copied.
-/// Throw io::Error that starts with `name` and says what is wrong at which byte.
+/// Throw io::Error that starts with `name` and names the fault and its byte.
 IdxImages parse_idx_images(std::span<const uint8_t> bytes, std::string_view name);
 std::span<const uint8_t> parse_idx_labels(std::span<const uint8_t> bytes, std::string_view name, int64_t classes);
 

@@ -30,7 +30,7 @@ std::string_view to_string(io::OrientationRule rule);
 /// Image files that were read although something about them is unusual. All members may be called from several threads.
 class ImageFileNotes {
  public:
-  /// Adds what decoding a file told. `rule` says how the file was read.
+  /// Adds the notes on decoding a file. `rule` is how the file was read.
   void add(const std::filesystem::path& file, const io::DecodedImage& image, io::OrientationRule rule);
   /// For a run's notes: files that the decoder warned of, and how many files were not turned upright.
   std::vector<std::string> lines() const;
@@ -53,7 +53,7 @@ class ImageFiles final : public ImageSource {
   at::Tensor region(int64_t index, const io::ImageChooser& choose) const override {
     return decoded(index, choose).pixels;
   }
-  /// region(), and what decoding told.
+  /// region(), and the notes on decoding.
   io::DecodedImage decoded(int64_t index, const io::ImageChooser& choose) const;
   DataDigest digest() const override;
   std::string image_digest(int64_t index) const override;

@@ -17,9 +17,9 @@ namespace cachet::data {
 /// All that is peculiar to one kind of image data. To add a kind is to add its record to the table in image_kinds.cpp.
 struct ImageKind {
   std::string_view name;     // as recipes write it
-  ImageShape shape;          // of its images, height and width 0 where each has its own; a guess where files would tell
-  int64_t classes = 10;      // as many as it has, or has as a rule where the recipe says
-  int64_t most_classes = 0;  // that a recipe may say; 0: the kind knows how many there are
+  ImageShape shape;          // of its images, height and width 0 if each has its own; a guess if only files have it
+  int64_t classes = 10;      // as many as it has, or the default if the recipe sets them
+  int64_t most_classes = 0;  // that a recipe may set; 0: the kind has a fixed number
   std::vector<std::string> (*class_names)(int64_t classes) = nullptr;  // without a look at the files
   std::vector<std::string> (*names_in)(const DatasetOptions& options,
                                        const std::filesystem::path& root) = nullptr;  // as the files have them

@@ -22,7 +22,7 @@ struct ImageShape {
   bool operator==(const ImageShape&) const = default;
 };
 
-/// Images, whatever is known about them beside. All members may be called from several threads at once.
+/// Images, without labels or other knowledge about them. All members may be called from several threads at once.
 class ImageSource {
  public:
   virtual ~ImageSource() = default;
@@ -33,13 +33,13 @@ class ImageSource {
 
   /// (C, H, W) uint8, contiguous: a view where the images are in memory. Not to be written to.
   virtual at::Tensor image(int64_t index) const = 0;
-  /// (h, w, C) uint8, contiguous, the caller's to write to: the region that `choose` wants of an image once it is told
-  /// its size, perhaps smaller as io::ImageRequest says.
+  /// (h, w, C) uint8, contiguous, the caller's to write to: the region that `choose` returns for the image's size,
+  /// perhaps scaled down as io::ImageRequest describes.
   virtual at::Tensor region(int64_t index, const io::ImageChooser& choose) const;
   /// `contents` has all pixels of images that are in memory, `files` and `times` those of image files.
   virtual DataDigest digest() const = 0;
-  /// Of one image: its pixels in memory; of a file its bytes, as they were read last where digests are kept and the
-  /// file was read, else as they are now.
+  /// The digest of one image: of its pixels if they are in memory, otherwise of the file's bytes. If digests are stored
+  /// and the file was read, these are the bytes read last, otherwise the bytes of now.
   virtual std::string image_digest(int64_t index) const = 0;
   /// The file that an image lies in alone; nothing if it lies in memory.
   virtual std::optional<std::filesystem::path> file(int64_t /*index*/) const { return std::nullopt; }

@@ -36,7 +36,7 @@ class OnnxModel {
   /// Of float32, (batch, `classes`).
   void set_output(const std::string& value, const std::string& name, int64_t classes);
 
-  /// The file's bytes. `properties`: what the model says of itself, by name. Throws c10::Error where they would be 2
+  /// The file's bytes. `properties`: the model's metadata, by name. Throws c10::Error where they would be 2
   /// GiB or more, which the format does not allow.
   std::string serialized(const std::string& producer, const std::string& version,
                          const std::map<std::string, std::string>& properties = {}) const;

@@ -34,7 +34,7 @@ class OnnxStep {
 
   OnnxModel& model;
 
-  // What the step takes, by its place.
+  // The inputs of the step, by index.
   size_t inputs() const { return node_.inputs().size(); }
   bool is_none(size_t i) const;
   /// A tensor, or a whole number: (1).
@@ -58,7 +58,7 @@ class OnnxStep {
   int64_t rank(size_t i) const;
   /// From the front: −1 is the last one.
   int64_t dimension(size_t i, size_t of) const;
-  /// Where it does not depend on a free size: what is said here is that of the made-up inputs.
+  /// Only if it does not depend on a free size: this is the size of the synthetic inputs.
   int64_t traced_size(size_t i, int64_t dimension) const;
   at::ScalarType result_dtype() const;
   int64_t result_rank() const;

@@ -27,7 +27,7 @@ struct ZipLimits {
   size_t name_bytes = 1024;
 };
 
-/// Reads the zip archives that torch.save writes: stored members that fill the file without a gap, one directory behind
+/// Reads the zip archives that torch.save writes: stored members that fill the file without a gap, one directory after
 /// them, zip64 or not. LibTorch's own PyTorchStreamReader is not used: it takes whatever its zip library can make sense
 /// of (gaps, duplicates, headers that contradict the directory), so that two readers may see two different files.
 /// Everything throws io::Error that names the file, the member and what is wrong: compression, encryption, duplicate

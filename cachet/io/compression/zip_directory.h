@@ -9,7 +9,7 @@
 
 namespace cachet::io {
 
-/// What the directory at the end of a zip archive says of a member.
+/// The entry of a member in the directory at the end of a zip archive.
 struct ZipEntry {
   std::string name;
   uint16_t flags = 0;
@@ -23,10 +23,10 @@ struct ZipDirectory {
   uint64_t begin = 0;  // of the directory in the file: where the members must end
 };
 
-/// Finds and checks the directory; what the members' own headers say is not looked at. Throws io::Error.
+/// Finds and checks the directory; the members' own headers are not read. Throws io::Error.
 ZipDirectory read_zip_directory(const ByteSource& source, const std::string& file, const ZipLimits& limits);
 
-/// The bits of a member's flags that torch.save sets, and no other: sizes stand behind the bytes, the name is UTF-8.
+/// The bits of a member's flags that torch.save sets, and no other: sizes are after the bytes, the name is UTF-8.
 constexpr uint16_t kZipSizesBehind = 1U << 3, kZipNameIsUtf8 = 1U << 11;
 
 }  // namespace cachet::io

@@ -47,8 +47,8 @@ void require_free_space(const std::filesystem::path& path, uint64_t bytes,
 inline constexpr size_t kMaxNameBytes = 255;
 [[deprecated("kMaxNameBytes")]] inline constexpr size_t kMostNameBytes = kMaxNameBytes;
 
-/// `name`, cut at its end so that `suffix` fits after it within kMostNameBytes, and then `suffix`. No UTF-8 character
-/// is cut in two. `suffix` has at most kMostNameBytes.
+/// `name`, cut at its end so that `suffix` fits after it within kMaxNameBytes, and then `suffix`. No UTF-8 character
+/// is cut in two. `suffix` has at most kMaxNameBytes.
 std::string name_with_suffix(std::string_view name, std::string_view suffix);
 
 /// A path in the same folder for what will get the name `path` when it is whole: `.<name>.tmp-<process>-<number>`. Each

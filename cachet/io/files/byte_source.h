@@ -9,7 +9,7 @@
 
 namespace cachet::io {
 
-/// Bytes that can be read at any place.
+/// Bytes that can be read at any position.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;

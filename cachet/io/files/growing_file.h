@@ -16,7 +16,7 @@ class FileInUse : public Error {
 };
 
 /// Whether other processes may write the same file at the same time. `locked` (flock(2)) keeps out every process of
-/// this machine that asks for the lock too. If the file system does not support locks, no process is kept out.
+/// this machine that asks for the lock too. If the file system does not support locks, no process is excluded.
 enum class FileAccess { shared, locked };
 
 /// A file that only grows. Each append() is one write, so a process that dies leaves whole records and at most one torn

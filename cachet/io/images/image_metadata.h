@@ -15,7 +15,7 @@ struct ImageMetadata {
 };
 
 /// Reads the first EXIF block of a JPEG file (APP1) or of a PNG file (chunk eXIf), as OpenCV does. Never throws: a
-/// block that is damaged says nothing, and a file that is neither has no metadata.
+/// damaged block is ignored, and a file of another kind has no metadata.
 ImageMetadata image_metadata(std::span<const std::byte> bytes);
 
 }  // namespace cachet::io

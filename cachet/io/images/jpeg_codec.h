@@ -20,7 +20,7 @@ inline constexpr int kMaxJpegScans = 100;
 /// checked. What lies below the wanted region of a baseline file is not decoded, only looked through for its end.
 /// Arithmetic coding is read if the libjpeg that runs reads it. The further pictures of an MPO photograph are passed
 /// over. Throws Error that begins with `name` for every fault that makes pixels up: a truncated file, missing data,
-/// missing tables; and for lossless and hierarchical files, 12 and 16 bits a sample, more than kMostJpegScans scans,
+/// missing tables; and for lossless and hierarchical files, 12 and 16 bits a sample, more than kMaxJpegScans scans,
 /// too many pixels, and progressive files that would take more than 3 bytes for each of options.max_pixels and 64 MiB.
 /// The rest (bad Huffman codes within a block, bytes after the end, odd markers) is counted as warnings, or refused
 /// where options.strict. Throws std::invalid_argument for a region outside the image.

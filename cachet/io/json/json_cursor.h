@@ -7,8 +7,8 @@
 
 namespace cachet::io {
 
-/// Walks JSON text piece by piece: strict (RFC 8259, valid UTF-8, no lone surrogates), without recursion and without
-/// memory beyond the strings it returns. A caller that knows the shape it expects thereby refuses every other, nesting
+/// Walks JSON text piece by piece: strict (RFC 8259, valid UTF-8, no lone surrogates), without recursion; it allocates
+/// only the strings it returns. A caller that knows the shape it expects thereby refuses every other, nesting
 /// and all. Everything throws io::Error: "<name>: header byte 17: expected ':'", where `part` of the file is the
 /// header.
 class JsonCursor {
@@ -24,8 +24,8 @@ class JsonCursor {
   std::string string(std::string_view what, size_t most_bytes);
   /// A plain integer 0 ... 2^63 - 1: no sign, fraction, exponent or leading zero.
   int64_t natural(std::string_view what);
-  /// Any number; one too large for a double is infinite. NaN, Infinity and -Infinity are read too, which are no JSON
-  /// but what Python writes: who asks for a number must look at it.
+  /// Any number; one too large for a double is infinite. NaN, Infinity and -Infinity are read, too, which are not JSON
+  /// but which Python writes: the caller must check the number.
   double number(std::string_view what);
   /// The first symbol of what is next, 0 at the end.
   char peek();

@@ -60,7 +60,7 @@ class JsonFields {
   bool flag(const std::string& key, bool missing) const { return has(key) ? flag(key) : missing; }
   int64_t count(const std::string& key, int64_t missing) const { return has(key) ? count(key) : missing; }
 
-  /// Throws Error that says that the file is damaged, and why.
+  /// Throws Error that reports a damaged file, with the reason.
   [[noreturn]] void fail(const std::string& what) const;
 
  private:

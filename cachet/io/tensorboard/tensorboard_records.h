@@ -15,7 +15,7 @@ namespace cachet::io {
 /// What every file begins with.
 std::string tensorboard_version(double wall_time);
 
-/// Tells a reader that all it knows of steps from `step` on is about to be replaced.
+/// Makes a reader forget all steps from `step` on, because they are about to be replaced.
 std::string tensorboard_session_start(double wall_time, int64_t step);
 
 /// The step of the last whole record of a file that is made of these records; nothing if it has none. What follows a

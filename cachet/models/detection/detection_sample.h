@@ -33,7 +33,7 @@ struct DetectionTarget {
   MaskTargets masks{};   // of a detector that outlines objects
 };
 
-/// Which of the random choices of a training step.
+/// A random choice of a training step.
 enum class SamplingPlace { anchors, proposals };
 
 /// A random choice takes the candidates of lowest priority: (candidates) float64 for image `image` of the batch, a
@@ -53,7 +53,7 @@ struct NamedValue {
   at::Tensor value{};  // a scalar
 };
 
-/// What a detector has to say of a training step.
+/// What a detector reports of a training step.
 struct DetectionLosses {
   std::vector<NamedValue> losses{};    // their sum is differentiated; each a mean over the batch's samples
   std::vector<NamedValue> measures{};  // for people: "acc", per cent
@@ -65,10 +65,10 @@ struct Detections {
   at::Tensor boxes{};        // (n, 4), x0 y0 x1 y1, pixels of the original image, or of the batch if asked
   at::Tensor scores{};       // (n)
   at::Tensor labels{};       // (n) int64
-  at::Tensor mask_scores{};  // (n, side, side), how sure each place of the box is; undefined without masks
+  at::Tensor mask_scores{};  // (n, side, side), the score of each cell of the box; undefined without masks
 };
 
-/// Whose pixels detections are measured in.
+/// The image in whose pixels detections are measured.
 enum class DetectionFrame { original, batch };
 
 }  // namespace cachet::models

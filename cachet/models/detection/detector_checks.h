@@ -9,11 +9,11 @@
 
 namespace cachet::models {
 
-/// Throws c10::Error that names the image unless a batch has a target for each place, boxes (n, 4) of some area and n
-/// labels from 0 to classes − 1, and priorities where a detector draws.
+/// Throws c10::Error that names the image unless a batch has a target for each position, boxes (n, 4) of some area and
+/// n labels from 0 to classes − 1, and priorities where a detector draws.
 void check_detection_targets(const DetectionBatch& batch, int64_t classes, bool draws);
 
-/// Throws c10::Error that names the image unless there is a place for each image, which fits into the batch.
+/// Throws c10::Error that names the image unless there is a position for each image, which fits into the batch.
 void check_detection_images(const at::Tensor& images, const std::vector<DetectionImage>& sizes);
 
 /// Throws ops::NotFinite unless scores and offsets of boxes are finite: no box is above a threshold of scores that are

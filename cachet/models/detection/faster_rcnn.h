@@ -39,7 +39,8 @@ class FasterRcnn : public nn::Cloneable<FasterRcnn, ObjectDetector> {
   std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& sizes,
                                  DetectionFrame frame = DetectionFrame::original) override;
 
-  /// Of anchors, at most as many an image, evenly among them, as proposals in evaluation; the background's scores last.
+  /// The scores of anchors, evenly chosen, for each image at most as many as evaluation has proposals. The background's
+  /// scores are last.
   at::Tensor box_scores(const at::Tensor& images) override;
   bool classes_exclude_each_other() const override { return true; }
 
@@ -47,8 +48,8 @@ class FasterRcnn : public nn::Cloneable<FasterRcnn, ObjectDetector> {
   int64_t classes() const override { return options_.classes(); }
   bool outlines_objects() const override { return options_.roi.mask.has_value(); }
   FeaturePyramid& backbone() override { return *backbone_; }
-  /// Looks at as many made-up boxes as proposals and detections in evaluation. `forward` gives their class scores
-  /// (batch, boxes · (classes + 1)); the loss is the mean square of all that the heads say.
+  /// Uses as many synthetic boxes as evaluation has proposals and detections. `forward` returns their class scores
+  /// (batch, boxes · (classes + 1)); the loss is the mean square of all outputs of the heads.
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 
   /// Maps of all levels.
@@ -66,7 +67,7 @@ class FasterRcnn : public nn::Cloneable<FasterRcnn, ObjectDetector> {
   nn::Submodule<RoiHead> roi_;
 };
 
-/// Mask R-CNN (He et al., arXiv 1703.06870): the same with masks. Parts beside those: roi_head.mask_head.
+/// Mask R-CNN (He et al., arXiv 1703.06870): the same with masks. An additional part: roi_head.mask_head.
 class MaskRcnn : public nn::Cloneable<MaskRcnn, FasterRcnn> {
  public:
   MaskRcnn(const std::shared_ptr<FeaturePyramid>& backbone, const RegionDetectorOptions& options);

@@ -14,7 +14,7 @@ namespace cachet::models {
 /// A model that finds objects: a pyramid of maps, and heads that look at all of them.
 class ObjectDetector : public virtual ImageModel {
  public:
-  /// The training targets of the anchors of a batch whose images are padded to `size`. Reads places, objects and
+  /// The training targets of the anchors of a batch whose images are padded to `size`. Reads positions, objects and
   /// priorities, not `batch.images`. Throws c10::Error if objects have other shapes, number or classes than the model
   /// asks for.
   virtual AnchorTargets anchor_targets(const DetectionBatch& batch, const ImageSize& size) const = 0;
@@ -32,8 +32,8 @@ class ObjectDetector : public virtual ImageModel {
   virtual std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& sizes,
                                          DetectionFrame frame = DetectionFrame::original) = 0;
 
-  /// What it says of boxes that do not depend on the images (B, C, H, W): scores (boxes of all, classes), without a
-  /// gradient. Of a detector in one stage the boxes are its anchors.
+  /// The scores of boxes that do not depend on the images (B, C, H, W): (boxes of all, classes), without a gradient.
+  /// The boxes of a one-stage detector are its anchors.
   virtual at::Tensor box_scores(const at::Tensor& images) = 0;
   /// Whether a softmax makes probabilities of box_scores(), of the classes and the background; else a sigmoid does, of
   /// each class alone.
@@ -44,8 +44,8 @@ class ObjectDetector : public virtual ImageModel {
   virtual FeaturePyramid& backbone() = 0;     // what a classification run can have trained before
 
  protected:
-  /// Made-up objects on images (B, C, H, W) that no padding ends: eight boxes an image, from an eighth to a half of its
-  /// sides, about as many as an image of COCO has.
+  /// Synthetic objects on images (B, C, H, W) without padding: eight boxes for each image, about as many as an image of
+  /// COCO has, with sides from an eighth to a half of the image's.
   DetectionBatch synthetic_step(const at::Tensor& images) const;
 };
 

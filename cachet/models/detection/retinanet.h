@@ -44,8 +44,8 @@ class RetinaNet : public nn::Cloneable<RetinaNet, ObjectDetector> {
   int64_t classes() const override { return options_.classes(); }
   bool outlines_objects() const override { return false; }
   FeaturePyramid& backbone() override { return *backbone_; }
-  /// `forward` gives the class scores of all anchors (batch, anchors · classes); the loss is the mean square of all
-  /// that the head says.
+  /// `forward` returns the class scores of all anchors (batch, anchors · classes); the loss is the mean square of all
+  /// outputs of the head.
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 
   DenseOutputs outputs(const at::Tensor& images);

@@ -37,7 +37,7 @@ class BlockLanguageModel : public LanguageModel {
   /// Also of one whose caches were frozen: what it writes begins anew with each segment, as it did.
   bool remembers_segments() const override { return was_made_with_caches_; }
 
-  /// What the last layer makes of a segment: ids (lanes, L) -> (lanes, L, dim).
+  /// The output of the last layer for a segment: ids (rows, L) -> (rows, L, dim), one batch row for each text.
   virtual torch::Tensor encode(const torch::Tensor& ids, LanguageSession& session) = 0;
 
  protected:
@@ -49,9 +49,9 @@ class BlockLanguageModel : public LanguageModel {
   void make_output();
 
   torch::Tensor drop(const torch::Tensor& x) const;
-  /// The embeddings of ids, once they are of the stream's lanes.
+  /// The embeddings of ids. Checks that ids have the batch rows of the session.
   torch::Tensor embed(const torch::Tensor& ids, const LanguageSession& session) const;
-  /// The blocks one behind the other, each with its part of the stream; `layout` without a state.
+  /// All blocks in turn, each with its part of the session's state; `layout` has no state.
   torch::Tensor through_blocks(torch::Tensor x, nn::AttentionArgs layout, const LanguageSession& session) const;
   /// A stream with a part for each block.
   LanguageSession block_session(int64_t batch_rows, const SegmentOptions& segments, nn::SessionUse use) const;

@@ -23,10 +23,10 @@ struct CausalTransformerOptions {
 /// the key.
 CausalTransformerOptions read_causal_transformer_options(const config::View& table, CausalTransformerOptions defaults);
 
-/// A language model whose tokens attend to those before them in the segment; sinusoids say where they stand. Beyond the
-/// segment it sees what a cache holds in each layer (Cached Transformers, arXiv 2312.12742), or, with whole_past, all
-/// of the text: where attention is linear (elu, trained kernels) its running sums go on from segment to segment, and
-/// positions with them.
+/// A language model whose tokens attend to earlier tokens of the segment; sinusoids encode positions. Beyond the
+/// segment it reads a cache in each layer (Cached Transformers, arXiv 2312.12742), or, with whole_past, all of the
+/// text: the running sums of linear attention (elu, trained kernels) continue from segment to segment, and so do
+/// positions.
 /// Parts: embedding, blocks, norm (where norms stand before their branches), output.
 class CausalTransformer : public nn::Cloneable<CausalTransformer, BlockLanguageModel> {
  public:

@@ -9,8 +9,8 @@
 
 namespace cachet::models {
 
-/// How long a translation may be, in tokens without its end. Before the shortest length it does not end, and behind
-/// int(per_token·width + added) tokens it does, nor does it go beyond what the model was made for.
+/// How long a translation may be, in tokens without its end. It does not end before the shortest length. It ends after
+/// int(per_token·width + added) tokens, or at the model's longest length.
 struct LengthLimits {
   enum class Width {
     sentence,  // the tokens of the source with its end: translations do not depend on the batch
@@ -32,25 +32,25 @@ struct Hypothesis {
 /// The score of a hypothesis with these log-probabilities. A penalty of 0 leaves the sum, 1 makes it the mean.
 double hypothesis_score(std::span<const double> log_probabilities, double length_penalty);
 
-/// Translations of a batch under way: which sentence each lane of a stream writes. BatchRows of sentences that are
-/// finished leave it, and cost nothing from then on.
+/// The unfinished translations of a batch: the sentence of each batch row of a session. Rows of finished sentences are
+/// removed, and cost nothing from then on.
 class DecodingRows {
  public:
-  /// One lane a sentence. Throws c10::Error for a model in training mode, std::invalid_argument for limits that make no
-  /// sense.
+  /// One batch row for each sentence. Throws c10::Error for a model in training mode, std::invalid_argument for limits
+  /// that make no sense.
   DecodingRows(TranslationModel& model, const Sequences& source, const LengthLimits& limits);
 
-  const std::vector<int64_t>& sentences() const { return sentences_; }  // of the lanes
+  const std::vector<int64_t>& sentences() const { return sentences_; }  // of the batch rows
   int64_t step() const { return step_; }                                // tokens that are written, from 0
   /// Whether nothing but the end can come next, or anything but it.
   bool must_end(int64_t sentence) const { return step_ == longest_[static_cast<size_t>(sentence)]; }
   bool may_end() const { return step_ >= limits_.shortest; }
 
-  /// Reads the last token of each lane, the begin before any. log p of the next one (lanes, vocabulary), −∞ for
-  /// padding and for ids that only pad the vocabulary. Throws ops::NotFinite for scores that are NaN, and for a lane
-  /// without a possible token.
+  /// Reads the last token of each batch row, the begin before the first. Returns log p of the next token (rows,
+  /// vocabulary), −∞ for padding and for ids that only pad the vocabulary. Throws ops::NotFinite for scores that are
+  /// NaN, and for a row without a possible token.
   torch::Tensor next(std::span<const int64_t> last_tokens);
-  /// The step is over: lane i goes on from the former lane rows[i]. Without lanes the batch is finished.
+  /// Ends the step: batch row i continues the former row rows[i]. Without rows the batch is finished.
   void go_on(std::span<const int64_t> rows);
 
  private:
@@ -61,15 +61,16 @@ class DecodingRows {
   int64_t step_ = 0;
 };
 
-/// The places of what goes on, `kept` of them in ascending order, so that as few as possible have another place: those
-/// below kept.size() stay where they are, the others fill the gaps.
+/// Orders the rows that continue, `kept` in ascending order, so that as few as possible move: rows below kept.size()
+/// stay, and the others fill the gaps.
 std::vector<int64_t> with_gaps_filled(std::vector<int64_t> kept);
 
-/// Chooses the next token of each lane: log p (lanes, vocabulary), −∞ where a token cannot come.
+/// Chooses the next token of each batch row: log p (rows, vocabulary), −∞ for an impossible token.
 using ChooseTokens =
     std::function<std::vector<int64_t>(const torch::Tensor& log_probabilities, const std::vector<int64_t>& sentences,
                                        const std::vector<Hypothesis>& written)>;
-/// One translation a sentence, written token by token, in the order of the sentences. `written` is by sentence.
+/// Writes one translation for each sentence, token by token. The result is in the order of the sentences, and so is
+/// `written`.
 std::vector<Hypothesis> write_one_by_one(TranslationModel& model, const Sequences& source, const LengthLimits& limits,
                                          double length_penalty, const ChooseTokens& choose);
 

@@ -34,35 +34,35 @@ struct LanguageSession {
   std::shared_ptr<nn::AttentionState> state;
 };
 
-/// A model of the next token: from tokens to a distribution over the vocabulary behind each.
+/// A model of the next token: from tokens to a distribution over the vocabulary after each token.
 class LanguageModel : public virtual Model {
  public:
   virtual LanguageShape language_shape() const = 0;
-  /// How the model reads text unless it is told otherwise.
+  /// The default segments in which the model reads text.
   virtual SegmentOptions segments() const = 0;
 
-  /// A stream of `lanes` texts before their first tokens. For training what is remembered is read again with a graph of
-  /// its own; in evaluation it is kept as the layers made it, which needs less time.
+  /// A session of `batch_rows` texts before their first tokens. In training, the memory is projected again with its own
+  /// graph; in evaluation, the layers' keys and values are cached, which needs less time.
   virtual LanguageSession make_session(int64_t batch_rows, const SegmentOptions& segments) const = 0;
   [[deprecated("make_session")]] LanguageSession make_stream(int64_t batch_rows, const SegmentOptions& segments) const {
     return make_session(batch_rows, segments);
   }
 
-  /// −log p of the next tokens, in nats: ids and targets (lanes, L) int64, target −1 for none -> (lanes, L), in float32
-  /// or wider. The stream goes on behind the segment.
+  /// −log p of the next tokens, in nats: ids and targets (rows, L) int64, target −1 for none -> (rows, L), in float32
+  /// or wider. Advances the session by the segment.
   virtual torch::Tensor negative_log_likelihood(const torch::Tensor& ids, const torch::Tensor& targets,
                                                 LanguageSession& session) = 0;
-  /// ids (lanes, L) -> log p of each token behind the last one (lanes, vocabulary). The stream goes on behind them.
+  /// ids (rows, L) -> log p of each token after the last one (rows, vocabulary). Advances the session by these ids.
   virtual torch::Tensor next_token(const torch::Tensor& ids, LanguageSession& session) = 0;
 
-  /// The stream goes on behind a segment that nobody asks anything of.
+  /// Advances the session by a segment, without computing a distribution.
   virtual void read(const torch::Tensor& ids, LanguageSession& session) = 0;
   /// Whether a stream remembers something that moves with each segment and not with each token: a cache, memory tokens.
   virtual bool remembers_segments() const = 0;
 
   torch::Device device() const { return parameters().at(0).device(); }
 
-  /// A segment of made-up tokens after others that fill the memory of segments().
+  /// A segment of synthetic tokens after others that fill the memory of segments().
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 
  private:
@@ -80,7 +80,7 @@ struct LanguageModelPlan {
   operator ModelPlan() const { return {name, input_of(text), build}; }
 };
 
-/// What a corpus asks of the model unless the recipe says otherwise.
+/// What a corpus requires of the model, as defaults of the recipe.
 struct LanguageDefaults {
   std::optional<int64_t> vocabulary{};
 };

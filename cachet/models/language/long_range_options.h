@@ -14,7 +14,7 @@ enum class Positions { sinusoidal, learned };
 enum class SequencePooling {
   class_token,  // a learned token before the sequence
   first_token,  // the first token of the sequence itself: the arena's dual encoder
-  mean,         // of all tokens that are no padding
+  mean,         // of all tokens that are not padding
 };
 
 /// How the head meets the two sequences u, v of a pair.

@@ -45,7 +45,7 @@ struct SequenceClassifierPlan {
   operator ModelPlan() const { return {name, input_of(sequence), build}; }
 };
 
-/// What a data set of sequences asks of the model unless the recipe says otherwise.
+/// What a data set of sequences requires of the model, as defaults of the recipe.
 struct SequenceDefaults {
   std::optional<SequenceShape> sequence{};
   std::optional<int64_t> classes{};

@@ -10,9 +10,9 @@
 
 namespace cachet::models {
 
-/// Writes on behind a text, token by token, with a model in evaluation mode. What it keeps has a bounded size: keys and
-/// values of the last memory_length tokens; or running sums; or what stands in their place and the tokens of the
-/// segment under way; or, without any, the last segment's tokens.
+/// Continues a text, token by token, with a model in evaluation mode. Its memory has a bounded size: keys and values of
+/// the last memory_length tokens; or running sums; or a cache that replaces them, and the tokens of the current
+/// segment; or, without any of these, the tokens of the last segment.
 class TokenGenerator {
  public:
   /// `segments`: how the model reads. `known`: tokens lie below it, and ids from it on, which only pad the model's
@@ -38,7 +38,7 @@ class TokenGenerator {
   bool keeps_past_;
   LanguageSession session_;
   std::vector<int64_t> unread_;  // by the stream: the segment under way, or what was read since the last scores
-  std::vector<int64_t> seen_;    // where tokens that came before are penalized
+  std::vector<int64_t> seen_;    // earlier tokens, if they are penalized
   std::mt19937_64 random_;
 };
 

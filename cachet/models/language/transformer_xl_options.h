@@ -13,7 +13,7 @@ namespace cachet::models {
 /// that a segment hands on to the next one (Recurrent Memory Transformer, Bulatov et al., arXiv 2207.06881).
 struct MemoryTokenOptions {
   int64_t count = 0;        // 0: none
-  bool recurrent = false;   // they stand behind each segment, too: what the last layer makes of those comes before the
+  bool recurrent = false;   // they are also after each segment: the last layer's outputs for those come before the
                             // next one
   bool reads_past = false;  // whether they see the memory of earlier segments
 };

@@ -36,7 +36,7 @@ ModelInput input_of(const TranslationShape& text);
 struct SentencePairs {
   Sequences source;       // (B, S), each with its end; padding on either side
   Sequences target;       // (B, T) what the model has written before each token: the begin, then all but the end;
-                          // padding behind it
+                          // padding after it
   torch::Tensor targets;  // (B, T) int64: the tokens themselves, the end the last of them; −1 for none
 };
 
@@ -54,7 +54,7 @@ struct LabelSmoothing {
 /// The ε of SmoothingShare::others that gives the same loss over `vocabulary` tokens.
 double smoothing_among_others(const LabelSmoothing& smoothing, int64_t vocabulary);
 
-/// Both (B, T), in nats and in float32 or wider, 0 where there is no target.
+/// Both are (B, T), in nats and in float32 or wider, 0 without a target.
 struct TranslationLosses {
   torch::Tensor loss;                     // of smoothed targets, what is trained on
   torch::Tensor negative_log_likelihood;  // what is reported; has no gradient
@@ -66,7 +66,8 @@ struct EncodedSentences {
   torch::Tensor padding;  // (B, S) bool, true = padding; undefined = none
 };
 
-/// Translations that are written token by token: what the decoder keeps of each lane. All lanes have come equally far.
+/// Translations that are written token by token: the decoder's state of each batch row. All rows have equally many
+/// tokens.
 struct TranslationSession {
   std::shared_ptr<nn::AttentionState> state;
   EncodedSentences source;  // until the first call has projected it
@@ -76,7 +77,7 @@ struct TranslationSession {
   [[deprecated("batch_rows")]] int64_t lanes() const { return batch_rows(); }
 };
 
-/// A model of a sentence's translation: a distribution over the target vocabulary behind each token of it.
+/// A model of a sentence's translation: a distribution over the target vocabulary after each of its tokens.
 class TranslationModel : public virtual Model {
  public:
   virtual TranslationShape translation_shape() const = 0;
@@ -90,25 +91,26 @@ class TranslationModel : public virtual Model {
   /// for.
   virtual TranslationLosses losses(const SentencePairs& pairs, const LabelSmoothing& smoothing) = 0;
 
-  /// Before the first token, one lane a sentence. In evaluation: training mode throws c10::Error.
+  /// A session before the first token, one batch row for each sentence. For evaluation: training mode throws
+  /// c10::Error.
   virtual TranslationSession make_session(const EncodedSentences& source) = 0;
   [[deprecated("make_session")]] TranslationSession make_stream(const EncodedSentences& source) {
     return make_session(source);
   }
-  /// ids (lanes) int64, the next token of each lane, the begin at first -> log p of the token behind it (lanes, target
-  /// vocabulary), in float32 or wider. The stream goes on behind them.
+  /// ids (rows) int64, the next token of each batch row, the begin at first -> log p of the token after it (rows,
+  /// target vocabulary), in float32 or wider. Advances the session by these ids.
   virtual torch::Tensor next_token(const torch::Tensor& ids, TranslationSession& session) = 0;
-  /// Lane i becomes the former lane rows[i], for as many lanes as there are rows. `same_sentences`: lane i translates
-  /// the sentence that it did before, so that nothing of the encoder's moves.
+  /// Batch row i becomes the former row rows[i], for as many rows as `rows` has. `same_sentences`: row i translates the
+  /// same sentence as before, so that nothing of the encoder moves.
   virtual void reorder(TranslationSession& session, const torch::Tensor& rows, bool same_sentences) const = 0;
 
-  /// How much the last layer of the decoder looks at each source token where it foretells a target token, the mean over
+  /// How much the last layer of the decoder attends to each source token when it predicts a target token, the mean over
   /// its heads: (B, T, S). In evaluation.
   virtual torch::Tensor cross_attention(const SentencePairs& pairs) = 0;
 
   torch::Device device() const { return parameters().at(0).device(); }
 
-  /// Made-up pairs of the longest sentences.
+  /// Synthetic pairs of the longest sentences.
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 };
 
@@ -120,7 +122,7 @@ struct TranslationModelPlan {
   operator ModelPlan() const { return {name, input_of(text), build}; }
 };
 
-/// What parallel text asks of the model unless the recipe says otherwise.
+/// What parallel text requires of the model, as defaults of the recipe.
 struct TranslationDefaults {
   std::optional<int64_t> source_vocabulary{}, target_vocabulary{};
   std::optional<int64_t> length{};  // tokens of the longest sentence, its end included

@@ -10,8 +10,8 @@
 
 namespace cachet::models {
 
-/// An encoder of the source and a decoder that writes the target behind it. Embeddings are scaled by √embed_dim;
-/// positions are sinusoids, counted from padding + 1 over the tokens that are no padding, as in fairseq.
+/// An encoder of the source and a decoder that writes the target. Embeddings are scaled by √embed_dim;
+/// positions are sinusoids, counted from padding + 1 over the tokens that are not padding, as in fairseq.
 /// Parts: source_embed, target_embed, encoder_blocks, encoder_norm, decoder_blocks, decoder_norm, output; what is
 /// shared is registered under each of its names. Post-norm models have no encoder_norm and decoder_norm.
 ///

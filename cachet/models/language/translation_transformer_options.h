@@ -8,7 +8,7 @@
 
 namespace cachet::models {
 
-/// Which of the tables for source, target and output are one.
+/// The tables of source, target and output that are tied.
 enum class SharedEmbeddings {
   none,
   target,  // target and output
@@ -26,7 +26,7 @@ struct TranslationTransformerOptions {
   int64_t embed_dim = 512;
   TransformerHalf encoder{}, decoder{};
   SharedEmbeddings shared = SharedEmbeddings::target;
-  nn::NormPlace norm_place = nn::NormPlace::before;  // before: a norm behind each half, too
+  nn::NormPlace norm_place = nn::NormPlace::before;  // before: a norm after each half, too
   nn::Activation activation = nn::Activation::relu;
   double dropout = 0.3;  // of embeddings, attention's results and the feed-forward halves' results
   double activation_dropout = 0.0;

@@ -28,7 +28,7 @@ struct ImageClassifierPlan {
   operator ModelPlan() const { return {name, input_of(image), build}; }
 };
 
-/// What a data set of images asks of the model unless the recipe says otherwise.
+/// What a data set of images requires of the model, as defaults of the recipe.
 struct ImageDefaults {
   std::optional<ImageShape> image{};
   std::optional<int64_t> classes{};

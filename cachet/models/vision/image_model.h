@@ -19,7 +19,7 @@ class ImageModel : public virtual Model {
   ImageModel(const ImageModel&) = default;
   ImageModel& operator=(const ImageModel&) = default;
 
-  /// Made-up images (batch, C, H, W) of that size.
+  /// Synthetic images (batch, C, H, W) of that size.
   at::Tensor noise(int64_t batch, const torch::TensorOptions& options) const;
 };
 

@@ -13,7 +13,7 @@ struct PatchEmbeddingOptions {
   int64_t channels = 3, embed_dim = 0;
   int64_t stride = 16;                       // pixels, or tokens of the stage before, to one token
   int64_t size = 0;                          // of the patch; 0 = stride. Larger patches overlap
-  std::optional<nn::NormOptions> norm = {};  // behind the projection, ε 1e-5; unset = none (NoNormOptions is one, too)
+  std::optional<nn::NormOptions> norm = {};  // after the projection, ε 1e-5; unset = none (NoNormOptions is one, too)
 };
 
 /// Tokens and how they lie.

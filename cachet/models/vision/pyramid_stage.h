@@ -36,7 +36,7 @@ class PyramidStage : public nn::Cloneable<PyramidStage> {
   torch::Tensor forward(const GridTokens& patches, ClassToken class_token);
 
   bool has_norm() const { return norm_ != nullptr; }
-  /// Folds the norm behind the blocks into what reads this stage, or leaves it for a reason.
+  /// Folds the norm after the blocks into the layer that reads this stage, or leaves it for a reason.
   nn::NormFold fold_norm(const nn::FoldAffine& absorb) { return nn::fold_into_reader(*this, "norm", norm_, absorb); }
   nn::NormFold leave_norm(const std::string& reason) { return nn::leave_norm(*this, "norm", norm_, reason); }
 

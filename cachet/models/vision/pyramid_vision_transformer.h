@@ -20,22 +20,23 @@ class PyramidVisionTransformer : public nn::Cloneable<PyramidVisionTransformer, 
 
   ImageShape image_shape() const override { return options_.image; }
 
-  /// The maps behind each stage (v2: and its norm). The class token of v1 takes no part, as in the published detectors.
+  /// The maps after each stage (v2: and its norm). The class token of v1 is not used, as in the published detectors.
   std::vector<torch::Tensor> features(const torch::Tensor& images) override;
   std::vector<int64_t> feature_channels() const override;
   std::vector<int64_t> feature_strides() const override;
-  /// Of v2: those behind the stages stay, the next stage's patches reach beyond the border, where they read zeros; and
-  /// what reads the maps is no part of the backbone.
+  /// In v2, the norms after the stages stay: the next stage's patches read zeros beyond the border, and the readers of
+  /// the maps are not part of the backbone.
   std::vector<nn::NormFold> norm_folds() override;
 
  protected:
   PyramidVisionTransformer(const PyramidVisionTransformerOptions& options, ClassToken class_token);
 
   const PyramidVisionTransformerOptions& options() const { return options_; }
-  /// Of v2: leaves the norms of the stages but the last.
+  /// In v2, leaves the norms of all stages except the last.
   std::vector<nn::NormFold> leave_inner_norms();
   PyramidStage& last_stage() { return *stages_.back(); }
-  /// Tokens behind each stage (v2: and its norm), the last with the class token where it has one and is asked for it.
+  /// Tokens after each stage (v2: and its norm). The last stage's include the class token if it has one and the caller
+  /// asks for it.
   std::vector<GridTokens> run(const torch::Tensor& images, ClassToken class_token);
 
  private:
@@ -44,8 +45,8 @@ class PyramidVisionTransformer : public nn::Cloneable<PyramidVisionTransformer, 
   std::vector<nn::Submodule<PyramidStage>> stages_;
 };
 
-/// The backbone with what scores classes: a class token in the last stage and a norm (v1), or the mean of its tokens
-/// (v2), and a linear layer. Parts beside the backbone's: stages.{last}.cls_token and norm (v1), head.
+/// The backbone with the parts that score classes: a class token in the last stage and a norm (v1), or the mean of its
+/// tokens (v2), and a linear layer. Additional parts: stages.{last}.cls_token and norm (v1), head.
 class PyramidVisionTransformerClassifier
     : public nn::Cloneable<PyramidVisionTransformerClassifier, PyramidVisionTransformer>,
       public ImageClassifier {

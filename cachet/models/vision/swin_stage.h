@@ -12,7 +12,7 @@
 
 namespace cachet::models {
 
-/// Where a stage stands in the model.
+/// The position of a stage in the model.
 struct SwinStagePlace {
   size_t stage = 0;
   nn::Grid grid;                                   // its tokens at the model's own image size

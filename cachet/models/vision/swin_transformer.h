@@ -12,18 +12,18 @@
 namespace cachet::models {
 
 /// The backbone of Swin Transformer under timm's parameter names: patch_embed, layers.{i}.{downsample, blocks}, and
-/// norm{i} behind each stage. Takes images of any size: zeros fill the last patch, windows and merged patches.
+/// norm{i} after each stage. Takes images of any size: zeros fill the last patch, windows and merged patches.
 class SwinTransformer : public nn::Cloneable<SwinTransformer, FeaturePyramid>, public nn::Foldable {
  public:
   explicit SwinTransformer(const SwinTransformerOptions& options) : SwinTransformer(options, StageNorms::present) {}
 
   ImageShape image_shape() const override { return options_.image; }
 
-  /// The maps behind each stage and its norm; the classifier's stages have none.
+  /// The maps after each stage and its norm; the classifier's stages have no norm.
   std::vector<torch::Tensor> features(const torch::Tensor& images) override;
   std::vector<int64_t> feature_channels() const override;
   std::vector<int64_t> feature_strides() const override;
-  /// Those of the maps stay: what reads them is no part of the backbone.
+  /// The norms of the maps stay, because their readers are not part of the backbone.
   std::vector<nn::NormFold> norm_folds() override;
 
  protected:
@@ -31,7 +31,7 @@ class SwinTransformer : public nn::Cloneable<SwinTransformer, FeaturePyramid>, p
   SwinTransformer(const SwinTransformerOptions& options, StageNorms norms);
 
   const SwinTransformerOptions& options() const { return options_; }
-  /// Tokens behind each stage, before its norm.
+  /// Tokens after each stage, before its norm.
   std::vector<GridTokens> run(const torch::Tensor& images);
 
  private:
@@ -41,8 +41,8 @@ class SwinTransformer : public nn::Cloneable<SwinTransformer, FeaturePyramid>, p
   std::vector<nn::Submodule<nn::Norm>> feature_norms_;
 };
 
-/// The backbone with one norm behind the last stage and a linear layer over the mean of its tokens. Parts beside the
-/// backbone's: norm in place of norm{i}, head.fc.
+/// The backbone with one norm after the last stage and a linear layer over the mean of its tokens. Additional parts:
+/// norm, which replaces norm{i}, and head.fc.
 class SwinTransformerClassifier : public nn::Cloneable<SwinTransformerClassifier, SwinTransformer>,
                                   public ImageClassifier {
  public:

@@ -17,7 +17,7 @@ struct SwinStageOptions {
 
 /// How windows meet maps that they do not fill.
 enum class WindowFit {
-  shrink,  // a map at most as large as a window is one window, not shifted; zeros behind the shift (timm)
+  shrink,  // a map at most as large as a window is one window, not shifted; zeros after the shift (timm)
   pad,     // windows keep their size and shift always; zeros before the shift (the published detection backbone)
 };
 

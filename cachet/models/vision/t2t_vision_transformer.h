@@ -22,7 +22,7 @@ class T2tVisionTransformer : public nn::Cloneable<T2tVisionTransformer, ImageCla
   /// The last norm, into the head.
   std::vector<nn::NormFold> norm_folds() override;
 
-  /// Tokens behind the last block and its norm: (B, 1 + grid, D).
+  /// Tokens after the last block and its norm: (B, 1 + grid, D).
   torch::Tensor tokens(const torch::Tensor& images);
 
  private:

@@ -21,7 +21,7 @@ struct T2tVisionTransformerOptions {
   int64_t split_stride = 4;    // of the first soft split, whose patches are 2·stride − 1 wide; the others halve
   int64_t embed_dim = 384, depth = 14, num_heads = 6;
   double mlp_ratio = 3.0;
-  double dropout = 0.0;           // behind the positions and in the feed-forward halves
+  double dropout = 0.0;           // after the positions and in the feed-forward halves
   double stochastic_depth = 0.0;  // of the last block; earlier ones rise to it linearly
   // Attention and cache of the blocks, norm of all.
   nn::PlugIns plug_ins{.attention = {.qkv_bias = false}};

@@ -9,7 +9,7 @@
 namespace cachet::models {
 
 /// The vision transformer under timm's parameter names: cls_token, dist_token, pos_embed, patch_embed, blocks, norm (or
-/// fc_norm behind mean pooling), head, head_dist. Takes images of any size that patch_size divides: the position table
+/// fc_norm after mean pooling), head, head_dist. Takes images of any size that patch_size divides: the position table
 /// is interpolated to their grid.
 class VisionTransformer : public nn::Cloneable<VisionTransformer, ImageClassifier>, public nn::Foldable {
  public:
@@ -21,7 +21,7 @@ class VisionTransformer : public nn::Cloneable<VisionTransformer, ImageClassifie
   /// The last norm, into the heads.
   std::vector<nn::NormFold> norm_folds() override;
 
-  /// Tokens behind the last block and, with token pooling, its norm: (B, class tokens + grid, D).
+  /// Tokens after the last block and, with token pooling, its norm: (B, class tokens + grid, D).
   torch::Tensor tokens(const torch::Tensor& images);
 
  private:

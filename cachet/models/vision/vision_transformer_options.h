@@ -20,9 +20,9 @@ struct VisionTransformerOptions {
   bool class_token = true;
   bool distilled = false;  // a second class token with its own head; evaluation averages the two heads
   Pooling pooling = Pooling::token;
-  double dropout = 0.0;           // behind the positions and in the feed-forward halves
+  double dropout = 0.0;           // after the positions and in the feed-forward halves
   double stochastic_depth = 0.0;  // of the last block; earlier ones rise to it linearly
-  double position_std = 0.02;     // of the position table at the start; more tells small data sets sooner what is where
+  double position_std = 0.02;     // of the initial position table; with more, small data sets learn positions sooner
   nn::PlugIns plug_ins{};
 
   nn::Grid grid() const { return {image.height / patch_size, image.width / patch_size}; }

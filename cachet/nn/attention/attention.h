@@ -14,7 +14,7 @@ namespace cachet::nn {
 
 /// What a stream is for.
 enum class SessionUse {
-  segments,       // segment after segment, each attending to itself; caches go on
+  segments,       // segment after segment, each attending to itself; caches continue
   memory,         // segment after segment: the inputs of earlier calls stay visible, as constants, projected anew
   decoding,       // token after token: the keys and values of all earlier calls stay visible
   fixed_context,  // all calls attend to the context of the first one, whose keys and values are projected once
@@ -26,12 +26,12 @@ class Attention : public CopyableModule, public Observable {
   using CopyableModule::CopyableModule;
 
   /// query (B, Lq, D), context (B, Lk, Dc), or (1, Lk, Dc) when all samples share it. Returns (B, Lq, D), zero at
-  /// padded queries. Self-attention passes the same tensor twice. In a stream made for a fixed context, calls behind
-  /// the first look at no context, which may be undefined.
+  /// padded queries. Self-attention passes the same tensor twice. In a session with a fixed context, calls after the
+  /// first ignore the context, which may be undefined.
   virtual torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
                                 const AttentionArgs& layout) = 0;
 
-  /// The state of a stream of `batch` lanes before its first segment, for AttentionArgs::state.
+  /// The state of a session of `batch` rows before its first segment, for AttentionArgs::state.
   virtual std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const;
 
   /// From now on the layer also attends to the memory of a ConcatenatedCache, its part `cache`. `tokens` and `layout`:
@@ -40,7 +40,7 @@ class Attention : public CopyableModule, public Observable {
   virtual void concatenate_cache(int64_t tokens, const TokenLayout& layout);
   virtual bool has_cache() const { return false; }
 
-  // What deployment asks for. Each throws c10::Error that says why where it cannot, and changes nothing then.
+  // For deployment. If a call is not possible, it throws c10::Error with the reason, and changes nothing.
 
   /// From now on the layer does to x what it did to before.apply(x), as query and as context.
   virtual void fold_affine_before(const Affine& before);

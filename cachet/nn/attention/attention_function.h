@@ -28,7 +28,7 @@ class AttentionFunction : public StateModule, public Observable, public PlugIn {
   }
 
   /// Whether a decoding stream of this function is a state of its own, in place of the keys and values of all earlier
-  /// calls. begin_stream declares what it is before the first call; attend() replaces it.
+  /// calls. declare_state declares what it is before the first call; attend() replaces it.
   virtual bool keeps_state() const { return false; }
   virtual void declare_state(AttentionState& /*state*/, const torch::TensorOptions& /*options*/) const {}
 

@@ -48,7 +48,7 @@ void register_attention(const AttentionFunctionKind<Options>& kind) {
                       }});
 }
 
-/// What the record of the options' kind says of them.
+/// The options together with the record of their kind.
 ChosenAttentionFunction chosen_attention_function(const AttentionFunctionOptions& options);
 
 /// Why no token can attend to those before it alone with this function; empty where each can. A token's result may

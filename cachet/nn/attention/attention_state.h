@@ -11,88 +11,89 @@
 
 namespace cachet::nn {
 
-/// Whose a tensor of a stream's state is.
+/// Which batch rows a tensor of a session's state belongs to.
 enum class StateOwner {
-  batch_rows,  // the lanes of the batch are its first dimension
-  shared,      // one for all lanes, with 1 as its first dimension
-  either,      // one for each group of lanes that follow each other, all groups of one size: lanes, shared or between
+  batch_rows,  // its first dimension is the batch rows
+  shared,      // one for all batch rows, with 1 as its first dimension
+  either,      // one for each group of consecutive batch rows; all groups have one size, from one row to all
   lanes [[deprecated("batch_rows")]] = batch_rows
 };
 
-/// What one attention layer remembers of a stream (keys and values, running sums, per-lane caches), held by the caller.
+/// The state of one attention layer in a session (keys and values, running sums, caches of batch rows). The caller
+/// holds it.
 ///
-/// Layers declare by name what they may remember when they make the state (Attention::make_state) and write it while
-/// the stream runs. A tensor that grows, such as the keys of earlier calls, lies in a larger buffer: without gradients,
-/// append() copies only what is new, and the buffer doubles when it is full.
+/// Layers declare their tensors by name when they make the state (Attention::make_state), and write them during the
+/// session. A tensor that grows, such as the keys of earlier calls, is part of a larger buffer: without gradients,
+/// append() copies only new values, and the buffer doubles when it is full.
 class AttentionState {
  public:
-  /// Throws c10::Error for less than one lane.
+  /// Throws c10::Error for less than one batch row.
   explicit AttentionState(int64_t batch_rows);
   AttentionState(const AttentionState&) = delete;  // two states must not append to one buffer: clone()
   AttentionState& operator=(const AttentionState&) = delete;
 
   int64_t batch_rows() const { return batch_rows_; }
   [[deprecated("batch_rows")]] int64_t lanes() const { return batch_rows_; }
-  /// Places of what grows: how many tokens of earlier calls are visible, the same in all layers of a model. 0 where
-  /// nothing grows.
+  /// Length of the growing tensors: how many tokens of earlier calls are visible, the same in all layers of a model. 0
+  /// if no tensor grows.
   int64_t past() const;
 
   // --- for layers
 
-  /// Makes a place for a tensor, empty at first.
+  /// Declares a tensor, empty at first.
   void declare(const std::string& name, StateOwner owner);
-  /// Makes a place that holds `start`, whose first dimension is the lanes.
+  /// Declares a tensor that begins as `start`, whose first dimension is the batch rows.
   void declare(const std::string& name, const at::Tensor& start);
-  /// Makes a place for a tensor that grows along `dim`, of length 0 at first: `start` has 0 there.
+  /// Declares a tensor that grows along `dim`, of length 0 at first: `start` has 0 there.
   void declare_growing(const std::string& name, const at::Tensor& start, int64_t dim);
   bool declares(const std::string& name) const { return slots_.count(name) > 0; }
 
-  /// What stands at a place; undefined where nothing does, or where there is no such place.
+  /// The tensor of this name; undefined if it is empty or not declared.
   at::Tensor get(const std::string& name) const;
-  /// Throws c10::Error for a place that was not declared, and unless the first dimension is what its owner says.
+  /// Throws c10::Error if the name was not declared, or if the first dimension does not fit its owner.
   void set(const std::string& name, const at::Tensor& tensor);
-  /// Adds to the end of a tensor that grows, and returns all of it, before what is beyond keep_last() is dropped. What
-  /// it returned before stays as it is.
+  /// Adds to the end of a growing tensor, and returns the whole tensor, before values beyond keep_last() are dropped.
+  /// Earlier results do not change.
   at::Tensor append(const std::string& name, const at::Tensor& more);
 
-  /// Cuts the graph behind what stands at a place.
+  /// Detaches the tensor of this name from its graph.
   void detach(const std::string& name);
 
-  /// The state of a layer inside this one, of as many lanes; made when it is asked for the first time.
+  /// The state of a layer inside this one, with as many batch rows. The first call makes it.
   AttentionState& part(const std::string& name);
-  /// Makes a layer's own state a part. Throws c10::Error unless it has as many lanes.
+  /// Makes a layer's own state a part. Throws c10::Error unless it has as many batch rows.
   void set_part(const std::string& name, std::shared_ptr<AttentionState> part);
 
   // --- for callers
 
-  /// Makes room for `length` places in all that grows, so that no append() up to there allocates.
+  /// Reserves `length` positions in all growing tensors, so that no append() up to there allocates.
   void reserve(int64_t length);
 
-  /// From now on all that grows keeps its last `length` places alone, of those it has and of those to come: a sliding
+  /// From now on, growing tensors have only their last `length` positions, of the present and of later ones: a sliding
   /// window of keys, or a memory of fixed length.
   void keep_last(int64_t length);
 
-  /// Makes all that grows at least `length` places long, or as long as keep_last() lets it be, with zeros at its end:
-  /// the sizes that the state has after as many tokens. For measurements.
+  /// Extends all growing tensors with zeros to at least `length` positions, or to the limit of keep_last(): the sizes
+  /// of the state after as many tokens. For measurements.
   void fill(int64_t length);
 
-  /// Rearranges the lanes: lane i becomes the former lane rows[i], for as many lanes as there are rows (beam search).
-  /// rows (lanes') int64. What is shared stays as it is. BatchRows that stay where they are cost nothing, if nobody
-  /// holds what get() or append() returned.
+  /// Reorders the batch rows: row i becomes the former row rows[i] (beam search). rows (new number of rows) int64.
+  /// Shared tensors do not change. A row that does not move costs nothing, if no other object holds a result of get()
+  /// or append().
   void reorder(const at::Tensor& rows);
-  /// Each lane becomes `copies` lanes that follow each other.
+  /// Each batch row becomes `copies` consecutive rows.
   void replicate(int64_t copies);
 
-  /// Cuts the graph behind all tensors: where truncated back-propagation stops.
+  /// Detaches all tensors from their graphs: truncated back-propagation stops here.
   void detach();
 
-  /// A state with the same tensors, which goes on by itself.
+  /// A state with the same tensors, which is independent from then on.
   std::shared_ptr<AttentionState> clone() const;
 
-  /// All tensors by path ("memory/cache"), and the number of lanes (`lanes`), for checkpoints.
+  /// All tensors by path ("memory/cache"), and the number of batch rows (`lanes`), for checkpoints.
   std::map<std::string, at::Tensor> named_tensors() const;
-  /// Makes this state, which the same layer made, what named_tensors() of another was, for as many lanes as that had.
-  /// Throws c10::Error, and changes nothing, where a tensor has no place here, or a place that was never empty none.
+  /// Loads named_tensors() of another state that the same layer made, with its number of batch rows. Throws c10::Error,
+  /// and changes nothing, if a tensor is not declared here, or if a tensor that began full is missing.
   void load(const std::map<std::string, at::Tensor>& tensors);
 
  private:
@@ -100,10 +101,10 @@ class AttentionState {
     StateOwner owner = StateOwner::batch_rows;
     std::optional<int64_t> growing;  // along which dimension
     bool starts_full = false;
-    std::optional<int64_t> kept;  // the most entries, of what grows
+    std::optional<int64_t> kept;  // the most entries of a growing tensor
     at::Tensor tensor;            // undefined while empty
-    at::Tensor buffer;            // of what grows: tensor is a part of it,
-    int64_t begin = 0;            // from this place on
+    at::Tensor buffer;            // of a growing tensor, which is a part of it,
+    int64_t begin = 0;            // from this index on
 
     void check(const std::string& name, const at::Tensor& value, int64_t batch_rows) const;
     void make_room(int64_t length);

@@ -29,7 +29,7 @@ class MixedAttention : public Attention {
 
  protected:
   using Attention::Attention;
-  /// What stands in the parts' places, registered under their names.
+  /// The modules that replace the parts, registered under the parts' names.
   struct Mixing {
     std::shared_ptr<Attention> self_attention;
     torch::Tensor share;
@@ -57,10 +57,10 @@ class MixedAttention : public Attention {
 
 class FrozenCachedAttention;
 
-/// Attention beside a memory (Cached Transformers, arXiv 2312.12742, Eq. 2–3):
+/// Attention with a memory (Cached Transformers, arXiv 2312.12742, Eq. 2–3):
 ///   O_h = σ(λ_h)·o_mem + (1 − σ(λ_h))·o_self
 /// Self-attention runs first, then the cache steps, then the first Dm channels of the input attend to the cache; the
-/// branches are mixed head by head behind their projections.
+/// branches are mixed head by head after their projections.
 /// Parts: self_attention, memory_attention, cache, share (λ, one a head), position (the optional 3×3 convolution).
 class CachedAttention : public Cloneable<CachedAttention, MixedAttention> {
  public:
@@ -75,7 +75,7 @@ class CachedAttention : public Cloneable<CachedAttention, MixedAttention> {
   std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const override;
   void fold_affine_before(const Affine& before) override;
   bool has_cache() const override { return true; }
-  /// Where the cache rests in evaluation.
+  /// Only if the cache does not change in evaluation.
   std::shared_ptr<Attention> freeze_cache() const override;
 
  protected:

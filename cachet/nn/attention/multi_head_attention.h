@@ -22,7 +22,7 @@ struct MultiHeadOptions {
 };
 
 /// Multi-head attention: projections to heads, an attention function, a projection back.
-/// Parameters: qkv (fused) or q, kv (separate), or qk_v where the function shares queries and keys, which serves both;
+/// Parameters: qkv (fused) or q, kv (separate), or qk_v if the function has one projection for queries and keys;
 /// proj, relative_position_bias_table where there is a window.
 /// With a concatenated cache (part `cache`) it also attends to the tokens of the training step before: their keys and
 /// values, by the same projections, are further columns of the softmax, without relative bias and mask. As long as no
@@ -32,7 +32,7 @@ struct MultiHeadOptions {
 /// context, those of the first call's context serve all calls.
 class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
  public:
-  /// Throws c10::Error unless num_heads divides dim, or attention.head_dim says how wide a head is, and for no
+  /// Throws c10::Error unless num_heads divides dim, or attention.head_dim sets the width of a head, and for no
   /// channels, no heads or a dropout outside [0, 1).
   explicit MultiHeadAttention(const MultiHeadOptions& options);
 
@@ -50,11 +50,11 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
   void fold_affine_into_context(const Affine& before);
 
   /// How much each token of a context counts for queries that are projected already: heads (B, H, Lq, d), as the
-  /// attention function tells them (Signal::attention_operands), context (B, Lk, context_dim) -> (B, H, Lq, Lk).
+  /// attention function reports them (Signal::attention_operands), context (B, Lk, context_dim) -> (B, H, Lq, Lk).
   torch::Tensor weights_of(const torch::Tensor& heads, const torch::Tensor& context, const AttentionArgs& layout) const;
 
  protected:
-  /// Of a copy of a layer that shares its parts: puts constant keys and values in the place of the cache.
+  /// For a copy of a layer that shares its parts: replaces the cache by constant keys and values.
   void hold_memory();
 
  private:

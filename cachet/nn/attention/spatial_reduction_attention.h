@@ -35,7 +35,7 @@ class SpatialReductionAttention : public Cloneable<SpatialReductionAttention, Mu
   /// Not for contexts with class tokens: these pass the convolution by.
   void fold_affine_before(const Affine& before) override;
   std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const override;
-  /// The norm behind the convolution: into keys and values; into the 1 × 1 convolution where GELU stands between.
+  /// The norm after the convolution: into keys and values, or into the 1 × 1 convolution if GELU is between.
   std::vector<NormFold> norm_folds() override;
 
  private:

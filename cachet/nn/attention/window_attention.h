@@ -50,7 +50,8 @@ class InWindows : public Cloneable<InWindows<Inner>, Inner> {
     return windows->merge(Inner::forward(inside, inside, inner));
   }
 
-  /// What fills the last windows beyond the map stands behind `before`: from now on it is what `before` makes that of.
+  /// The values that fill the last windows beyond the map come after `before`, so they become `before` of the earlier
+  /// values.
   void fold_affine_before(const Affine& before) override {
     const torch::Tensor filling = beyond_.defined() ? beyond_ : at::zeros_like(before.shift);
     const torch::Tensor preimage = (filling - before.shift) / before.scale;
@@ -94,7 +95,7 @@ class InWindows : public Cloneable<InWindows<Inner>, Inner> {
 struct WindowAttentionOptions {
   int64_t dim = 0, num_heads = 0;
   AttentionOptions attention = {};
-  CacheOptions cache = {};  // its tokens are a window's: Tm = window² unless the options say otherwise, and its mean is
+  CacheOptions cache = {};  // its tokens are a window's: Tm = window² unless the options set it, and its mean is
                             // over all windows of all samples
   WindowSettings windows{};
 };

@@ -14,8 +14,8 @@ namespace cachet::nn {
 // has a copy constructor, which the compiler writes. There is nothing else to do.
 
 /// A module whose copy constructor registers, while clone() copies it, copies of all that the original has registered,
-/// under the same names and in the same order. Outside of clone() a copy shares them, as that of any module of
-/// LibTorch.
+/// under the same names and in the same order. Outside of clone() a copy refers to the same ones, as a copy of any
+/// module of LibTorch does.
 class CopyableModule : public torch::nn::Module {
  public:
   using torch::nn::Module::Module;

@@ -11,13 +11,13 @@
 
 namespace cachet::nn {
 
-/// One clone() of a tree of modules: which copy each tensor and each module of the original has got. Each is copied
-/// once, so that what modules share they share in the copy.
+/// One clone() of a tree of modules: the copy of each tensor and each module of the original. Each is copied once, so
+/// that shared ones are shared in the copy.
 class Cloning {
  public:
   /// What clone() of `original` returns: copy() calls the copy constructor of its class. In the clone of a module that
-  /// holds `original`, its part of that. Throws c10::Error where a module of LibTorch copies a tensor of its own that
-  /// another module shares, so that the copies would not.
+  /// holds `original`, its part of that. Throws c10::Error if a module of LibTorch copies a tensor that another module
+  /// also has, because the copies would then be two tensors.
   static std::shared_ptr<torch::nn::Module> clone(const torch::nn::Module& original,
                                                   const std::optional<torch::Device>& device,
                                                   const std::function<std::shared_ptr<torch::nn::Module>()>& copy);

@@ -7,24 +7,25 @@
 
 namespace cachet::nn {
 
-/// What was made for the last input, kept because the next one mostly asks for the same. Any number of threads may ask.
+/// The value for the last input, stored because the next input mostly needs the same. Several threads may call it at
+/// once.
 template <class Value>
 class Memoized {
  public:
   Memoized() = default;
-  /// A copy has kept nothing yet: it may go to another device.
+  /// A copy is empty, because it may go to another device.
   Memoized(const Memoized&) {}
   Memoized& operator=(const Memoized&) {
     value_.store(nullptr);
     return *this;
   }
 
-  /// The kept value if `serves(value)`, else make()'s, which is then kept.
+  /// The stored value if `serves(value)`, else make()'s, which is then stored.
   template <class Serves, class Make>
   std::shared_ptr<const Value> get(const Serves& serves, const Make& make) {
     auto kept = value_.load();
     if (kept && serves(*kept)) return kept;
-    // Tensors of inference mode would be no good to a later call that trains.
+    // A later call that trains could not use tensors of inference mode.
     const c10::InferenceMode normal(false);
     kept = std::make_shared<const Value>(make());
     value_.store(kept);

@@ -20,25 +20,25 @@ enum class Signal {
   self_output,         // o_self (B, T, D)
   memory_output,       // o_mem (B, T, Dm)
   memory_tokens,       // what memory attention attends to (B or 1, Tm, Dm)
-  token_grid,          // int64 (3): class tokens, height and width of the o that are told behind it; not off a grid
+  token_grid,          // int64 (3): class tokens, height and width of the o that are reported after it; only for a grid
   reset_gate,          // r of a gated cache's update (B, Tm, Dm)
   update_gate,         // u of it (B, Tm, Dm)
   statistic,           // a norm's own statistic of the step, before any averaging (C)
   used_statistic,      // the one it normalised with (C)
   gradient_statistic,  // the step's own mean of g·z, seen in the backward pass (C)
   attention_operands,  // queries (B, H, Lq, d) as they enter an attention function
-  attention_keys,      // the keys that they meet (B or 1, H, Lk, d), told behind them
-  attention_bias,      // what is added to their scores, −∞ for hidden keys, told behind these: broadcasts to
+  attention_keys,      // the keys that they meet (B or 1, H, Lk, d), reported after them
+  attention_bias,      // what is added to their scores, −∞ for hidden keys, reported after these: broadcasts to
                        // (B, H, Lq, Lk)
   block_output,        // what a transformer block gives (B, T, D)
-  norm1_output,        // told by a block, all (B, T, D), before its block_output: what its first norm gives,
+  norm1_output,        // reported by a block, all (B, T, D), before its block_output: its first norm's output,
   attention_output,    // what self-attention gives, before it is added,
   cross_norm_output,   // the same of cross attention, if the block has one,
   cross_attention_output,
   norm2_output,         // what the norm of the feed-forward half gives,
   feed_forward_output,  // and what that half gives, before it is added
-  token_padding,  // bool (B, T), true = padding: of the tokens of o, of queries, of a block's outputs. Told before
-                  // these; not told where no token is padding
+  token_padding,        // bool (B, T), true = padding: of the tokens of o, of queries, of a block's outputs. Reported
+                        // before these; not reported if no token is padding
 };
 
 /// Some of them.
@@ -59,7 +59,7 @@ class Signals {
   uint32_t bits_ = 0;
 };
 
-/// Who hears what passes through the modules of a model. What it does not ask for is not made for it.
+/// A hook that gets values from the modules of a model. Modules do not compute values that it does not ask for.
 class Listener {
  public:
   /// Called with the module's path ("blocks.3.attn"), what is seen, and the value (detached).
@@ -80,7 +80,7 @@ class Listener {
   Signals wanted_;
 };
 
-/// A module that tells its listener, if it has one, what passes through it. Without a listener that costs a test.
+/// A module that reports values to its listener (a hook), if it has one. Without a listener this costs a test.
 class Observable {
  public:
   Observable() = default;
@@ -88,7 +88,7 @@ class Observable {
   Observable(const Observable&) {}
   Observable& operator=(const Observable&) { return *this; }
   virtual ~Observable() = default;
-  /// Who hears of a module, and under which name.
+  /// The hook of a module, and the module's name for it.
   struct Subscription {
     std::string path;
     Listener listener;
@@ -107,8 +107,8 @@ class Observable {
   Subscription heard_;
 };
 
-/// Attaches a listener to every observable module of a tree, for as long as it lives; who listened before hears nothing
-/// meanwhile, and goes on then. Observations end in the opposite order of their beginning.
+/// Attaches a listener to every observable module of a tree for its own lifetime. An earlier listener gets no values
+/// during this time. Observations must end in the opposite order of their beginning.
 class Observation {
  public:
   Observation(torch::nn::Module& root, const Listener& listener);

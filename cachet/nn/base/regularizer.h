@@ -5,12 +5,12 @@
 
 namespace cachet::nn {
 
-/// A module that asks for a term of the loss beside the task's, such as weights that are to stay orthogonal.
+/// A module that adds a term to the task's loss, for example to make weights orthogonal.
 class Regularized {
  public:
   virtual ~Regularized() = default;
-  /// A scalar with its gradient, weight included; undefined where nothing is asked for. It is taken in float32
-  /// or wider whatever autocast says: what a penalty measures is smaller than bfloat16's roundings.
+  /// A scalar with its gradient, times its weight; undefined without a penalty. It is computed in float32 or wider,
+  /// also under autocast, because penalties are smaller than bfloat16's roundings.
   at::Tensor penalty() const;
 
  private:

@@ -8,8 +8,8 @@
 
 namespace cachet::nn {
 
-/// A module that sums over a batch: told of the processes among which the batch is split, it adds up their sums,
-/// forward and backward, and is what it would be on the whole batch.
+/// A module that sums over a batch. Given a reducer of the processes that share the batch, it all-reduces its sums in
+/// forward and backward, so the result equals that of the whole batch.
 class SyncedModule {
  public:
   virtual ~SyncedModule() = default;
@@ -27,7 +27,8 @@ class SyncedModule {
   std::shared_ptr<ops::BatchReducer> reducer_;
 };
 
-/// Tells all modules of a tree that sum over a batch. Each process must then run the same forward and backward passes.
+/// Gives the reducer to all modules of a tree that sum over a batch. Each process must then run the same forward and
+/// backward passes.
 void use_batch_reducer(torch::nn::Module& root, const std::shared_ptr<ops::BatchReducer>& reducer);
 [[deprecated("use_batch_reducer")]] inline void use_replicas(torch::nn::Module& root,
                                                              const std::shared_ptr<ops::BatchReducer>& reducer) {

@@ -25,9 +25,9 @@ class Cache : public StateModule, public SyncedModule, public Observable, public
  public:
   using StateModule::StateModule;
 
-  /// input (B, T, D), the layer's tokens; self_output (B, T, D), what its self-attention made of them. Returns what
-  /// memory attention attends to, and stores the successor: in model state, shared by all samples, in training alone;
-  /// in layout.state, one per lane, always. An empty batch leaves model state as it is.
+  /// input (B, T, D), the layer's tokens; self_output (B, T, D), the output of its self-attention. Returns the memory
+  /// that memory attention reads, and stores the next one: in model state, shared by all samples, only in training; in
+  /// layout.state, one for each batch row, always. An empty batch does not change model state.
   virtual Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& layout) = 0;
 
   /// The name of the buffer that holds the stored tokens, in files too.
@@ -40,17 +40,17 @@ class Cache : public StateModule, public SyncedModule, public Observable, public
   void begin_renewal() override { reset(); }
   void end_renewal() override {}
 
-  /// Declares what the cache remembers of a stream.
+  /// Declares the cache's state of a session.
   virtual void declare_state(AttentionState& state) const = 0;
 
-  /// Why what memory attention attends to in evaluation depends on the input; nothing where it does not.
+  /// The reason why the evaluation-time memory depends on the input; nothing if it is constant.
   virtual std::optional<std::string> why_memory_varies() const = 0;
 
-  /// Why evaluation attends to a memory such as training never attends to; nothing where it does not.
+  /// The reason why evaluation reads a kind of memory that training never reads; nothing if it reads the same kind.
   virtual std::optional<std::string> why_memory_is_unfamiliar() const { return std::nullopt; }
 
-  /// What memory attention attends to in evaluation, a copy. Throws c10::Error that says why where it depends on the
-  /// input.
+  /// A copy of the memory that memory attention reads in evaluation. Throws c10::Error with the reason if the memory
+  /// depends on the input.
   Memory constant_memory() const;
 
  protected:

@@ -42,11 +42,11 @@ void register_cache(const CacheKind<Options>& kind) {
                   }});
 }
 
-/// What the record of the options' kind says of them.
+/// The options together with the record of their kind.
 ChosenCache chosen_cache(const CacheOptions& options);
 
-/// Reads a `cache` table: kind, a name of cache_kinds(), and the options of that kind. Without streams scope = "lane"
-/// is a problem; with them kind = "concatenated" is one.
+/// Reads a `cache` table: kind, a name of cache_kinds(), and the options of that kind. Without sessions, a scope of
+/// `lane` is a problem; with sessions, kind = "concatenated" is one.
 CacheOptions read_cache_options(const config::View& table, Sessions sessions = Sessions::none);
 
 /// None for kinds without a memory attention of their own: NoCacheOptions and ConcatenatedCacheOptions.

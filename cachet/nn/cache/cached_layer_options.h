@@ -12,15 +12,15 @@ namespace cachet::nn {
 inline constexpr int64_t kMaxCacheLength = 131'072;
 [[deprecated("kMaxCacheLength")]] inline constexpr int64_t kMostCacheLength = kMaxCacheLength;
 
-/// Whose memory it is: one for all samples, averaged over the batch, or one for each batch row of a session.
+/// The scope of a memory: one for all samples, averaged over the batch, or one for each batch row of a session.
 enum class CacheScope { batch_mean, batch_row, lane [[deprecated("batch_row")]] = batch_row };
 
 /// Whether a model has sessions, one in each row of a batch. Without sessions, no cache can belong to a batch row.
 enum class Sessions { none, batch_rows, lanes [[deprecated("batch_rows")]] = batch_rows };
 using Streams [[deprecated("Sessions")]] = Sessions;
 
-/// What the options of a cache with a memory attention of its own say of the layer around it: its memory's channels and
-/// length, and what the layer adds.
+/// The options of the layer around a cache with a memory attention of its own: channels and length of its memory, and
+/// parts that the layer adds.
 struct CachedLayerOptions {
   double ratio = 0.5;
   std::optional<int64_t> length = {};

@@ -18,7 +18,7 @@ inline constexpr const char* kConcatenatedIsForImages =
     "'concatenated' is for image models with attention.kind = \"softmax\"; for text there is Transformer-XL's memory: "
     "a transformer_xl model and its memory_length";
 
-/// The memory of an attention layer whose own keys and values have further columns beside them in the same softmax, as
+/// The memory of an attention layer that adds further keys and values to the layer's own in the same softmax, as
 /// Transformer-XL's memory (arXiv 1901.02860), but for samples without an order: the rival of Cached Transformers
 /// (arXiv 2312.12742), Table 2.
 ///

@@ -19,9 +19,9 @@ struct FifoCacheOptions {
 
 /// First in, first out: memory attention reads the cache as it stood before this segment, then the first Dm channels of
 /// the segment's valid tokens push the oldest out, detached. It starts as zeros, which are attended to.
-/// scope = batch_mean keeps one cache, averaged over the batch, and rests in evaluation; scope = lane keeps one per
-/// lane in layout.state and moves in evaluation too. Buffer: tokens (1, Tm, Dm). With the model's own length they lie
-/// as the model's tokens do: those of an image push all of the last one's out.
+/// `scope = batch_mean` has one cache, averaged over the batch, which evaluation does not change. `scope = lane` has
+/// one for each batch row in layout.state, which evaluation updates, too. Buffer: tokens (1, Tm, Dm). With the model's
+/// own length they lie as the model's tokens do: those of an image push all of the last one's out.
 class FifoCache : public Cloneable<FifoCache, Cache> {
  public:
   FifoCache(const FifoCacheOptions& options, int64_t dim, int64_t tokens, const TokenLayout& layout = {});

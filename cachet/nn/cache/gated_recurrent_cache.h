@@ -13,7 +13,7 @@ enum class CacheAttend { mean, per_sample };  // training reads the mean of the 
 enum class CacheInference {                   // evaluation reads
   frozen,                                     // C as stored
   per_sample,                                 // each sample's own update of it
-  updated,                                    // a stream's own, which starts as stored and goes on with the stream
+  updated,                                    // a session's own, which starts as stored and is updated in the session
 };
 enum class CacheGradient { recompute, detached, carry };  // how gates learn when attention reads C_{t-1} (causal)
 enum class CacheGates { learned, half };  // half: both ½ whatever comes in, the control that shows what gates are for
@@ -26,8 +26,8 @@ struct GatedRecurrentCacheOptions {
   bool positional_convolution = false;  // 3×3 over the grid, groups = Dm, added to the layer's output
   CacheScope scope = CacheScope::batch_mean;
   GatedRecurrentCacheVariant variant = GatedRecurrentCacheVariant::paper;
-  CacheAttend attend = CacheAttend::mean;        // lanes always read their own
-  std::optional<CacheInference> inference = {};  // unset: frozen for batch_mean, updated for lanes
+  CacheAttend attend = CacheAttend::mean;        // batch rows always read their own
+  std::optional<CacheInference> inference = {};  // unset: frozen for batch_mean, updated for batch rows
   CacheGradient gradient = CacheGradient::recompute;
   CacheGates gates = CacheGates::learned;
   int64_t pool = 1;  // side of the average pooling of the grid before interpolation
@@ -49,7 +49,7 @@ struct GatedRecurrentCacheOptions {
 /// X̄ is made of the first Dm channels of the layer's input (`paper`) or of its self-attention's output (`official`):
 /// its grid average-pooled if asked, its valid tokens interpolated to Tm. In training memory attention reads the
 /// updated C_t (CacheAttend); the stored cache becomes its batch mean, detached. Causal layers read C_{t-1} and update
-/// afterwards, or the future would leak; CacheGradient says how the gates learn then (`recompute` and `carry` need a
+/// afterwards, or the future would leak; CacheGradient selects how the gates learn then (`recompute` and `carry` need a
 /// layout.state).
 ///
 /// Parameters: reset_gate, update_gate (CacheGates::learned), candidate ([cache, tokens] -> Dm), norm (`official`).

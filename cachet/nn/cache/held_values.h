@@ -8,9 +8,9 @@
 
 namespace cachet::nn {
 
-/// Whether a tensor holds values, which means that it is not zero everywhere. The answer is kept on the host: the
-/// device is read once after each time that somebody else has written the tensor (a loaded checkpoint, averaged
-/// weights), and not in between. A copy knows nothing yet.
+/// Whether a tensor holds values, which means that it is not zero everywhere. The answer is stored on the host: the
+/// device is read once after other code has written the tensor (a loaded checkpoint, averaged weights), and not in
+/// between. A copy has no answer yet.
 class HeldValues {
  public:
   /// True on the meta device, which has no values.

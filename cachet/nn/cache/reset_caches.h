@@ -6,8 +6,8 @@
 
 namespace cachet::nn {
 
-/// Sets what the caches of a model hold to zero, as where it takes over another task: a classification run's cache says
-/// nothing of whole photographs. Gates, λ and all else that is learnt stay. Returns how many caches there are.
+/// Sets the caches of a model to zero, for example before another task: the cache of a classification run does not fit
+/// whole photographs. Gates, λ and all other learnt parameters stay. Returns the number of caches.
 int64_t reset_caches(torch::nn::Module& model);
 
 /// Gives the caches whose work depends on whether they hold something (ConcatenatedCache) noise to hold, if they are

@@ -16,7 +16,7 @@ namespace cachet::nn {
 class AdaptiveEmbedding : public Cloneable<AdaptiveEmbedding> {
  public:
   explicit AdaptiveEmbedding(const AdaptiveVocabulary& vocabulary);
-  /// ids (…) int64 -> (…, dim). Throws c10::Error for an id that is no token.
+  /// ids (…) int64 -> (…, dim). Throws c10::Error for an id that is not a token.
   torch::Tensor forward(const torch::Tensor& ids) const;
 
   /// One, or one a cluster; projections are undefined where there are none.

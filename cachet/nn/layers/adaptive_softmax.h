@@ -11,7 +11,7 @@
 
 namespace cachet::nn {
 
-/// What the output shares with the embeddings.
+/// The tables of the embeddings that the output is tied to.
 struct AdaptiveTies {
   bool tables = true;
   bool projections = true;  // of all clusters but the first, whose is the output's own
@@ -31,8 +31,8 @@ class AdaptiveSoftmax : public Cloneable<AdaptiveSoftmax> {
   AdaptiveSoftmax(const AdaptiveVocabulary& vocabulary, const AdaptiveTies& ties,
                   const std::shared_ptr<const AdaptiveEmbedding>& embedding);
 
-  /// −log p of the targets, in nats: hidden (N, dim), target (N) int64, −1 for none -> (N) in float32 or wider, 0 where
-  /// there is none. Throws c10::Error for a target that is no token.
+  /// −log p of the targets, in nats: hidden (N, dim), target (N) int64, −1 for none -> (N) in float32 or wider, 0 for a
+  /// target of −1. Throws c10::Error for a target that is not a token.
   torch::Tensor negative_log_likelihood(const torch::Tensor& hidden, const torch::Tensor& target) const;
   /// hidden (N, dim) -> log p of all tokens (N, tokens), in float32 or wider.
   torch::Tensor log_probabilities(const torch::Tensor& hidden) const;

@@ -16,16 +16,16 @@ enum class Activation { gelu, relu, silu };
 
 struct FeedForwardOptions {
   int64_t dim = 0, hidden_dim = 0;
-  double dropout = 0.0;  // of the result, and behind the activation
+  double dropout = 0.0;  // of the result, and after the activation
   Activation activation = Activation::gelu;
-  std::optional<double> hidden_dropout = {};  // behind the activation, where it is another
+  std::optional<double> hidden_dropout = {};  // after the activation, if it differs
 };
 
-/// The feed-forward half of a transformer block: fc2(activation(fc1(x))), dropout behind each.
+/// The feed-forward half of a transformer block: fc2(activation(fc1(x))), dropout after each.
 class FeedForward : public Cloneable<FeedForward> {
  public:
   explicit FeedForward(const FeedForwardOptions& options);
-  /// x (B, L, dim) -> (B, L, dim); layout says how the tokens lie, for those that mix neighbours.
+  /// x (B, L, dim) -> (B, L, dim); layout is the arrangement of the tokens, for layers that mix neighbours.
   virtual torch::Tensor forward(const torch::Tensor& x, const TokenLayout& layout) const;
   /// From now on the layer does to x what it did to before.apply(x).
   void fold_affine_before(const Affine& before) { fc1_->fold_affine_before(before); }

@@ -13,7 +13,7 @@ namespace cachet::nn {
 class Linear : public Cloneable<Linear>, public ops::Packable {
  public:
   Linear(int64_t inputs, int64_t outputs, bool with_bias = true);
-  /// Of a weight (outputs, inputs) and a bias (outputs), undefined for none, as they are.
+  /// Makes a layer of a weight (outputs, inputs) and a bias (outputs), undefined for none, without copying them.
   Linear(const torch::Tensor& weight, const torch::Tensor& bias);
   /// Throws c10::Error unless x has that many channels.
   torch::Tensor forward(const torch::Tensor& x) const;

@@ -13,7 +13,7 @@ namespace cachet::nn {
 struct FoldedNorm {
   enum class Outcome {
     gone,         // an offline norm: a neighbour does its work
-    core,         // an online norm without weights of its own: its reader has taken in the affine map behind it
+    core,         // an online norm without weights of its own: its reader has taken in the affine map after it
     scale_shift,  // an offline norm that no neighbour can take in: one affine map
     stays,        // an online norm, as it was
   };
@@ -39,7 +39,7 @@ class Foldable {
   std::vector<FoldedNorm> fold_norms();
 };
 
-/// Takes an affine map in, or throws c10::Error that says why it cannot, and changes nothing then.
+/// Takes an affine map in. If it cannot, it throws c10::Error with the reason and changes nothing.
 using FoldAffine = std::function<void(const Affine& affine)>;
 using Absorb [[deprecated("FoldAffine")]] = FoldAffine;
 

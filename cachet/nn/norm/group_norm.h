@@ -24,7 +24,7 @@ struct InstanceNormOptions {
 };
 
 /// See GroupNormOptions. The first dimension of x is the samples; what lies between it and the channels is the tokens.
-/// Statistics are float32 or wider. It looks at its input in evaluation too, so that it is no affine map.
+/// Statistics are float32 or wider. It also looks at its input in evaluation, so it is not an affine map.
 class GroupNorm : public Cloneable<GroupNorm, Norm> {
  public:
   /// Throws c10::Error unless `groups` divides `channels`.

@@ -32,14 +32,14 @@ struct NormWindowUse {
 class Norm : public StateModule, public Observable, public SyncedModule, public PlugIn {
  public:
   using StateModule::StateModule;
-  /// x (…, C), token_mask (…) bool, true = padding, undefined = none. Returns the shape and dtype of x; what stands at
-  /// padded places is not defined. State stays as it is where there are no tokens; BatchNorm needs two to train,
-  /// and leaves its state as it is where padding leaves fewer.
+  /// x (…, C), token_mask (…) bool, true = padding, undefined = none. Returns the shape and dtype of x; values at
+  /// padded positions are not defined. Without tokens, the state does not change. BatchNorm needs two tokens to train,
+  /// and does not change its state if there are fewer without padding.
   virtual torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) = 0;
   /// The affine map that evaluation applies; none for norms that look at their input.
   virtual std::optional<Affine> inference_affine() const { return std::nullopt; }
-  /// What evaluation does, in two: what looks at its input, without weights of its own, and the affine map behind that,
-  /// which a following layer may absorb. For an offline norm the first is NoNorm.
+  /// The computation of evaluation in two parts: a part without weights that looks at the input, and the affine map
+  /// after it, which can be folded into the next layer. For an offline norm, the first part is NoNorm.
   virtual SplitNorm split() const;
   /// The statistic of training's batches that evaluation uses, (C); undefined for norms that keep none.
   virtual torch::Tensor running_statistic() const { return {}; }

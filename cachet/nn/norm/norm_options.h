@@ -48,7 +48,7 @@ void register_norm(const NormKind<Options>& kind) {
                  [kind](const config::View& table) -> NormOptions { return chosen_norm(kind, kind.read(table)); }});
 }
 
-/// What the record of the options' kind says of them.
+/// The options together with the record of their kind.
 ChosenNorm chosen_norm(const NormOptions& options);
 
 /// Why a model whose tokens may not depend on later ones cannot have this norm; empty where it can.

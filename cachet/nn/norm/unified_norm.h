@@ -10,7 +10,7 @@ namespace cachet::nn {
 
 enum class UnifiedNormVariant { paper, official };
 
-/// Unified normalization (arXiv 2208.01313); `ops::UnifiedNormSettings` says what each number is.
+/// Unified normalization (arXiv 2208.01313); `ops::UnifiedNormSettings` describes each number.
 struct UnifiedNormOptions {
   UnifiedNormVariant variant = UnifiedNormVariant::paper;
   ops::UnifiedNormSettings settings{};
@@ -29,7 +29,7 @@ struct MovingAverageBatchNormOptions {
   static const NormKind<MovingAverageBatchNormOptions> kKind;
 };
 
-/// What the operator behind a UN or MABN layer is asked for.
+/// The settings of the operator that a UN or MABN layer calls.
 ops::UnifiedNormSettings unified_norm_settings(const UnifiedNormOptions& options);
 ops::UnifiedNormSettings unified_norm_settings(const MovingAverageBatchNormOptions& options);
 

@@ -11,8 +11,8 @@ namespace cachet::ops {
 ///
 /// scores (B, H, Lq, Lk); bias (W, H, Lq, Lk), or with 1 in place of H, Lq or Lk, where W divides B: sample b has the
 /// bias of b mod W, so that a window has the same in each image. bias is floating, as precise as wanted: it is added in
-/// float32 or wider. Returns the shape and dtype of scores. Differentiable in both, twice only as a composition. Throws
-/// c10::Error when shapes do not agree.
+/// float32 or wider. Returns the shape and dtype of scores. Differentiable in both, twice only in the unfused form.
+/// Throws c10::Error when shapes do not agree.
 at::Tensor attention_weights(const at::Tensor& scores, const std::optional<at::Tensor>& bias, double scale);
 
 }  // namespace cachet::ops

@@ -6,12 +6,12 @@
 
 namespace cachet::ops {
 
-/// Positions of keys that stand for more than a place.
+/// Positions of keys with a special meaning.
 constexpr int64_t kSeenByNone = -1;  // padding
 constexpr int64_t kSeenByAll = -2;   // by every query that meets its block, whatever the range
 
-/// Which keys of the blocks that it meets a query sees: those at a position p with least ≤ p − (the query's own) ≤
-/// most.
+/// The keys that a query sees in the blocks that it attends to: those at a position p with least ≤ p − (the query's
+/// own) ≤ most.
 struct KeysSeen {
   static constexpr int64_t kUnbounded = int64_t{1} << 30;
 
@@ -29,15 +29,15 @@ struct BlockAttended {
   at::Tensor logsumexp;  // (B, H, Lq), float32 or wider: log Σ exp(score) of what a query sees; kNothingSeen for none
 };
 
-/// Softmax attention between blocks of tokens, in time and memory linear in their number (the form behind BigBird,
+/// Softmax attention between blocks of tokens, in time and memory linear in their number (the common form of BigBird,
 /// arXiv 2007.14062, App. D, and Reformer, arXiv 2001.04451, Sec. 2):
 ///   y_i = Σ_j softmax_j(scale·q_i·k_j)·v_j   over the keys j that i sees in the blocks which the block of i meets
 ///
 /// q (B, H, Lq, d); k (B, H, Lk, d) and v (B, H, Lk, e), or with batch 1, shared by all samples. Tokens [i·S, (i+1)·S)
 /// are block i, S = block_size; the last may be shorter. blocks (H, ⌈Lq/S⌉, W) int64, or 1 in place of H: the blocks of
 /// keys that each block of queries meets, −1 for none. A block named twice counts twice. A query that sees no key gets
-/// zeros. Sums are taken in float32 or wider. Differentiable in q, k and v, through the logsumexp too; twice only as a
-/// composition. Throws c10::Error when shapes, dtypes or numbers do not agree.
+/// zeros. Sums are taken in float32 or wider. Differentiable in q, k and v, also through the logsumexp; twice only in
+/// the unfused form. Throws c10::Error when shapes, dtypes or numbers do not agree.
 BlockAttended block_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& blocks,
                               int64_t block_size, double scale, const KeysSeen& seen = {});
 

@@ -45,9 +45,9 @@ at::Tensor kernel_attention(const at::Tensor& q, const at::Tensor& k, const at::
                             const std::optional<at::Tensor>& padding = {}, bool causal = false, double eps = 0.0,
                             double key_eps = 0.0);
 
-/// The same for a stream: queries also see the keys of all earlier calls, of which `sums` (B, H, m, e + 1) holds
+/// The same for a session: queries also see the keys of all earlier calls, of which `sums` (B, H, m, e + 1) holds
 /// Σ_j φ(k_j) [v_j, 1]ᵀ, with κ in the last column from the start where there is one. Replaces sums; undefined sums are
-/// those of no keys. Sums are float32 or wider whatever autocast says.
+/// those of no keys. Sums are float32 or wider, also under autocast.
 at::Tensor kernel_attention_stream(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const FeatureMap& map,
                                    const std::optional<at::Tensor>& padding, bool causal, double eps, at::Tensor& sums);
 

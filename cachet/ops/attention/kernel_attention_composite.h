@@ -6,7 +6,7 @@
 
 namespace cachet::ops {
 
-// Kernel attention as a composition of differentiable ATen operators, for every dtype and device; the twin of
+// Kernel attention in differentiable ATen operators, for every dtype and device; the unfused counterpart of
 // ops/attention/kernel_attention_cpu.h. ops/attention/kernel_attention.h has the formulas; operands were checked.
 
 /// φ(x).

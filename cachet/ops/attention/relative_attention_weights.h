@@ -14,7 +14,7 @@ namespace cachet::ops {
 /// at key j the column of its own distance, j + Lq − 1 − i; keys ahead of the query get what the published code's shift
 /// leaves there: 0 for the next one, then the next query's columns from the left. hidden (Lq, Lk) bool: the keys that a
 /// query does not see, none where it is not given. Returns the shape and dtype of content. Differentiable in content
-/// and position, twice only as a composition. Throws c10::Error when shapes do not agree.
+/// and position, twice only in the unfused form. Throws c10::Error when shapes do not agree.
 at::Tensor relative_attention_weights(const at::Tensor& content, const at::Tensor& position,
                                       const std::optional<at::Tensor>& hidden, double scale);
 

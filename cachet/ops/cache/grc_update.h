@@ -6,8 +6,8 @@
 
 namespace cachet::ops {
 
-/// A linear map of the concatenation [cache, tokens], kept whole: weight (N, 2·Dm), its first Dm columns meet the
-/// cache; bias (N) or none.
+/// A linear map of the concatenation [cache, tokens] as one matrix: weight (N, 2·Dm), whose first Dm columns multiply
+/// the cache; bias (N) or none.
 struct GateWeights {
   at::Tensor weight;
   std::optional<at::Tensor> bias;
@@ -30,8 +30,8 @@ struct GrcUpdated {
 ///
 /// cache (1, Tm, Dm), shared by the batch, or (B, Tm, Dm); tokens X̄ (B, Tm, Dm). The successors of a shared cache are
 /// in the dtype of tokens, those of a sample's own cache in the wider of both; their mean is taken before they are
-/// rounded. Differentiable in everything, twice only as a composition. Under autocast, tokens and weights are brought
-/// to the autocast dtype.
+/// rounded. Differentiable in everything, twice only in the unfused form. Under autocast, tokens and weights are
+/// brought to the autocast dtype.
 ///
 /// The half of each product that meets the cache does not depend on the sample: with a shared cache it is computed
 /// once, and all that meets the tokens shares one product. Throws c10::Error when shapes do not agree.

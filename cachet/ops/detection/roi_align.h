@@ -14,8 +14,8 @@ struct RoiAlignOptions {
 /// Cuts a box out of a map, at a fixed size (He et al., Mask R-CNN, arXiv 1703.06870, Sec. 3), aligned: coordinates are
 /// those of pixel corners, so that the centre of the map's first cell lies at 0.5. A bin is the mean of its samples,
 /// each interpolated between four cells. A sample up to one cell outside of the map reads the border, one further
-/// outside 0. If samples are fixed, a box without a side reads one place, and a box with a side below 0 reads the
-/// places of the upright box in reverse, as in torchvision; if they are not fixed, both are 0. A box with a coordinate
+/// outside 0. If samples are fixed, a box without a side reads one point, and a box with a side below 0 reads the
+/// points of the upright box in reverse, as in torchvision; if they are not fixed, both are 0. A box with a coordinate
 /// that is not a number is 0.
 ///
 /// map (N, C, H, W) floating, H and W at least 1; boxes (K, 5) float32 or float64: image, x0, y0, x1, y1. Boxes are

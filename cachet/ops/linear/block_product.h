@@ -6,7 +6,7 @@
 
 namespace cachet::ops {
 
-/// A float32 matrix somewhere in memory: element (i, j) lies i·row_stride + j·column_stride numbers behind data. One of
+/// A float32 matrix somewhere in memory: element (i, j) is i·row_stride + j·column_stride numbers after data. One of
 /// the strides is 1.
 struct Matrix {
   float* data;

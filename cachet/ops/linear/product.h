@@ -9,13 +9,13 @@ namespace cachet::ops {
 /// x (…, C) as a matrix of rows (N, C).
 inline at::Tensor as_rows(const at::Tensor& x) { return x.reshape_symint({-1, x.sym_size(-1)}); }
 
-/// x·weightᵀ + bias, x (…, K), weight (N, K), bias (N) or none, by one of the two libraries behind ATen. In float32
+/// x·weightᵀ + bias, x (…, K), weight (N, K), bias (N) or none, by one of the two libraries that ATen calls. In float32
 /// that is at::linear's (MKL), unless the processor has AVX-512 and is not one that MKL was tuned for: there oneDNN
 /// takes half to nine tenths of the time. In bfloat16 at::linear is oneDNN already. Not differentiable.
 /// CACHET_COMPOSITE=1 selects at::linear.
 at::Tensor linear_no_grad(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias = {});
 
-/// The same with GELU behind it; in one pass where oneDNN makes the product.
+/// The same followed by GELU; in one pass if oneDNN computes the product.
 at::Tensor product_gelu(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias);
 
 /// aᵀ·b, a (K, M), b (K, N): what the gradient of a weight is.

@@ -21,7 +21,7 @@ inline void check_no_transform(const char* op) {
       "form at inference, does");
 }
 
-/// What an autograd context keeps besides tensors, by name.
+/// The values other than tensors that an autograd context saves, by name.
 using SavedNumbers = decltype(torch::autograd::AutogradContext::saved_data);
 
 /// What a norm's backward pass reads of its forward pass.

@@ -34,11 +34,11 @@ struct PowerNormOutput {
 };
 
 /// Training form of power normalization, without a mean:
-///   z = x / √(s + ε),  s = ψ² (behind the warm-up) or the batch's own mean of x²,  y = w·z + b
+///   z = x / √(s + ε),  s = ψ² (after the warm-up) or the batch's own mean of x²,  y = w·z + b
 ///   a = w·∂L/∂y − (1 − α)·Γ·z,  Γ' = Γ + mean(a·z),  ∂L/∂x = a / √(mean x² + ε)
 /// ψ² is a cumulative mean in the warm-up that the moving average then runs over, as the published code has it.
 ///
-/// input (…, C); weight, bias (C) or none; padding (…) bool, true = padding: kept out of both statistics. Returns y in
+/// input (…, C); weight, bias (C) or none; padding (…) bool, true = padding: both statistics ignore it. Returns y in
 /// the dtype of input; arithmetic is in the dtype of the statistics. The forward pass writes ψ² and the counter, the
 /// backward pass Γ. Nothing branches on a tensor's value. Not differentiable twice.
 /// Inference is scale_shift with w/√(ψ² + ε) and b.

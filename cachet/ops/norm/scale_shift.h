@@ -11,7 +11,7 @@ namespace cachet::ops {
 ///
 /// input (…, C) floating; scale, shift (C), float32 or float64, both of one dtype, shift or none. Arithmetic is in the
 /// dtype of scale, y in the dtype of input. Differentiable in everything, twice only
-/// as a composition. Throws c10::Error when shapes or dtypes do not agree.
+/// in the unfused form. Throws c10::Error when shapes or dtypes do not agree.
 at::Tensor scale_shift(const at::Tensor& input, const at::Tensor& scale, const std::optional<at::Tensor>& shift);
 
 }  // namespace cachet::ops

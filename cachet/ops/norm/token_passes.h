@@ -31,7 +31,7 @@ class StateKept {
  public:
   /// `none` as TokenMean has it.
   StateKept(std::vector<at::Tensor> state, const at::Tensor& none);
-  /// Behind the step: puts back what it did to the state, if there was no token.
+  /// After the step: restores the state if there was no token.
   void restore();
 
  private:

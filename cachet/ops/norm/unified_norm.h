@@ -65,8 +65,8 @@ struct UnifiedNormOutput {
 /// all channels or in those that are filtered (OutlierThreshold). A channel is judged by its own threshold if the
 /// window was full of earlier steps before this one.
 ///
-/// input (…, C); weight, bias (C) or none; padding (…) bool, true = padding: kept out of the statistic, and in the
-/// paper's form out of the gradient's statistic too (the published code leaves it in). Returns y in the dtype of input;
+/// input (…, C); weight, bias (C) or none; padding (…) bool, true = padding: the statistic ignores it, and in the
+/// paper's form so does the gradient's statistic (the published code includes it). Returns y in the dtype of input;
 /// arithmetic is in the dtype of the statistics. The forward pass replaces the forward half of the state, the backward
 /// pass the rest, in the slot that belongs to its forward: several forward passes may precede a backward.
 /// Nothing branches on a tensor's value. Not differentiable twice.

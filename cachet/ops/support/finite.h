@@ -20,8 +20,8 @@ bool all_finite(const at::Tensor& values);
 /// become an answer.
 void require_finite_scores(const at::Tensor& scores);
 
-/// The same of log-probabilities (rows, choices), among which −∞ says that a choice is impossible: each row has a
-/// largest one that is finite, and none is NaN.
+/// The same of log-probabilities (rows, choices), where −∞ marks an impossible choice: the largest of each row is
+/// finite, and none is NaN.
 void require_log_probabilities(const at::Tensor& scores);
 
 }  // namespace cachet::ops

@@ -14,8 +14,8 @@ auto operator_handle(const char* name) {
   return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Signature>();
 }
 
-/// The handle of an operator of LibTorch's own that is no part of its interface: none where there is no operator of
-/// this name, where it takes or returns other types than the C++ function, or where it has no form for the CPU.
+/// The handle of an operator of LibTorch's own that is not part of its interface. None if there is no operator of this
+/// name, if it takes or returns other types than the C++ function, or if it has no form for the CPU.
 template <class Signature>
 std::optional<c10::TypedOperatorHandle<Signature>> find_cpu_operator(const char* name) {
   const auto found = c10::Dispatcher::singleton().findSchema({name, ""});

@@ -9,7 +9,7 @@ class Recalibrated {
  public:
   virtual ~Recalibrated() = default;
   virtual void begin_renewal() = 0;
-  /// What was kept before stays if no pass has met a token.
+  /// If no pass has seen a token, the earlier state stays.
   virtual void end_renewal() = 0;
 };
 

@@ -10,7 +10,7 @@ namespace cachet::ops {
 ///
 /// x (B, N, C) of any dtype; index (M) int64 in [−1, N), no token twice; inverse (N) int64 in [−1, M): where each token
 /// went, −1 for those left out. Returns (B, M, C). The gradient is the same operator with the two exchanged,
-/// differentiable any number of times. Throws c10::Error when an index is out of range or they are no inverses' sizes.
+/// differentiable any number of times. Throws c10::Error when an index is out of range or the sizes do not fit.
 at::Tensor permute_tokens(const at::Tensor& x, const at::Tensor& index, const at::Tensor& inverse);
 
 }  // namespace cachet::ops

@@ -18,9 +18,10 @@ enum class AfterConvolution { nothing, gelu };
 /// groups, zero beyond the border, over tokens where they lie; class tokens get nothing.
 ///   out = after(tokens ⊛ weight + bias + addend)
 ///
-/// tokens (B, L, D); weight (D, D / groups, 3, 3) for as many groups as its shape says; bias (D) or none; addend
-/// (B, L, D), such as what the encoding is added to, or none. Returns (B, L, D) in the dtype of tokens. Differentiable
-/// in everything, twice only as a composition. Under autocast, tokens, weight and addend are brought to the autocast
+/// tokens (B, L, D); weight (D, D / groups, 3, 3), whose shape gives the number of groups; bias (D) or none; addend
+/// (B, L, D), such as the tensor that the encoding is added to, or none. Returns (B, L, D) in the dtype of tokens.
+/// Differentiable in everything, twice only in the unfused form. Under autocast, tokens, weight and addend are brought
+/// to the autocast
 /// dtype. Throws c10::Error when shapes or dtypes do not agree.
 at::Tensor token_convolution(const at::Tensor& tokens, const at::Tensor& weight, const std::optional<at::Tensor>& bias,
                              const TokenGrid& grid, const std::optional<at::Tensor>& addend = {},

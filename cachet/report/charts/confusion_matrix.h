@@ -5,11 +5,11 @@
 
 namespace cachet::report {
 
-/// Classes with what was found of them and how often they were right when named, weakest first; `most` rows at most.
+/// Classes with their recall and precision, weakest first; at most `most` rows.
 /// Empty where counts are not classes × classes.
 Table class_table(const ConfusionMatrix& matrix, size_t most);
 
-/// An HTML figure: the matrix, shaded by the share of each true class, and the table of classes beside it.
+/// An HTML figure: the matrix, shaded by the fraction of each true class, next to the table of classes.
 void draw(Markup& html, const ConfusionMatrix& matrix);
 
 }  // namespace cachet::report

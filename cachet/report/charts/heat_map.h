@@ -5,7 +5,7 @@
 
 namespace cachet::report {
 
-/// An HTML figure: a grid of cells whose opacity is the value's place on the scale, the scale, and the values as a
+/// An HTML figure: a grid of cells whose opacity is the value's position on the scale, the scale, and the values as a
 /// table.
 void draw(Markup& html, const HeatMap& map);
 

@@ -12,7 +12,7 @@ void draw(Markup& html, const LineChart& chart);
 /// A switch for each series, in its colour, with its last value. Nothing for a single one.
 void draw_legend(Markup& html, const std::vector<Series>& series);
 
-/// The plot with its JSON, and hidden behind it the plot on the other scale where there is a use for it. `y` overrides
+/// The plot with its JSON, and the hidden plot on the other scale if that is useful. `y` overrides
 /// the vertical axis. Returns whether there is another scale.
 bool draw_plot_box(Markup& html, const LineChart& chart, const PlotSize& size, const Axis* y = nullptr);
 

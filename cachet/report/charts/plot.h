@@ -18,7 +18,8 @@ struct PlotSize {
   bool axis_titles = true;
 };
 
-/// Class names of the i-th series: six colours that colour-blind people tell apart, then the same dashed and dotted.
+/// Class names of the i-th series: six colours that colour-blind people can distinguish, then the same dashed and
+/// dotted.
 std::string series_class(size_t index);
 
 /// The SVG of a chart's curves with its axes. `y` are the ends of the vertical axis (its pixels are set here).

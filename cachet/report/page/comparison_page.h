@@ -27,8 +27,8 @@ struct ComparedRun {
   std::vector<Metric> metrics;
   std::vector<Curve> curves;
   std::string label{};  // in charts, where that is not the name
-  std::string state{};  // "finished at step 300"; empty of what is no run
-  bool ranked = true;   // whether it takes part in what is best: not a run that is still to go on, or that failed
+  std::string state{};  // "finished at step 300"; empty for what is not a run
+  bool ranked = true;   // whether it counts for the best value: not an unfinished or failed run
 };
 
 /// A row for each run, a column for its state and for each metric that any of them has, the best of each column marked.

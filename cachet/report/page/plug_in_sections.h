@@ -14,8 +14,8 @@ struct LayerShares {
   std::vector<Series> heads;
 };
 
-/// Every layer's shares over time, where they ended as a map, the mean of each layer's heads, and the size of what each
-/// cache holds (its root mean square), a series a cache.
+/// Every layer's gates λ over time, their last values as a map, the mean of each layer's heads, and the size of each
+/// cache's values (their root mean square), one series for each cache.
 Section cache_section(const std::vector<LayerShares>& layers, const std::vector<Series>& sizes);
 
 /// Steps of one unified-normalisation layer that ran on window statistics, and those that were filtered, cumulative.

@@ -15,10 +15,10 @@ struct RunPage {
   std::string status_detail;
   std::vector<Fact> facts;
   std::vector<LineChart> charts;  // of metrics, the learning rate, the machine
-  std::vector<Section> sections;  // what the task and the plug-ins have to show besides
+  std::vector<Section> sections;  // further sections of the task and the plug-ins
   std::string recipe;             // as written
   std::string settings;           // a line for each value that command lines set over it
-  std::string commands;           // the command lines that made the run and went on with it
+  std::string commands;           // the command lines that made and resumed the run
   std::vector<std::pair<std::string, std::string>> environment;
   std::string footer;
 };

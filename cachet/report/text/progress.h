@@ -29,7 +29,7 @@ struct ProgressState {
   std::string phase = "train";     // "train", "eval", …
   int64_t epoch = 0, epochs = 0;   // epoch counts from 1; 0 of 0 shows none
   int64_t step = 0, steps = 0;     // finished steps of this phase in this epoch
-  std::optional<double> run_done;  // share of the whole run, in [0, 1]; none in phases that do not advance it
+  std::optional<double> run_done;  // fraction of the whole run, in [0, 1]; none in phases that do not advance it
   struct Metric {
     std::string title, value;  // as they are shown: "top-1", "31.0 %"
   };
@@ -37,7 +37,7 @@ struct ProgressState {
   std::optional<double> learning_rate, gradient_norm;
   std::optional<double> rate;
   std::string rate_unit = "img/s";
-  std::optional<double> data_wait;  // share of the time spent waiting for data, in [0, 1]
+  std::optional<double> data_wait;  // fraction of the time spent waiting for data, in [0, 1]
   std::optional<int64_t> memory_bytes;
   bool is_concluded = false;  // whether conclude() follows the last step of this phase: no line is left of it then
 };

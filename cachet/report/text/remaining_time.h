@@ -5,14 +5,14 @@
 namespace cachet::report {
 
 /// Guesses the time left from how fast the work went, recent work counting more. Pauses between updates (evaluations,
-/// checkpoints) count as work that goes on as before.
+/// checkpoints) count as work at the same speed.
 class RemainingTime {
  public:
   /// `done` of `total` units at `now` (seconds of any clock). What was done before the first call (a resumed run) or
-  /// before `done` went back tells nothing about speed.
+  /// before `done` went back does not count for the speed.
   void update(double done, double total, double now);
 
-  /// Nothing until two updates say something.
+  /// Nothing before two updates with progress.
   std::optional<double> seconds(double now) const;
 
  private:

@@ -10,7 +10,7 @@ bool is_terminal(int descriptor) noexcept;
 /// Is it one that understands cursor movements (TERM is set and not "dumb")?
 bool moves_cursor(int descriptor) noexcept;
 
-/// Columns now, asked for anew each time; 80 where the terminal does not say.
+/// The present number of columns, read anew each time; 80 if the terminal does not report it.
 int terminal_columns(int descriptor) noexcept;
 
 /// Columns that text is to fit into: those that the variable COLUMNS asks for, else the terminal's.

@@ -30,10 +30,10 @@ struct TextGrid {
   std::optional<std::vector<int>> widths_within(int columns) const;
 };
 
-/// These columns of a table, with `*` behind the best of each.
+/// These columns of a table, with `*` after the best of each.
 TextGrid grid_of(const Table& table, const std::vector<size_t>& columns, bool unicode);
 
-/// Lines become columns. What stands in one column then is of many kinds, so only its place is common: the right.
+/// Lines become columns. A column then has values of many kinds, so all are aligned to the right.
 TextGrid turned(const TextGrid& grid);
 
 /// All columns side by side.

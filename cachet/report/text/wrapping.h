@@ -6,8 +6,8 @@
 
 namespace cachet::report {
 
-/// Lines of at most `columns` (display width), broken at blanks and behind the slashes of paths; a word that is wider
-/// alone is broken too, behind a sign if it has one. One empty line for a text without words.
+/// Lines of at most `columns` (display width), broken at blanks and after the slashes of paths; a word that is wider is
+/// broken, too, after a sign if it has one. One empty line for a text without words.
 std::vector<std::string> wrapped_lines(std::string_view text, int columns);
 
 /// The least width in which no word of the text is broken.

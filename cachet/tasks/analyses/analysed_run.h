@@ -25,7 +25,7 @@ struct AnalysisOptions {
   int64_t batch = 16;     // evaluation samples at once: the same for all runs, so that they see the same batches
 };
 
-/// What an analysis depends on besides the model: the evaluation samples, or training steps that are replayed.
+/// What an analysis depends on in addition to the model: the evaluation samples, or training steps that are replayed.
 enum class AnalysisEffort { samples, steps };
 
 /// Image files that a measurement has read, by split and number, and a digest of their bytes.
@@ -46,8 +46,8 @@ class AnalysedRun {
   const std::string& name() const { return name_; }
   const SavedRun& saved() const { return saved_; }
   const AnalysisOptions& options() const { return options_; }
-  /// Of all that an analysis depends on but the bytes of image files: the weights, those of the other checkpoints that
-  /// are kept, what answers depend on, and the data. Opens the data.
+  /// A digest of all that an analysis depends on except the bytes of image files: the weights, those of the run's other
+  /// checkpoints, the settings that predictions depend on, and the data. Opens the data.
   const std::string& digest(AnalysisEffort effort);
   /// From now on the bytes of image files count as they are read.
   void keep_image_digests(AnalysisEffort effort);
@@ -73,8 +73,9 @@ class AnalysedRun {
   /// Metrics of these samples, while `listener` (may be none) hears what passes through the model, in float32 or wider.
   train::Metrics evaluate(const nn::Listener& listener, const train::EvaluationProgress& progress);
 
-  /// Calls `look` with the task before its first step. What it returns is called behind each replayed step: forward and
-  /// backward pass of a micro-batch in training mode, at its place in the run's data, without an update of the weights.
+  /// Calls `look` with the task before its first step. Its result is called after each replayed step: forward and
+  /// backward pass of a micro-batch in training mode, at its position in the run's data, without an update of the
+  /// weights.
   struct Replay {
     nn::Listener listener;
     std::function<void()> after_step = [] {};

@@ -14,7 +14,7 @@
 
 namespace cachet::tasks {
 
-/// One measurement of an analysis: of a run, or of one beside another. Numbers of runs.
+/// One measurement of an analysis: of one run, or of two runs together. Numbers of runs.
 struct AnalysisJob {
   size_t run = 0;
   std::optional<size_t> beside{};
@@ -43,7 +43,7 @@ class Analysis {
   virtual AnalysisEffort effort() const = 0;
   /// What a model lacks that it has nothing to look at: "has no cache". Nothing where there is something.
   virtual std::optional<std::string> lacks(const torch::nn::Module& model) const = 0;
-  /// Each run by itself, unless an analysis says otherwise.
+  /// Each run by itself, unless an analysis overrides this.
   virtual std::vector<AnalysisJob> jobs(size_t runs) const;
   virtual AnalysisResult measure(AnalysedRun& run, AnalysedRun* beside,
                                  const train::EvaluationProgress& progress) const = 0;

@@ -21,7 +21,7 @@ struct SavedResult {
   std::function<std::string(const std::string& name)> file = {};  // the bytes of a picture that the values name
 };
 
-/// What an analysis cannot do of these runs or with these options; what() goes on behind the name of a run.
+/// What an analysis cannot do of these runs or with these options; what() follows the name of a run.
 class NotMeasurable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

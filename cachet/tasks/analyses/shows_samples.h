@@ -11,7 +11,7 @@ namespace cachet::tasks {
 /// A sample as people look at it: a picture, or the tokens of a text.
 struct ShownSample {
   at::Tensor picture{};               // (h, w, 1 or 3) uint8; undefined of texts
-  std::vector<std::string> tokens{};  // one that stands for no text of its own is empty; may be no UTF-8
+  std::vector<std::string> tokens{};  // a token without text of its own is empty; may not be UTF-8
   std::string name{};                 // what it is, where that is known: "Ankle boot"
 };
 

@@ -21,13 +21,13 @@ struct ClassifiedSample {
   double probability = 0;  // of the predicted class
 };
 
-/// The confusion matrix of more classes is not kept: that of ImageNet-22k would take 4 GB, and nobody could read it.
+/// The confusion matrix of more classes is not stored: that of ImageNet-22k would take 4 GB, and nobody could read it.
 inline constexpr int64_t kMaxConfusedClasses = 2000;
 
 /// What an evaluation found.
 struct ClassificationEvaluation {
   int64_t classes = 0;
-  std::vector<int64_t> confusion;  // classes × classes, a row for each true class; empty above kMostConfusedClasses
+  std::vector<int64_t> confusion;  // classes × classes, a row for each true class; empty above kMaxConfusedClasses
   std::vector<ClassifiedSample> right, wrong;  // a few right ones of different classes; the most confident wrong ones
   double loss = 0, top1 = 0, top1_stderr = 0;  // means; the standard error is that of a proportion
   double top5 = 0;                             // only where there are more than five classes
@@ -39,12 +39,12 @@ struct ClassificationEvaluation {
 /// As a run keeps it. The confusion matrix is a list of the counts that are not zero: true class, predicted class,
 /// count.
 std::string to_json(const ClassificationEvaluation& evaluation);
-/// Nothing for a text that is none.
+/// Nothing for other texts.
 std::optional<ClassificationEvaluation> evaluation_from_json(const std::string& text);
 /// Whether it is of so many classes, and all samples that it names and counts are among so many.
 bool fits(const ClassificationEvaluation& evaluation, int64_t classes, int64_t samples);
 
-/// A batch of evaluation samples and what the model says of them.
+/// A batch of evaluation samples and the model's predictions.
 struct ClassifiedBatch {
   std::vector<int64_t> indices;      // of the data set
   at::Tensor labels;                 // (B) int64

@@ -28,10 +28,10 @@ class ClassificationTask : public Task, public Predictor, public AnswersEvaluati
   /// Runs the model over batches of evaluation samples, in order, from the one that holds sample `first` on. The caller
   /// has set evaluation mode.
   virtual void classify_in_order(int64_t first, const UseBatch& use) = 0;
-  /// The same in the order that takes the least time, which evaluate() has: from the batch on that holds the sample at
-  /// place `first` of that order.
+  /// The same in the fastest order, which evaluate() has: from the batch on that has the sample at index `first` of
+  /// this order.
   virtual void classify_all(int64_t first, const UseBatch& use) { classify_in_order(first, use); }
-  /// The sample at a place of that order.
+  /// The sample at an index of this order.
   virtual int64_t sample_at(int64_t place) { return place; }
   virtual int64_t evaluation_batches() const = 0;
 
@@ -42,7 +42,7 @@ class ClassificationTask : public Task, public Predictor, public AnswersEvaluati
   /// How an image becomes the model's input, for programs that have the exported model alone; nothing of other samples.
   virtual std::optional<runtime::ImagePreparation> image_preparation() const { return std::nullopt; }
 
-  /// What the model says of evaluation samples from the `first` on, in order.
+  /// The model's predictions for evaluation samples from `first` on, in order.
   void predict(int64_t first, const AnswerOptions& options,
                const std::function<void(const Prediction& prediction)>& use);
   std::vector<Prediction> predict_given(const PreparedSamples& samples, const AnswerOptions& options);
@@ -79,9 +79,9 @@ class ClassificationTask : public Task, public Predictor, public AnswersEvaluati
 /// Loss, top-1 and, of more than five classes, top-5; top-1 decides.
 std::vector<report::MetricDescription> classification_metrics();
 
-/// What a training step makes of logits (B, classes) and of targets (B, classes) that sum up to one: the sum of the
-/// cross-entropies, the model's penalties beside it, and how often both prefer the same class. `tokens` of the result
-/// are the caller's to fill in.
+/// The result of a training step from logits (B, classes) and targets (B, classes) that sum to one: the sum of the
+/// cross-entropies, separately the model's penalties, and how often both prefer the same class. The caller fills in
+/// `tokens`.
 train::ForwardResult classification_step(torch::nn::Module& model, const at::Tensor& logits, const at::Tensor& targets);
 
 }  // namespace cachet::tasks

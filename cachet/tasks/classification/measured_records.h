@@ -10,15 +10,15 @@
 namespace cachet::tasks {
 
 /// A measured sample as a record: {"index":0,"sample":17,"label":3,"predicted":3,"probability":0.98,"loss":0.02} and,
-/// of more than five classes, "among_five". `index` is its place in the order of the evaluation. What is read back has
-/// the same bits.
+/// of more than five classes, "among_five". `index` is its position in the order of the evaluation. Numbers that are
+/// read back have the same bits.
 Record measured_record(const MeasuredSample& measured, int64_t place, int64_t classes);
 
-/// Reads them back, one behind the other.
+/// Reads them back, one after the other.
 class MeasuredRecords {
  public:
   MeasuredRecords(int64_t classes, int64_t samples) : classes_(classes), samples_(samples), seen_(samples) {}
-  /// The next one. Throws std::runtime_error for what is none of these samples, or of one that was there.
+  /// The next one. Throws std::runtime_error for a record of another sample or a repeated one.
   MeasuredSample read(const Record& record);
   /// As SamplesOfRecords.
   void require_all(const std::string& many) const { seen_.require_all(many); }

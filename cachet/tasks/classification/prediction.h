@@ -8,7 +8,7 @@
 
 namespace cachet::tasks {
 
-/// What a model says about one sample.
+/// A model's prediction for one sample.
 struct Prediction {
   struct Guess {
     int64_t label = 0;
@@ -25,7 +25,7 @@ struct Prediction {
 std::vector<Prediction::Guess> top_guesses(const at::Tensor& probabilities, int64_t count);
 
 /// One line of JSON: {"index":0,"file":…,"label":…,"predicted":…,"top":[{"label":8,"class":"Bag","probability":0.98}]}.
-/// Where a text was given, its beginning stands under "text"; logits stand behind "top".
+/// For a text, its beginning is under "text"; logits follow "top".
 std::string to_json_line(const Prediction& prediction, const std::vector<std::string>& class_names);
 
 }  // namespace cachet::tasks

@@ -11,7 +11,7 @@ namespace cachet::tasks {
 
 struct AnnotationStyle {
   double least_score = 0.3;  // objects of lower scores are not drawn
-  bool scores = true;        // behind the names of classes
+  bool scores = true;        // after the names of classes
   int64_t least_side = 320;  // smaller pictures are drawn up to four times as large
   int64_t most_side = 0;     // larger ones are made smaller; 0: they stay
 };

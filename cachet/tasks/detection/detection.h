@@ -74,7 +74,7 @@ class Detection : public Task,
   std::vector<NamedFile> results_of_evaluation(const NextRecord& next) override;
   /// The twelve numbers of boxes, and of masks, as pycocotools prints them.
   std::string evaluation_table() const override { return coco_table(evaluation_); }
-  /// What the model says of boxes on 16 images.
+  /// The model's scores of boxes on 16 images.
   ComparedScores compared_scores() override;
   std::string why_no_graph() const override { return "chooses the boxes that it looks at by what it has found"; }
   /// The picture filled up as the model sees it.

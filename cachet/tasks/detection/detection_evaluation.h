@@ -49,7 +49,7 @@ struct DetectionEvaluation {
   std::vector<int64_t> confusion{};
   std::vector<ShownImage> best{}, worst{};
 
-  /// "box_ap", "box_ap_stderr", "box_ap50", …, "mask_ap", …; what no object bears on is left out. If no
+  /// "box_ap", "box_ap_stderr", "box_ap50", …, "mask_ap", …; metrics that no object affects are left out. If no
   /// object was measured, "box_ap" and "mask_ap" are NaN. If images could not be read, "unreadable_images".
   train::Metrics metrics() const;
 };
@@ -77,7 +77,7 @@ class DetectionTally {
   std::vector<ShownImage> best_, worst_;
 };
 
-/// For the run's folder. detection_evaluation_from_json gives nothing for what is no such JSON of so many classes.
+/// For the run's folder. detection_evaluation_from_json returns nothing for other JSON or another number of classes.
 std::string to_json(const DetectionEvaluation& evaluation, const std::vector<std::string>& class_names);
 std::optional<DetectionEvaluation> detection_evaluation_from_json(const std::string& text, int64_t classes);
 

@@ -48,7 +48,7 @@ DetectorOptions read_detector_options(const config::View& root);
 std::string preparation_text(const DetectorOptions& options);
 std::string preparation_json(const DetectorOptions& options);
 
-/// What a detection recipe says besides how to train: the tables [task], [data] and [model].
+/// A detection recipe without its training options: the tables [task], [data] and [model].
 struct DetectionOptions : DetectorOptions {
   std::filesystem::path root{};
   DetectionFiles training{"annotations/instances_train.json", "images/train"};
@@ -105,10 +105,10 @@ std::filesystem::path find_detection_root(const DetectionOptions& options);
 /// The images that a split has: to train with, to evaluate with.
 enum class DetectionSplit { training, training_evaluated, validation, test };
 
-/// Opens a split with at most `limit` images (0: any number). To train with, the rules and the share of the training
-/// images hold. `indices` gets a digest of the numbers of the images that data.validation_fraction draws. Throws
-/// io::Error for files that cannot be read or lack classes, std::invalid_argument for another number of classes than
-/// the model has.
+/// Opens a split with at most `limit` images (0: any number). To train with, the rules and the fraction of the
+/// training images apply. `indices` gets a digest of the numbers of the images that data.validation_fraction draws.
+/// Throws io::Error for files that cannot be read or lack classes, std::invalid_argument for another number of classes
+/// than the model has.
 std::shared_ptr<const data::DetectionSet> open_detection_split(const DetectionOptions& options, DetectionSplit split,
                                                                int64_t limit, std::string* indices = nullptr);
 

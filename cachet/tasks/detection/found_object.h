@@ -36,7 +36,7 @@ std::optional<FoundObjects> found_objects_from_json(const std::string& line);
 /// one whose labels are below `classes`.
 FoundObjects read_found_objects(const std::string& record, int64_t classes);
 
-/// Which of an object's forms a file of results tells. pycocotools takes areas of boxes where a file has boxes, so that
+/// Which of an object's forms a file of results has. pycocotools takes areas of boxes where a file has boxes, so that
 /// masks are measured by a file of their own.
 enum class ResultForms { boxes, masks, both };
 

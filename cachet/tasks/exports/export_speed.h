@@ -9,15 +9,15 @@
 
 namespace cachet::tasks {
 
-/// How long a model in float32 and its export take for the same made-up samples, timed in turns in one process.
+/// The times of a model in float32 and its export for the same synthetic samples, measured in turns in one process.
 struct ExportSpeed {
   int64_t batch = 0;                                       // samples at once
   int64_t pairs = 0;                                       // of timings: one of each, one right after the other
   double model_milliseconds = 0, export_milliseconds = 0;  // of a batch, the medians
   analysis::Quartiles times_as_fast;                       // the model's time by the export's, pair by pair
 
-  /// Whether the ratios say which of both is faster, and by how much: the upper quartile is at most twice the lower.
-  /// Else something else kept the machine busy.
+  /// Whether the ratios show which of both is faster, and by how much: the upper quartile is at most twice the lower.
+  /// Otherwise the machine had other work.
   bool is_comparable() const { return times_as_fast.upper <= 2 * times_as_fast.lower; }
 };
 
@@ -27,7 +27,7 @@ struct SpeedClocks {
 };
 
 /// Times a batch of both in turns for a second and a half, forty pairs at most, and once at least. While the ratios are
-/// not comparable, it goes on for as long and as many pairs again, three times at most.
+/// not comparable, it continues for the same time and number of pairs again, three times at most.
 ExportSpeed timed_in_turns(const SpeedClocks& clocks, int64_t batch);
 
 /// Times both on the CPU, as timed_in_turns() does: batches of 8, or of 1 if a batch of 8 would take longer than an

@@ -26,13 +26,13 @@ class TakesExportedModel {
   virtual runtime::ExportManifest with_limits(const runtime::ExportManifest& manifest) const { return manifest; }
 };
 
-/// A recipe's plan with sessions in the place of its model. Throws io::Error, which begins with `name`, for a task
+/// A recipe's plan with sessions instead of its model. Throws io::Error, which begins with `name`, for a task
 /// whose model cannot be replaced.
 RecipePlan with_sessions(const RecipePlan& plan, const runtime::ExportManifest& manifest, MakeSession make,
                          const std::string& name);
 
-/// A recipe's plan with the model of an exported folder: the rewritten model itself where it is no graph, else sessions
-/// of the engine. Throws as with_sessions() does, and io::Error for weights that do not fit.
+/// A recipe's plan with the model of an exported folder: the rewritten model itself if it is not a graph, otherwise
+/// sessions of the engine. Throws as with_sessions() does, and io::Error for weights that do not fit.
 RecipePlan with_exported_model(const RecipePlan& plan, const runtime::ExportManifest& manifest,
                                const std::filesystem::path& folder);
 

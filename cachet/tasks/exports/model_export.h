@@ -26,15 +26,15 @@ struct ExportOptions {
 enum class ExportPart { calibration, comparison };
 const char* to_string(ExportPart part);  // "calibrate", "compare"
 
-/// Told how much of a part is done.
+/// Called with the progress of a part.
 using ExportProgress = std::function<void(ExportPart part, int64_t done, int64_t total)>;
 
 /// What an export of some precision may differ from its model by.
 struct ExportTolerance {
   deploy::Tolerance answers{};  // to evaluation samples
-  double metric = 0;            // of what decides: of accuracies and precisions, of others as a share of their value
+  double metric = 0;            // of the metric that decides: absolute for accuracies, relative for others
 
-  /// To inputs that need not look like evaluation samples: any share of them may be close calls.
+  /// For inputs that may differ from evaluation samples: any number of them may have two nearly equal classes.
   deploy::Tolerance sent() const { return {answers.log_probability, 1}; }
 };
 ExportTolerance export_tolerance(runtime::Precision precision);
@@ -47,7 +47,7 @@ struct ExportCheck {
   std::string sent_inputs;                     // "19 single inputs and small batches and 6 image files", of classifiers
   deploy::Equality sent;                       // no samples of other tasks
   deploy::DecisionWords words;                 // of `equality`
-  std::string metric = "top1";                 // what decides, of a classifier the share of samples that are right
+  std::string metric = "top1";                 // the one that decides; for a classifier the fraction of right samples
   double metric_before = 0, metric_after = 0;  // where all evaluation data were compared
   bool has_metric = false;
 
@@ -80,16 +80,16 @@ struct ExportSource {
 /// is not built in.
 void check_export_options(const ExportOptions& options);
 
-/// Rewrites a model (deploy/rewrite.h) and writes it for an engine into a folder, which appears, or replaces what was
-/// there, as a whole or not at all. Before it does, what the folder computes is held to what the model does in float32:
-/// on evaluation data where they can be read, else on noise. Then both are timed. Throws as check_export_options()
-/// does, std::runtime_error that says by how much where it differs by more than the tolerance, or that the engine
-/// cannot take or run such a model and which one can, ops::NotFinite if the model answers NaN or infinity, io::Error
-/// where a file cannot be read or written.
+/// Rewrites a model (deploy/rewrite.h) and writes it for an engine into a folder, which appears, or replaces an
+/// existing one, atomically. Before that, the results of the folder are checked against those of the model in float32:
+/// on evaluation data if they can be read, otherwise on noise. Then both are timed. Throws as check_export_options()
+/// does; std::runtime_error with the difference if it exceeds the tolerance, or with another engine if this one cannot
+/// take or run such a model; ops::NotFinite if the model returns NaN or infinity; io::Error if a file cannot be read or
+/// written.
 ExportReport export_model(const ExportSource& source, const ExportOptions& options, const std::filesystem::path& folder,
                           const ExportProgress& progress);
 
-/// What the export says it was made of: "run 1f0c…", "model 9f86…".
+/// The source that the export names: "run 1f0c…", "model 9f86…".
 std::string export_source(const SavedRun& saved);
 
 /// Lines for people: what went, what stayed and why, how far the results lie apart.

@@ -13,21 +13,21 @@
 
 namespace cachet::tasks {
 
-/// What an export of a model is held to.
+/// The scores that an export of a model is checked against.
 struct ComparedScores {
   at::Tensor scores;    // (N, choices), float32 or wider; a softmax makes probabilities of each row
   std::string samples;  // what the N are: "64 beginnings of test tokens"
   deploy::DecisionWords words{};
 };
 
-/// A task whose model is no graph that an engine could run: an export of it is the rewritten model itself.
+/// A task whose model is not a graph that an engine could run: its export is the rewritten model itself.
 class ExportsRewrittenModel {
  public:
   virtual ~ExportsRewrittenModel() = default;
-  /// Of held-out data where the task opened some, else of made-up samples: the same for every model of one size. The
-  /// model is in evaluation mode.
+  /// Scores of held-out data if the task opened some, otherwise of synthetic samples, the same for every model of one
+  /// size. The model is in evaluation mode.
   virtual ComparedScores compared_scores() = 0;
-  /// Why it is no graph, behind "its model": "writes token by token".
+  /// The reason why it is not a graph, after "its model": "writes token by token".
   virtual std::string why_no_graph() const = 0;
 };
 

@@ -16,7 +16,7 @@
 
 namespace cachet::tasks {
 
-/// What an image-classification recipe says besides how to train: the tables [data] and [model].
+/// An image-classification recipe without its training options: the tables [data] and [model].
 struct ImageClassificationOptions {
   data::DatasetOptions dataset;
   data::NormalizationOptions normalization;
@@ -34,7 +34,7 @@ struct ImageClassificationOptions {
   bool is_exported = false;                   // the model is an export, which has all that its answers depend on
   std::optional<int64_t> evaluation_limit{};  // of the images that are evaluated, instead of dataset.limit
   int64_t repeated_augmentation = 1;          // of training: data::EqualBatchOptions::repeats
-  models::ImageClassifierPlan model;          // made for the data's images and classes unless it says otherwise
+  models::ImageClassifierPlan model;          // by default made for the data's images and classes
 };
 
 /// Reads [data] (with its tables normalization, augmentation, resize, mixing and outliers), [model] and of [task]
@@ -45,7 +45,7 @@ ImageClassificationOptions read_image_classification_options(const config::View&
 /// Whether the mean and the deviation would be computed from the training images: known ones need no images.
 bool takes_training_statistics(const ImageClassificationOptions& options);
 
-/// The shape of the images that a model was trained on; nothing if only the files tell it.
+/// The shape of the images that a model was trained on; nothing if only the files have it.
 std::optional<data::ImageShape> trained_shape(const ImageClassificationOptions& options);
 
 class ImageClassificationPlan : public TaskPlan, public PreparesImages, public TakesExportedModel {

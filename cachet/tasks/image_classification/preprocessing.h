@@ -13,7 +13,7 @@
 namespace cachet::tasks {
 
 /// How an image of any size becomes a model's input in evaluation: it is resized to cover image_size / crop_fraction,
-/// the middle is taken and normalised.
+/// center-cropped and normalised.
 struct Preprocessing {
   data::NormalizationOptions normalization{};
   data::ResizeOptions resize{};
@@ -34,14 +34,14 @@ data::NormalizationOptions normalization_options(const data::Normalization& norm
 /// model's: one channel has the mean of the three.
 Preprocessing published_preprocessing(io::NameSource source, std::string_view model, const models::ImageShape& image);
 
-/// That of the weights of a file or folder: of a run or model folder, and of a model folder's weights, its own; else
-/// what timm's config.json next to the file says (weights/timm_config.h); else the published one. Throws io::Error for
-/// a config.json that cannot be read, and for one that asks for what is not supported.
+/// The preprocessing for the weights of a file or folder: for a run or model folder, or a model folder's weights, its
+/// own; otherwise that of timm's config.json next to the file (weights/timm_config.h); otherwise the published one.
+/// Throws io::Error for a config.json that cannot be read, and for one that asks for what is not supported.
 Preprocessing preprocessing_of(const std::filesystem::path& weights, io::NameSource source,
                                const models::ImageClassifierPlan& model);
 
-/// Reads the part of [data] that belongs to a model and not to a folder of images: kind (class folders unless it says
-/// otherwise), class_names, classes, channels, and the tables normalization and resize. What is read is in the
+/// Reads the part of [data] that belongs to a model and not to a folder of images: kind (class folders by default),
+/// class_names, classes, channels, and the tables normalization and resize. What is read is in the
 /// document's resolved text.
 Preprocessing read_preprocessing(const config::View& data, const models::ImageClassifierPlan& model,
                                  const Preprocessing& defaults);

@@ -15,9 +15,9 @@
 
 namespace cachet::tasks {
 
-/// The next token of a long text: lanes of it are read side by side, segment after segment, and what the model
-/// remembers of each lane goes on from step to step (Transformer-XL, arXiv 1901.02860). The batch size is the number of
-/// lanes.
+/// The next token of a long text: its batch rows are read in parallel, segment after segment, and the model's
+/// memory of each row continues from step to step (Transformer-XL, arXiv 1901.02860). The batch size is the number
+/// of rows.
 class LanguageModelling : public Task,
                           public GeneratesText,
                           public ScoresText,
@@ -44,11 +44,11 @@ class LanguageModelling : public Task,
   train::Metrics evaluate(const train::EvaluationProgress& progress) override;
   std::string evaluation_details() const override { return to_json(evaluation_); }
   void restore_evaluation(const std::string& details) override;
-  /// A record is a segment of all lanes.
+  /// A record is a segment of all batch rows.
   int64_t evaluation_records() const override;
   std::string record_digest(int64_t index) override;
-  /// A model that remembers what it read reads the segments before `first` again, without foretelling them; of one
-  /// whose segments stand alone they are passed over.
+  /// A model with a memory reads the segments before `first` again, without predicting them. A model without one skips
+  /// them.
   void record_evaluation(int64_t first, const SeenRecord& seen) override;
   train::Metrics evaluate_records(const NextRecord& next) override;
   void generate(const std::string& prompt, const GenerationOptions& options,
@@ -56,7 +56,7 @@ class LanguageModelling : public Task,
   void score_text(const std::function<std::optional<std::string>()>& next_line,
                   const std::function<void(const ScoredLine& line)>& seen,
                   const std::function<void(int64_t tokens)>& scored) override;
-  /// log p of the token behind each of 64 beginnings, as the model has it when it writes.
+  /// log p of the token after each of 64 beginnings, as in generation.
   ComparedScores compared_scores() override;
   std::string why_no_graph() const override { return kWritesTokenByToken; }
   /// One of the first segments of the text, read without what stands before it.
@@ -71,7 +71,7 @@ class LanguageModelling : public Task,
   data::Corpus open(data::SequenceSplit split, const data::CorpusOptions& options);
   data::BatchRowOptions evaluation_batch_rows() const;
   bool remembers_earlier_segments() const;
-  /// Foretells segments of the held-out text from number `first` on.
+  /// Predicts segments of the held-out text from number `first` on.
   void foretell(int64_t first, const std::function<void(int64_t segment, const SegmentLosses& losses)>& use);
   const NgramBaseline& baseline();
   NgramBaseline make_baseline() const;

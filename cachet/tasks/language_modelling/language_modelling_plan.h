@@ -24,21 +24,21 @@ struct LanguageEvaluationOptions {
   BitsOf bits_of = BitsOf::coded_text;
 };
 
-/// What a recipe of kind "language_modelling" says besides how to train: the tables [data] and [model].
+/// A recipe of kind "language_modelling" without its training options: the tables [data] and [model].
 struct LanguageModellingOptions {
   data::CorpusOptions corpus;
   data::LoaderOptions loader;
   data::SequenceSplit held_out = data::SequenceSplit::validation;  // what training evaluates on
-  int64_t segments_per_step = 1;  // of each lane, through which a step's gradient goes together
+  int64_t segments_per_step = 1;  // of each batch row, through which a step's gradient goes
   LanguageEvaluationOptions evaluation;
   std::optional<int64_t> evaluation_limit{};  // of the tokens that are evaluated, instead of corpus.limit
-  bool baseline = true;             // whether evaluations tell what counting n-grams of the training text reaches
-  models::LanguageModelPlan model;  // made for the corpus's tokens unless it says otherwise
+  bool baseline = true;                       // whether evaluations report an n-gram baseline of the training text
+  models::LanguageModelPlan model;            // by default made for the corpus's tokens
 };
 
 /// Reads [data], [model], and of [task] held_out = "validation" | "test", segments_per_step, baseline, and the table
-/// evaluation: lanes, samples, bits_of, and target_length, memory_length, clamp_length, same_length, whole_past, whose
-/// defaults are the model's.
+/// evaluation: `lanes`, samples, bits_of, and target_length, memory_length, clamp_length, same_length, whole_past,
+/// whose defaults are the model's.
 LanguageModellingOptions read_language_modelling_options(const config::View& root,
                                                          data::DataRoot data_root = data::DataRoot::required);
 
@@ -76,7 +76,7 @@ class LanguageModellingPlan : public TaskPlan, public TakesRewrittenModel {
 };
 
 /// Perplexity, which decides for words, loss, bits per byte, which decide for others, and per character of the text,
-/// the share of the text that is not coded, the text's bytes, and the baseline's perplexity.
+/// the fraction of the text that is not coded, the text's bytes, and the baseline's perplexity.
 std::vector<report::MetricDescription> language_metrics(data::CorpusTokens tokens, BitsOf bits_of);
 
 }  // namespace cachet::tasks

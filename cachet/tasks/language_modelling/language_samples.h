@@ -9,8 +9,8 @@
 
 namespace cachet::tasks {
 
-/// Passages from places of a text that are equally far apart, and what a model in evaluation mode writes on behind
-/// each, drawn from its likelier tokens with a seed of its own: the same for the same weights. Fewer than `count` where
+/// Passages at equal distances in a text, and their continuations by a model in evaluation mode, drawn from its
+/// likelier tokens with a seed of its own: the same for the same weights. Fewer than `count` where
 /// the text is short.
 std::vector<WrittenSample> write_samples(models::LanguageModel& model, const models::SegmentOptions& segments,
                                          const data::TokenSequence& text, const data::TextEncoder& encoder,

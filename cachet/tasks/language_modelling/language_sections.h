@@ -9,8 +9,8 @@
 
 namespace cachet::tasks {
 
-/// What the page of a run shows of its last evaluation: its facts, the loss by the place in the segment, and what the
-/// model writes. Nothing where there was none.
+/// The sections of a run's page on its last evaluation: its facts, the loss by the position in the segment, and texts
+/// of the model. None without an evaluation.
 std::vector<report::Section> language_evaluation_sections(const LanguageEvaluation& evaluation,
                                                           const LanguageModellingOptions& options);
 

@@ -18,8 +18,8 @@ struct NgramBaseline {
   bool operator==(const NgramBaseline&) const = default;
 };
 
-/// Ids are below `vocabulary`; `line_end` ends a line. Gives no perplexity, and says so, if the training text is longer
-/// than kMostTrainingTokens.
+/// Ids are below `vocabulary`; `line_end` ends a line. If the training text is longer than kMaxTrainingTokens, returns
+/// a note instead of a perplexity.
 NgramBaseline ngram_baseline(const data::TokenSequence& training, const data::TokenSequence& held_out,
                              int64_t vocabulary, data::Token line_end);
 

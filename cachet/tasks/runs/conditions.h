@@ -12,8 +12,8 @@ namespace cachet::tasks {
 /// differ.
 std::string differing_conditions(const RunGroup& group, const std::vector<RunGroup>& groups);
 
-/// Whether the group is compared with the first group that is over, although one of them does not say what its test
-/// data or another condition is.
+/// Whether the group is compared with the first group that is over, although the test data or another condition of one
+/// of them is unknown.
 bool are_conditions_unknown(const RunGroup& group, const std::vector<RunGroup>& groups);
 
 /// The runs whose data have image files of the same names and sizes as others that they are compared with, and of other

@@ -6,7 +6,7 @@
 
 namespace cachet::tasks {
 
-/// What the folders of two runs say about whether their data are the same.
+/// Whether the data of two runs are the same, from their folders.
 enum class DataOfRuns { same, other, unknown };
 
 /// Of a split: "training", "evaluation". Digests of one version are equal or not; digests of different versions, and a
@@ -17,7 +17,7 @@ DataOfRuns compared_data(const RunRecord& one, const RunRecord& other, const std
 /// do not cover the bytes of image files, so that a file may have been replaced by another one of its size.
 bool only_times_differ(const RunRecord& one, const RunRecord& other, const std::string& split);
 
-/// Whether both runs say on how many samples they were evaluated, and the numbers differ.
+/// Whether both runs have the number of their evaluated samples, and the numbers differ.
 bool numbers_of_samples_differ(const RunRecord& one, const RunRecord& other);
 
 /// Of what the runs were evaluated on: also other if the numbers of samples differ.

@@ -27,7 +27,7 @@ std::string gap_text(const RunValue& value, double gap);
 std::vector<Contender> contenders(const std::vector<RunGroup>& groups);
 
 /// How another contender differs from the first one, and whether by more than chance at 95 %: means of seeds by Welch's
-/// t-test; two runs alone by twice the standard error on the test data, which says nothing of other seeds. A run alone
+/// t-test; two runs alone by twice the standard error on the test data, which does not cover other seeds. A run alone
 /// and a mean of seeds have no verdict.
 struct Difference {
   enum class Verdict { none, more, no_more };
@@ -35,7 +35,7 @@ struct Difference {
   std::string name, from;
   std::string gap{};  // "5.0 points above"; empty if one of the values is not a number
   Verdict verdict = Verdict::none;
-  std::string reason{};  // what the gap is held to: "twice the standard error of 1.4"; why there is no verdict
+  std::string reason{};  // the bound of the gap: "twice the standard error of 1.4"; or why there is no verdict
 
   /// "more than twice the standard error of 1.4", "no verdict: the standard errors are 0".
   std::string verdict_text() const;

@@ -7,8 +7,8 @@
 
 namespace cachet::tasks {
 
-/// The curves of each group, for charts that all groups share: what was measured in evaluation and in training over
-/// the steps, and the most telling of it over the time, in the unit that suits the longest run. For several seeds, the
+/// The curves of each group, for charts that all groups share: measurements of evaluation and training over the steps,
+/// and the most important of them over the time, in the unit that suits the longest run. For several seeds, the
 /// mean of the counted runs with a band of their deviation.
 std::vector<std::vector<report::Curve>> group_curves(const std::vector<RunGroup>& groups);
 

@@ -7,7 +7,7 @@
 namespace cachet::tasks {
 
 /// The mean of several runs' curves at the steps that all of them have, at the mean of their times, and the deviation
-/// between them (of n − 1). Behind the end of the shortest there is no mean.
+/// between them (of n − 1). After the end of the shortest there is no mean.
 struct MeanCurve {
   train::StepCurve mean;
   std::vector<double> deviation;

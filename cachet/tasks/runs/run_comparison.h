@@ -15,7 +15,7 @@ std::vector<report::ComparedRun> compared(const std::vector<RunGroup>& groups);
 /// A row of the results for each run alone, without curves.
 std::vector<report::ComparedRun> compared_alone(const std::vector<RunGroup>& groups);
 
-/// The runs behind the means: seed, state, step, and what decides. Empty where no group has several seeds.
+/// The single runs of the means: seed, state, step, and what decides. Empty where no group has several seeds.
 report::Table seeds_table(const std::vector<RunGroup>& groups);
 
 /// A sentence for each run with lines of metrics.jsonl that cannot be read: its numbers are those of the other lines.

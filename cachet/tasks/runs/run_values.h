@@ -19,9 +19,9 @@ struct RunValue {
   report::Better better = report::Better::neither;
   enum class OverSeeds { mean, best } over_seeds = OverSeeds::mean;
   std::string suffix{};  // " of 3000", " pixels"
-  /// What stands behind ±: the standard error of a run's accuracy, or the deviation between seeds. NaN = nothing.
+  /// The number after ±: the standard error of a run's accuracy, or the deviation between seeds. NaN = nothing.
   double spread = std::numeric_limits<double>::quiet_NaN();
-  int64_t samples = 0;     // of a share whose spread is a standard error: how many it was measured on, 0 if not known
+  int64_t samples = 0;     // of a fraction with a standard error: the number of measured samples, 0 if not known
   bool decides = false;    // whether it is what its runs were to reach
   bool condition = false;  // MetricDescription::condition
   std::string heading{};   // of its column in tables for people, if that is not the name: "MACs (evaluation)"

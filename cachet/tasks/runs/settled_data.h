@@ -19,7 +19,7 @@ struct PresentDigest {
 /// Opens the data; the model gets no weights. Throws std::runtime_error if the data are not there or cannot be read.
 PresentDigest present_test_data(const RunRecord& run);
 
-/// Nothing if it cannot be told.
+/// Nothing if it is unknown.
 using LookAtTestData = std::function<std::optional<PresentDigest>(const RunRecord& run)>;
 
 /// If some of the runs have a digest of version 0.1.0 of their test data, and others one of today: looks at the data

@@ -12,7 +12,7 @@ namespace cachet::tasks {
 
 /// Where the sample of a saved record may stand among the samples that are given.
 enum class SampleLocations {
-  same,  // at the place of the record
+  same,  // at the index of the record
   any,   // anywhere: samples may have been inserted, and their order may have changed
 };
 
@@ -22,7 +22,7 @@ class GivenRecords {
  public:
   /// Compares all records with the samples, before the first is answered; later records of version 0.1.0 are removed
   /// then. Throws std::runtime_error for a record without a sample, as RecordFile::require(); the file is left as it is
-  /// then. With SampleLocations::any, all samples are asked for if one is not at the place of its record.
+  /// then. With SampleLocations::any, all samples are asked for if one is not at the index of its record.
   GivenRecords(RecordFile& file, NextSample next, SampleForm form, const RecordSource& source,
                SampleLocations locations);
 

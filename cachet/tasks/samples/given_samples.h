@@ -14,13 +14,13 @@ struct GivenSample {
   std::string text, place;
 };
 
-/// Gives the next one; nothing behind the last.
+/// Returns the next one; nothing after the last.
 using NextSample = std::function<std::optional<GivenSample>()>;
 
 /// What becomes of a sample that cannot be read.
 enum class UnreadableSamples {
   end,     // its error is thrown
-  record,  // it is an UnreadableSample, whose record {"index":…,"file":…,"error":…} says why
+  record,  // it is an UnreadableSample, whose record {"index":…,"file":…,"error":…} has the reason
 };
 struct UnreadableSample : PreparedSample {
   std::string problem{};
@@ -37,8 +37,8 @@ using SkipGiven = std::function<bool(int64_t index, const std::string& text)>;
 /// Called in order with the records of the others.
 using UseAnswer = std::function<void(const PreparedSample& sample, const Record& record)>;
 
-/// Answers samples in their order, and returns how many there were. An io::Error of one gets the sample's place before
-/// it, and is thrown once those before it are answered.
+/// Predicts on samples in their order, and returns their number. An io::Error of a sample gets the sample's index
+/// before it, and is thrown after the samples before it are predicted.
 int64_t answer_all_given(Predictor& task, const NextSample& next, const GivenOptions& options, const SkipGiven& skip,
                          const UseAnswer& use);
 

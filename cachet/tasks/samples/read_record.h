@@ -9,8 +9,8 @@
 
 namespace cachet::tasks {
 
-/// A record of an evaluation that is read back from a file, which anybody may have changed: where it has not what it is
-/// asked for, std::runtime_error says so with its number.
+/// A record of an evaluation that is read back from a file, which may have been changed. If it lacks a requested value,
+/// throws std::runtime_error with the record's number.
 class ReadRecord {
  public:
   /// Throws for what is not record number `index`.

@@ -17,18 +17,18 @@ namespace cachet::tasks {
 /// Digests of all that a record is made of, each of 16 hexadecimal digits. A record has them under "source" and
 /// "sample_digest".
 struct RecordOrigin {
-  std::string source;  // the model, the recipe, what of an answer is told; all labels, texts and annotations
+  std::string source;  // the model, the recipe, the options of predictions; all labels, texts and annotations
   std::string sample;  // the sample's bytes; empty in records of version 0.1.0
   bool operator==(const RecordOrigin&) const = default;
 };
 /// The origin that a record would have now.
 using OriginOf = std::function<RecordOrigin(int64_t index)>;
 
-/// Says what records are made of.
+/// Describes the source of records.
 class RecordSource {
  public:
-  /// `more`: options beside those of answers that what is kept depends on. Throws train::DamagedCheckpoint, io::Error
-  /// where the weights' digest cannot be read.
+  /// `more`: other options that saved records depend on. Throws train::DamagedCheckpoint, io::Error if the weights'
+  /// digest cannot be read.
   RecordSource(const SavedRun& saved, const AnswerOptions& options, const std::string& more = {});
 
   /// The source of records of a task's evaluation data.
@@ -53,7 +53,7 @@ enum class EarlierRecords { resumed, replaced };
 
 /// Why a record of version 0.1.0 is made again.
 enum class WhyForgotten {
-  unsaid_bytes,  // it does not say which bytes its sample had
+  unsaid_bytes,  // it does not have the digest of its sample's bytes
   earlier_rule,  // it was made by another rule
 };
 
@@ -75,12 +75,13 @@ class RecordFile {
   /// Of record `index` < done().
   const RecordOrigin& origin(int64_t index) const { return origins_.at(static_cast<size_t>(index)); }
   bool is_of(int64_t index, const RecordOrigin& other) const { return origin(index) == other; }
-  /// Throws std::runtime_error unless it is, and says whether the bytes of the sample are others or something else is.
+  /// Throws std::runtime_error unless it is. The error states whether the bytes of the sample or something else
+  /// differs.
   void require(int64_t index, const RecordOrigin& origin) const;
   /// Throws std::runtime_error unless no more than `samples` records are there.
   void require_at_most(int64_t samples) const;
 
-  /// Whether record `index` < done() is of version 0.1.0, which does not say which bytes its sample had. It and those
+  /// Whether record `index` < done() is of version 0.1.0, without the digest of its sample's bytes. It and those
   /// after it are made again: require_old() throws as require() does unless it is of one of those sources, and
   /// forget_from() cuts them off.
   bool is_old(int64_t index) const { return origin(index).sample.empty(); }
@@ -112,8 +113,8 @@ class RecordFile {
   std::unique_ptr<io::GrowingFile> file_;
 };
 
-/// Compares all records of a file with what they would be now, then forgets those from the first on that is of version
-/// 0.1.0 and does not say which bytes its sample had, or has the origin `earlier` of a record that was made by another
+/// Compares all records of a file with what they would be now, then forgets all records from the first one on that is
+/// of version 0.1.0 without the digest of its sample's bytes, or has the origin `earlier` of a record made by another
 /// rule. Throws as RecordFile::require(), before anything is forgotten.
 void require_all(RecordFile& file, const OriginOf& origin, const std::function<std::vector<std::string>()>& old_sources,
                  const OriginOf& earlier = {});

@@ -7,7 +7,7 @@
 namespace cachet::tasks {
 
 /// The beginning of a text as a cell of a table has it: a line end is "↵", another character that cannot be shown "?",
-/// and behind what was left out stands "…".
+/// and a text that is cut ends with "…".
 std::string shown_text(const std::string& text);
 
 /// The same of tokens, as who encodes texts reads them back: an unknown one is what the vocabulary has for such,

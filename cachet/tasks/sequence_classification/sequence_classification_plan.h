@@ -10,14 +10,14 @@
 
 namespace cachet::tasks {
 
-/// What a recipe of kind "sequence_classification" says besides how to train: the tables [data] and [model].
+/// A recipe of kind "sequence_classification" without its training options: the tables [data] and [model].
 struct SequenceClassificationOptions {
   data::SequenceDatasetOptions dataset;
   data::SequenceLoaderOptions loader;
   data::SequenceSplit held_out = data::SequenceSplit::validation;  // what training evaluates on
   double label_smoothing = 0;
   std::optional<int64_t> evaluation_limit{};  // of the sequences that are evaluated, instead of dataset.limit
-  models::SequenceClassifierPlan model;       // made for the data's tokens and classes unless it says otherwise
+  models::SequenceClassifierPlan model;       // by default made for the data's tokens and classes
 };
 
 /// Reads [data], [model], and of [task] held_out = "validation" | "test" and label_smoothing.

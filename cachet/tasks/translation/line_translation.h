@@ -15,7 +15,7 @@ namespace cachet::tasks {
 
 /// What was done by rule to lines that were translated.
 struct LineCounts {
-  int64_t lines = 0, in_parts = 0, replaced = 0;  // replaced: bytes that were no UTF-8
+  int64_t lines = 0, in_parts = 0, replaced = 0;  // replaced: bytes that were not UTF-8
   int64_t first_in_parts = 0;                     // its number, from 1
 };
 

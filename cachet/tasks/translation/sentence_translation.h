@@ -33,7 +33,7 @@ std::vector<std::vector<models::Hypothesis>> translate_sentences(
     models::TranslationModel& model, std::span<const SentenceToTranslate> sentences, const TranslationOptions& options,
     const std::function<void(int64_t done)>& progress = {});
 
-/// What a hypothesis says, in one line and in the form of the texts: a line end that the vocabulary may have is a
+/// The text of a hypothesis, in one line and in the form of the texts: a line end that the vocabulary may have is a
 /// space.
 std::string text_of(const models::Hypothesis& hypothesis, const data::SentenceEncoder& target);
 

@@ -27,8 +27,8 @@ struct BleuByLength {
   bool operator==(const BleuByLength&) const = default;
 };
 
-/// Where a sentence's translation looks: how much the decoder's last layer attends to each source token when it
-/// foretells a target token, row by row.
+/// Attention of a sentence's translation: how much the decoder's last layer attends to each source token when it
+/// predicts a target token, row by row.
 struct AttentionMap {
   std::vector<std::string> source{}, target{};
   std::vector<double> values{};
@@ -37,7 +37,7 @@ struct AttentionMap {
 
 /// What an evaluation found.
 struct TranslationEvaluation {
-  int64_t pairs = 0, tokens = 0;  // tokens of the target that were foretold, ends among them
+  int64_t pairs = 0, tokens = 0;  // predicted tokens of the target, with ends
   double loss = 0, nll = 0;       // their mean −log p, of smoothed targets and of the targets alone, in nats
   int64_t translated = 0;         // sentences; 0 where none were
   double bleu = 0, chrf = 0, length_ratio = 0;
@@ -63,11 +63,11 @@ class TranslationTally {
   double loss_ = 0, nll_ = 0;
 };
 
-/// Scores translations: sentences[i].bleu and all that an evaluation says of them but their attention.
+/// Scores translations: sentences[i].bleu and all results of an evaluation except their attention.
 void score_translations(std::vector<TranslatedSentence> sentences, const metrics::BleuOptions& options,
                         TranslationEvaluation& evaluation);
 
-/// For the run's folder. The other gives nothing for what is no such JSON.
+/// For the run's folder. The other returns nothing for other JSON.
 std::string to_json(const TranslationEvaluation& evaluation);
 std::optional<TranslationEvaluation> translation_evaluation_from_json(const std::string& text);
 

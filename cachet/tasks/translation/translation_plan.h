@@ -25,7 +25,7 @@ struct TranslationEvaluationOptions {
   metrics::BleuOptions bleu{};
 };
 
-/// What a recipe of kind "translation" says besides how to train: the tables [data] and [model].
+/// A recipe of kind "translation" without its training options: the tables [data] and [model].
 struct TranslationTaskOptions {
   data::ParallelOptions parallel;
   data::ParallelLoaderOptions loader;
@@ -33,7 +33,7 @@ struct TranslationTaskOptions {
   models::LabelSmoothing smoothing{.amount = 0.1};
   TranslationEvaluationOptions evaluation;
   std::optional<int64_t> evaluation_limit{};  // of the pairs that are evaluated, instead of parallel.limit
-  models::TranslationModelPlan model;         // made for the vocabularies of the data unless it says otherwise
+  models::TranslationModelPlan model;         // by default made for the vocabularies of the data
 };
 
 /// Reads [data], [model], and of [task] held_out = "validation" | "test", label_smoothing, smoothing_share = "others" |

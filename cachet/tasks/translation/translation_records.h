@@ -12,7 +12,7 @@ namespace cachet::tasks {
 
 /// What an evaluation sums up of a pair of sentences.
 struct PairLosses {
-  int64_t pair = 0, tokens = 0;  // of the split; tokens of the target that were foretold, its end among them
+  int64_t pair = 0, tokens = 0;  // of the split; predicted tokens of the target, with its end
   double loss = 0, nll = 0;      // their −log p together, of smoothed targets and of the targets alone, in nats
 };
 
@@ -27,14 +27,14 @@ struct WrittenTranslation {
   std::vector<int64_t> tokens{};
 };
 
-/// {"index":0,"sample":17,"tokens":9,"loss":20.5,"nll":18.25}. `index` is the place in the order of the evaluation.
-/// What is read back has the same bits.
+/// {"index":0,"sample":17,"tokens":9,"loss":20.5,"nll":18.25}. `index` is the position in the order of the evaluation.
+/// Numbers that are read back have the same bits.
 Record losses_record(const PairLosses& losses, int64_t index);
 /// {"index":40,"sample":17,"translation":[5,9,2],"text":"a dog"}: the tokens are what counts, the text is for people.
 Record translation_record(const WrittenTranslation& written, int64_t index, const std::string& text);
 
-/// Back from a record of that number. Throws std::runtime_error for what is none of so many pairs, or has tokens beyond
-/// the vocabulary.
+/// Back from a record of that number. Throws std::runtime_error for a pair that does not exist, or tokens beyond the
+/// vocabulary.
 PairLosses losses_from_record(const Record& record, int64_t index, int64_t pairs);
 WrittenTranslation translation_from_record(const Record& record, int64_t index, int64_t pairs, int64_t vocabulary);
 

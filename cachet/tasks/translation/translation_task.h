@@ -51,7 +51,7 @@ class TranslationTask : public Task,
                  const std::function<void(const TranslatedLine& line)>& seen) override;
   TranslationOptions translation_options() const override { return options_.evaluation.how; }
   std::vector<std::string> notes_on_translated() const override;
-  /// log p of the token behind each of 64 beginnings, as the model has it when it writes.
+  /// log p of the token after each of 64 beginnings, as in generation.
   ComparedScores compared_scores() override;
   std::string why_no_graph() const override { return kWritesTokenByToken; }
   /// The sentence before the encoder, where the caches are.
@@ -67,9 +67,9 @@ class TranslationTask : public Task,
   int64_t translated_pairs() const;
   void make_up_data();
   void build_model();
-  /// Called with the losses of a batch's pairs and the place of the first of them in the order of the evaluation.
+  /// Called with the losses of a batch's pairs and the index of the first of them in the order of the evaluation.
   using UseLosses = std::function<void(int64_t place, const std::vector<PairLosses>& losses)>;
-  /// Batches of held-out pairs, from the one on that has the pair at place `first`.
+  /// Batches of held-out pairs, from the one on that has the pair at index `first`.
   void measure_pairs(int64_t first, const UseLosses& use);
   std::vector<SentenceToTranslate> sources_to_translate() const;
   std::vector<TranslatedSentence> translate_held_out(const std::vector<SentenceToTranslate>& sources,
@@ -85,7 +85,7 @@ class TranslationTask : public Task,
   std::optional<data::ParallelEncoders> encoders_;
   std::shared_ptr<const data::ParallelCorpus> training_, held_out_;
   std::optional<data::ParallelLoader> training_loader_, held_out_loader_;
-  std::vector<data::ParallelBatch> synthetic_;  // in the place of all data
+  std::vector<data::ParallelBatch> synthetic_;  // instead of all data
   std::shared_ptr<models::TranslationModel> model_;
   TranslationEvaluation evaluation_;
   LineCounts line_counts_;

@@ -7,14 +7,14 @@
 
 namespace cachet::tasks {
 
-/// The mean of the last checkpoints that a run kept (train.keep), a step once. Throws io::Error where there are fewer,
+/// The mean of the last checkpoints of a run (train.keep), each step once. Throws io::Error if there are fewer,
 /// and as train::mean_of_checkpoints does.
 train::CheckpointMean mean_of_last_checkpoints(const std::filesystem::path& run, int64_t last);
 
 /// Where such a mean lies in its run: RUN/checkpoints/mean-10, a checkpoint of weights alone.
 std::filesystem::path mean_folder(const std::filesystem::path& run, int64_t last);
 
-/// The moving average of the weights (train.ema_decay) of the newest checkpoint that a run kept, in the form of a mean
+/// The moving average of the weights (train.ema_decay) of the newest checkpoint of a run, in the form of a mean
 /// of one checkpoint. Throws io::Error if there is none, and DamagedCheckpoint.
 train::CheckpointMean newest_moving_average(const std::filesystem::path& run);
 

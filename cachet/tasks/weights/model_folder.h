@@ -16,7 +16,7 @@ namespace cachet::tasks {
 //                       input: a base for recipes of its own
 //   config.json         for other programs: the same in short, and the SHA-256 of the weights
 
-/// What config.json says besides the digest.
+/// The content of config.json other than the digest.
 struct ModelFolderFacts {
   std::string architecture{};   // "pvt_tiny"
   std::string source{};         // the file that the weights came from
@@ -43,7 +43,7 @@ bool is_model_folder_of(const std::filesystem::path& folder, const std::string& 
                         const std::string& source_digest);
 std::filesystem::path model_folder_recipe(const std::filesystem::path& folder);
 
-/// The tensors of ModelFolderFacts::untrained; none if a folder was written before they were kept. Throws io::Error.
+/// The tensors of ModelFolderFacts::untrained; none if a folder was written before they were stored. Throws io::Error.
 std::vector<std::string> untrained_tensors(const std::filesystem::path& folder);
 /// The parts of a model folder, or of an export of one, that nothing has trained ("blocks.*.attn.cache"); none for any
 /// other path. Throws io::Error.
@@ -54,7 +54,7 @@ std::optional<std::string> untrained_note(const std::filesystem::path& path);
 /// The SHA-256 of the weights, as config.json has it. Throws io::Error.
 std::string model_folder_digest(const std::filesystem::path& folder);
 
-/// The weights, held to the digest. Throws io::Error.
+/// The weights, checked against the digest. Throws io::Error.
 io::TensorMap read_model_folder(const std::filesystem::path& folder);
 
 }  // namespace cachet::tasks

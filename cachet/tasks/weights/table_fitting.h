@@ -11,8 +11,8 @@ namespace cachet::tasks {
 
 /// A table of positions for another size of image or window: `pos_embed` (1, class tokens + grid, D), whose grid
 /// becomes that of `image`, and `relative_position_bias_table` ((2w - 1)², H). Both are resized bicubically. The grid
-/// was that of the images `before`; where nobody knows these, a square if there are as many places as in one, else of
-/// the proportions of `image`. Nothing when the tensor called `name` is neither, or differs in more than its positions.
+/// was that of the images `before`; if these are unknown, a square if the number of positions is one, otherwise of the
+/// proportions of `image`. Nothing when the tensor called `name` is neither, or differs in more than its positions.
 std::optional<at::Tensor> fit_position_table(const std::string& name, const at::Tensor& table, at::IntArrayRef shape,
                                              const models::ImageShape& image,
                                              const std::optional<models::ImageShape>& before = std::nullopt);

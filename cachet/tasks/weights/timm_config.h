@@ -13,9 +13,9 @@ namespace cachet::tasks {
 // The config.json that timm writes next to weights, which anybody may have written. Images are under `pretrained_cfg`
 // or, in the older form, at the top level: mean, std, crop_pct, crop_mode, interpolation. Classes are in label_names.
 
-/// `defaults` with what timm's config.json in the folder of these weights says of images. Nothing where there is no
-/// such file, or another program's. Throws io::Error for a file that is not JSON, and names the key for a value that
-/// timm does not write and for one that is not supported.
+/// `defaults` with the image settings of timm's config.json in the folder of these weights. Nothing if there is no such
+/// file, or if it is another program's. Throws io::Error for a file that is not JSON, and names the key for a value
+/// that timm does not write and for one that is not supported.
 std::optional<Preprocessing> timm_preprocessing(const std::filesystem::path& weights, const Preprocessing& defaults,
                                                 int64_t channels);
 

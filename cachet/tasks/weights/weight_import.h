@@ -19,7 +19,7 @@ struct WeightImportOptions {
   bool partial = false;                  // also when something of the model or the file is left over
 };
 
-/// What became of the weights of a file, in our names unless said otherwise.
+/// What became of the weights of a file, in Cachet's names by default.
 struct WeightImportReport {
   struct Resized {
     std::string name;
@@ -42,7 +42,7 @@ struct WeightImportReport {
   std::vector<Resized> resized;          // position tables
   std::vector<Fresh> fresh;              // of the model, expected to be new: head of other classes, cache, norm state
   std::vector<std::string> missing;      // of the model, and nobody knows why
-  std::vector<std::string> left_over;    // of the file, without a place in the model
+  std::vector<std::string> left_over;    // of the file, without a counterpart in the model
   std::vector<std::string> classifying;  // of a classifier that fills a detector's backbone: what classifies
   std::vector<std::string> not_tensors;  // of the file
 
@@ -53,7 +53,7 @@ struct WeightImportReport {
     return names;
   }
 
-  /// Whether the layers that tell classes apart start fresh: the model's classes are then not those of the file.
+  /// Whether the layers that score classes start fresh: the model's classes are then not those of the file.
   bool starts_classes_anew() const {
     return std::ranges::any_of(fresh, [](const Fresh& each) { return each.reason != Reason::new_part; });
   }
@@ -61,9 +61,9 @@ struct WeightImportReport {
 
 /// Fills a model with the weights of a file (safetensors or PyTorch's, by whomever), a run, a checkpoint or a model
 /// folder. Weights of plain attention fill the self-attention of a cached one; what a plain model does not have starts
-/// fresh, as the model was built: the cache and its gates, shares, statistics of norms, trained kernels, and a head of
-/// another number of classes. A classifier fills the backbone of a detector, whose caches stay empty; their gates and
-/// shares are those of the file. Throws io::Error, with the model unchanged, if a weight holds NaN or infinity, and,
+/// fresh, as the model was built: the cache and its gates, λ, statistics of norms, trained kernels, and a head of
+/// another number of classes. A classifier fills the backbone of a detector, whose caches stay empty; their gates and λ
+/// are those of the file. Throws io::Error, with the model unchanged, if a weight holds NaN or infinity, and,
 /// unless `partial`, if anything else is missing, left over or of another shape.
 WeightImportReport import_weights(torch::nn::Module& model, const std::filesystem::path& path,
                                   const WeightImportOptions& options = {});

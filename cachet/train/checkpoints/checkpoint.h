@@ -11,8 +11,8 @@
 
 namespace cachet::train {
 
-/// All that a run needs to go on as if it had never stopped. A checkpoint is taken between two optimizer steps, so that
-/// no half-accumulated gradient is part of it.
+/// All that a run needs to continue as if it had never stopped. A checkpoint is taken between two optimizer steps, so
+/// that no half-accumulated gradient is part of it.
 struct Checkpoint {
   io::TensorMap model;      // parameters and buffers
   io::TensorMap optimizer;  // "<parameter>.exp_avg", …
@@ -31,10 +31,10 @@ class DamagedCheckpoint : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Writes a folder that is either whole or absent, whatever happens meanwhile: the files go to a hidden folder beside
-/// it, each is flushed to the disk, manifest.json with their sizes and SHA-256 comes last, then the folder gets its
-/// name and its parent is flushed. What an evaluation adds afterwards is an EvaluationMark. Throws io::Error naming
-/// path and bytes; then nothing of it is left.
+/// Writes a folder atomically: the files go to a hidden folder next to it, and each is flushed to the disk.
+/// manifest.json with their sizes and SHA-256 comes last. Then the folder gets its name and its parent is
+/// flushed. An evaluation later adds an EvaluationMark. Throws io::Error naming path and bytes; then nothing of
+/// it is left.
 void write_checkpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint, const std::string& run_id,
                       io::FileSystem& file_system = io::FileSystem::real());
 
@@ -52,7 +52,7 @@ io::TensorMap read_weights(const std::filesystem::path& folder, bool averaged = 
 /// The SHA-256 of the file that read_weights() reads, as the manifest has it. Throws DamagedCheckpoint.
 std::string weights_digest(const std::filesystem::path& folder, bool averaged = true);
 
-/// Whether a checkpoint is one from which no run goes on. Throws DamagedCheckpoint.
+/// Whether a checkpoint has only weights, so that no run can continue from it. Throws DamagedCheckpoint.
 bool holds_weights_alone(const std::filesystem::path& folder);
 
 /// Removes a checkpoint folder: the files that its manifest lists, its evaluation mark, and the folder if nothing else

@@ -20,14 +20,14 @@ struct CheckpointMean {
 };
 
 /// Parameters are averaged, as the trainer left them (not their moving averages), in float64; buffers (caches,
-/// statistics of norms, counters) are states of a model and taken from the last checkpoint. `parameters` says which is
-/// which. Throws DamagedCheckpoint, and io::Error for checkpoints of different runs or with other names, shapes or
+/// statistics of norms, counters) are states of a model and taken from the last checkpoint. `parameters` lists the
+/// parameters. Throws DamagedCheckpoint, and io::Error for checkpoints of different runs or with other names, shapes or
 /// types, which it names.
 CheckpointMean mean_of_checkpoints(const std::vector<std::filesystem::path>& oldest_first,
                                    const std::set<std::string>& parameters);
 
-/// Writes a checkpoint of weights alone, which everything reads but a run that goes on; one that lies there is
-/// replaced. Throws io::Error; then what lay there is as before.
+/// Writes a checkpoint of only weights, which all commands read except a resume. It replaces an existing one. Throws
+/// io::Error; the existing one then does not change.
 void write_weights_checkpoint(const std::filesystem::path& folder, const io::TensorMap& weights, TrainState state,
                               const std::string& run_id);
 

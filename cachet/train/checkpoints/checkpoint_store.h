@@ -20,7 +20,7 @@ namespace cachet::train {
 /// symbolic link, do not count. The folder itself may be a link.
 class CheckpointStore {
  public:
-  /// `keep` >= 1: how many of the newest checkpoints outlive a save, besides the best one and the last one. A
+  /// `keep` >= 1: how many of the newest checkpoints outlive a save, in addition to the best one and the last one. A
   /// checkpoint that was saved for its evaluation alone does not count and outlives no save, unless it is the best one.
   CheckpointStore(std::filesystem::path folder, std::string run_id, int64_t keep,
                   io::FileSystem& file_system = io::FileSystem::real());
@@ -83,7 +83,7 @@ HeldCheckpoint hold_checkpoint(const std::filesystem::path& run_or_checkpoint);
 /// The checkpoints in such a folder by their names, the newest first; of those that reached one step, the last alone.
 std::vector<std::filesystem::path> newest_checkpoints(const std::filesystem::path& folder);
 
-/// Which checkpoints are meant.
+/// A choice of checkpoints.
 enum class CheckpointChoice {
   all,
   /// Without those that were saved for their evaluation alone, which do not count under train.keep; but with the last
@@ -98,11 +98,11 @@ std::vector<HeldCheckpoint> hold_newest_checkpoints(const std::filesystem::path&
 /// `step-00000120`.
 std::string checkpoint_name(int64_t step);
 
-/// The step in the name of a checkpoint's folder. Throws std::invalid_argument where it is no checkpoint's name.
+/// The step in the name of a checkpoint's folder. Throws std::invalid_argument if it is not a checkpoint's name.
 int64_t step_of_checkpoint(const std::filesystem::path& folder);
 
 /// The checkpoint folder meant by a run folder (its best, else its last, else its newest checkpoint) or by itself.
-/// Throws std::runtime_error that says where it looked, or which pointer names no checkpoint.
+/// Throws std::runtime_error that lists where it looked, or names the pointer that names no checkpoint.
 std::filesystem::path find_checkpoint(const std::filesystem::path& run_or_checkpoint);
 
 }  // namespace cachet::train

@@ -31,7 +31,8 @@ void apply(const EvaluationMark& mark, TrainState& state);
 void write_evaluation_mark(const std::filesystem::path& checkpoint, const EvaluationMark& mark,
                            io::FileSystem& file_system = io::FileSystem::real());
 
-/// Nothing where there is none: the checkpoint's own state is all there is. Throws io::Error for one that is damaged or
+/// The mark of a checkpoint. Nothing without one: then only the checkpoint's own state exists. Throws io::Error for one
+/// that is damaged or
 /// belongs to another checkpoint, io::NewerSchema; DamagedCheckpoint where the folder has no manifest.
 std::optional<EvaluationMark> read_evaluation_mark(const std::filesystem::path& checkpoint);
 

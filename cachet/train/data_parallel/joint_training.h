@@ -13,12 +13,12 @@
 #include "cachet/train/options.h"
 #include "cachet/train/training_task.h"
 
-/// How processes train one model together. All have the model, and each a part of every batch. The leader is a Trainer:
-/// before each of its acts that concerns the others it says which it is, and they follow. What they exchange within a
-/// step is TrainingStep's and that of the modules that sum over a batch (nn::use_replicas).
+/// How processes train one model together. All have the model, and each has a part of every batch. Rank 0 is a Trainer:
+/// before each act that concerns the others it sends them a command, which they run. Within a step, TrainingStep and
+/// the modules that sum over a batch exchange values (nn::use_batch_reducer).
 namespace cachet::train {
 
-/// What the leader does next.
+/// The next act of rank 0.
 enum class Command : int64_t { step, give_state, renew_average, leave };
 
 /// What all processes of a run have to have in common.
@@ -33,7 +33,7 @@ struct RunIdentity {
 /// another recipe, other data or another version, naming it. Nothing is written: a run's folder is made after it.
 void agree(const RunIdentity& own, processes::ProcessGroup& processes);
 
-/// The leader's side. Without other processes it does nothing.
+/// The side of rank 0. Without other processes it does nothing.
 class Leader {
  public:
   explicit Leader(std::shared_ptr<processes::ProcessGroup> processes) : processes_(std::move(processes)) {}
@@ -42,13 +42,13 @@ class Leader {
   Leader(const Leader&) = delete;
   Leader& operator=(const Leader&) = delete;
 
-  /// Who keeps the others waiting for more than a few seconds is told to `say`.
+  /// Calls `say` with each process that lets the others wait for more than a few seconds.
   void name_stragglers(std::function<void(const std::string& line)> say);
 
   int64_t processes() const { return processes_ ? processes_->size() : 1; }
 
-  /// Waits for all; then they go on from the checkpoint, or begin. Throws std::runtime_error, in all of them, where one
-  /// has another recipe, other data or another version, naming it.
+  /// Waits for all; then they continue from the checkpoint, or begin. If one has another recipe, other data or another
+  /// version, std::runtime_error naming it is thrown in all of them.
   void begin(const RunIdentity& own, const std::optional<std::filesystem::path>& checkpoint);
   /// An act of this process that the others take part in, and what comes of it.
   template <class Function>
@@ -69,8 +69,8 @@ class Leader {
   bool they_wait_ = false;  // for the next act
 };
 
-/// The others' side: trains the task until the leader leaves. A signal that asks this process to stop makes the leader
-/// stop behind the step under way. Returns whether one came. Throws NotFinite as the leader does, what the task throws,
+/// The side of the other ranks: trains the task until rank 0 ends. A signal that asks this process to stop makes rank 0
+/// stop after the current step. Returns whether a signal came. Throws NotFinite as rank 0 does, the task's exceptions,
 /// processes::ProcessLost.
 bool run_worker(TrainingTask& task, const Options& options, const std::string& config_hash,
                 const std::shared_ptr<processes::ProcessGroup>& processes);

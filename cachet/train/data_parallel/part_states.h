@@ -18,8 +18,8 @@ namespace cachet::train {
 /// What the name of a tensor in part_states.safetensors begins with.
 inline constexpr std::string_view kPartPrefix = "part.";
 
-/// What the parts of a step own besides the parameters, if train.state is "separate" or "first": the model's buffers,
-/// and torch's generators. Part r > 0 draws as process r of a run does, and part 0 as process 0.
+/// The state of the parts of a step, without the parameters, if train.state is "separate" or "first": the model's
+/// buffers, and torch's generators. Part r > 0 draws as process r of a run does, and part 0 as process 0.
 ///
 /// The states lie outside the model. They are copied into its buffers and back, so the buffers keep their addresses.
 /// Between two steps, model and generators have those of this process's first part: in process 0 these are part 0's.
@@ -42,13 +42,13 @@ class PartStates {
   /// process trains alone.
   void end_step(processes::ProcessGroup* processes);
 
-  /// What a checkpoint has of the own parts besides the model: their states as "part.3/<buffer>" except for part 0's,
-  /// none with "first", and the states of their generators, named as random_state() names them.
+  /// What a checkpoint has of this process's parts, without the model: their states as "part.3/<buffer>" except for
+  /// part 0's, none with "first", and the states of their generators, named as random_state() names them.
   io::TensorMap states() const;
   io::TensorMap generators() const;
   /// Takes them back, between two steps. If this process has part 0, the model has its state already. Returns whether
-  /// the draws go on as they would have (see set_random_state). Throws std::runtime_error naming the part and the
-  /// buffer if a state is missing or has another shape.
+  /// random draws continue as if uninterrupted (see set_random_state). Throws std::runtime_error naming the part and
+  /// the buffer if a state is missing or has another shape.
   bool load(const io::TensorMap& states, const io::TensorMap& generators);
 
  private:
@@ -69,7 +69,8 @@ class PartStates {
   data::Shard shard_;
   std::vector<io::NamedTensor> buffers_;
   std::vector<ops::HostFlag*> flagged_;  // the model's modules that have a flag
-  // Of a process with several parts: by own number. With "first": part 0's, and what all parts begin the step with.
+  // In a process with several parts: the states by own number. With "first": part 0's, and the state with which all
+  // parts begin the step.
   std::vector<State> states_;
   std::vector<io::TensorMap> generators_;
 };
@@ -77,7 +78,7 @@ class PartStates {
 /// Bytes of a model's buffers: of one state.
 int64_t state_bytes(const torch::nn::Module& model);
 
-/// Bytes of the copies of the model's buffers that parts with states of their own need besides the model.
+/// Bytes of the copies of the model's buffers that parts with states of their own need in addition to the model.
 struct PartStateBytes {
   /// In each process: a copy for each of its parts with "separate", two with "first", none if it has one part.
   int64_t in_memory = 0;

@@ -9,7 +9,7 @@
 
 namespace cachet::train {
 
-// A checkpoint has what each of several processes carries in its stream of micro-batches. Process 0's tensors have
+// A checkpoint has the state of each process's micro-batches. Process 0's tensors have
 // their own names; those of process 1 begin with "process.1/". If parts have states of their own, part r has the names
 // of process r.
 
@@ -19,11 +19,11 @@ std::string stream_name(const std::string& name, int64_t rank);
 /// The tensors of a checkpoint's stream that are process `rank`'s, by their own names.
 io::TensorMap carried_by(const io::TensorMap& carried, int64_t rank);
 
-/// The bytes that a process sends to the leader for a checkpoint: `own`, and a digest of the tensors that all processes
+/// The bytes that a process sends to rank 0 for a checkpoint: `own`, and a digest of the tensors that all processes
 /// must have alike.
 std::string packed_state(io::TensorMap own, const io::TensorMap& common);
 
-/// Adds to the leader's checkpoint what the other processes sent, by rank; the leader's own bytes come first. Throws
+/// Adds the bytes of the other processes to rank 0's checkpoint, by rank; rank 0's own bytes come first. Throws
 /// std::logic_error if the digests differ.
 void add_states_of_others(Checkpoint& checkpoint, const std::vector<std::string>& states);
 

@@ -19,9 +19,9 @@ std::vector<c10::Device> available_devices();
 /// The device that is meant. Throws std::runtime_error that names those that there are.
 c10::Device find_device(const DeviceChoice& choice, const std::vector<c10::Device>& available = available_devices());
 
-/// What `choice` means to one of the processes of a machine that train together, by its number among them: a GPU of its
-/// own where it says "auto" and there are GPUs, or "cuda"; else as it says. Throws std::runtime_error where there are
-/// fewer GPUs than processes: some would train on the CPU, which rounds otherwise.
+/// What `choice` means for one of several processes on a machine, by its number: its own GPU for "cuda", or for "auto"
+/// if there are GPUs; otherwise the device of `choice`. Throws std::runtime_error if there are fewer GPUs than
+/// processes, because some would train on the CPU, which rounds differently.
 DeviceChoice choice_of_process(const DeviceChoice& choice, int64_t process,
                                const std::vector<c10::Device>& available = available_devices());
 

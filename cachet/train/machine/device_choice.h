@@ -10,7 +10,7 @@
 
 namespace cachet::train {
 
-/// Where a user wants something to run.
+/// The device that a user chose.
 struct DeviceChoice {
   enum class Kind {
     automatic,  // CUDA where this LibTorch and this machine have it, else the CPU
@@ -29,7 +29,7 @@ std::optional<DeviceChoice> parse_device(std::string_view word);
 /// The same as the value of a key. Whether there is such a device is asked when it is used (find_device).
 DeviceChoice read_device(const config::View& view, std::string_view key);
 
-/// What the resolved values of a recipe, in TOML's spelling, say of `train.device`.
+/// The value of `train.device` in the resolved values of a recipe, in TOML's spelling.
 DeviceChoice device_of(const std::map<std::string, std::string>& recipe);
 
 }  // namespace cachet::train

@@ -17,12 +17,12 @@ struct Environment {
   std::string compiler, build_flags;
   std::string torch_version;   // of the LibTorch that is loaded
   std::string torch_built;     // of the one that Cachet was built against
-  std::string processor;       // its model: "AMD EPYC 9B14"; "unknown" where the system does not tell
+  std::string processor;       // its model: "AMD EPYC 9B14"; "unknown" if the system does not report it
   std::string gpus;            // models of those that LibTorch can use: "2 x NVIDIA H200"; empty where there is none
   std::string cpu_capability;  // instruction set that LibTorch's kernels use: "AVX512"
   int threads = 0;
   int hardware_threads = 0;
-  int64_t memory_bytes = 0;  // of the machine; 0 where the system does not tell
+  int64_t memory_bytes = 0;  // of the machine; 0 if the system does not report it
   int64_t processes = 0;     // that train a run together, `threads` in each; 0 if no run is meant
 };
 

@@ -18,7 +18,7 @@ namespace cachet::train {
 void prepare_process(const TrainOptions& options);
 
 /// Seeds torch's generators with numbers of their own for process (or part) `number` of a run, from 1 on: process 0
-/// goes on from the seed of prepare_process().
+/// continues from the seed of prepare_process().
 void seed_draws(uint64_t seed, int64_t number);
 
 /// Sets LibTorch's threads to as many. Throws std::runtime_error if the system starts fewer: OpenMP would end the
@@ -40,13 +40,13 @@ class PrecisionScope {
   c10::ScalarType type_before_ = c10::ScalarType::Undefined;
 };
 
-/// The states of torch's generators by their roles: "cpu", and "device" where the model lives on another. Behind the
-/// names of all processes but the first of a run stands their rank: "device.1".
+/// The states of torch's generators by their roles: "cpu", and "device" if the model is on another device. In all
+/// processes of a run but the first, the rank follows the name: "device.1".
 io::TensorMap random_state(const torch::nn::Module& model, int64_t rank = 0);
 
-/// Puts them back; those of a CUDA device were once named after it, "cuda:0". Returns whether the draws go on as they
-/// would have: not where the model lives on another kind of device than it did. Throws std::runtime_error when that of
-/// the CPU is missing.
+/// Restores them; the state of a CUDA device was once named "cuda:0". Returns whether random draws continue as if
+/// uninterrupted. They do not if the model is on another kind of device than before. Throws std::runtime_error when
+/// that of the CPU is missing.
 bool set_random_state(const torch::nn::Module& model, const io::TensorMap& state, int64_t rank = 0);
 
 /// Puts the generators of a model back to where they stood, at the end of its scope.
@@ -63,7 +63,7 @@ class RandomStateKept {
 };
 
 /// Bytes of memory that this process could still take: what the machine has free, or a smaller limit of its control
-/// group. Nothing where the system does not say.
+/// group. Nothing if the system does not report it.
 std::optional<int64_t> available_bytes();
 
 /// Bytes that a control group (version 2, given by its folder) may still take, with those of cached files, which the

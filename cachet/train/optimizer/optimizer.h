@@ -26,7 +26,7 @@ class Optimizer {
 
   virtual void step(const UpdateRates& rates) = 0;
 
-  /// Whether steps leave something for the next ones besides the parameters.
+  /// Whether a step leaves state for the next one, other than the parameters.
   virtual bool keeps_state() const = 0;
 
   /// "<parameter>.<quantity>"; the tensors share storage with the optimizer. Parameters that never had a gradient are

@@ -14,7 +14,7 @@ struct OptimizerOptions {
   enum class Kind { adamw, sgd };
   Kind kind = Kind::adamw;
   double learning_rate = 1e-3;                        // key `lr`: the schedule's peak
-  double backbone_rate = 1;                           // of all but the task's head, as a share of it
+  double backbone_rate = 1;                           // learning-rate multiplier of all but the head
   double weight_decay = 0.05;                         // decoupled (AdamW) or added to the gradient (SGD)
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // AdamW; keys `betas`, `eps`
   double momentum = 0.9;                              // SGD
@@ -47,7 +47,7 @@ struct ScheduleOptions {
   double minimum = 0;                  // learning rate at the end
   std::vector<Duration> milestones{};  // of step: where the rate falls
   double factor = 0.1;                 // of step: what it is multiplied by at each
-  double warmup_factor = 0.001;        // of step: share of the rate at the first step of the warm-up
+  double warmup_factor = 0.001;        // of step: multiplier of the rate at the warm-up's first step
   int64_t first_update = 1;            // the number that the first step counts as
   OneCycleOptions one_cycle{};
 

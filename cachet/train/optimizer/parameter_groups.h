@@ -10,7 +10,7 @@ namespace cachet::train {
 struct NamedParameter {
   std::string name;
   at::Tensor tensor;
-  double rate = 1;  // share of the learning rate
+  double rate = 1;  // learning-rate multiplier
 };
 
 /// A model's trainable parameters by whether weight decay applies to them.
@@ -20,8 +20,8 @@ struct ParameterGroups {
   /// "decay: 24 tensors, 1234567 values; no decay: 50 tensors, 8901 values"
   std::string summary() const;
 
-  /// Gives all but the parameters below the modules of these names, a model's heads, this share of the learning rate.
-  /// Throws std::invalid_argument where nothing is left at the whole rate.
+  /// Multiplies the learning rate of all parameters by this, except below the modules of these names, a model's heads.
+  /// Throws std::invalid_argument if no parameter is left at the whole rate.
   void slow_backbone(double rate, const std::vector<std::string>& heads);
 };
 

@@ -21,11 +21,12 @@ namespace cachet::train {
 /// where p runs from 0 at step w to 1 at the end of the run, and f is first_update, the number that the first step
 /// counts as. arena is inverse_sqrt with a peak of lr/√w: the Long Range Arena's lr·min(1, s/w)/√max(s, w). one_cycle
 /// is OneCycle, or for runs that began before it the curve of version 0.1.0: half a cosine up and half a cosine down,
-/// from a 25th of the peak unless told otherwise to a 10,000th of that. There is no state: a longer run is another
-/// function of the same step.
+/// by default from a 25th of the peak to a 10,000th of that. There is no state: a longer run is another function of the
+/// same step.
 ///
-/// step is peak·factorᵏ after k milestones, as detectors are trained (mmdetection 2.13). Its warm-up is theirs, too: a
-/// share of that rate, from warmup_factor at the first step in a straight line to 1 at the first after the warm-up.
+/// step is peak·factorᵏ after k milestones, as detectors are trained (mmdetection 2.13). Its warm-up is theirs, too:
+/// that rate times a factor, which goes in a straight line from warmup_factor at the first step to 1 at the first step
+/// after the warm-up.
 class Schedule {
  public:
   Schedule(const ScheduleOptions& options, double peak, int64_t total_steps, int64_t steps_per_epoch);

@@ -18,7 +18,7 @@ struct AverageOptions {
   double decay = 0;     // d; 0 = no average
   bool warmup = false;  // the decay of the n-th update is at most 1 − n^(−2/3), as in timm's ModelEmaV3
 
-  /// Of the n-th update of a run, from 1 on.
+  /// The decay of the n-th update of a run, from 1 on.
   double decay_of(int64_t update) const;
 };
 
@@ -29,7 +29,7 @@ std::optional<std::string> slow_decay_note(const AverageOptions& options, int64_
 
 /// An exponential moving average of a model's parameters: a ← d·a + (1 − d)·p after each step. Buffers (cache, norm
 /// statistics, counters) are states of the model, not weights: they are never averaged. The average has the model's,
-/// until renew_states() makes its own; these hold until the next update.
+/// until recalibrate() makes its own; these hold until the next update.
 class WeightAverage {
  public:
   /// Starts at the model's present parameters. The model must outlive it.

@@ -8,13 +8,13 @@
 
 namespace cachet::train {
 
-/// Which notes of a task's data (Task::data_notes) the user has seen: those that a task was made with, since whoever
-/// made it told them, and those that were asked for here.
+/// Which notes of a task's data (Task::data_notes) the user has seen: those that a task was made with, because they
+/// were printed then, and those that were taken here.
 class DataNotes {
  public:
   explicit DataNotes(const TrainingTask& task);
 
-  /// Those that came since; from now on they count as told.
+  /// The new notes; from now on they count as printed.
   std::vector<std::string> take_new();
 
  private:

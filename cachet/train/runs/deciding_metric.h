@@ -5,8 +5,8 @@
 
 namespace cachet::train {
 
-/// The metric that decides which evaluation of a run is the best. Throws std::logic_error for a task that does not say
-/// which one it is, and which way is better.
+/// The metric that decides which evaluation of a run is the best. Throws std::logic_error for a task that does not name
+/// it, and whether larger is better.
 const report::MetricDescription& deciding_metric(const RunDescription& run);
 
 /// Its value in an evaluation. Throws std::runtime_error where the evaluation did not give it.

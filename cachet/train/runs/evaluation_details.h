@@ -9,8 +9,8 @@
 
 namespace cachet::train {
 
-// evaluation.json of a run: what a task found in its last evaluation besides the metrics, so that a run that is gone on
-// with still shows it on its page.
+// evaluation.json of a run: the results of a task's last evaluation other than the metrics, so that a resumed run still
+// shows them on its page.
 
 /// `details` is JSON of the task's own. Throws io::Error.
 void write_evaluation_details(const std::filesystem::path& file, int64_t step, const std::string& details,

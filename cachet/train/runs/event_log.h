@@ -30,7 +30,7 @@ std::string to_json_line(const Event& event);
 /// What a file of events holds.
 struct EventFile {
   std::vector<Event> events;
-  int64_t damaged_lines = 0;  // that are no events
+  int64_t damaged_lines = 0;  // that are not events
   bool is_torn = false;       // whether the last line has no end: it is being written, or its process was killed
 };
 /// A missing file has no events. Throws io::Error if it cannot be read or is not a regular file, io::NewerSchema.
@@ -56,8 +56,8 @@ struct RewoundEvents {
   int64_t damaged_lines = 0;  // before them, which stay
 };
 
-/// Cuts the file behind what a checkpoint at `step` knows of: events of later steps, its own evaluation unless that was
-/// done, a torn line. A damaged line costs itself, not those behind it. Throws io::Error.
+/// Cuts the file after the events that a checkpoint at `step` knows. This removes events of later steps, its own
+/// evaluation unless that was done, and a torn line. A damaged line costs only itself. Throws io::Error.
 RewoundEvents rewind_events(const std::filesystem::path& path, int64_t step, bool evaluated);
 
 }  // namespace cachet::train

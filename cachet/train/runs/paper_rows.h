@@ -25,8 +25,8 @@ struct PaperRows {
   std::vector<std::string> changed;  // keys whose values are not those of the recipe that has the table
 };
 
-/// The table of the root of a recipe; nothing if it is not written, or is empty: a recipe that trains no row says so,
-/// though its base has one. `changed` is empty: read_changed_keys() reads it.
+/// The table of the root of a recipe; nothing if it is not written, or is empty: a recipe without a row can thus drop
+/// that of its base. `changed` is empty: read_changed_keys() reads it.
 std::optional<PaperRows> read_paper_rows(const config::View& root);
 
 /// The key `paper.changed`, which Cachet itself writes.
@@ -35,7 +35,7 @@ std::vector<std::string> read_changed_keys(const config::View& root);
 /// The whole table of a recipe that was read; nothing if it has none.
 std::optional<PaperRows> paper_rows_of(const RecipeValues& values);
 
-/// Whether a key is of [paper]. Such keys say what a run is compared with, not what it computes.
+/// Whether a key is of [paper]. Such keys describe the paper's row and do not affect the computation.
 bool is_of_paper(const std::string& key);
 
 /// A recipe that was read, and how many processes train it together.
@@ -45,7 +45,7 @@ struct SpreadRecipe {
 };
 
 /// The keys of an experiment whose values a user wrote and that `row` has not, or has with other values. Seed, device,
-/// threads, loader, places of data and first weights, log and checkpoints do not make another experiment. If parts have
+/// threads, loader, paths of data and first weights, log and checkpoints do not make another experiment. If parts have
 /// states of their own, the same parts in another spread over processes and micro-batches do not either
 /// (values_of_experiment()), and another number of parts is kPartsOfStep.
 std::vector<std::string> keys_changed_from(const SpreadRecipe& row, const SpreadRecipe& now);

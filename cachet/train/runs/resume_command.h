@@ -6,7 +6,7 @@
 
 namespace cachet::train {
 
-/// What a user types to go on with a run, or with a folder of seeds: "cachet train 'my runs/first' --resume".
+/// The command that resumes a run, or a folder of seeds: "cachet train 'my runs/first' --resume".
 /// `processes` of several train it together.
 std::string resume_command(const std::filesystem::path& run, int64_t processes = 1);
 

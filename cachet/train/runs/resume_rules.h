@@ -14,16 +14,16 @@ using RecipeValues = std::map<std::string, std::string>;
 
 RecipeValues recipe_values(const config::Document& document);
 
-/// Whether a value may change when a run is resumed: it says how long, how often or with what means to train, not what
-/// has been trained so far. These are the schedule, the run's length and bounds, its saving and logging, its
+/// Whether a value may change when a run is resumed: it sets the length, the frequency or the means of training, and
+/// not what has been trained so far. These are the schedule, the run's length and bounds, its saving and logging, its
 /// device, the loader's workers, the paper's row, and the folder of the data, which are compared by themselves.
 bool may_change_on_resume(const std::string& key);
-/// Whether a value says where the data lie and not which they are: data.root.
+/// Whether a value is the path of the data and does not choose the data: data.root.
 bool is_place_of_data(const std::string& key);
 
-/// What these values say about a whole step, if parts have states of their own (train.state): train.batch_size, or
-/// data.max_tokens and data.max_samples where batches have a number of tokens, are those of a step, and how many
-/// micro-batches a step has is left out. Such a run may be resumed in another spread over processes and micro-batches.
+/// These values for a whole step, if parts have states of their own (train.state): train.batch_size, or data.max_tokens
+/// and data.max_samples if batches have a number of tokens, are those of a step, and the number of micro-batches of a
+/// step is left out. Such a run may be resumed in another spread over processes and micro-batches.
 /// All other values, and values of other runs, stay.
 RecipeValues values_of_step(RecipeValues values);
 
@@ -42,19 +42,19 @@ bool has_parts(const RecipeValues& values);
 /// train.accumulate, and the size of a micro-batch.
 bool is_of_spread(const std::string& key, const RecipeValues& values);
 
-/// How the recipe of a resumed run differs from the one it was made with, a line each: "train.epochs: 10 -> 20". What
-/// it says of a paper's row does not count.
+/// How the recipe of a resumed run differs from the one it was made with, a line each: "train.epochs: 10 -> 20". The
+/// keys of a paper's row do not count.
 struct RecipeChanges {
   std::vector<std::string> allowed, refused;
   std::vector<std::string> allowed_keys{};  // of `allowed`
 };
 RecipeChanges recipe_changes(const RecipeValues& before, const config::Document& now);
 
-/// What a resumed run keeps as its values: those that may change as they are now, all others as the run was made with
-/// them. An option that is newer than the run is none of them, so the hash stays that of its checkpoints.
+/// The values of a resumed run: of today for those that may change, and of the run's beginning for all others. An
+/// option that is newer than the run is not included, so the hash stays that of its checkpoints.
 RecipeValues resumed_values(RecipeValues before, const RecipeValues& now);
 
-/// SHA-256 over all values_of_step() that may not change, and over the place of the data: checkpoints of version 0.1.0
+/// SHA-256 over all values_of_step() that may not change, and over the path of the data: checkpoints of version 0.1.0
 /// have it in their hash.
 std::string config_hash(const RecipeValues& values);
 

@@ -10,8 +10,8 @@
 
 namespace cachet::train {
 
-/// What a run is, kept in its run.json when it begins: all that tables and pages need besides its events. Nothing that
-/// looks at a run builds its model or reads its recipe anew.
+/// The description of a run, stored in its run.json when it begins: all that tables and pages need in addition to its
+/// events. Code that shows a run does not build its model or read its recipe.
 struct RunDescription {
   std::string task;  // as [task] kind has it: "image_classification"
   SampleWords words;
@@ -22,12 +22,12 @@ struct RunDescription {
   bool has_macs() const { return attention_macs != kNoMacs; }
   static constexpr int64_t kNoMacs = -1;
   std::vector<report::MetricDescription> metrics;
-  /// Samples that the metric that decides is measured on, and those of their split; 0 if the run does not say.
+  /// Samples that the metric that decides is measured on, and those of their split; 0 if the run does not store it.
   int64_t evaluated = 0, split_size = 0;
   /// Whether the data that choose the best checkpoint are those that a test of the run reports.
   bool reports_choice = false;
 
-  /// How many samples a metric is a share of; 0 if it is none, or if the run does not say.
+  /// The number of samples of which a metric is a fraction; 0 if it is not a fraction, or if the run does not store it.
   int64_t samples_of(const report::MetricDescription& metric) const { return metric.share ? evaluated : 0; }
 
   bool operator==(const RunDescription&) const = default;
@@ -42,7 +42,7 @@ std::string choice_note(const SampleWords& words);
 /// One JSON object, whose fields are only ever added to.
 std::string to_json(const RunDescription& description);
 
-/// Nothing for a text that is none. Fields that are missing keep their defaults.
+/// Nothing for a text that is not a description. Missing fields have their defaults.
 std::optional<RunDescription> run_description_from_json(const std::string& text);
 
 /// What the trainer itself measures in each step, for those who show it: the penalties, "lr", "grad_norm".

@@ -38,17 +38,17 @@ enum class LatestLink { pointed, untouched };
 /// The folder of one run, laid out as docs/training.md shows.
 class RunFolder {
  public:
-  /// Makes the folder and, unless that is not asked for, points `latest` next to it to it. `document` is what was read
+  /// Makes the folder and, with LatestLink::pointed, points `latest` next to it to it. `document` is what was read
   /// from the recipe; `more` are further files by their names. Nothing that exists is touched. Throws
   /// std::runtime_error when the folder exists or cannot be written.
   static RunFolder create(const std::filesystem::path& path, const WrittenRecipe& recipe,
                           const config::Document& document, const std::vector<std::string>& command,
                           const std::map<std::string, std::string>& more = {}, LatestLink latest = LatestLink::pointed);
 
-  /// Opens an existing run to resume it. Compares what was read now with what the run was made with: changes that do
-  /// not alter what was trained so far are kept in the folder (another data.root once require_same_data() has compared
-  /// the data, or by keep_changes()), all others are refused with a diff
-  /// (std::runtime_error). Throws RunInUse, or waits, while another process is training it.
+  /// Opens an existing run to resume it. Compares the recipe with that of the run's beginning. Changes that do not
+  /// alter what was trained so far are stored in the folder (another data.root after require_same_data() has compared
+  /// the data, or by keep_changes()). All others are refused with a diff (std::runtime_error). Throws RunInUse, or
+  /// waits, while another process is training it.
   static RunFolder resume(const std::filesystem::path& path, const config::Document& document,
                           const std::vector<std::string>& command, WhenInUse when_in_use = WhenInUse::refuse);
 
@@ -76,13 +76,13 @@ class RunFolder {
   const std::set<std::string>& default_keys() const { return run_.defaults; }  // of values that nobody wrote
   const std::set<std::string>& set_keys() const { return run_.set; }           // of values that a command line set
   std::string config_hash() const;  // of what may not change on resume, with the data where they lay at first
-  /// Nothing of a run that began before runs described themselves, and has not been gone on with since.
+  /// Nothing for a run that began before runs described themselves, and has not been resumed since.
   const std::optional<RunDescription>& description() const { return run_.description; }
   /// Keeps it in run.json. Throws io::Error.
   void describe(const RunDescription& description);
   /// Keeps in environment.json how many processes train the run together from now on. Throws io::Error.
   void trained_by(int64_t processes);
-  /// What trained_by() was told last; 0 before that, or if environment.json cannot be read.
+  /// The last argument of trained_by(); 0 before that, or if environment.json cannot be read.
   int64_t processes() const { return processes_; }
 
   bool knows_its_data() const { return !run_.data.empty(); }
@@ -95,7 +95,7 @@ class RunFolder {
   std::vector<std::string> compare_data(const std::map<std::string, data::DataDigest>& digests,
                                         const Fingerprints& fingerprints) const;
   /// The same; then keeps the digests where the run has none, or those of version 0.1.0. On the first resume with a
-  /// version whose rules are others, the lines also say which rules of an earlier version the run keeps. Throws
+  /// version whose rules are others, the lines also list the rules of an earlier version that the run keeps. Throws
   /// io::Error too.
   std::vector<std::string> require_same_data(const std::map<std::string, data::DataDigest>& digests,
                                              const Fingerprints& fingerprints);
@@ -109,7 +109,7 @@ class RunFolder {
   /// The text of command.txt; empty if the file is missing or cannot be read.
   std::string command_text() const;
 
-  /// Another process may go on with it from here on.
+  /// Releases the run, so that another process can continue it.
   void let_go() { lock_.reset(); }
 
   const std::vector<std::string>& changes() const { return changes_; }  // on this resume: "train.epochs: 10 -> 20"
@@ -125,7 +125,7 @@ class RunFolder {
     std::string recipe_digest;                // of recipe.toml
     RecipeValues first_places;                // of data.root, once it was changed: the value that checkpoints know
     std::map<std::string, SavedDigest> data;  // by split
-    std::set<std::string> earlier;            // keys at an earlier value that the user was told about
+    std::set<std::string> earlier;            // keys at an earlier value that were reported
     std::set<std::string> kept;               // names of further files that it keeps
     std::optional<RunDescription> description;
   };
@@ -145,12 +145,13 @@ class RunFolder {
   std::optional<io::FolderLock> lock_;  // held while a run is trained
 };
 
-/// Whether a process trains the run now. Changes nothing; where the file system does not tell, it is taken to be so.
+/// Whether a process trains the run now. Changes nothing. If the file system does not report this, the result is true.
 bool is_being_trained(const std::filesystem::path& run);
 
 bool is_run_folder(const std::filesystem::path& path);
 
-/// The folder of the run that a path lies in and belongs to: the run's own files, those that it kept, its checkpoints.
+/// The folder of the run that a path lies in and belongs to: the run's own files, those that it stores, its
+/// checkpoints.
 /// Whether there is such a file already does not matter. Nothing for any other path, also one in a run's folder. Links
 /// in the path to the folder are followed; a link in the last part of the path is not.
 std::optional<std::filesystem::path> run_of_file(const std::filesystem::path& path);
@@ -158,7 +159,7 @@ std::optional<std::filesystem::path> run_of_file(const std::filesystem::path& pa
 /// How many processes train what the file of a recipe describes: the number of a run for its resolved.toml, else one.
 int64_t processes_of_recipe(const std::filesystem::path& path);
 
-/// `<root>/<date>-<name>`, with a number behind it when that is taken.
+/// `<root>/<date>-<name>`, followed by a number if that name exists.
 std::filesystem::path new_run_path(const std::filesystem::path& root, const std::string& name);
 
 }  // namespace cachet::train

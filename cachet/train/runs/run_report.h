@@ -9,8 +9,8 @@
 
 namespace cachet::train {
 
-/// Writes report.html of a run: state, curves of all metrics, learning rate, gradient norm and machine, what `sections`
-/// hold, recipe and environment. The same for every task: what metrics are, the run's description says. Throws
+/// Writes report.html of a run: state, curves of all metrics, learning rate, gradient norm and machine, `sections`,
+/// recipe and environment. It is the same for every task; the run's description describes the metrics. Throws
 /// io::Error.
 void write_run_report(const RunFolder& folder, const RunDescription& run, const Status& status,
                       const std::vector<Event>& events, std::vector<report::Section> sections);

@@ -9,15 +9,15 @@
 
 namespace cachet::train {
 
-/// status.json: where a run stands, written at its start, at each evaluation and at every kind of ending. That of a run
-/// whose process was killed says that it is running.
+/// status.json: where a run stands, written at its start, at each evaluation and at every kind of ending. The file of a
+/// run whose process was killed has the state "running".
 std::string to_json(const Status& status);
 
 /// Nothing where the file is missing or damaged. Throws io::NewerSchema.
 std::optional<Status> read_status(const std::filesystem::path& file);
 
-/// That of a run's folder; killed where it says that it is running and no process trains it. Nothing where the file is
-/// missing. Throws io::Error where it is damaged: then it does not say whether the run is over.
+/// That of a run's folder; killed if the file has "running" and no process trains the run. Nothing if the file is
+/// missing. Throws io::Error if it is damaged, because the state is then unknown.
 std::optional<Status> current_status(const RunFolder& folder);
 
 /// Whether a run needs no resuming: it was finished or stopped early.

@@ -25,7 +25,7 @@ class SeedFolder {
                            const config::Document& document, const std::vector<std::string>& command,
                            const std::vector<uint64_t>& seeds, LatestLink latest = LatestLink::pointed);
 
-  /// Goes on with it, under the rules of RunFolder::resume; those of `seeds` that it does not have are added.
+  /// Resumes it, under the rules of RunFolder::resume; those of `seeds` that it does not have are added.
   static SeedFolder resume(const std::filesystem::path& path, const config::Document& document,
                            const std::vector<std::string>& command, const std::vector<uint64_t>& seeds = {});
 

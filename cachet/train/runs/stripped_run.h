@@ -4,8 +4,8 @@
 
 namespace cachet::train {
 
-/// Writes a run folder with one checkpoint of weights alone, the averaged ones where it has them, and what commands
-/// that read a run need beside it: recipe and the files that the run kept, without optimizer, logs and pages. Throws
+/// Writes a run folder with one checkpoint of weights alone, the averaged ones where it has them, and the other files
+/// that commands need to read a run: the recipe and the run's data files, without optimizer, logs and pages. Throws
 /// DamagedCheckpoint, and io::Error where `into` holds something, unless it is to be replaced.
 void write_stripped_run(const std::filesystem::path& run, const std::filesystem::path& checkpoint,
                         const std::filesystem::path& into, bool replace = false);

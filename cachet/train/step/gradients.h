@@ -31,7 +31,7 @@ void clip_gradients(const std::vector<NamedParameter>& parameters, double norm, 
 /// The first parameter whose gradient holds a NaN or an infinity.
 std::optional<std::string> first_non_finite_gradient(const std::vector<NamedParameter>& parameters);
 
-/// The place of the first tensor that holds a NaN or an infinity, in one read of all.
+/// The index of the first tensor that has a NaN or an infinity, in one read of all.
 std::optional<size_t> first_non_finite(const std::vector<at::Tensor>& tensors);
 
 }  // namespace cachet::train

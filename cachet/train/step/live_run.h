@@ -15,8 +15,8 @@
 
 namespace cachet::train {
 
-/// A run as it lives in memory, between two optimizer steps: model, optimizer, averaged weights, generators, the stream
-/// of micro-batches, and the numbers of TrainState. What a checkpoint captures and brings back, and nothing else.
+/// A run in memory, between two optimizer steps: model, optimizer, averaged weights, generators, the iterator of
+/// micro-batches, and the numbers of TrainState. This is exactly what a checkpoint captures and restores.
 class LiveRun {
  public:
   /// Moves the task's model to the device of the options. Throws std::runtime_error where there is no such device.
@@ -24,26 +24,26 @@ class LiveRun {
   /// null where this one trains alone. What is drawn in training is drawn by each for itself.
   LiveRun(TrainingTask& task, const Options& options, std::shared_ptr<processes::ProcessGroup> processes = nullptr);
 
-  /// Takes the next step; `stop_signal` tells other processes by which signal this one was asked to stop. Throws what
+  /// Takes the next step; `stop_signal` is the signal that asked this process to stop; the others get it. Throws what
   /// TrainingStep::run() throws; the run is then of no further use.
   StepSummary advance(int stop_signal = 0);
 
-  /// Gives what the stream of micro-batches carries the size that it has in the middle of an epoch, with made-up
-  /// values: for measuring what the next step costs.
+  /// Fills the state of the micro-batches to its size in the middle of an epoch, with synthetic values, to measure the
+  /// cost of the next step.
   void fill_batches();
 
-  /// Throws NotFinite naming the first tensor with a NaN or an infinity: nothing else is ever saved. Of several
-  /// processes the leader captures, and waits for give_own_state() of the others. Throws std::logic_error where their
-  /// weights differ from its own.
+  /// Throws NotFinite naming the first tensor with a NaN or an infinity: nothing else is ever saved. With several
+  /// processes, rank 0 captures, and waits for send_state() of the others. Throws std::logic_error if their weights
+  /// differ from its own.
   Checkpoint capture() const;
   /// About how many bytes a checkpoint takes: parameters, two moments of each, averages, and the states of all parts.
   int64_t expected_checkpoint_bytes() const;
-  /// Gives the leader what of a checkpoint only this process has: its generators, its part of the stream, the states of
-  /// its parts.
+  /// Sends rank 0 this process's parts of a checkpoint: its generators, its state between batches, the states of its
+  /// parts.
   void send_state() const;
   /// The checkpoint may have been made on another device, or, if parts have states of their own, by another number of
-  /// processes with as many parts together. Returns why the run does not go on bit by bit as it would have, lines for
-  /// its log. Throws std::runtime_error or io::Error for a checkpoint of another model, another recipe, other data or
+  /// processes with as many parts together. Returns the reasons why the run does not continue bit by bit, lines for its
+  /// log. Throws std::runtime_error or io::Error for a checkpoint of another model, another recipe, other data or
   /// another number of parts.
   std::vector<std::string> restore(const Checkpoint& checkpoint);
 
@@ -63,8 +63,8 @@ class LiveRun {
   const PartStates* parts() const { return parts_.get(); }
 
   /// Makes states of the averaged weights' own (statistics of norms, caches) by batches of training, for the evaluation
-  /// of this step and its checkpoint, if the options ask for it. `passed` is told of each batch. All processes take
-  /// part. What is trained does not change. Returns whether the averaged weights had other states before. Throws
+  /// of this step and its checkpoint, if the options ask for it. `passed` is called after each batch. All processes
+  /// take part. What is trained does not change. Returns whether the averaged weights had other states before. Throws
   /// NotFinite.
   bool renew_average(const std::function<void(int64_t done, int64_t total)>& passed = {});
   bool renews_average() const { return renews_average_; }

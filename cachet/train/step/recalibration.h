@@ -18,7 +18,8 @@ bool has_states(const torch::nn::Module& model);
 /// alone: statistics are means over the batches, caches begin empty. The weights stay. A mean of weights has never met
 /// the data: stochastic weight averaging asks for this afterwards (Izmailov et al., arXiv 1803.05407, Sec. 3.2).
 /// Forward passes are those of training, dropout included, in `precision` and without gradients; draw them from a seed
-/// by prepare_process(). `passed` is told how many there were, after each. The model is left in evaluation mode. Throws
+/// by prepare_process(). `passed` gets the number of micro-batches after each. The model is left in evaluation mode.
+/// Throws
 /// std::runtime_error if an epoch has no batch, and NotFinite naming a state that is not. If parts have states of their
 /// own (train.state), the process that has part 0 calls it: of the task's micro-batches every `own_parts`-th is part
 /// 0's, and only these pass and count.

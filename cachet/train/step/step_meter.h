@@ -18,7 +18,7 @@ class StepMeter {
 
   double samples_per_second() const;
   double tokens_per_second() const;  // 0 where samples have none
-  double data_wait() const;          // share of the time, in [0, 1]
+  double data_wait() const;          // fraction of the time, in [0, 1]
   /// "seconds" of the run, "step_seconds" that the steps since the last line took, "samples_per_second",
   /// "tokens_per_second" (where there are tokens), "data_wait", "memory_bytes", "seconds_left" of the run.
   Metrics machine(double run_seconds, double step_seconds, double seconds_left) const;

@@ -21,7 +21,7 @@ namespace cachet::data {
 /// What the tokens of a corpus are.
 enum class CorpusTokens { words, subwords, bytes };
 
-/// What a recipe's [data] table says about a text that a language model reads.
+/// A recipe's [data] table for a text that a language model reads.
 struct CorpusOptions {
   std::filesystem::path root{};  // a folder; relative to the working folder, else to CACHET_DATA
   CorpusTokens tokens = CorpusTokens::words;
@@ -30,7 +30,7 @@ struct CorpusOptions {
   int64_t vocabulary = 0;                               // how many tokens it must have; 0: any
   std::string vocabulary_hash{};                        // where given, the file must have it
   TextNormalization normalization = TextNormalization::none;  // the form that all texts are brought into
-  double fraction = 1;                                        // the first share of the training tokens, in (0, 1]
+  double fraction = 1;                                        // the first fraction of the training tokens, in (0, 1]
   int64_t limit = 0;                                          // at most so many tokens of each split; 0 = all
 };
 
@@ -39,7 +39,8 @@ CorpusOptions read_corpus_options(const config::View& data, DataRoot root = Data
 
 /// What should lie in the folder, in words.
 std::string expected_corpus_files(const CorpusOptions& options);
-/// The folder that `root` means. Throws io::Error that names the places looked at and what should lie there.
+/// The folder that `root` means. Throws io::Error that names the folders that were tried and the files that should be
+/// there.
 std::filesystem::path find_corpus_root(const CorpusOptions& options, const std::filesystem::path& working_folder);
 
 /// The bytes of the vocabulary's file, and where it lies; empty of bytes, which have none. Throws io::Error.
@@ -49,8 +50,8 @@ struct VocabularyFile {
 };
 VocabularyFile read_vocabulary_file(const CorpusOptions& options, const std::filesystem::path& working_folder);
 
-/// Makes the tokens of the corpus. Throws io::Error where the vocabulary's file is missing, damaged, has another hash,
-/// another number of tokens or texts in another form than the options say.
+/// Makes the tokens of the corpus. Throws io::Error if the vocabulary's file is missing, is damaged, or has another
+/// hash, number of tokens or form of texts than the options.
 std::unique_ptr<const TextEncoder> make_corpus_encoder(const CorpusOptions& options,
                                                        const std::filesystem::path& working_folder);
 
@@ -63,7 +64,7 @@ struct Corpus {
   int64_t unknown = 0, replaced = 0;       // tokens that stand for unknown text; bytes that are not UTF-8. 0 of a file
                                            // of tokens, the former also if the text is cut
   bool begins_with_mark = false;           // a byte-order mark, which is text as any other; unknown of a file of tokens
-  int64_t split_tokens = 0;                // of the whole split; facts.tokens of them are kept. 0 without a file
+  int64_t split_tokens = 0;                // of the whole split; facts.tokens of them are used. 0 without a file
   std::optional<std::string> file_note{};  // TokenFile::note()
   std::string text_digest{};               // of all bytes of the text; empty of a file of tokens
   DataDigest digest() const;               // of all tokens and their meaning

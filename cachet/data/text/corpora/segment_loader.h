@@ -11,9 +11,9 @@
 
 namespace cachet::data {
 
-/// A segment of each lane of a long sequence, and what comes one token later.
+/// A segment of each batch row of a long sequence, and the tokens one position later.
 struct SegmentBatch {
-  at::Tensor ids, targets;  // (lanes, L) int64
+  at::Tensor ids, targets;  // (rows, L) int64
   int64_t number = 0;       // within the epoch
 };
 
@@ -37,10 +37,10 @@ class SegmentLoader {
   BatchLoader<SegmentBatch> loader_;
 };
 
-/// The segment of every lane of an evaluation that begins at place `first` of its lane. The tokens behind the first are
-/// shared out among the lanes in pieces that differ by at most one token, so that each is a target once; a lane that
-/// ends before the others has target −1 there. Throws std::invalid_argument unless each lane has a target, and
-/// std::out_of_range for places that no lane has.
+/// The segment of every batch row of an evaluation that begins at index `first` of its row. The tokens after the first
+/// token are divided among the rows in pieces that differ by at most one token, so that each is a target once. A row
+/// that ends before the others has target −1 there. Throws std::invalid_argument unless each row has a target, and
+/// std::out_of_range for an index that no row has.
 SegmentBatch evaluation_segment(const TokenSequence& tokens, const BatchRowOptions& options, int64_t first);
 /// How many such segments there are.
 int64_t evaluation_segments(int64_t tokens, const BatchRowOptions& options);

@@ -52,7 +52,7 @@ class TokenFile final : public TokenSequence {
   /// Throws io::Error unless the tokens are of this vocabulary and of texts in its form.
   void require(const Vocabulary& vocabulary) const;
   int64_t size() const override { return facts_.tokens; }
-  /// Throws io::Error that names the place of a block without its checksum, and of an id beyond the vocabulary.
+  /// Throws io::Error that names the position of a block without its checksum, and of an id beyond the vocabulary.
   void read(int64_t first, int64_t count, int64_t* out) const override;
   /// A line for the user if the file is of the version without checksums.
   std::optional<std::string> note() const;
@@ -73,7 +73,7 @@ class TokenFile final : public TokenSequence {
   bool narrow_ = true;
   uint64_t header_bytes_ = 0;
 
-  /// The blocks that were verified last are held, 8 MiB at most, because each lane reads its block many times.
+  /// The blocks that were verified last are held, 8 MiB at most, because each batch row reads its block many times.
   struct Checksums {
     std::vector<uint32_t> of_blocks;
     std::mutex mutex;  // of the rest
@@ -86,7 +86,7 @@ class TokenFile final : public TokenSequence {
 /// Writes such a file, ids as they come: a temporary name, then a rename.
 class TokenFileWriter {
  public:
-  /// Throws std::invalid_argument for a vocabulary above kMostTokens or a longer fingerprint, io::Error where the file
+  /// Throws std::invalid_argument for a vocabulary above kMaxTokens or a longer fingerprint, io::Error where the file
   /// cannot be written.
   TokenFileWriter(std::filesystem::path path, const Vocabulary& vocabulary);
   TokenFileWriter(const TokenFileWriter&) = delete;
@@ -97,7 +97,7 @@ class TokenFileWriter {
   void add(std::span<const Token> tokens);
   /// Of the text that the tokens stand for.
   void add_text(const TextSize& size);
-  /// Of the part of it that they tell. Either all parts of a text are given or none.
+  /// Adds the size of the part that the tokens encode. Give either all parts of a text or none.
   void add_coded(const CodedText& coded);
   TokenFileFacts finish();
 

@@ -29,8 +29,8 @@ inline TextSize size_of(std::string_view text) {
           std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; })};
 }
 
-/// The part of a text that its tokens tell: what they can be decoded to, which is never more than the text. Unknown
-/// words, characters that no token has and blanks that tokens do not tell are missing.
+/// The part of a text that its tokens encode: the text that they decode to, never more than the original. Unknown
+/// words, characters without a token, and blanks that tokens do not encode are missing.
 struct CodedText {
   TextSize size{};
   int64_t unknown = 0;  // tokens that stand for text that the vocabulary does not have

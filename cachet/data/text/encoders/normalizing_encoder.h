@@ -15,7 +15,7 @@ TextNormalization read_normalization(const config::View& data);
 /// The form that a user names on the command line. Throws std::invalid_argument for another word.
 TextNormalization normalization_named(std::string_view name);
 
-/// An encoder that brings texts into a form before it encodes them, which its vocabulary says; the same encoder for
+/// An encoder that normalises texts to the form of its vocabulary before it encodes them; the same encoder for
 /// `none`. Throws io::Error that begins with `name` where a token of the vocabulary is not in that form, so that no
 /// text could have it: the vocabulary was made of other text.
 std::unique_ptr<const TextEncoder> with_normalization(std::unique_ptr<const TextEncoder> encoder,

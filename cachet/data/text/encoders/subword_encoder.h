@@ -18,7 +18,7 @@ class SubwordEncoder final : public TextEncoder {
   SubwordEncoder(std::string_view model, const std::string& name);
   ~SubwordEncoder() override;
 
-  /// Its fingerprint is the SHA-256 of the model; special ids are those that the model says.
+  /// Its fingerprint is the SHA-256 of the model; special ids are those of the model.
   Vocabulary vocabulary() const override { return vocabulary_; }
   EncodedText encode(std::string_view text, int64_t most) const override;
 

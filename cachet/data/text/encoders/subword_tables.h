@@ -8,7 +8,7 @@
 namespace cachet::data {
 
 /// The tables that a SentencePiece model rewrites text by before it is split (normalizer_spec.precompiled_charsmap of
-/// its protobuf message); nothing where the bytes are no such message.
+/// its protobuf message); nothing if the bytes are not such a message.
 std::optional<std::vector<std::string_view>> normalization_tables(std::string_view model);
 
 /// What makes a table unsafe, or nothing. SentencePiece walks it by a text's bytes and trusts it: every step of its

@@ -13,7 +13,7 @@ namespace cachet::data {
 enum class SubwordKind { bpe, unigram };
 
 struct SubwordOptions {
-  int64_t vocabulary = 8000;  // pieces, padding (id 0) and unknown (id 1) among them; at most kMostTokens
+  int64_t vocabulary = 8000;  // pieces, padding (id 0) and unknown (id 1) among them; at most kMaxTokens
   SubwordKind kind = SubwordKind::bpe;
   bool begin_and_end = false;    // ids 2 and 3 stand for the begin and the end of a sequence
   bool keep_characters = false;  // false: the model normalizes what it reads, by NFKC and a few rules more, so that

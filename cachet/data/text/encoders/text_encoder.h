@@ -16,7 +16,7 @@ namespace cachet::data {
 struct EncodedText {
   std::vector<Token> tokens{};
   std::vector<size_t> unknown{};  // positions of tokens that stand for text that the vocabulary does not have
-  int64_t replaced = 0;           // bytes that were no UTF-8, where that matters
+  int64_t replaced = 0;           // bytes that were not UTF-8, if that matters
 };
 
 /// Turns text into tokens and back. May be called from several threads at once.
@@ -24,10 +24,10 @@ class TextEncoder {
  public:
   virtual ~TextEncoder() = default;
   virtual Vocabulary vocabulary() const = 0;
-  /// The tokens of a text; where there are more than `most`, it may leave out those behind the first most + 1.
+  /// The tokens of a text. If there are more than `most`, it may leave out those after the first most + 1.
   virtual EncodedText encode(std::string_view text, int64_t most) const = 0;
   /// The text of tokens, as far as encoding lost nothing. Padding, begin and end stand for no text. Throws
-  /// std::out_of_range that names a token which the vocabulary does not have, and its place.
+  /// std::out_of_range that names a token which the vocabulary does not have, and its index.
   std::string decode(TokenView tokens) const;
 
  private:
@@ -46,7 +46,7 @@ class ByteEncoder final : public TextEncoder {
   std::string decode_known(const std::vector<Token>& tokens) const override;
 };
 
-/// Throws io::Error where a subword model is missing, damaged or another than the options say.
+/// Throws io::Error if a subword model is missing, damaged or not the one of the options.
 std::unique_ptr<const TextEncoder> make_text_encoder(const TextOptions& options,
                                                      const std::filesystem::path& working_folder);
 

@@ -11,7 +11,7 @@ namespace cachet::data {
 enum class TextNormalization { none, nfc, nfkc };
 const char* to_string(TextNormalization form);  // "none", "nfc", "nfkc"
 
-/// The text in that form. Bytes that are no UTF-8 stay as they are, one by one, and part the text; so do control
+/// The text in that form. Bytes that are not UTF-8 stay as they are, one by one, and part the text; so do control
 /// characters, NUL among them. No line end comes or goes, and a byte-order mark stays. The time grows with the length
 /// but for the logarithm of the longest row of combining marks.
 std::string normalized(std::string_view text, TextNormalization form);

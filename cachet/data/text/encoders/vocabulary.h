@@ -14,8 +14,8 @@ using Token = int32_t;
 /// Far above any vocabulary in use (the One Billion Word benchmark's has 0.8 million), far below what hurts.
 inline constexpr int64_t kMaxTokens = int64_t{1} << 24;
 
-/// What fills a batch behind a shorter sequence. Text and ListOps use this id for nothing else; of pixels it is black,
-/// and their padding mask alone tells.
+/// Fills a batch after a shorter sequence. Text and ListOps use this id for nothing else. For pixels it is black, and
+/// only the padding mask marks padding.
 inline constexpr Token kPaddingToken = 0;
 
 /// The ids that stand for no text of their own, where a vocabulary has them.

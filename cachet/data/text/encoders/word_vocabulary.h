@@ -26,7 +26,7 @@ struct CountedWord {
 /// carriage return); each line ends with <eos>.
 class WordCounter {
  public:
-  /// Throws io::Error "line <number>: …" for a word of more than kMostWordBytes.
+  /// Throws io::Error "line <number>: …" for a word of more than kMaxWordBytes.
   void add_line(std::string_view line);
   int64_t tokens() const { return tokens_; }  // <eos> counted
 
@@ -45,7 +45,7 @@ class WordCounter {
 
 /// A file of a vocabulary: a line a word, "word<tab>count". parse_words throws io::Error that begins with `name` and
 /// the line: no words, no <unk>, not <eos> in the first line, a word twice or with a blank in it, no count, more words
-/// than kMostTokens.
+/// than kMaxTokens.
 std::string words_text(const std::vector<CountedWord>& words);
 std::vector<CountedWord> parse_words(std::string_view text, const std::string& name);
 

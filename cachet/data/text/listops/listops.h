@@ -30,7 +30,7 @@ inline constexpr std::array<std::string_view, 4> kListOpsOperators{"MIN", "MAX",
 Vocabulary listops_vocabulary();
 
 /// The tokens of an expression such as "( ( ( [MIN 6 ) 7 ) ] )". Round parentheses, which the arena's files have around
-/// each pair, are dropped; they may be left out, but must balance. Throws io::Error that says which word is wrong.
+/// each pair, are dropped; they may be left out, but must balance. Throws io::Error that names the wrong word.
 std::vector<Token> parse_listops(std::string_view text);
 
 /// A token as an expression has it: "[MIN", "7", "]".

@@ -19,7 +19,7 @@ std::shared_ptr<const SequenceDataset> read_listops_file(const std::filesystem::
                                                          SequenceSplit split, const SequenceRules& rules);
 
 /// Generates basic_train.tsv, basic_val.tsv and basic_test.tsv in a new folder, which appears when all three are whole.
-/// `progress` is called as generate_listops() says. Throws io::Error where the folder holds something already.
+/// `progress` is called as in generate_listops(). Throws io::Error where the folder holds something already.
 ListOpsStatistics write_listops_folder(const std::filesystem::path& folder, const ListOpsOptions& options,
                                        const WatchListOps& progress = {});
 

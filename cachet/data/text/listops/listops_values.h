@@ -20,7 +20,7 @@ struct ListOpsValues {
     sum += value;
   }
 
-  /// The value of that place in ascending order.
+  /// The value at that index in ascending order.
   int at(int64_t place) const {
     int value = 0;
     while ((place -= counts[static_cast<size_t>(value)]) >= 0) ++value;

@@ -24,7 +24,7 @@ struct ParallelEncoders {
 ParallelEncoders make_parallel_encoders(const ParallelOptions& options, const std::filesystem::path& working_folder);
 
 /// Whether data.fraction keeps the training pair that is read as that of its number. Each is drawn by itself, so that
-/// no other has to be read first, and a smaller share is part of a larger one.
+/// no other has to be read first, and a smaller fraction is part of a larger one.
 bool is_kept_to_train(const ParallelOptions& options, int64_t pair);
 
 /// What became of the pairs of a split.
@@ -32,7 +32,7 @@ struct PairCounts {
   int64_t read = 0;
   int64_t empty = 0, too_long = 0, unbalanced = 0;         // left out of training: the first reason that there is
   int64_t cut = 0;                                         // sentences of other splits that were longer than max_length
-  std::array<int64_t, 2> tokens{}, unknown{}, replaced{};  // by side: of the pairs that are kept; bytes that were no
+  std::array<int64_t, 2> tokens{}, unknown{}, replaced{};  // by side: of the pairs in use; bytes that were not
                                                            // UTF-8, 0 of files of tokens
   int64_t left_out() const { return empty + too_long + unbalanced; }
   bool operator==(const PairCounts&) const = default;
@@ -55,13 +55,13 @@ class ParallelCorpus {
   /// Without the marks. Throws std::out_of_range.
   int64_t length(ParallelSide side, int64_t pair) const { return of(side).sentences->length(pair); }
   std::vector<Token> tokens(ParallelSide side, int64_t pair) const { return of(side).sentences->tokens(pair); }
-  /// The sentences as they lie in the files, whole, in the form that the encoders bring them into; of training none
-  /// are kept.
+  /// The whole sentences of the files, normalised by the encoders; empty for training
+  /// data.
   const std::vector<std::string>& texts(ParallelSide side) const { return of(side).texts; }
 
   const PairCounts& counts() const { return counts_; }
   DataDigest digest() const;
-  std::string sample_digest(int64_t pair) const;            // of its tokens, and of its texts where they are kept
+  std::string sample_digest(int64_t pair) const;            // of its tokens, and of its texts if they are stored
   std::string fingerprint() const;                          // as version 0.1.0 made it
   std::vector<std::string> notes(const char* split) const;  // what it holds and what was left out, lines for the log
 

@@ -18,7 +18,7 @@ struct ParallelFiles {
   std::string name() const;  // "train.de and train.en", with the folder before them once
 };
 
-/// Those of a split, one behind the other. Throws io::Error where there are none, or one side is missing.
+/// The files of a split, in order. Throws io::Error if there are none, or if one side is missing.
 std::vector<ParallelFiles> find_parallel_files(const ParallelOptions& options, SequenceSplit split,
                                                const std::filesystem::path& root);
 
@@ -27,8 +27,8 @@ std::vector<ParallelFiles> find_parallel_files(const ParallelOptions& options, S
 std::vector<ParallelFiles> find_parallel_token_files(const ParallelOptions& options, const std::filesystem::path& root);
 std::string parallel_token_file_name(const std::string& stem, const std::string& language);
 
-/// What the names of a split's files begin with: as the options say, else the usual one that is there. Throws io::Error
-/// where there is none.
+/// The beginnings of the names of a split's files: those of the options, otherwise the usual one that exists. Throws
+/// io::Error if there is none.
 std::vector<std::string> parallel_stems(const ParallelOptions& options, SequenceSplit split,
                                         const std::filesystem::path& root);
 

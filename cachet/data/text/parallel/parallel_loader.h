@@ -15,7 +15,7 @@ namespace cachet::data {
 struct ParallelBatch {
   PaddedTokens source;           // (B, S): each sentence, then its end
   PaddedTokens input;            // (B, T): what the decoder reads: the begin, then the translation
-  PaddedTokens target;           // (B, T): what it is to foretell: the translation, then its end; padded as the input
+  PaddedTokens target;           // (B, T): the tokens to predict: the translation, then its end; padded as the input
   std::vector<int64_t> indices;  // of the corpus
   int64_t number = 0;            // within the epoch
 };
@@ -34,7 +34,7 @@ ParallelLoaderOptions read_parallel_loader_options(const config::View& data, int
 /// std::invalid_argument as TokenBudget does.
 std::shared_ptr<const BatchOrder> training_order(const ParallelCorpus& corpus, const ParallelLoaderOptions& options,
                                                  Shard shard = {});
-/// All pairs once, from the shortest to the longest: indices say which they are. Throws as training_order does.
+/// All pairs once, from the shortest to the longest: indices are their numbers. Throws as training_order does.
 std::shared_ptr<const BatchOrder> evaluation_order(const ParallelCorpus& corpus, const ParallelLoaderOptions& options,
                                                    Shard shard = {});
 

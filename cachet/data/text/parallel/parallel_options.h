@@ -29,13 +29,13 @@ struct ParallelVocabulary {
   bool operator==(const ParallelVocabulary&) const = default;
 };
 
-/// Which pairs a model is trained on. Those of other splits are all kept; there, tokens beyond max_length are cut off.
+/// Which pairs a model is trained on. Other splits have all pairs; there, tokens beyond max_length are cut off.
 struct PairRules {
   int64_t max_length = 512;  // tokens of a side, its end not counted
   double max_ratio = 0;      // of the longer side's tokens to the shorter one's; 0 = any
 };
 
-/// What a recipe's [data] table says about texts and their translations.
+/// A recipe's [data] table for texts and their translations.
 struct ParallelOptions {
   std::filesystem::path root{};    // a folder; relative to the working folder, else to CACHET_DATA
   std::string source{}, target{};  // languages: what the names of files end in, "de" and "en"
@@ -47,7 +47,7 @@ struct ParallelOptions {
   ParallelVocabulary source_vocabulary{}, target_vocabulary{};  // the same where it is shared
   PairRules rules{};
   TextNormalization normalization = TextNormalization::none;  // the form that all texts are brought into
-  double fraction = 1;                                        // share of the training pairs to keep, in (0, 1]
+  double fraction = 1;                                        // fraction of the training pairs to use, in (0, 1]
   int64_t limit = 0;                                          // at most so many pairs of each split; 0 = all
   uint64_t subset_seed = 0;                                   // draws what fraction keeps
 
@@ -64,14 +64,15 @@ ParallelOptions read_parallel_options(const config::View& data, DataRoot root = 
 
 /// What should lie in the folder, in words.
 std::string expected_parallel_files(const ParallelOptions& options);
-/// The folder that `root` means. Throws io::Error that names the places looked at and what should lie there.
+/// The folder that `root` means. Throws io::Error that names the folders that were tried and the files that should be
+/// there.
 std::filesystem::path find_parallel_root(const ParallelOptions& options, const std::filesystem::path& working_folder);
 
 /// The file of a side's vocabulary. Throws io::Error.
 VocabularyFile read_parallel_vocabulary(const ParallelOptions& options, ParallelSide side,
                                         const std::filesystem::path& working_folder);
 
-/// The ids that stand before and behind a sentence. A vocabulary without a begin has its end there, as fairseq has it.
+/// The ids before and after a sentence. A vocabulary without a begin has its end there, as in fairseq.
 struct SentenceMarks {
   Token begin = 0, end = 0;
   bool operator==(const SentenceMarks&) const = default;
@@ -84,13 +85,13 @@ struct SentenceEncoder {
 
   struct Sentence {
     std::vector<Token> tokens{};        // without marks: an id that marks or pads stands for <unk> here
-    int64_t unknown = 0, replaced = 0;  // tokens that are <unk>; bytes that were no UTF-8
+    int64_t unknown = 0, replaced = 0;  // tokens that are <unk>; bytes that were not UTF-8
   };
   Sentence encode(std::string_view sentence) const;
 };
 
-/// Throws io::Error where the vocabulary's file is missing, damaged, has another hash or another number of tokens than
-/// the options say, tokens in another form than theirs, or no end of a sentence.
+/// Throws io::Error if the vocabulary's file is missing, is damaged, has another hash, number of tokens or form than
+/// the options, or has no end of a sentence.
 SentenceEncoder make_sentence_encoder(const ParallelOptions& options, ParallelSide side,
                                       const std::filesystem::path& working_folder);
 

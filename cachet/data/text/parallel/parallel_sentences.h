@@ -37,8 +37,8 @@ class SentencesInMemory final : public Sentences {
   TokenStore store_;
 };
 
-/// In a file of tokens, read where they are asked for; eight bytes a sentence say where it begins. Each sentence has
-/// its end behind it, which nothing else has.
+/// Sentences in a file of tokens, read on demand; for each sentence, eight bytes in memory hold its beginning. After
+/// each sentence comes its end token, which no sentence contains.
 class SentencesInFile final : public Sentences {
  public:
   /// Reads the file once. Throws io::Error for a file that is missing, damaged, of another vocabulary, or whose last
@@ -54,7 +54,7 @@ class SentencesInFile final : public Sentences {
 
  private:
   TokenFile file_;
-  std::vector<int64_t> starts_{0};  // and the place behind the last end
+  std::vector<int64_t> starts_{0};  // and the index after the last end
 };
 
 /// Some of the sentences of several files, in the order in which they were added.

@@ -23,7 +23,7 @@ class GivenSequenceReader {
   explicit GivenSequenceReader(const SequenceDatasetOptions& options);
 
   /// Takes an expression (listops), a text (imdb), or two texts with a tab between them (matching). Throws io::Error
-  /// that says what is wrong with it.
+  /// that names its fault.
   GivenSequence read(std::string_view text);
 
   const SequenceCounts& counts() const { return counts_; }  // of what was done by rule, so far

@@ -9,7 +9,7 @@ namespace cachet::data {
 
 /// How a matching task is made of the IMDb reviews.
 struct MatchingOptions {
-  double evaluation_fraction = 0.1;  // share of the training reviews whose pairs are for evaluation, in (0, 1)
+  double evaluation_fraction = 0.1;  // fraction of the training reviews with pairs for evaluation, in (0, 1)
   uint64_t seed = 0;
 };
 
@@ -23,7 +23,8 @@ struct MatchingCounts {
 /// Writes imdb_pairs.train.tsv, .eval.tsv and .test.tsv (the form of read_matching) in a new folder, which appears when
 /// all three are whole. A review is cut in two at the space nearest its middle; tabs and line ends become spaces. Each
 /// first half occurs twice, with its own second half (label 1) and with that of another review of the same file (label
-/// 0), as each second half does: no half alone tells its label. That other one is about as long: nor do lengths. Those
+/// 0), as each second half does: no half alone reveals its label. The other review is about as long, so lengths do not
+/// reveal it, either. Those
 /// of test are test reviews. No text serves twice: of reviews with one text (by split_key()) one is used, a training
 /// review if there is one. Throws io::Error, std::invalid_argument.
 MatchingCounts write_matching_folder(const std::filesystem::path& imdb, const std::filesystem::path& folder,

@@ -12,7 +12,8 @@ namespace cachet::data {
 /// What should lie in the folder, in words.
 std::string expected_files(const SequenceDatasetOptions& options);
 
-/// The folder that `root` means. Throws io::Error that names the places looked at and what should lie there.
+/// The folder that `root` means. Throws io::Error that names the paths that were tried and the files that should be
+/// there.
 std::filesystem::path find_sequence_root(const SequenceDatasetOptions& options,
                                          const std::filesystem::path& working_folder);
 

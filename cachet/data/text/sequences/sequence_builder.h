@@ -21,8 +21,8 @@ struct SequenceRules {
   bool keep_origins = false;  // SequenceOrigins
 };
 
-/// A sequence as the rules leave it: cut and counted where it is too long. Throws io::Error that says what is wrong
-/// with it, not where it stands: it is empty, or too long and that is refused.
+/// A sequence as the rules leave it: cut and counted if it is too long. Throws io::Error with the fault but without the
+/// position: it is empty, or too long and that is refused.
 std::vector<Token> fit_sequence(std::vector<Token> tokens, const SequenceRules& rules, SequenceCounts& counts);
 
 /// Collects the samples of a data set by these rules.
@@ -31,8 +31,8 @@ class SequenceBuilder {
   SequenceBuilder(const Vocabulary& vocabulary, const SequenceRules& rules)
       : vocabulary_(vocabulary), rules_(rules), store_(std::make_shared<TokenStore>(vocabulary.size)) {}
 
-  /// The number of the sequence; nothing where it is empty and such samples are skipped. `text_key`: of a text, if
-  /// origins are kept. Throws io::Error that says what is wrong with it, not where it stands.
+  /// The number of the sequence; nothing if it is empty and such samples are skipped. `text_key`: of a text, if origins
+  /// are stored. Throws io::Error with the fault but without the position.
   std::optional<int64_t> add_sequence(std::vector<Token> tokens, std::string text_key = {});
   void add_sample(const SequenceSample& sample) { samples_.push_back(sample); }
   void skip_sample() { ++counts_.skipped; }

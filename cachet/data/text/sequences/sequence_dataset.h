@@ -20,21 +20,21 @@ namespace cachet::data {
 struct SequenceCounts {
   int64_t truncated = 0;                    // sequences cut to max_length
   int64_t skipped = 0;                      // samples left out because a text of theirs is empty
-  int64_t replaced = 0;                     // bytes that were no UTF-8, replaced by U+FFFD for subwords
+  int64_t replaced = 0;                     // bytes that were not UTF-8, replaced by U+FFFD for subwords
   std::optional<PassedOver> passed_over{};  // of kinds that read all files of a folder
 };
 
 /// One sample: which sequences of a store, and its class.
 struct SequenceSample {
-  int64_t tokens = 0, second = -1;  // numbers of the store; second is −1 where samples are no pairs
+  int64_t tokens = 0, second = -1;  // numbers of the store; second is −1 if samples are not pairs
   int64_t label = 0;
   int64_t place = 0;  // where it was read: the number of a line, from 1, of an image or of a file, from 0
 };
 
-/// What sequences were made of, kept if splits are to be compared.
+/// The sources of the sequences, stored if splits are compared.
 struct SequenceOrigins {
-  std::string before_place{};        // a sample is called by this and its place: "basic_val.tsv:", "image "
-  std::vector<std::string> files{};  // the file of each place, if every sample is a file
+  std::string before_place{};        // a sample's name is this and its index: "basic_val.tsv:", "image "
+  std::vector<std::string> files{};  // the file of each index, if every sample is a file
   /// Of each sequence, by which splits are compared: a digest of the split_key() of its text, empty of a text of
   /// blanks; of all tokens if no texts were read.
   std::vector<std::string> keys{};
@@ -44,8 +44,8 @@ struct SequenceOrigins {
 /// All members may be called from several threads at once.
 class SequenceDataset {
  public:
-  /// Throws std::invalid_argument for a label that is no class, a sequence that is not in the store or empty, and where
-  /// some samples are pairs and some are not.
+  /// Throws std::invalid_argument for a label that is not a class, a sequence that is empty or not in the store, and if
+  /// only some samples are pairs.
   SequenceDataset(std::shared_ptr<const TokenStore> store, std::vector<SequenceSample> samples, Vocabulary vocabulary,
                   std::vector<std::string> class_names, SequenceCounts counts = {}, std::string text_digest = {});
 
@@ -58,7 +58,7 @@ class SequenceDataset {
 
   /// One or more ids, each below vocabulary().size.
   TokenView tokens(int64_t index) const { return (*store_)[sample(index).tokens]; }
-  /// The second sequence of a pair; empty where samples are no pairs.
+  /// The second sequence of a pair; empty if samples are not pairs.
   TokenView second(int64_t index) const;
   int64_t label(int64_t index) const { return sample(index).label; }
   /// How many tokens the sample has; a pair counts as its longer sequence.
@@ -76,14 +76,14 @@ class SequenceDataset {
                                                       std::vector<std::string> class_names) const;
 
   /// Keys by which splits are compared, of the sample or of both sides of a pair (SequenceOrigins::keys). Throws
-  /// std::logic_error unless origins were kept.
+  /// std::logic_error unless origins were stored.
   std::vector<std::string> split_keys(int64_t index) const;
   /// How a message calls the sample: its file, or the file and the line. Throws as split_keys() does.
   std::string sample_name(int64_t index) const;
   void set_origins(std::shared_ptr<const SequenceOrigins> origins) { origins_ = std::move(origins); }
 
-  /// The samples of these indices, in this order; the sequences are shared. counts() says of these what was cut, and of
-  /// all that were read what was skipped and replaced.
+  /// The samples of these indices, in this order; the sequences are shared. counts() has the cut samples of these, and
+  /// the skipped and replaced ones of all that were read.
   /// If a limit chose the indices, `split_size` is the size of their split.
   std::shared_ptr<const SequenceDataset> subset(const std::vector<int64_t>& indices, int64_t split_size = 0) const;
   /// How many samples the split has: more than size() if a limit left a part.
@@ -99,7 +99,7 @@ class SequenceDataset {
   Vocabulary vocabulary_;
   std::vector<std::string> class_names_;
   SequenceCounts counts_;
-  std::shared_ptr<const SequenceOrigins> origins_;  // null if none were kept
+  std::shared_ptr<const SequenceOrigins> origins_;  // null if none were stored
   std::string text_digest_;  // of all texts that were read; empty where the sequences were made of something else
   int64_t split_size_ = 0;
 };

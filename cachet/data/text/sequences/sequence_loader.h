@@ -15,7 +15,7 @@
 
 namespace cachet::data {
 
-/// Sequences of one length, each behind its end filled with kPaddingToken.
+/// Sequences of one length, each filled with kPaddingToken after its end.
 struct PaddedTokens {
   at::Tensor ids;      // (B, L) int64
   at::Tensor padding;  // (B, L) bool, true = padding; undefined where nothing is padded

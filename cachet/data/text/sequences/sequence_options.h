@@ -18,7 +18,7 @@ extern const SequenceKind kListOps;
 /// How texts become tokens: each byte plus 1, or pieces of a SentencePiece model.
 enum class TokenKind { bytes, subwords };
 
-/// What becomes of a sequence of more than max_length tokens: its first ones are kept, or it is an error.
+/// What becomes of a sequence of more than max_length tokens: its first ones are used, or it is an error.
 enum class TooLong { truncate, refuse };
 /// What becomes of a sample with an empty text.
 enum class EmptyText { refuse, skip };
@@ -38,7 +38,7 @@ struct TextOptions {
   EmptyText empty_texts = EmptyText::refuse;
 };
 
-/// What a recipe's [data] table says about which sequences there are.
+/// A recipe's [data] table for sequences.
 struct SequenceDatasetOptions {
   const SequenceKind* kind = &kListOps;
   std::filesystem::path root{};  // a folder; relative to the working folder, else to CACHET_DATA
@@ -47,10 +47,10 @@ struct SequenceDatasetOptions {
   int64_t max_length = 2000;               // tokens of a sequence
   TooLong too_long = TooLong::truncate;
   TextOptions text{};
-  double validation_fraction = 0;      // of imdb and cifar10_pixels: share of the training samples held out; 0 = the
+  double validation_fraction = 0;      // of imdb and cifar10_pixels: fraction of the training samples held out; 0 = the
                                        // test samples validate too, as in the arena's text task
   SplitBy split_by = SplitBy::groups;  // what validation_fraction holds out
-  double fraction = 1;                 // share of the training samples to keep, in (0, 1]
+  double fraction = 1;                 // fraction of the training samples to use, in (0, 1]
   int64_t limit = 0;                   // at most so many samples of each split; 0 = all
   uint64_t subset_seed = 0;            // draws what validation_fraction, fraction and limit keep
 };

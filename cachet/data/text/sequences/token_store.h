@@ -62,10 +62,10 @@ class TokenView {
   std::variant<std::span<const uint16_t>, std::span<const Token>> tokens_;
 };
 
-/// Sequences of token ids, one behind the other: two bytes a token where the vocabulary fits, else four.
+/// Sequences of token ids, concatenated: two bytes for each token if the vocabulary fits, otherwise four.
 class TokenStore {
  public:
-  /// Throws std::invalid_argument unless 0 <= vocabulary <= kMostTokens.
+  /// Throws std::invalid_argument unless 0 <= vocabulary <= kMaxTokens.
   explicit TokenStore(int64_t vocabulary);
 
   int64_t size() const { return static_cast<int64_t>(starts_.size()) - 1; }

@@ -13,7 +13,7 @@ inline constexpr std::array<config::Choice<Interpolation>, 3> kInterpolations{
 
 /// Which part of an image is shown.
 enum class CropKind {
-  padded,   // a place of the image's own size, shifted by up to crop_padding
+  padded,   // a window of the image's own size, shifted by up to crop_padding
   resized,  // a random region of some area and aspect, resized (Szegedy et al. 2014)
   centre,   // the middle, after the shorter side was resized: as in evaluation
 };
@@ -64,7 +64,7 @@ struct AugmentationOptions {
 
 /// Reads flip, crop, crop_padding, crop_fill, crop_area, crop_aspect, brightness, contrast, saturation, hue, the
 /// erasing keys and the table rand_augment. `own_sizes`: each image has a size of its own, so that the crop is
-/// `resized` unless the recipe says `centre`.
+/// `resized` unless the recipe sets `centre`.
 AugmentationOptions read_augmentation_options(const config::View& view, bool own_sizes = false);
 
 /// Height and width, in pixels, that images are given; 0 and 0: none. One number is a square.

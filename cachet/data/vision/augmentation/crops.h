@@ -8,8 +8,8 @@
 
 namespace cachet::data {
 
-/// A random region of an image: its share of the area and the logarithm of its aspect are uniform. If ten draws do not
-/// fit, it is the largest region in the middle whose aspect is within the bounds.
+/// A random region of an image: its fraction of the area and the logarithm of its aspect are uniform. If ten draws do
+/// not fit, it is the largest region in the middle whose aspect is within the bounds.
 io::ImageRegion draw_resized_crop(const ResizedCropOptions& options, const io::ImageSize& image, CounterRandom random);
 
 /// How an image is shown in evaluation: `region` of it, resized to `resized`, of which as much as is wanted is taken

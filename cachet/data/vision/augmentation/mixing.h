@@ -37,7 +37,7 @@ struct Mixing {
   struct Side {
     int64_t first = 0, length = 0;
   };
-  std::vector<int64_t> partners{};  // of each image, its partner's place in the batch
+  std::vector<int64_t> partners{};  // of each image, its partner's index in the batch
   double own_weight = 1;            // of the own target, 0 … 1
   bool cut = false;                 // a box of the partner lies over the image; else both are blended
   Side rows{}, columns{};           // of that box, in pixels
@@ -48,10 +48,11 @@ struct Mixing {
 std::optional<Mixing> draw_mixing(int64_t count, int64_t height, int64_t width, const MixingOptions& options,
                                   uint64_t seed, int64_t epoch, int64_t number);
 
-/// Images and targets, each mixed with that of `partners` in the same place. Neither batch is changed.
+/// Images and targets, each mixed with the one of `partners` at the same index. Neither batch is changed.
 MixedBatch mix(const MixedBatch& own, const MixedBatch& partners, const Mixing& mixing);
 
-/// Mixes each image with a partner of the same batch, as draw_mixing() says. `images` (B, C, H, W) are not changed.
+/// Mixes each image with a partner of the same batch, as draw_mixing() describes. `images` (B, C, H, W) are not
+/// changed.
 MixedBatch mix_batch(const at::Tensor& images, const at::Tensor& labels, int64_t classes, const MixingOptions& options,
                      uint64_t seed, int64_t epoch, int64_t number);
 

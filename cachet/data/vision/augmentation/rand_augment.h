@@ -47,7 +47,7 @@ at::Tensor apply_operation(const at::Tensor& image, RandAugmentOperation operati
 
 struct RandAugmented {
   at::Tensor image;  // (H, W, C) uint8
-  AffineMap map;     // which place of the image that was given each place shows
+  AffineMap map;     // the position in the input of each position in the result
 };
 
 /// Draws and applies operations to an image (H, W, C) uint8.

@@ -57,7 +57,7 @@ CocoRuns read_coco_runs(io::JsonCursor& cursor);
 /// The mask. Throws std::invalid_argument where the size is not two numbers, and as RunLengths does.
 geometry::RunLengths mask_of(const CocoRuns& runs);
 
-/// Numbers of an array, at most `most` of them kept.
+/// Numbers of an array, of which at most `most` are stored.
 std::vector<double> read_numbers(io::JsonCursor& cursor, std::string_view what, size_t most);
 
 }  // namespace cachet::data

@@ -45,9 +45,9 @@ struct CocoAnnotation {
 
 /// A file of COCO instances (cocodataset.org: data format, object detection), read once into a compact index.
 ///
-/// The file is refused (io::Error: "<path>: JSON byte 71: …", or with the number of the image) where it is not what it
-/// says it is: no JSON, nested more than 16 deep beside what is known, a type or a key that is missing or there twice,
-/// images or categories twice, sizes that no image has, names that leave the folder, none of images and categories.
+/// The file is refused (io::Error: "<path>: JSON byte 71: …", or with the number of the image) if it is damaged: no
+/// JSON, unknown values nested more than 16 deep, a wrong type, a missing or repeated key, repeated images or
+/// categories, sizes that no image has, names that leave the folder, no images, no categories.
 /// A file without annotations is read: COCO's image_info_test-dev2017.json, whose images are to be answered.
 /// What is wrong with single annotations costs these alone, by the rules of CocoFault, and is counted.
 class CocoInstances {
@@ -64,7 +64,7 @@ class CocoInstances {
   bool has_annotations() const { return has_annotations_; }  // whether the file has the key, even if its list is empty
   const CocoNotes& notes() const { return notes_; }
   const std::string& digest() const { return digest_; }  // of all bytes of the file
-  /// Adds all that the file says of an annotation, its segmentation with it.
+  /// Adds the file's whole entry of an annotation, with its segmentation.
   void add_to(Fingerprint& fingerprint, const CocoAnnotation& annotation) const;
 
   /// The mask of an annotation of this index at its image's size, where it has one.

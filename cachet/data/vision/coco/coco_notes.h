@@ -21,9 +21,9 @@ enum class CocoFault {
   odd_polygon,    // a corner that is not finite or beyond ±2^26, or edges to and fro over millions of columns
   odd_runs,       // run lengths that do not make a mask of their size
   other_size,     // run lengths of another size than the image's
-  elsewhere,      // a segmentation that shares no place with its box
+  elsewhere,      // a segmentation without a common point with its box
   // Nothing is left out; as in mmdetection, training does not use it, and evaluation does.
-  outside_image,  // a box that shares nothing with its image
+  outside_image,  // a box without a common point with its image
   no_area,        // an area of 0, or a side below one pixel
   count
 };

@@ -38,7 +38,7 @@ class CocoResultsText {
 };
 
 /// Reads a file of results, an entry at a time. Boxes have finite numbers and sides of at least 0, scores are finite,
-/// masks have run lengths of their size, each entry a box or a mask. Throws io::Error that names place and fault
+/// masks have run lengths of their size, each entry a box or a mask. Throws io::Error that names position and fault
 /// otherwise: "x.json: JSON byte 71: detection 3 has no 'score'".
 void read_coco_results(const std::filesystem::path& file, const std::function<void(CocoDetection)>& entry);
 void parse_coco_results(std::string_view text, std::string_view name, const std::function<void(CocoDetection)>& entry);

@@ -66,13 +66,13 @@ class DetectionSet {
   const CocoInstances& instances() const { return *instances_; }
   const DetectionSetOptions& options() const { return options_; }
 
-  /// What the file says of image `index` of the set.
+  /// The file's entry of image `index` of the data set.
   const CocoImage& image(int64_t index) const {
     return instances_->images()[static_cast<size_t>(kept_.at(static_cast<size_t>(index)))];
   }
   std::filesystem::path path(int64_t index) const { return files_.path(kept_.at(static_cast<size_t>(index))); }
 
-  /// (H, W, 3) uint8. Throws io::Error that names the file, also if its size is not the one that the annotations say.
+  /// (H, W, 3) uint8. Throws io::Error that names the file, also if its size differs from that in the annotations.
   at::Tensor pixels(int64_t index) const;
 
   /// What a detector learns from, by the rules of mmdetection: no ignored annotations, none outside the image or
@@ -94,7 +94,7 @@ class DetectionSet {
   DataDigest digest() const;
   /// What a look at the files of its images shows without opening them.
   FileFaults file_faults() const { return images()->file_faults(); }
-  /// Of one image, its bytes with it, and of all that the file says of it.
+  /// The digest of one image: of its bytes, and of its entries in the file.
   std::string sample_digest(int64_t index) const;
   std::string fingerprint() const;  // as version 0.1.0 made it
 
@@ -120,9 +120,9 @@ class DetectionSet {
   ImageFiles files_;
   std::vector<std::string> class_names_;
   std::vector<int64_t> category_ids_;
-  std::vector<int64_t> label_of_;  // of each category of the file, −1 of one that is no class
+  std::vector<int64_t> label_of_;  // of each category of the file, −1 for one that is not a class
   std::vector<int64_t> kept_;      // numbers of images in the file
-  int64_t left_out_ = 0;           // images that are not kept by rule; those beside a subset are not among them
+  int64_t left_out_ = 0;           // images that a rule leaves out, without those outside a subset
   int64_t split_size_ = 0;
 };
 

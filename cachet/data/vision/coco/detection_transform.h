@@ -29,7 +29,7 @@ struct DetectionTransformOptions {
   double mirror = 0.5;                           // probability of mirroring left and right
   bool mirror_first = false;                     // before resizing, else after it
 
-  /// In this share of the images, resizing comes third: to a scale of these, then a random crop whose sides lie
+  /// In this fraction of the images, resizing comes third: to a scale of these, then a random crop whose sides lie
   /// between the bounds (and within the image).
   double crop_share = 0;
   std::vector<ScaleLimit> crop_scales{};

@@ -16,7 +16,7 @@ struct ShapeOptions {
   int64_t train = 3000, validation = 400;  // images
   int64_t height = 128, width = 128;       // pixels, 32 … 4096
   int64_t most_objects = 4;                // of an image; 1 … most, 1 … 100
-  double crowds = 0.1;                     // share of images with a crowd
+  double crowds = 0.1;                     // fraction of images with a crowd
   uint64_t seed = 0;
   bool jpeg = false;  // else PNG
   int64_t threads = 1;
@@ -40,8 +40,8 @@ struct ShapeScene {
 
 /// Filled shapes, turned, of sizes over two octaves (a radius of a sixteenth to a quarter of the shorter side), one
 /// before the other on a textured background, cut by its border. No shape of a picture is less than a quarter visible:
-/// such a one is taken out of it, the most hidden first. A crowd is 8 to 14 shapes of one class, half the smallest
-/// size or less, behind all others; where less than a quarter of it is visible, it is taken out, too.
+/// such a one is taken out of it, the most hidden first. A crowd is 8 to 14 shapes of one class, half the smallest size
+/// or less, under all others. If less than a quarter of it is visible, it is taken out, too.
 /// A function of (options.seed, split, index) and of the size alone.
 ShapeScene shape_scene(const ShapeOptions& options, uint64_t split, int64_t index);
 

@@ -9,7 +9,7 @@
 
 namespace cachet::data {
 
-/// Which place of the image each place of the result shows: x' = xx·x + xy·y + x0, y' = yx·x + yy·y + y0, from pixel
+/// The position in the image of each position in the result: x' = xx·x + xy·y + x0, y' = yx·x + yy·y + y0, from pixel
 /// centres (x + ½, y + ½).
 struct AffineMap {
   double xx = 1, xy = 0, x0 = 0;

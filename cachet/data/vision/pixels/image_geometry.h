@@ -15,11 +15,11 @@ struct ImageBox {
   bool empty() const { return right <= left || bottom <= top; }
 };
 
-/// What was done to the geometry of an image: cropped, scaled, mirrored, padded, turned. Maps what is known of places
-/// in the original, such as boxes around objects, to the result and back.
+/// What was done to the geometry of an image: cropped, scaled, mirrored, padded, turned. Maps positions in the
+/// original, such as boxes around objects, to the result and back.
 struct ImageGeometry {
   io::ImageSize original, result;
-  AffineMap to_original{};  // which place of the original each place of the result shows
+  AffineMap to_original{};  // the position in the original of each position in the result
 
   static ImageGeometry of(const io::ImageSize& size) { return {size, size, {}}; }
 

@@ -22,9 +22,9 @@ void mirror_pixels(at::Tensor& image);
 void adjust_brightness(at::Tensor& image, double factor);  // from black
 void adjust_contrast(at::Tensor& image, double factor);    // from the mean grey
 void adjust_saturation(at::Tensor& image, double factor);  // from the image in grey
-void adjust_sharpness(at::Tensor& image, double factor);   // from the image smoothed by 3 × 3, borders kept
+void adjust_sharpness(at::Tensor& image, double factor);   // from the image smoothed by 3 × 3, without borders
 
-/// Turns the hue by a share of a circle, in [−0.5, 0.5], through HSV of 8 bits. Grey images have none.
+/// Turns the hue by a fraction of a circle, in [−0.5, 0.5], through HSV of 8 bits. Grey images have none.
 void adjust_hue(at::Tensor& image, double turn_fraction);
 
 // These treat each channel by itself.

@@ -16,14 +16,14 @@ namespace cachet::io {
 // number, `**` for any characters at all, none included; each for as many as the rest allows, from the left. Both sides
 // have the same wildcards in the same order: "block#.*.**" may become "stages.#.blocks.*.**".
 
-/// Another name. `add` is added to the number that the first `#` stands for; a sum below 0 is no match.
+/// Another name. `add` is added to the number that the first `#` stands for; a sum below 0 does not match.
 struct Rename {
   std::string from;
   std::string to;
   int64_t add = 0;
 };
 
-/// Several tensors laid behind each other along a dimension: q (D rows) and kv (2 D rows) become qkv (3 D rows). The
+/// Several tensors concatenated along a dimension: q (D rows) and kv (2 D rows) become qkv (3 D rows). The
 /// sizes must be in the proportion of `parts`, {1, 2}, by which the inverse splits.
 struct Join {
   std::vector<std::string> from;
@@ -73,7 +73,7 @@ class NameMap {
   };
 
   /// Throws std::invalid_argument for a rule that contradicts itself: other wildcards on the two sides, another number
-  /// of parts than names, `add` without a `#`, an order that is no permutation.
+  /// of parts than names, `add` without a `#`, an order that is not a permutation.
   explicit NameMap(std::vector<NameRule> rules);
 
   /// Throws io::Error that names the tensors when two get one name, a Join lacks some of its parts, or sizes are out of

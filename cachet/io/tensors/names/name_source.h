@@ -10,7 +10,7 @@
 
 namespace cachet::io {
 
-/// Whose names the weights of a model carry.
+/// The program whose names a model's weights have.
 enum class NameSource {
   cachet,          // ours
   timm,            // also DeiT's: ours follow them
@@ -28,10 +28,10 @@ std::string_view to_string(NameSource source);  // "pvt"
 const std::vector<std::string_view>& name_source_words();
 std::optional<NameSource> name_source(std::string_view word);
 
-/// Whose names these are. What nothing tells apart is timm's.
+/// The source of these names. If nothing distinguishes the sources, it is timm.
 NameSource recognize_names(const TensorMap& tensors);
 
-/// What the names and tensors of an exported model depend on besides its weights.
+/// Facts other than its weights that the names and tensors of an exported model depend on.
 struct ExportFacts {
   int64_t image_height = 224, image_width = 224;
   std::optional<std::pair<int64_t, int64_t>> unified_norm_windows;  // forward, backward, where its norms are unified

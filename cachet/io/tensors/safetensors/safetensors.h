@@ -19,11 +19,11 @@ struct Safetensors {
 };
 
 /// Reads a regular file into memory (it is never mapped: a file that shrinks meanwhile is an error, not a signal); each
-/// tensor owns its bytes. Throws io::Error naming the file, the tensor and what is wrong. Non-finite values are no
+/// tensor owns its bytes. Throws io::Error naming the file, the tensor and what is wrong. Non-finite values are not an
 /// error, see non_finite().
 Safetensors read_safetensors(const std::filesystem::path& path);
 
-/// What such a file says beside its tensors, which are not read. Throws io::Error as above.
+/// The metadata of such a file. Its tensors are not read. Throws io::Error as above.
 std::map<std::string, std::string> read_safetensors_metadata(const std::filesystem::path& path);
 
 /// A file's tensors and metadata from memory, which may be released afterwards; `name` begins the messages.

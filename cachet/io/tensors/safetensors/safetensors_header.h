@@ -22,7 +22,7 @@ enum class SafetensorsType {
 std::string_view type_name(SafetensorsType type);  // "F32"
 uint64_t type_bytes(SafetensorsType type);         // 1, 2, 4 or 8
 
-/// A tensor as the header describes it; [begin, end) are bytes behind the header.
+/// A tensor as the header describes it; [begin, end) are bytes after the header.
 struct SafetensorsEntry {
   std::string name;
   SafetensorsType type = SafetensorsType::kF32;
@@ -53,8 +53,8 @@ constexpr uint64_t kSafetensorsPrefix = 8;
 uint64_t safetensors_header_size(std::span<const std::byte> prefix, uint64_t file_size, std::string_view name,
                                  const SafetensorsLimits& limits = {});
 
-/// Reads and checks the header itself (the bytes behind the prefix), for a file that has `data_size` bytes behind
-/// it. Refuses with io::Error whatever is outside the subset that docs/file-formats.md writes down. Time is n log n in
+/// Reads and checks the header itself (the bytes after the prefix), for a file that has `data_size` bytes after it.
+/// Refuses with io::Error whatever is outside the subset that docs/file-formats.md writes down. Time is n log n in
 /// the number of tensors and otherwise linear in the header.
 SafetensorsHeader parse_safetensors_header(std::string_view json, uint64_t data_size, std::string_view name,
                                            const SafetensorsLimits& limits = {});

@@ -9,8 +9,8 @@ namespace cachet::io {
 /// Whether a file is named as the index of weights in several safetensors files: `model.safetensors.index.json`.
 bool is_safetensors_index(const std::filesystem::path& path);
 
-/// The tensors of all files that such an index names, which lie beside it. Throws io::Error where the index is none,
-/// names a file elsewhere, a tensor twice, or other tensors than the files have.
+/// The tensors of all files that such an index names, which are next to it. Throws io::Error if the file is not an
+/// index, or names a file elsewhere, a tensor twice, or other tensors than the files have.
 TensorMap read_sharded_safetensors(const std::filesystem::path& index);
 
 }  // namespace cachet::io

@@ -19,7 +19,7 @@ class PickleCursor {
   size_t position() const { return position_; }
   bool at_end() const { return position_ == bytes_.size(); }
 
-  /// The next `count` bytes; `what` names them in messages. Nothing is allocated, whatever the count says.
+  /// The next `count` bytes; `what` names them in messages. Nothing is allocated for any value of the count.
   std::string_view take(uint64_t count, const char* what) {
     if (count > bytes_.size() - position_) fail(std::string("the pickle ends inside ") + what);
     const std::string_view taken(reinterpret_cast<const char*>(bytes_.data()) + position_, count);

@@ -11,8 +11,8 @@
 
 namespace cachet::io {
 
-/// The stack, marks and memo that a pickle works with. Nothing is taken from below the last mark, nor from where
-/// nothing is; what is wrong is said at the cursor's place.
+/// The stack, marks and memo that a pickle works with. Nothing is taken from below the last mark, nor from an empty
+/// stack; errors have the cursor's position.
 class PickleStack {
  public:
   using Ref = PickleTree::Ref;

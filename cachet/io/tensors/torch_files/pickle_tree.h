@@ -50,7 +50,7 @@ class PickleTree {
   struct Tensor {
     uint32_t index;  // of tensors
   };
-  /// Stands for an object that is none of the above: only its class is kept. Nothing is ever run to make it.
+  /// Stands for any other object: only its class is stored. Nothing is ever run to make it.
   struct Object {
     uint32_t index;              // of globals: its class, or the function that would have made it
     bool may_be_tensor = false;  // an unknown function would have made it, or it is a tensor that cannot be read

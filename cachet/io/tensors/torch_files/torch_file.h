@@ -13,8 +13,8 @@
 namespace cachet::io {
 
 /// A file that torch.save wrote (since 1.6: a zip archive), read without Python and without running what is in it.
-/// Opening it reads and checks the pickle; a tensor's bytes are read when it is asked for, so that what lies beside the
-/// weights (optimizer, averages) costs nothing.
+/// Opening it reads and checks the pickle; a tensor's bytes are read when it is asked for, so that other tensors in the
+/// file (optimizer, averages) cost nothing.
 class TorchFile {
  public:
   /// Throws io::Error naming the file and what is wrong: damage, code, and by name what else .pth files can be: the

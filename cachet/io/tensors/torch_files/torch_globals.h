@@ -27,7 +27,7 @@ struct TorchGlobal {
   SafetensorsType element = SafetensorsType::kF32;  // of a storage, element_type
 };
 
-/// The list of `code` is a courtesy, so that the message can say what a file tries. Safety does not rest on it: of
+/// The list of `code` is a courtesy, so that the message can name what a file tries. Safety does not rest on it: of
 /// what is mentioned nothing is ever run.
 TorchGlobal torch_global(std::string_view module, std::string_view name);
 

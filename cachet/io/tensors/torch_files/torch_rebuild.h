@@ -10,7 +10,7 @@
 namespace cachet::io {
 
 /// What the calls that torch.save writes would have returned, worked out from their arguments, which lie in `tree` as a
-/// tuple. Each throws io::Error without a place, which the caller adds.
+/// tuple. Each throws io::Error without a position, which the caller adds.
 
 /// The type, among tree.globals, of a storage whose elements Cachet has no tensors of; nothing of any other.
 std::optional<uint32_t> unread_storage(const PickleTree& tree, PickleTree::Ref arguments);

@@ -9,7 +9,7 @@
 
 namespace cachet::io {
 
-/// The limits of the reader, so that memory and time are bounded whatever a pickle says.
+/// The limits of the reader, so that memory and time are bounded for any pickle.
 struct PickleLimits {
   uint64_t values = 400'000;    // made; a checkpoint has about 18 for each of its tensors
   uint64_t pushes = 1'500'000;  // onto the stack

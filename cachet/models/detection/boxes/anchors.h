@@ -21,11 +21,11 @@ struct AnchorOptions {
   static std::vector<double> octave(double base, int64_t count);
 
   /// Keys of the table `anchors`: ratios, scales, or octave_base_scale and scales_per_octave for these, and strides,
-  /// which may be said and must be those of `defaults`, the neck's.
+  /// which are optional and must equal those of `defaults`, the neck's.
   static AnchorOptions read(const config::View& table, AnchorOptions defaults);
 };
 
-/// Anchors of all levels, one behind the other: levels in turn, then rows, columns, ratios, scales, the last fastest.
+/// Anchors of all levels, concatenated: levels in turn, then rows, columns, ratios, scales, the last fastest.
 struct LaidAnchors {
   at::Tensor boxes;             // (n, 4)
   std::vector<int64_t> counts;  // of each level
@@ -36,13 +36,13 @@ struct LaidAnchors {
 /// The anchors of one cell at the origin of a level (per_cell, 4), float64.
 at::Tensor cell_anchors(const AnchorOptions& options, size_t level);
 
-/// Those of maps of these sizes, one a level, on `like`'s device and of its dtype.
+/// The anchors of maps of these sizes, one for each level, on the device and in the dtype of `like`.
 LaidAnchors lay_anchors(const AnchorOptions& options, const std::vector<ImageSize>& maps, const at::Tensor& like);
 
 /// Rows of all that there are, evenly among them, so that at most `most` are left.
 at::Tensor evenly(const at::Tensor& rows, int64_t most);
 
-/// (n) bool: whether the cell of each anchor looks at an image, and not at what fills up the batch behind it.
+/// (n) bool: whether the cell of each anchor is in its image, and not in the padding of the batch.
 at::Tensor anchors_of_image(const AnchorOptions& options, const std::vector<ImageSize>& maps, const ImageSize& padded,
                             c10::Device device);
 

@@ -7,7 +7,7 @@
 
 namespace cachet::models {
 
-/// Which object a box is to learn from: that of the largest intersection over union, if it is large enough.
+/// How a box is assigned to an object: to the one with the largest intersection over union, if that is large enough.
 struct AssignmentOptions {
   double positive_iou = 0.7;        // from here on a box shows its object
   double negative_iou = 0.3;        // below it is background; between the two it is left out
@@ -15,7 +15,7 @@ struct AssignmentOptions {
   bool match_low_quality = true;    // whether these become positive
   bool all_best = true;             // of equally good boxes all, or the first alone
   double ignored_share = -1;        // of a box on ignored ones, above which it is left out; below 0: none is
-  bool ignored_by_box = true;       // share of the box, or else of the ignored one
+  bool ignored_by_box = true;       // the overlap is a fraction of the box, or else of the ignored one
 
   /// Keys of the table `assigner`, as mmdetection has them: pos_iou_thr, neg_iou_thr, min_pos_iou, match_low_quality,
   /// gt_max_assign_all, ignore_iof_thr, ignore_wrt_candidates.

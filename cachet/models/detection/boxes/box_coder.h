@@ -10,8 +10,8 @@
 
 namespace cachet::models {
 
-/// How a box is told from one that is near: shifts of the centre in sides, and logarithms of the sides' quotients, less
-/// the means, over the deviations (R-CNN, arXiv 1311.2524, App. C).
+/// The code of a box relative to one that is near: shifts of the centre in sides, and logarithms of the sides'
+/// quotients, less the means, over the deviations (R-CNN, arXiv 1311.2524, App. C).
 struct BoxCoderOptions {
   std::array<double, 4> means{0, 0, 0, 0}, deviations{1, 1, 1, 1};
   double ratio_clip = 16.0 / 1000.0;  // a side changes by at most this factor and its inverse

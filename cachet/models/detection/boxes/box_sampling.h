@@ -22,7 +22,7 @@ struct SampleOptions {
   static SampleOptions read(const config::View& table, SampleOptions defaults);
 };
 
-/// Those that were taken, in rising order, as places among the candidates: objects first where they were added.
+/// The sampled candidates, as indices in rising order. If objects were added, they come first.
 struct BoxSample {
   at::Tensor positives, negatives;  // (p), (q) int64
   at::Tensor objects;               // (p) int64: that of each positive
@@ -42,8 +42,8 @@ int64_t candidates(const at::Tensor& boxes, const at::Tensor& objects, const Sam
 /// All positive and all negative boxes, as a head without sampling takes them.
 BoxSample sample_all(const at::Tensor& boxes, const Assignment& assignment, const at::Tensor& objects);
 
-/// Priorities that are a function of the seed, the step, the image's number in its data set and the place alone: a run
-/// that goes on draws what it would have drawn. `images` has one number an image of the batch.
+/// Priorities that are a function of the seed, the step, the image's number in its data set and the index alone: a
+/// resumed run draws what the uninterrupted run would draw. `images` has one number for each image of the batch.
 SamplingPriorities counted_priorities(uint64_t seed, uint64_t step, std::vector<uint64_t> images);
 
 }  // namespace cachet::models

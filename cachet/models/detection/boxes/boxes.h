@@ -8,7 +8,7 @@ namespace cachet::models {
 
 // Boxes are (…, 4): x0, y0, x1, y1, pixel corners; nothing is added to a side.
 
-/// What heads say, in float32 where it is narrower: places in a photograph do not fit bfloat16's eight bits.
+/// Outputs of heads, in float32 if they are narrower: positions in a photograph do not fit bfloat16's eight bits.
 at::Tensor widened(const at::Tensor& x);
 
 /// boxes (n, 4), others (m, 4) -> (n, m): intersection over union, 0 where the union is empty.

@@ -7,7 +7,7 @@
 
 namespace cachet::models {
 
-/// Which of many scored boxes are what a detector found.
+/// How detections are selected from many scored boxes.
 struct DetectionLimits {
   double least_score = 0.05;   // above which a class of a box counts
   double iou_threshold = 0.5;  // between two of one class, above which the less sure one goes

@@ -22,7 +22,7 @@ struct BoxHeadOptions {
   static BoxHeadOptions read(const config::View& table, BoxHeadOptions defaults);
 };
 
-/// What a region is to learn: images' samples behind each other, of each its positives first.
+/// Training targets of regions: the samples of all images, concatenated, with the positives of each image first.
 struct BoxTargets {
   at::Tensor labels;     // (n) int64; `classes` is the background
   at::Tensor positives;  // (p) int64: which of them have a box
@@ -51,7 +51,7 @@ class BoxHead : public nn::Cloneable<BoxHead> {
   BoxOutputs forward(const at::Tensor& regions) const;  // (n, C, side, side)
   BoxHeadLosses losses(const BoxOutputs& outputs, const BoxTargets& targets) const;
 
-  /// regions' boxes (n, 4) of one image and what the head says of them -> boxes (n, 4·classes) within the image, in
+  /// regions' boxes (n, 4) of one image and the head's outputs for them -> boxes (n, 4·classes) within the image, in
   /// pixels of `frame`, and probabilities (n, classes + 1).
   std::pair<at::Tensor, at::Tensor> decode(const at::Tensor& boxes, const BoxOutputs& outputs,
                                            const DetectionImage& place, DetectionFrame frame) const;

@@ -14,7 +14,7 @@ namespace cachet::models {
 
 // What heads that look at anchors on every cell (RPN, RetinaNet) have in common.
 
-/// What such a head says of each anchor, in their order: a level's scores (B, n, classes) and deltas (B, n, 4).
+/// The outputs of such a head for each anchor, in their order: a level's scores (B, n, classes) and deltas (B, n, 4).
 struct DenseOutputs {
   std::vector<at::Tensor> scores, deltas;
   std::vector<ImageSize> maps;  // of each level
@@ -43,7 +43,7 @@ struct DenseTargetOptions {
 struct DenseSample {
   at::Tensor positives, negatives;  // (p), (q) int64, indices among all anchors, rising
   at::Tensor objects;               // (p) int64: that of each positive
-  at::Tensor deltas;                // (p, 4): what the head should say of each positive
+  at::Tensor deltas;                // (p, 4): the target deltas of each positive
 };
 
 /// For each image of a batch. Boxes of targets are brought to the anchors' dtype.
@@ -71,11 +71,12 @@ AnchorTargets lay_targets(const std::vector<ImageSize>& maps, const DetectionBat
 /// Throws c10::Error if the targets belong to other maps or another number of images than the outputs.
 void check_targets_fit(const AnchorTargets& targets, const DenseOutputs& outputs);
 
-/// What a head says of an image's anchors of one level.
+/// The outputs of a head for an image's anchors of one level.
 struct LevelOfImage {
   at::Tensor scores, deltas, anchors;  // (n, classes) or (n), (n, 4), (n, 4)
 
-  /// Those of the `most` surest, equally sure ones in their order; all below 1. `sureness` (n).
+  /// The outputs of the `most` anchors with the largest `sureness` (n), equal ones in their order; all for `most` below
+  /// 1.
   LevelOfImage surest(const at::Tensor& sureness, int64_t most) const;
 };
 

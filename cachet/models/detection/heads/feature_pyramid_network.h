@@ -14,7 +14,7 @@ namespace cachet::models {
 enum class ExtraLevels {
   pooled,      // every second cell of the level below
   on_input,    // convolutions of stride 2, the first of the backbone's last stage
-  on_lateral,  // the same of the last stage behind its lateral convolution and the sums
+  on_lateral,  // the same of the last stage after its lateral convolution and the sums
   on_output,   // the same of the last level
 };
 
@@ -36,7 +36,7 @@ class FeaturePyramidNetwork : public nn::Cloneable<FeaturePyramidNetwork> {
  public:
   FeaturePyramidNetwork(const FpnOptions& options, const std::vector<int64_t>& stage_channels);
 
-  /// One map a stage -> one a level, the finest first.
+  /// One map for each stage -> one for each level, the finest first.
   std::vector<at::Tensor> forward(const std::vector<at::Tensor>& stages) const;
   int64_t levels() const { return options_.outputs; }
 

@@ -20,8 +20,8 @@ struct MaskHeadOptions {
   static MaskHeadOptions read(const config::View& table, MaskHeadOptions defaults);
 };
 
-/// Where in a region its object is (He et al., arXiv 1703.06870, Fig. 4 right): convolutions, a transposed one that
-/// doubles the sides, and a score for each class. Parts: convs, upsample, conv_logits.
+/// The head that segments the object of a region (He et al., arXiv 1703.06870, Fig. 4 right): convolutions, a
+/// transposed one that doubles the sides, and a score for each class. Parts: convs, upsample, conv_logits.
 class MaskHead : public nn::Cloneable<MaskHead> {
  public:
   MaskHead(const MaskHeadOptions& options, int64_t inputs);

@@ -6,7 +6,7 @@
 
 namespace cachet::models {
 
-/// Where in an image a mask is not 0 at all: it begins at (y, x).
+/// The part of an image where a mask is not 0. It begins at (y, x).
 struct PastedMask {
   at::Tensor mask;  // (h, w) bool
   int64_t y = 0, x = 0;

@@ -21,7 +21,7 @@ struct RetinaHeadOptions {
   DetectionLimits limits{};
 
   /// Table `bbox_head`: feat_channels, stacked_convs, allowed_border, and the tables anchors, coder, assigner,
-  /// loss_cls, loss_bbox; table `test` beside it: nms_pre, score_thr, nms_iou_threshold, max_per_img.
+  /// loss_cls, loss_bbox; table `test` next to it: nms_pre, score_thr, nms_iou_threshold, max_per_img.
   static RetinaHeadOptions read(const config::View& table, RetinaHeadOptions defaults);
 };
 

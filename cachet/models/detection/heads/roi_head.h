@@ -27,7 +27,7 @@ struct RoiHeadOptions {
   DetectionLimits limits{};
 
   /// Table `roi_head`: the tables assigner, sampler, bbox_roi_extractor, bbox_head, and of a head with masks
-  /// mask_roi_extractor and mask_head; table `test` beside it: score_thr, nms_iou_threshold, max_per_img.
+  /// mask_roi_extractor and mask_head; table `test` next to it: score_thr, nms_iou_threshold, max_per_img.
   static RoiHeadOptions read(const config::View& table, RoiHeadOptions defaults);
 };
 
@@ -50,8 +50,8 @@ class RoiHead : public nn::Cloneable<RoiHead> {
                                      const std::vector<DetectionImage>& sizes, DetectionFrame frame) const;
   /// Class scores (images · boxes, classes + 1) of these boxes (n, 4) on every image.
   at::Tensor box_scores(const std::vector<at::Tensor>& levels, const at::Tensor& boxes) const;
-  /// Both heads on `count` made-up boxes an image, as many of each level, and no decision: what it takes to look at
-  /// them.
+  /// Both heads on `count` synthetic boxes for each image, equally many on each level, without decisions: the cost of
+  /// the heads.
   std::vector<at::Tensor> trial(const std::vector<at::Tensor>& levels, int64_t count, int64_t masks) const;
 
   const RoiHeadOptions& options() const { return options_; }

@@ -6,7 +6,7 @@
 
 namespace cachet::models {
 
-/// Which anchors become proposals.
+/// How proposals are selected from anchors.
 struct ProposalLimits {
   int64_t per_level = 2000;    // those of the highest scores of each level, before others are removed; below 1: all
   int64_t most = 1000;         // of an image

@@ -20,8 +20,8 @@ struct BigBirdOptions {
   static const AttentionFunctionKind<BigBirdOptions> kKind;
 };
 
-/// Which blocks of keys each block of queries but the first and the last meets, for queries of Nq ≥ 2 blocks and a
-/// context of Nk ≥ 1: the first and the last one, those of the window around ⌊i·Nk/Nq⌋, and its random ones.
+/// The blocks of keys that each block of queries except the first and the last attends to, for queries of Nq ≥ 2 blocks
+/// and a context of Nk ≥ 1: the first and the last one, those of the window around ⌊i·Nk/Nq⌋, and its random ones.
 /// random (H, Nq − 2, R) int64, −1 for none. Returns (H, Nq − 2, 2 + window + R), each block once and −1 elsewhere.
 torch::Tensor big_bird_blocks(const torch::Tensor& random, int64_t context_blocks, int64_t window);
 
@@ -72,7 +72,7 @@ class BlockSparseAttention : public Cloneable<BlockSparseAttention, AttentionFun
   /// The blocks met for a pair of lengths, and what they were made of.
   struct Met {
     BlockPattern pattern;
-    torch::Tensor draws;  // itself, to tell it from another one
+    torch::Tensor draws;  // itself, to recognise another tensor
     const void* drawn_at;
     int64_t version;
     torch::Tensor blocks;

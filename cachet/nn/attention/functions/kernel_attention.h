@@ -18,9 +18,9 @@ struct EluOptions {
 /// The form of a trained feature map (Trainable feed-forward kernels, arXiv 2211.04076, p. 2).
 enum class KernelForm {
   linear,             // softplus(x·W), one layer
-  orthogonal_linear,  // the same, W kept orthogonal
+  orthogonal_linear,  // the same, W held orthogonal by a penalty
   glu,                // layers of x·W ⊙ σ(x·G), the last softplus(x·W) ⊙ σ(x·G)
-  orthogonal_glu,     // "OGLU": each W kept orthogonal
+  orthogonal_glu,     // "OGLU": each W held orthogonal
   low_rank_glu,       // "AOGLU": that, and each gate the product of an n × r and an r × n matrix
   feed_forward,       // layers of activation(x·W), the last softplus(x·W)
 };
@@ -32,10 +32,10 @@ struct KernelOptions {
   int64_t layers = 1;     // 1 for the linear forms
   int64_t gate_rank = 0;  // r of AOGLU; 0 means a quarter of a head's channels
   bool head_wise = true;  // each head has weights of its own
-  double penalty = 0.01;  // weight of Σ_h ‖WWᵀ − I‖²_F in the loss, for weights kept orthogonal
+  double penalty = 0.01;  // weight of Σ_h ‖WWᵀ − I‖²_F in the loss, for orthogonal weights
   double eps = 0.0;       // added to each query's denominator
   KernelActivation activation = KernelActivation::gelu;  // of feed_forward
-  KernelBetween between = KernelBetween::none;           // of feed_forward: a norm behind each hidden layer
+  KernelBetween between = KernelBetween::none;           // of feed_forward: a norm after each hidden layer
 
   static const AttentionFunctionKind<KernelOptions> kKind;
 };
@@ -46,11 +46,11 @@ struct KernelOptions {
 /// Parameters of layer i of a trained map, (H, n, n) or, where heads share them, (1, n, n):
 ///   linear, feed-forward   features.i.weight
 ///   gated                  features.i.weight, features.i.gate; with a narrow gate features.i.gate_down (·, n, r) and
-///                          features.i.gate_up (·, r, n) in its place
-///   norm between           features.i.norm.*, behind each layer but the last
+///                          features.i.gate_up (·, r, n) instead
+///   norm between           features.i.norm.*, after each layer but the last
 ///
-/// A stream of it (SessionUse::decoding) is the running sum Σ φ(k)[v, 1]ᵀ; keys and values of earlier calls are not
-/// kept. Throws c10::Error where a layout has a bias: there are no scores that it could be added to.
+/// The state of a session (SessionUse::decoding) is the running sum Σ φ(k)[v, 1]ᵀ; keys and values of earlier calls are
+/// not cached. Throws c10::Error if a layout has a bias, because there are no scores to add it to.
 class KernelAttention : public Cloneable<KernelAttention, AttentionFunction>, public Regularized {
  public:
   KernelAttention(const EluOptions& options, int64_t num_heads, int64_t head_dim);

@@ -7,7 +7,7 @@
 
 namespace cachet::nn {
 
-/// Softmax attention to the keys around a query's place.
+/// Softmax attention to the keys around a query's position.
 struct LocalOptions {
   int64_t window = 128;  // the farthest key, in tokens
   PatternLength pattern_length = PatternLength::model;
@@ -15,12 +15,12 @@ struct LocalOptions {
   static const AttentionFunctionKind<LocalOptions> kKind;
 };
 
-/// Softmax attention to the keys around a query's place (Longformer, arXiv 2004.05150, Sec. 3.1), in time and memory
+/// Softmax attention to the keys around a query's position (Longformer, arXiv 2004.05150, Sec. 3.1), in time and memory
 /// linear in the length: query i of Lq stands at key p = ⌊i·Lk/Lq⌋ and sees key j iff |j − p| ≤ window; in a causal
-/// layout it stands at p = i + Lk − Lq and sees p − window ≤ j ≤ p. pattern_length says whether Lq and Lk are those of
-/// the longest sequence or of the tokens at hand; it has no effect in a causal layout.
+/// layout it stands at p = i + Lk − Lq and sees p − window ≤ j ≤ p. pattern_length selects Lq and Lk of the longest
+/// sequence or of the present tokens; it has no effect in a causal layout.
 ///
-/// Leading class tokens see all keys and are seen by all queries; places are counted behind them. In a causal layout
+/// Leading class tokens see all keys and are seen by all queries; positions are counted after them. In a causal layout
 /// they are tokens like others. Padded keys are not attended to. Throws c10::Error for a bias.
 class LocalAttention : public Cloneable<LocalAttention, AttentionFunction> {
  public:

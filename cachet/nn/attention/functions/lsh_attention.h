@@ -30,7 +30,7 @@ struct LshOptions {
 /// rotations R (H, rounds, d, buckets/2). Returns (B, H, rounds, L) int64 in [0, buckets). Not differentiable.
 torch::Tensor lsh_buckets(const torch::Tensor& x, const torch::Tensor& rotations);
 
-/// The tokens of each round in the order of their buckets, first come first in a bucket and padding (B, L) behind all:
+/// The tokens of each round in the order of their buckets, in a bucket by position, and padding (B, L) after all:
 /// (B, H, rounds, L) positions. buckets (B, H, rounds, L), padding may be undefined.
 torch::Tensor lsh_order(const torch::Tensor& buckets, const torch::Tensor& padding);
 
@@ -51,7 +51,8 @@ torch::Tensor lsh_attention(const torch::Tensor& q, const torch::Tensor& k, cons
                             const torch::Tensor& query_order, const torch::Tensor& key_order, const LshOptions& options,
                             const AttentionArgs& layout);
 
-/// Both as an attention function. Queries and keys are to come from one projection (shares_query_and_key). In training
+/// Order and attention above as one attention function. Queries and keys must come from one projection
+/// (shares_query_and_key). In training
 /// each forward draws rotations from the generator; evaluation hashes with those of the buffer `rotations`
 /// (H, rounds, d, buckets/2), drawn when the layer is made. Throws c10::Error for causal layouts and a bias.
 class LshAttention : public Cloneable<LshAttention, AttentionFunction> {

@@ -8,7 +8,7 @@
 
 namespace cachet::nn {
 
-/// Which length the pattern of an attention function follows: the number of its blocks or chunks, and the places of
+/// Which length the pattern of an attention function follows: the number of its blocks or chunks, and the positions of
 /// queries in a context of another length.
 enum class PatternLength {
   model,  // that of the longest sequence that the model reads: a result does not depend on the rest of the batch, and

@@ -33,7 +33,7 @@ torch::Tensor orthogonal_features(int64_t count, int64_t dim, const torch::Tenso
 ///   softmax   φ(x) = (exp(w·x̂ − ‖x̂‖²/2 − c) + ε)/√m,  c the largest w·x̂ of a query, or of all keys of a head
 ///   relu      φ(x) = max(w·x̂, 0) + ε
 /// In causal attention causal_eps is added to each entry of Σφ(k). Features are computed in float32 or
-/// wider whatever autocast says: an exponential is no place for bfloat16's eight bits. Works in every layout but one
+/// wider, also under autocast: an exponential needs more than bfloat16's eight bits. Works in every layout except one
 /// with a bias.
 ///
 /// Buffers: projection (m, d), which all heads share; forwards (1) int64, training forwards since it was drawn, where

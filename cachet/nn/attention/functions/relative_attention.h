@@ -26,8 +26,8 @@ struct RelativeAttentionOptions {
 /// With a state made for decoding, the keys and values of earlier calls stay visible, and distances are to all of them.
 class RelativeAttention : public Cloneable<RelativeAttention, Attention> {
  public:
-  /// Throws c10::Error for another function than softmax, unless num_heads divides dim or attention.head_dim says how
-  /// wide a head is, and for biases of another shape.
+  /// Throws c10::Error for another function than softmax, unless num_heads divides dim or attention.head_dim sets the
+  /// width of a head, and for biases of another shape.
   RelativeAttention(const RelativeAttentionOptions& options, const RelativeBiases& biases);
   /// Channels of a head.
   static int64_t head_dim(const RelativeAttentionOptions& options);
