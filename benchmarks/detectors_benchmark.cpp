@@ -24,7 +24,7 @@
 #include "cachet/models/detection/heads/mask_pasting.h"
 #include "cachet/models/detection/heads/mask_targets.h"
 #include "cachet/models/registry.h"
-#include "cachet/train/machine/runtime.h"
+#include "cachet/train/machine/process_setup.h"
 #include "cachet/train/optimizer/optimizer.h"
 
 namespace cachet::benchmarks {

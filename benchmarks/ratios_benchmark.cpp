@@ -16,7 +16,7 @@
 #include "cachet/ops/linear/linear.h"
 #include "cachet/ops/norm/unified_norm.h"
 #include "cachet/ops/support/fused.h"
-#include "cachet/train/machine/runtime.h"
+#include "cachet/train/machine/process_setup.h"
 
 namespace cachet::benchmarks {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "benchmarks/pairs.h"
-#include "cachet/train/machine/runtime.h"
+#include "cachet/train/machine/process_setup.h"
 #include "cachet/train/optimizer/optimizer.h"
 
 namespace cachet::benchmarks {

@@ -14,7 +14,7 @@
 #include "cachet/train/checkpoints/checkpoint_store.h"
 #include "cachet/train/data_parallel/joint_training.h"
 #include "cachet/train/machine/device.h"
-#include "cachet/train/machine/runtime.h"
+#include "cachet/train/machine/process_setup.h"
 #include "cachet/train/optimizer/optimizer.h"
 #include "cachet/train/optimizer/schedule.h"
 #include "cachet/train/optimizer/weight_average.h"

@@ -20,7 +20,7 @@
 #include "cachet/tasks/weights/model_recipe.h"
 #include "cachet/tasks/weights/source_class_names.h"
 #include "cachet/tasks/weights/weight_import.h"
-#include "cachet/train/machine/runtime.h"
+#include "cachet/train/machine/process_setup.h"
 
 namespace cachet::app {
 namespace {

@@ -24,7 +24,7 @@
 #include "cachet/train/checkpoints/checkpoint_store.h"
 #include "cachet/train/data_parallel/part_states.h"
 #include "cachet/train/machine/device.h"
-#include "cachet/train/machine/runtime.h"
+#include "cachet/train/machine/process_setup.h"
 #include "cachet/train/optimizer/weight_average.h"
 #include "cachet/train/runs/earlier_values.h"
 #include "cachet/train/runs/paper_rows.h"

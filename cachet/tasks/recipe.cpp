@@ -8,7 +8,7 @@
 #include "cachet/nn/norm/norm.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/tasks/weights/weight_import.h"
-#include "cachet/train/machine/runtime.h"
+#include "cachet/train/machine/process_setup.h"
 #include "cachet/train/runs/paper_rows.h"
 #include "cachet/train/runs/run_folder.h"
 

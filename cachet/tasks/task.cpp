@@ -12,7 +12,7 @@
 #include "cachet/tasks/told_once.h"
 #include "cachet/tasks/unread_series.h"
 #include "cachet/train/machine/error_message.h"
-#include "cachet/train/machine/runtime.h"
+#include "cachet/train/machine/process_setup.h"
 
 namespace cachet::tasks {
 train::RunDescription Task::describe() {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "cachet/train/step/numbers.h"
+#include "cachet/train/step/host_copy.h"
 
 namespace cachet::tasks {
 

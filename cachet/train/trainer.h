@@ -25,14 +25,15 @@ struct Outcome {
   std::string result;  // of the last and of the best: "test top-1 81.23 ± 0.91 % (best 82.04 % in epoch 2)"; or empty
   double seconds = 0;  // that the run took so far, over all its parts, evaluations included
 
-  int exit_code() const;  // 0; 1 for not_finite; 130 for interrupted
+  /// 0; 1 for not_finite; 130 for interrupted, which the command replaces by Interruption::exit_code().
+  int exit_code() const;
 };
 
 /// Trains a task in a run folder: accumulation, clipping, averaging, schedule, step lines, evaluations, checkpoints.
 ///
 /// Between two optimizer steps it looks for what is due, in this order: a step line, an evaluation, a checkpoint, an
 /// ending. A checkpoint is saved before each evaluation, and what the evaluation found is added to it afterwards.
-/// SIGINT and SIGTERM end the run after the step under way (see interruption.h).
+/// A signal of Interruption::kSignals ends the run after the current step.
 class Trainer {
  public:
   /// If the folder has a whole checkpoint, training continues from the newest. `progress` may be null. In a

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "cachet/train/step/numbers.h"
+#include "cachet/train/step/host_copy.h"
 #include "cachet/train/step/training_step.h"
 
 namespace cachet::test {

@@ -10,7 +10,7 @@
 #include "cachet/data/random.h"
 #include "cachet/tasks/image_classification/image_classification.h"
 #include "cachet/tasks/recipe.h"
-#include "cachet/train/machine/runtime.h"
+#include "cachet/train/machine/process_setup.h"
 #include "cachet/train/runs/run_folder.h"
 #include "cachet/train/trainer.h"
 

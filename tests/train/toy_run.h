@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cachet/train/machine/runtime.h"
+#include "cachet/train/machine/process_setup.h"
 #include "cachet/train/runs/earlier_values.h"
 #include "cachet/train/runs/event_log.h"
 #include "cachet/train/runs/run_folder.h"

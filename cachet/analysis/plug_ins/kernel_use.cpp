@@ -149,8 +149,6 @@ double sum_of(const at::Tensor& x) { return x.sum(at::kDouble).item<double>(); }
 
 }  // namespace
 
-double feature_bin(int64_t bin) { return std::pow(10, kFirstDecade + static_cast<double>(bin) / kBinsADecade); }
-
 bool has_dense_attention(const torch::nn::Module& model) {
   return std::ranges::any_of(model.modules(/*include_self=*/false),
                              [](const auto& module) { return is_dense(*module); });

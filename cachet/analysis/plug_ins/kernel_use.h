@@ -19,9 +19,6 @@ namespace cachet::analysis {
 
 /// A histogram of feature values: four bins a decade, from 1e-4 on; what lies outside counts in the first and last.
 inline constexpr int64_t kFeatureBins = 24;
-/// The lower end of a bin.
-double feature_bin(int64_t bin);
-
 /// A feature that never reaches this fraction of its head's mean counts as dead: it adds almost nothing to any product.
 inline constexpr double kDeadFeature = 0.01;
 

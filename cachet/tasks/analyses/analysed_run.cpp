@@ -21,7 +21,7 @@
 #include "cachet/train/checkpoints/checkpoint_store.h"
 #include "cachet/train/inference/inference_scope.h"
 #include "cachet/train/machine/device.h"
-#include "cachet/train/machine/runtime.h"
+#include "cachet/train/machine/process_setup.h"
 #include "cachet/train/runs/run_folder.h"
 #include "cachet/train/step/micro_batches.h"
 

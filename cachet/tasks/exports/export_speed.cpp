@@ -10,7 +10,7 @@
 #include "cachet/models/model.h"
 #include "cachet/report/format.h"
 #include "cachet/train/inference/inference_scope.h"
-#include "cachet/train/machine/runtime.h"
+#include "cachet/train/machine/process_setup.h"
 
 namespace cachet::tasks {
 namespace {

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "cachet/train/machine/runtime.h"
+#include "cachet/train/machine/process_setup.h"
 
 namespace cachet::train {
 namespace {

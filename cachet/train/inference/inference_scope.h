@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cachet/train/inference/packed_layers.h"
-#include "cachet/train/machine/runtime.h"
+#include "cachet/train/machine/process_setup.h"
 #include "cachet/train/options.h"
 
 namespace cachet::train {

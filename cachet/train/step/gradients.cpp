@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cachet/train/step/numbers.h"
+#include "cachet/train/step/host_copy.h"
 
 namespace cachet::train {
 namespace {

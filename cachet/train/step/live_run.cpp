@@ -9,7 +9,7 @@
 #include "cachet/train/data_parallel/process_states.h"
 #include "cachet/train/inference/inference_scope.h"
 #include "cachet/train/machine/environment.h"
-#include "cachet/train/machine/runtime.h"
+#include "cachet/train/machine/process_setup.h"
 #include "cachet/train/step/gradients.h"
 #include "cachet/train/step/micro_batches.h"
 #include "cachet/train/step/outgrown_values.h"

@@ -10,7 +10,7 @@
 #include "cachet/io/tensors/state_dict.h"
 #include "cachet/ops/support/recalibrated.h"
 #include "cachet/train/machine/device.h"
-#include "cachet/train/machine/runtime.h"
+#include "cachet/train/machine/process_setup.h"
 #include "cachet/train/step/gradients.h"
 #include "cachet/train/step/micro_batches.h"
 #include "cachet/train/step/training_step.h"

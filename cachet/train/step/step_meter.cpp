@@ -5,7 +5,7 @@
 #include "cachet/report/format.h"
 #include "cachet/report/uncertainty.h"
 #include "cachet/train/machine/clock.h"
-#include "cachet/train/machine/runtime.h"
+#include "cachet/train/machine/process_setup.h"
 
 namespace cachet::train {
 namespace {

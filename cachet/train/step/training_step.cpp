@@ -8,8 +8,8 @@
 
 #include "cachet/train/machine/clock.h"
 #include "cachet/train/machine/interruption.h"
-#include "cachet/train/machine/runtime.h"
-#include "cachet/train/step/numbers.h"
+#include "cachet/train/machine/process_setup.h"
+#include "cachet/train/step/host_copy.h"
 
 namespace cachet::train {
 namespace {

@@ -10,7 +10,7 @@
 #include "cachet/tasks/recipe.h"
 #include "cachet/train/checkpoints/checkpoint.h"
 #include "cachet/train/checkpoints/checkpoint_store.h"
-#include "cachet/train/machine/runtime.h"
+#include "cachet/train/machine/process_setup.h"
 #include "cachet/train/runs/run_folder.h"
 #include "cachet/train/trainer.h"
 #include "tests/support/temporary_directory.h"

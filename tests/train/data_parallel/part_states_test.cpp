@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "cachet/train/machine/runtime.h"
+#include "cachet/train/machine/process_setup.h"
 #include "cachet/train/step/live_run.h"
 #include "tests/support/played_processes.h"
 #include "tests/support/thrown_message.h"

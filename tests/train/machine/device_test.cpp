@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "cachet/train/machine/runtime.h"
+#include "cachet/train/machine/process_setup.h"
+#include "cachet/train/step/host_copy.h"
 #include "cachet/train/step/live_run.h"
-#include "cachet/train/step/numbers.h"
 #include "tests/support/meta_run.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"

@@ -10,7 +10,7 @@
 
 #include "cachet/train/optimizer/weight_average.h"
 #include "cachet/train/step/gradients.h"
-#include "cachet/train/step/numbers.h"
+#include "cachet/train/step/host_copy.h"
 
 namespace cachet::train {
 namespace {

@@ -1,4 +1,4 @@
-#include "cachet/train/machine/runtime.h"
+#include "cachet/train/machine/process_setup.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cachet/train/step/numbers.h"
+#include "cachet/train/step/host_copy.h"
 
 #include <ATen/ops/cat.h>
 #include <ATen/record_function.h>
