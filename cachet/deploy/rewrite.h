@@ -28,6 +28,7 @@ struct RewrittenPart {
   analysis::Work removed{};  // where it was counted; below 0 where the rest does more instead
 };
 
+using RewrittenPlace [[deprecated("RewrittenPart")]] = RewrittenPart;
 const char* to_string(RewrittenPart::Kind kind);  // "norm", "cache", "mixing share"
 [[deprecated("to_string")]] inline const char* word(RewrittenPart::Kind kind) { return to_string(kind); }
 
