@@ -74,7 +74,7 @@ class Rewriting {
 
   void fold_shares() {
     for (const auto& [path, attention] : parts_of<nn::FrozenCachedAttention>(model_))
-      if (attention->has_share())
+      if (attention->has_mixing_logit())
         take({Kind::share, path_of(path, "share")}, "a product for each channel", [&] { attention->fold_share(); });
   }
 

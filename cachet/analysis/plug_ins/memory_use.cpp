@@ -23,13 +23,13 @@ nn::Listener MemoryUse::listener() {
   return nn::Listener(
       [this](const std::string& path, nn::Signal signal, const at::Tensor& value) {
         if (signal == nn::Signal::token_padding) padding_ = {path, value};
-        if (signal == nn::Signal::share) sums_[path].gate = value.clone();
+        if (signal == nn::Signal::mixing_gate) sums_[path].gate = value.clone();
         if (signal == nn::Signal::self_output) sums_[path].self_output = value;
         if (signal != nn::Signal::memory_output) return;
         const auto [of, padding] = std::exchange(padding_, {});
         add(sums_[path], value, of == path ? padding : at::Tensor());
       },
-      {nn::Signal::token_padding, nn::Signal::share, nn::Signal::self_output, nn::Signal::memory_output});
+      {nn::Signal::token_padding, nn::Signal::mixing_gate, nn::Signal::self_output, nn::Signal::memory_output});
 }
 
 void MemoryUse::add(Sums& sums, const at::Tensor& memory_output, const at::Tensor& padding) const {

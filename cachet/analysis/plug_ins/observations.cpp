@@ -41,7 +41,7 @@ std::vector<CacheShare> cache_shares(const torch::nn::Module& model) {
   std::vector<CacheShare> found;
   for (const auto& item : model.named_modules("", /*include_self=*/false)) {
     const auto* attention = dynamic_cast<const nn::CachedAttention*>(item.value().get());
-    if (attention) found.push_back({item.key(), attention->share.detach().to(at::kDouble).sigmoid()});
+    if (attention) found.push_back({item.key(), attention->mixing_logit.detach().to(at::kDouble).sigmoid()});
   }
   return found;
 }

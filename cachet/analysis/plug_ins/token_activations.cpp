@@ -25,7 +25,7 @@ nn::Listener TokenActivations::listener() {
           call.class_tokens = value[0].item<int64_t>();
           call.grid = nn::Grid{value[1].item<int64_t>(), value[2].item<int64_t>()};
         }
-        if (signal == nn::Signal::share) calls_[path].gate = value.clone();
+        if (signal == nn::Signal::mixing_gate) calls_[path].gate = value.clone();
         if (signal == nn::Signal::self_output) calls_[path].self_output = value;
         if (signal != nn::Signal::memory_output) return;
         Call& call = calls_[path];
@@ -39,7 +39,7 @@ nn::Listener TokenActivations::listener() {
                          mean_output(value)};
         call = {};
       },
-      {nn::Signal::token_grid, nn::Signal::share, nn::Signal::self_output, nn::Signal::memory_output});
+      {nn::Signal::token_grid, nn::Signal::mixing_gate, nn::Signal::self_output, nn::Signal::memory_output});
 }
 
 }  // namespace cachet::analysis

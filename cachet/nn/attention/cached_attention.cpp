@@ -20,7 +20,7 @@ namespace cachet::nn {
 
 void MixedAttention::register_self_attention(const Mixing& mixing) {
   self_attention_ = register_module("self_attention", mixing.self_attention);
-  share = register_parameter("share", mixing.share);
+  mixing_logit = register_parameter("share", mixing.mixing_logit);
 }
 
 void MixedAttention::register_position(const Mixing& mixing) {
@@ -45,14 +45,14 @@ torch::Tensor MixedAttention::mix(const torch::Tensor& query, const torch::Tenso
   if (const auto& grid = layout.query.grid; grid && observed({Signal::token_grid}))
     notify(Signal::token_grid, at::tensor({layout.query.class_tokens, grid->height, grid->width}, at::kLong));
   if (layout.query.padding.defined()) notify(Signal::token_padding, layout.query.padding);
-  if (observed({Signal::share})) notify(Signal::share, share.sigmoid());
+  if (observed({Signal::mixing_gate})) notify(Signal::mixing_gate, mixing_logit.sigmoid());
   notify(Signal::self_output, self_output);
   notify(Signal::memory_output, memory_output);
-  const int64_t num_heads = share.size(0);
+  const int64_t num_heads = mixing_logit.size(0);
   const auto heads = [&](const torch::Tensor& x) {
     return x.view({x.size(0), x.size(1), num_heads, x.size(2) / num_heads});
   };
-  return add_position(query, ops::mix_heads(heads(self_output), heads(memory_output), share).view(query.sizes()),
+  return add_position(query, ops::mix_heads(heads(self_output), heads(memory_output), mixing_logit).view(query.sizes()),
                       layout);
 }
 
@@ -133,7 +133,10 @@ std::shared_ptr<Attention> CachedAttention::freeze_cache() const {
 }
 
 FrozenCachedAttention::FrozenCachedAttention(const CachedAttention::FrozenParts& parts)
-    : Cloneable("FrozenCachedAttention"), num_heads_(parts.mixing.share.size(0)), dim_(parts.dim), width_(parts.width) {
+    : Cloneable("FrozenCachedAttention"),
+      num_heads_(parts.mixing.mixing_logit.size(0)),
+      dim_(parts.dim),
+      width_(parts.width) {
   register_self_attention(parts.mixing);
   memory_attention_ = register_module("memory_attention", parts.memory_attention);
   register_position(parts.mixing);
@@ -148,7 +151,7 @@ torch::Tensor FrozenCachedAttention::forward(const torch::Tensor& query, const t
   const torch::Tensor own = self_output(query, layout);
   const torch::Tensor memory_output =
       memory_attention_->forward(query.narrow(2, 0, width_), {}, {layout.query, {}, {}, false, nullptr});
-  if (has_share()) return mix(query, own, memory_output, layout);
+  if (has_mixing_logit()) return mix(query, own, memory_output, layout);
   return add_position(query, sum(own, memory_output), layout);
 }
 
@@ -167,17 +170,17 @@ torch::Tensor FrozenCachedAttention::sum(const torch::Tensor& own, const torch::
 }
 
 void FrozenCachedAttention::fold_share() {
-  if (!has_share()) return;
+  if (!has_mixing_logit()) return;
   const at::NoGradGuard no_grad;
-  const torch::Tensor shares = share.to(at::kDouble).sigmoid();
+  const torch::Tensor shares = mixing_logit.to(at::kDouble).sigmoid();
   const auto scaled = [](const torch::Tensor& scale) { return Affine{scale, at::zeros_like(scale)}; };
   const auto each_channel = [&](const torch::Tensor& of_heads, int64_t channels) {
     return scaled(of_heads.repeat_interleave(channels / num_heads_));
   };
   self_attention_->fold_affine_after(each_channel(1 - shares, dim_));  // the one that may refuse
   memory_attention_->fold_affine_after(each_channel(shares, width_));
-  share = torch::Tensor();
-  *parameters_.find("share") = share;
+  mixing_logit = torch::Tensor();
+  *parameters_.find("share") = mixing_logit;
 }
 
 std::shared_ptr<AttentionState> FrozenCachedAttention::make_state(int64_t batch, SessionUse use) const {

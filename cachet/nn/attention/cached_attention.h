@@ -25,20 +25,20 @@ struct CachedAttentionOptions {
 /// What mixes two attentions head by head: the parts that a layer with a cache and its frozen form have in common.
 class MixedAttention : public Attention {
  public:
-  RegisteredTensor share;  // λ (H)
+  RegisteredTensor mixing_logit;  // λ (H)
 
  protected:
   using Attention::Attention;
   /// The modules that replace the parts, registered under the parts' names.
   struct Mixing {
     std::shared_ptr<Attention> self_attention;
-    torch::Tensor share;
+    torch::Tensor mixing_logit;
     std::shared_ptr<ModuleGroup> position;  // null without the positional convolution
   };
   // Apart, since the order of registration is that of the optimizer: other parts stand between.
   void register_self_attention(const Mixing& mixing);
   void register_position(const Mixing& mixing);
-  Mixing mixing() const { return {self_attention_, share, position_}; }
+  Mixing mixing() const { return {self_attention_, mixing_logit, position_}; }
   bool has_position() const { return position_ != nullptr; }
 
   torch::Tensor self_output(const torch::Tensor& query, const AttentionArgs& layout) const;
@@ -95,7 +95,8 @@ class CachedAttention : public Cloneable<CachedAttention, MixedAttention> {
 };
 
 /// CachedAttention in evaluation with a cache that rests: neither cache nor gates, the memory's keys and values are
-/// constants. Parts: self_attention, memory_attention (FixedContextAttention), share until it is absorbed, position.
+/// constants. Parts: self_attention, memory_attention (FixedContextAttention), share until it is folded,
+/// position.
 class FrozenCachedAttention : public Cloneable<FrozenCachedAttention, MixedAttention> {
  public:
   explicit FrozenCachedAttention(const CachedAttention::FrozenParts& parts);
@@ -108,7 +109,7 @@ class FrozenCachedAttention : public Cloneable<FrozenCachedAttention, MixedAtten
   /// result of an attention is not that of a projection.
   void fold_share();
   [[deprecated("fold_share")]] void absorb_share() { fold_share(); }
-  bool has_share() const { return share.defined(); }
+  bool has_mixing_logit() const { return mixing_logit.defined(); }
 
  private:
   torch::Tensor sum(const torch::Tensor& own, const torch::Tensor& memory_output) const;  // into `own`

@@ -16,7 +16,7 @@ namespace cachet::nn {
 
 /// What a module can be watched for.
 enum class Signal {
-  share,               // σ(λ) (H)
+  mixing_gate,         // σ(λ) (H)
   self_output,         // o_self (B, T, D)
   memory_output,       // o_mem (B, T, Dm)
   memory_tokens,       // what memory attention attends to (B or 1, Tm, Dm)

@@ -21,7 +21,7 @@ const at::Tensor kRemembered = at::tensor({6.0, -8.0}, at::kDouble).view({1, 1, 
 
 void hear(const nn::Listener& listener, const std::string& layer) {
   listener(layer, nn::Signal::token_grid, at::tensor({0, 1, 1}, at::kLong));
-  listener(layer, nn::Signal::share, kHalves);
+  listener(layer, nn::Signal::mixing_gate, kHalves);
   listener(layer, nn::Signal::self_output, kOwn);
   listener(layer, nn::Signal::memory_output, kRemembered);
 }
@@ -60,7 +60,7 @@ TEST(MemoryUse, PaddingDoesNotCount) {
   const at::Tensor padding = at::tensor({0, 1}, at::kLong).ne(0).view({1, 2});
   listener("a.self_attention.function", nn::Signal::token_padding, padding);  // which is no layer of its own
   listener("a", nn::Signal::token_padding, padding);
-  listener("a", nn::Signal::share, kHalves);
+  listener("a", nn::Signal::mixing_gate, kHalves);
   listener("a", nn::Signal::self_output, with_padding(kOwn));
   listener("a", nn::Signal::memory_output, with_padding(kRemembered));
   hear(listener, "a");  // nothing of the padding is left for the next pass

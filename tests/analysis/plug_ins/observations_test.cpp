@@ -38,7 +38,7 @@ TEST(Observations, SharesAreSigmoidsByLayerAndHead) {
   auto second = model.named_modules("", /*include_self=*/false)["blocks.1.attn"];
   {
     at::NoGradGuard no_grad;
-    dynamic_cast<nn::CachedAttention&>(*second).share[1] = 2.0;
+    dynamic_cast<nn::CachedAttention&>(*second).mixing_logit[1] = 2.0;
   }
   const auto shares = cache_shares(model);
   ASSERT_EQ(shares.size(), 2u);

@@ -104,7 +104,7 @@ TEST(CachedAttention, AListenerHearsWhatItAsksForAlone) {
   };
   using Times = std::map<nn::Signal, int>;
   EXPECT_EQ(heard({}), Times());
-  EXPECT_EQ(heard({nn::Signal::share}), (Times{{nn::Signal::share, 1}}));
+  EXPECT_EQ(heard({nn::Signal::mixing_gate}), (Times{{nn::Signal::mixing_gate, 1}}));
   EXPECT_EQ(heard({nn::Signal::update_gate, nn::Signal::attention_keys}),
             (Times{{nn::Signal::update_gate, 1}, {nn::Signal::attention_keys, 2}}));  // of itself and of the memory
   EXPECT_EQ(heard(nn::Signals::all()).size(), 9u);
