@@ -119,6 +119,9 @@ def main():
     for name in sys.argv[2:] or public_operators():
         for number in range(len(samples(name, TRACED))):
             for way, run in WAYS.items():
+                # Strict export traces as torch.compile does and writes as export does: one sample of an operator shows both.
+                if way == "strict export" and number:
+                    continue
                 try:
                     run(Case(name, number))
                     checked += 1
