@@ -9,7 +9,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace cachet::kernels::HWY_NAMESPACE {
 
-// Each unit is a function of a, or of a and its gate g, and its derivatives; Value() and Slopes() are called with them.
+// Each unit is a function of a, or of a and its gate g, and its derivatives.
 
 struct EluPlusOne {
   static constexpr bool kGated = false;

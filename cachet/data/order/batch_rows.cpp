@@ -16,7 +16,7 @@ int64_t tokens_of_batch_row(int64_t tokens, const BatchRowOptions& options) {
   return tokens / options.batch_rows;
 }
 
-// The last token of a lane is a target alone.
+// The last token of a batch row is a target alone.
 int64_t segments_of_batch_row(int64_t batch_row_tokens, int64_t segment_length) {
   return batch_row_tokens < 2 ? 0 : (batch_row_tokens - 2) / segment_length + 1;
 }

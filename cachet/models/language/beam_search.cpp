@@ -12,14 +12,14 @@
 namespace cachet::models {
 namespace {
 
-/// A hypothesis that a lane writes.
+/// A hypothesis that a batch row writes.
 struct LiveHypothesis {
   std::vector<int64_t> tokens;
   std::vector<double> log_probabilities;
   double sum = 0.0;
 };
 
-/// A token that may follow what a lane has written.
+/// A token that may follow what a batch row has written.
 struct Continuation {
   double sum = 0.0, log_probability = 0.0;
   int64_t batch_row = 0, token = 0;
@@ -40,9 +40,9 @@ LiveHypothesis longer(LiveHypothesis live, const Continuation& with) {
   return live;
 }
 
-/// What a step knows of the next tokens: of each lane the best, and the end.
+/// What a step knows of the next tokens: of each batch row the best, and the end.
 struct NextTokens {
-  torch::Tensor values, tokens, ends;  // (lanes, count), (lanes, count), (lanes), on the CPU
+  torch::Tensor values, tokens, ends;  // (batch rows, count), (batch rows, count), (batch rows), on the CPU
 
   NextTokens(const torch::Tensor& log_probabilities, int64_t end, bool may_end, int64_t count) {
     ends = log_probabilities.select(1, end).to(at::kDouble).cpu().contiguous();
@@ -110,7 +110,7 @@ class BeamSearch {
   }
 
  private:
-  // The best 2·beam of the sentence whose lanes are first … end − 1, the best first.
+  // The best 2·beam of the sentence whose batch rows are first … end − 1, the best first.
   std::vector<Continuation> continuations(size_t first, size_t end, const NextTokens& next) const {
     std::vector<Continuation> all;
     const bool must_end = batch_rows_.must_end(batch_rows_.sentences()[first]);
@@ -144,7 +144,7 @@ class BeamSearch {
   BeamOptions options_;
   TranslationTokens special_;
   DecodingRows batch_rows_;
-  std::vector<LiveHypothesis> live_;               // by lane
+  std::vector<LiveHypothesis> live_;               // by batch row
   std::vector<std::vector<Hypothesis>> finished_;  // by sentence
 };
 

@@ -27,7 +27,7 @@ struct SegmentOptions {
   bool whole_past = false;    // all of the text before stays visible, in a state of fixed size: running sums
 };
 
-/// BatchRows of text that a model reads segment by segment: what it remembers of each. The state is in checkpoints
+/// Batch rows of text that a model reads segment by segment: what it remembers of each. The state is in checkpoints
 /// (AttentionState::named_tensors), the rest is the model's options again.
 struct LanguageSession {
   SegmentOptions segments;

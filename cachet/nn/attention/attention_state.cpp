@@ -25,8 +25,8 @@ std::vector<int64_t> numbers_of(const at::Tensor& rows) {
   return {numbers.const_data_ptr<int64_t>(), numbers.const_data_ptr<int64_t>() + numbers.numel()};
 }
 
-/// The same of what each group of lanes has one: as few groups as are of one size and have lanes of one former group
-/// each. Beams of a sentence share what its encoder left.
+/// The same of what each group of batch rows has one: as few groups as are of one size and have batch rows of one
+/// former group each. Beams of a sentence share what its encoder left.
 std::vector<int64_t> rows_of_groups(const std::vector<int64_t>& batch_rows, int64_t batch_rows_in_group) {
   const auto count = static_cast<int64_t>(batch_rows.size());
   const auto group = [&](int64_t batch_row) {

@@ -233,8 +233,8 @@ AttentionArgs MultiHeadAttention::add_relative_bias(const AttentionArgs& layout)
 
 namespace {
 
-// For fewer keys and values than lanes, (G, H, Lk, d) and (N, H, L, d), each of which serves N/G lanes: their queries
-// are queries of one, side by side, (G, H, N/G·L, d).
+// For fewer keys and values than batch rows, (G, H, Lk, d) and (N, H, L, d), each of which serves N/G batch rows: their
+// queries are queries of one, side by side, (G, H, N/G·L, d).
 torch::Tensor mix_in_groups(AttentionFunction& function, const torch::Tensor& q, const torch::Tensor& k,
                             const torch::Tensor& v, const AttentionArgs& layout) {
   const int64_t groups = k.size(0), in_group = q.size(0) / groups, heads = q.size(1), length = q.size(2);

@@ -46,7 +46,7 @@ void register_cache(const CacheKind<Options>& kind) {
 ChosenCache chosen_cache(const CacheOptions& options);
 
 /// Reads a `cache` table: kind, a name of cache_kinds(), and the options of that kind. Without sessions, a scope of
-/// `lane` is a problem; with sessions, kind = "concatenated" is one.
+/// `batch row` is a problem; with sessions, kind = "concatenated" is one.
 CacheOptions read_cache_options(const config::View& table, Sessions sessions = Sessions::none);
 
 /// None for kinds without a memory attention of their own: NoCacheOptions and ConcatenatedCacheOptions.

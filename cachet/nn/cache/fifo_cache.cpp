@@ -35,7 +35,7 @@ FifoCache::FifoCache(const FifoCacheOptions& options, int64_t dim, int64_t model
   tokens = register_buffer(kTokens, zeros({1, options.length.value_or(model_tokens), width}));
 }
 
-// The last Tm of [cache, valid tokens], lane by lane. cache (B or 1, Tm, Dm), x (B, L, Dm) -> (B, Tm, Dm)
+// The last Tm of [cache, valid tokens], batch row by batch row. cache (B or 1, Tm, Dm), x (B, L, Dm) -> (B, Tm, Dm)
 torch::Tensor FifoCache::push(const torch::Tensor& cache, const torch::Tensor& x, const TokenLayout& layout) const {
   const int64_t batch = x.size(0), length = cache.size(1), width = cache.size(2);
   const torch::Tensor before = cache.expand({batch, length, width});

@@ -184,7 +184,7 @@ std::optional<std::string> GatedRecurrentCache::why_memory_is_unfamiliar() const
          "(inference = \"frozen\"), of which it learns nothing: take \"per_sample\" for both, or attend = \"mean\"";
 }
 
-// A lane is a sample whose cache goes on.
+// A batch row is a sample whose cache goes on.
 bool GatedRecurrentCache::moves_in_evaluation() const {
   const CacheInference inference = options_.inference_or_default();
   return inference == CacheInference::updated ||
@@ -250,7 +250,7 @@ Memory GatedRecurrentCache::step(const torch::Tensor& input, const torch::Tensor
 
   const ops::GrcUpdated next = update(previous, x);
   if (updates()) store(next, layout);
-  // BatchRows are streams of their own, and so are the samples of an evaluation.
+  // Batch rows are streams of their own, and so are the samples of an evaluation.
   const bool together = is_training() && options_.scope == CacheScope::batch_mean;
   return {together && options_.attend == CacheAttend::mean ? next.mean : next.samples, memory_layout_};
 }

@@ -34,10 +34,10 @@ struct SavedNorm {
 
 /// The autograd function of a norm whose state is two tensors, on one process or several. `Norm` has
 ///   Call                               operands: input, weight, bias, padding, statistics, …, as a struct for Listed
-///   forward(call, replicas)            y and other results; by the operator if replicas is null
+///   forward(call, reducer)            y and other results; by the operator if the reducer is null
 ///   save(call, numbers)                keeps the numbers that backward() reads
-///   backward(saved, numbers, replicas) gradients of input, weight and bias; by the operator if replicas is null
-/// Operators of the dispatcher know no replicas: with them, the norm is computed without the operators.
+///   backward(saved, numbers, reducer) gradients of input, weight and bias; by the operator if the reducer is null
+/// Operators of the dispatcher know no reducer: with them, the norm is computed without the operators.
 template <class Norm>
 struct NormFunction : torch::autograd::Function<NormFunction<Norm>> {
   template <class... Operands>
@@ -83,7 +83,7 @@ struct NormFunction : torch::autograd::Function<NormFunction<Norm>> {
   }
 };
 
-/// y and the other results of a norm, differentiable; replicas may be null.
+/// y and the other results of a norm, differentiable; a reducer may be null.
 template <class Norm>
 torch::autograd::variable_list apply_norm(const typename Norm::Call& call,
                                           const std::shared_ptr<BatchReducer>& reducer) {

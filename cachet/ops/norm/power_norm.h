@@ -42,7 +42,7 @@ struct PowerNormOutput {
 /// the dtype of input; arithmetic is in the dtype of the statistics. The forward pass writes ψ² and the counter, the
 /// backward pass Γ. Nothing branches on a tensor's value. Not differentiable twice.
 /// Inference is scale_shift with w/√(ψ² + ε) and b.
-/// With replicas, both statistics are those of the whole batch; gradients of weight and bias stay this process's part.
+/// With a reducer, both statistics are those of the whole batch; gradients of weight and bias stay this process's part.
 /// Throws c10::Error when shapes or dtypes do not agree.
 PowerNormOutput power_norm(const at::Tensor& input, const std::optional<at::Tensor>& weight,
                            const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& padding,

@@ -21,7 +21,7 @@ struct TokenMean {
   at::Tensor mean, none;
 };
 
-/// The mean over the valid tokens of x of what `sum` (C) is the sum of; with replicas that of the tokens of all
+/// The mean over the valid tokens of x of what `sum` (C) is the sum of; with a reducer that of the tokens of all
 /// processes, whose sums and numbers of tokens are added up first.
 TokenMean mean_over_tokens(const at::Tensor& sum, const at::Tensor& x, const std::optional<at::Tensor>& padding,
                            BatchReducer* reducer);

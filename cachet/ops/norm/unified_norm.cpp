@@ -146,7 +146,7 @@ UnifiedNormForward unified_norm_over(const UnifiedNormCall& call, BatchReducer* 
   const Tensor unready = call.per_channel ? step <= length : call.official ? at::zeros_like(filling) : filling;
   const Tensor judging = warming.bitwise_or(unready).bitwise_not();
   const Tensor filtered = call.filter_outliers ? uneven.bitwise_and(judging) : at::zeros_like(uneven);
-  // A call.window of one has nothing to smooth: the published code then treats each step as a filtered one.
+  // A window of one has nothing to smooth: the published code then treats each step as a filtered one.
   const Tensor on_own = call.official && length == 1 ? at::ones_like(filtered) : filtered;
   const Tensor on_batch = warming.bitwise_or(filling).bitwise_or(on_own);
   const Tensor& of_window = call.forward_mean == kGeometric    ? geometric

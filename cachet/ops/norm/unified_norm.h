@@ -71,7 +71,7 @@ struct UnifiedNormOutput {
 /// pass the rest, in the slot that belongs to its forward: several forward passes may precede a backward.
 /// Nothing branches on a tensor's value. Not differentiable twice.
 /// Inference is an affine map without statistics of the input: scale_shift with w/√(σ²_running + ε) and b.
-/// With replicas, both statistics are those of the whole batch; gradients of weight and bias stay this process's part.
+/// With a reducer, both statistics are those of the whole batch; gradients of weight and bias stay this process's part.
 /// Throws c10::Error when shapes or dtypes do not agree.
 UnifiedNormOutput unified_norm(const at::Tensor& input, const std::optional<at::Tensor>& weight,
                                const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& padding,

@@ -85,7 +85,7 @@ class AnalysedRun {
   /// The checkpoints that the run keeps, oldest first, held while they are in use; none if it keeps one, or if it is
   /// not a run's folder.
   std::vector<train::HeldCheckpoint> saved_checkpoints() const;
-  /// Calls `look` with the step of each of kept_checkpoints(), whose weights `model`, of this run's evaluation or
+  /// Calls `look` with the step of each of checkpoints(), whose weights `model`, of this run's evaluation or
   /// training, then has; afterwards it has its own.
   void over_checkpoints(torch::nn::Module& model, const std::function<void(int64_t step)>& look) const;
 

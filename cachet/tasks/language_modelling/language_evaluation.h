@@ -81,7 +81,7 @@ class LanguageTally {
   std::vector<Block> blocks_, open_;  // the full ones; the present one of each batch row
 };
 
-/// For the run's folder. evaluation_from_language_json returns nothing for other JSON.
+/// For the run's folder. language_evaluation_from_json returns nothing for other JSON.
 std::string to_json(const LanguageEvaluation& evaluation);
 std::optional<LanguageEvaluation> language_evaluation_from_json(const std::string& text);
 

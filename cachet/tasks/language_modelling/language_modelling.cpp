@@ -99,7 +99,7 @@ class LanguageTrainingBatches final : public train::TrainingBatches {
   }
 
  private:
-  /// A group of lanes with its own past.
+  /// A group of batch rows with its own past.
   struct Part {
     models::LanguageSession session;
     std::vector<data::SegmentBatch> segments;  // of the step
@@ -125,7 +125,7 @@ class LanguageTrainingBatches final : public train::TrainingBatches {
   int64_t now_ = -1;  // the part whose micro-batch was fetched
 };
 
-/// Micro-batches that read `batches` segments of all lanes, `at_once` in each, if `parts` of a process take turns.
+/// Micro-batches that read `batches` segments of all batch rows, `at_once` in each, if `parts` of a process take turns.
 int64_t micro_batches_of(int64_t batches, int64_t at_once, int64_t parts) {
   const int64_t segments = batches / parts;
   return (segments + at_once - 1) / at_once * parts;

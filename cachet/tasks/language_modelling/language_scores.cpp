@@ -12,7 +12,7 @@
 namespace cachet::tasks {
 namespace {
 
-/// BatchRows of tokens, each from where the one before ends, and again from the first where a text is too short.
+/// Batch rows of tokens, each from where the one before ends, and again from the first where a text is too short.
 at::Tensor batch_rows_of_text(const data::TokenSequence& text, int64_t batch_rows, int64_t length) {
   const at::Tensor ids = at::empty({batch_rows, length}, at::kLong);
   auto* out = ids.mutable_data_ptr<int64_t>();
