@@ -6,6 +6,7 @@
 
 #include "app/arguments/model_argument.h"
 #include "app/arguments/number_option.h"
+#include "app/arguments/weights_argument.h"
 #include "app/commands/command.h"
 #include "app/commands/import_json.h"
 #include "app/output/json.h"
@@ -19,6 +20,7 @@
 #include "cachet/tasks/weights/model_folder.h"
 #include "cachet/tasks/weights/model_recipe.h"
 #include "cachet/tasks/weights/source_class_names.h"
+#include "cachet/tasks/weights/timm_config.h"
 #include "cachet/tasks/weights/weight_import.h"
 #include "cachet/train/machine/process_setup.h"
 
@@ -72,8 +74,25 @@ void require_weights_file(const std::filesystem::path& file) {
     throw UsageError(file.string() + " is of an export, which has rewritten weights; " + remedy);
 }
 
-int run_import(const ImportArguments& arguments) {
+/// Without --model, the model is the one that timm's config.json next to the weights names.
+void take_model_of_file(ModelArgument& model, const std::filesystem::path& file) {
+  if (!model.name.empty()) return;
+  const auto named = tasks::timm_model(file);
+  if (!named)
+    throw UsageError("--model is required: there is no config.json of timm next to " + file.string() +
+                     " that names the model; `cachet models` lists the names");
+  if (models::abilities_of(named->name).empty())
+    throw UsageError(file.parent_path().string() + "/config.json names the model " + io::in_quotes(named->name) +
+                     ", which `cachet models` does not list; if it is one of those under another name, give --model");
+  model.name = named->name;
+  model.settings.insert(model.settings.begin(), named->settings.begin(), named->settings.end());
+}
+
+int run_import(ImportArguments arguments) {
+  const hub::FetchedWeights weights = fetched_weights(arguments.file);
+  arguments.file = weights.file.string();
   require_weights_file(arguments.file);
+  take_model_of_file(arguments.model, weights.file);
   const tasks::ModelRecipe first = read_imported(arguments.model, {}).read;
   const models::ModelPlan& plan = first.plan;
   const std::string digest = file_digest(arguments.file);
@@ -99,18 +118,19 @@ int run_import(const ImportArguments& arguments) {
   const Imported imported =
       read_imported(named, first.classifier ? tasks::preprocessing_of(arguments.file, report.source, *first.classifier)
                                             : tasks::Preprocessing());
-  tasks::write_model_folder(output, io::state_dict(*model), imported.recipe,
-                            {.architecture = plan.name,
-                             .source = std::filesystem::path(arguments.file).filename().string(),
-                             .names = std::string(io::to_string(report.source)),
-                             .source_digest = digest,
-                             .input = imported.read.input,
-                             .untrained = untrained_tensors(report, arguments.file)});
+  tasks::write_model_folder(
+      output, io::state_dict(*model), imported.recipe,
+      {.architecture = plan.name,
+       .source = hub::is_remote(weights.origin) ? weights.origin : weights.file.filename().string(),
+       .names = std::string(io::to_string(report.source)),
+       .source_digest = digest,
+       .input = imported.read.input,
+       .untrained = untrained_tensors(report, arguments.file)});
   if (arguments.json) {
-    print_json(import_json(report, plan.name, arguments.file, imported.read.input, output));
+    print_json(import_json(report, plan.name, weights.origin, imported.read.input, output));
     return kDone;
   }
-  for (const std::string& line : tasks::report_lines(report, arguments.file)) std::cout << line << '\n';
+  for (const std::string& line : tasks::report_lines(report, weights.origin)) std::cout << line << '\n';
   if (!imported.read.preparation.empty()) std::cout << "images: " << imported.read.preparation << '\n';
   std::cout << output << '\n';
   return kDone;
@@ -118,11 +138,14 @@ int run_import(const ImportArguments& arguments) {
 
 Action declare_import(CLI::App& app) {
   auto arguments = std::make_shared<ImportArguments>();
-  app.add_option("FILE", arguments->file, "Weights: safetensors, or what torch.save wrote (.pth, .pt, .bin)")
+  app.add_option("FILE", arguments->file,
+                 "Weights: safetensors, or what torch.save wrote (.pth, .pt, .bin); hf:OWNER/NAME and https addresses "
+                 "are downloaded")
       ->required()
       ->type_name("");
-  app.add_option("--model", arguments->model.name, "The model that they are for, as `cachet models` lists it")
-      ->required()
+  app.add_option(
+         "--model", arguments->model.name,
+         "The model that they are for, as `cachet models` lists it; timm's config.json next to the weights names it")
       ->type_name("NAME");
   add_output(app, arguments->output, "The folder to make: weights, recipe.toml, config.json", "FOLDER")->required();
   add_names_option(app, "--from", arguments->names, "Whose names the file has; recognised without it");
@@ -143,7 +166,7 @@ const Registration registered_import(
     {Topic::models,
      "import",
      "Make a model of weights that timm or a paper's authors published",
-     {"cachet import deit_tiny_patch16_224.pth --model deit_tiny_patch16_224 -o deit-tiny",
+     {"cachet import hf:timm/vit_tiny_patch16_224.augreg_in21k_ft_in1k -o vit-tiny",
       "cachet import deit_tiny_patch16_224.pth --model deit_tiny_patch16_224 --set model.cache.kind=grc -o deit-cached",
       "cachet import deit_tiny_patch16_224.pth --model deit_tiny_patch16_224 --set model.classes=10 -o deit-ten "
       "--json"},

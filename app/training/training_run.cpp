@@ -12,6 +12,7 @@
 #include "app/arguments/common_arguments.h"
 #include "app/arguments/model_argument.h"
 #include "app/arguments/recipe_argument.h"
+#include "app/arguments/weights_argument.h"
 #include "app/commands/command.h"
 #include "app/commands/data/data_look_progress.h"
 #include "app/machine/precision_note.h"
@@ -332,7 +333,7 @@ std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, cons
   if (resumed_run && !train::newest_checkpoints(train::RunFolder::open(*resumed_run).checkpoints()).empty())
     return task;
   report::Progress progress({.mode = progress_mode(arguments.progress)});
-  for (const std::string& line : plan.initialize(*task)) progress.log(line);
+  for (const std::string& line : plan.initialize(*task, download_options(arguments.progress))) progress.log(line);
   return task;
 }
 

@@ -5,8 +5,11 @@
 #include <utility>
 
 #include "cachet/config/toml_text.h"
+#include "cachet/hub/fetch.h"
 #include "cachet/nn/norm/norm.h"
+#include "cachet/tasks/classification/saved_class_names.h"
 #include "cachet/tasks/saved_run.h"
+#include "cachet/tasks/weights/timm_config.h"
 #include "cachet/tasks/weights/weight_import.h"
 #include "cachet/train/machine/process_setup.h"
 #include "cachet/train/runs/paper_rows.h"
@@ -15,12 +18,15 @@
 namespace cachet::tasks {
 namespace {
 
-/// Whether a run or model folder gave its head to a model whose classes mean something else.
-bool has_other_classes(const TaskPlan& task, const std::filesystem::path& path, const WeightImportReport& report) {
-  if (!std::filesystem::is_directory(path) || report.starts_classes_anew()) return false;
-  const std::vector<std::string> own = task.class_name_settings(),
-                                 others = read_saved_plan(path).task->class_name_settings();
-  return !own.empty() && !others.empty() && own.front() != others.front();
+/// Whether the classes of a run, of a model folder, or of timm's config.json next to a file have other names than those
+/// of the task, or another order. False if either has no names.
+bool has_other_classes(const TaskPlan& task, const std::filesystem::path& path) {
+  const std::vector<std::string> own = task.class_name_settings();
+  if (own.empty()) return false;
+  const std::vector<std::string> others = std::filesystem::is_directory(path)
+                                              ? read_saved_plan(path).task->class_name_settings()
+                                              : keep_class_names(timm_class_names(path, /*classes=*/-1)).settings;
+  return !others.empty() && own.front() != others.front();
 }
 
 /// Reads a recipe and leaves its problems in the document.
@@ -79,20 +85,24 @@ std::unique_ptr<Task> RecipePlan::build(Splits splits) const {
   return built;
 }
 
-std::vector<std::string> RecipePlan::initialize(train::TrainingTask& task) const {
-  const std::string& path = training.train.init;
-  if (path.empty()) return {};
+std::vector<std::string> RecipePlan::initialize(train::TrainingTask& task,
+                                                const hub::DownloadOptions& downloads) const {
+  const std::string& name = training.train.init;
+  if (name.empty()) return {};
+  const hub::FetchedWeights weights =
+      hub::is_remote(name) ? hub::fetch_weights(name, hub::hub_settings(), downloads) : hub::FetchedWeights{name, name};
+  const std::filesystem::path& path = weights.file;
   WeightImportOptions options;
+  options.other_names = has_other_classes(*this->task, path);
   options.partial = training.train.init_partial;
   const WeightImportReport report = import_weights(task.model(), path, options);
   for (const auto& module : task.model().modules())
     if (auto* norm = dynamic_cast<nn::Norm*>(module.get())) norm->restart_warmup();
-  std::vector<std::string> lines = report_lines(report, path);
-  if (has_other_classes(*this->task, path, report))
-    lines.push_back(path +
-                    " has classes of other names, or in another order; the layers that tell classes apart start "
-                    "with its weights all the same");
-  return lines;
+  return report_lines(report, weights.origin);
+}
+
+std::vector<std::string> RecipePlan::initialize(train::TrainingTask& task) const {
+  return initialize(task, hub::DownloadOptions());
 }
 
 RecipePlan read_recipe(config::Document& document, data::DataRoot data_root, int64_t processes) {

@@ -10,6 +10,10 @@
 #include "cachet/tasks/task_plan.h"
 #include "cachet/train/options.h"
 
+namespace cachet::hub {
+struct DownloadOptions;
+}
+
 namespace cachet::tasks {
 
 /// A recipe as it is understood, before anything is opened or built.
@@ -26,7 +30,9 @@ struct RecipePlan {
 
   /// Fills the task's model with the weights that train.init names, for a run that begins: unified norms start their
   /// warm-up again. Returns lines that report what became of them; none if the recipe names no weights. Throws
-  /// io::Error, train::DamagedCheckpoint.
+  /// io::Error, train::DamagedCheckpoint. Weights of the hub or of an https address are downloaded first (hub/fetch.h).
+  std::vector<std::string> initialize(train::TrainingTask& task, const hub::DownloadOptions& downloads) const;
+  /// The same without reports of downloads.
   std::vector<std::string> initialize(train::TrainingTask& task) const;
 };
 

@@ -14,7 +14,8 @@ import zipfile
 
 import command
 from examples_test import examples
-from runs import write_images
+from hub_server import COMMIT, Server
+from runs import write_images, write_png
 
 SMALL = [word for key in ("image_size=8", "patch_size=4", "embed_dim=16", "depth=1", "num_heads=2", "classes=4")
          for word in ("--set", f"model.{key}")]
@@ -403,14 +404,112 @@ class Models(ImportTest):
         self.assertEqual((report["model"], report["names"], len(report["tensors"])), (MODEL, "timm", 20))
 
 
-class Examples(ImportTest):
+class HubTest(ImportTest):
+    """With a server on this machine that has weights by name."""
+    REPOSITORY = "timm/vit_tiny_patch16_224.augreg_in21k_ft_in1k"
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        store = Server()
+        self.config = {"architecture": "vit_tiny_patch16_224", "num_classes": 4,
+                       "pretrained_cfg": {"input_size": [3, 8, 8], "mean": [0.4, 0.4, 0.4], "std": [0.2, 0.2, 0.2],
+                                          "crop_pct": 0.95, "crop_mode": "center", "interpolation": "bilinear"}}
+        self.files = {"pytorch_model.bin": (self.folder / "plain.pth").read_bytes()}
+        self.server = Server({self.REPOSITORY: self.files}, store)
+        self.set_config()
+        self.addCleanup(store.close)
+        self.addCleanup(self.server.close)
+        self.variables = {"HF_ENDPOINT": self.server.address, "HF_HOME": scratch.name, "XDG_CACHE_HOME": scratch.name, "HF_TOKEN": ""}
+        self.store = store
+
+    def set_config(self, **changes):
+        self.config.update(changes)
+        self.files["config.json"] = json.dumps(self.config).encode()
+
+    def take(self, output, *words):
+        sizes = [word for each in ("patch_size=4", "embed_dim=16", "depth=1", "num_heads=2") for word in ("--set", f"model.{each}")]
+        return self.succeed("import", f"hf:{self.REPOSITORY}", "-o", output, *sizes, *words, cwd=self.folder, variables=self.variables)
+
+
+class FromTheHub(HubTest):
+    def test_makes_a_model_of_what_timm_names(self):
+        done = self.take("by-name")
+        self.assertIn(f"loaded 20 of 20 tensors from hf:{self.REPOSITORY}@{COMMIT}/pytorch_model.bin", done.stdout)
+        self.assertIn("resized to 8 (bilinear), middle 8, mean 0.4 0.4 0.4, deviation 0.2 0.2 0.2", done.stdout)
+        self.assertIn("downloaded hf:", done.stderr)
+        recipe = (self.folder / "by-name/recipe.toml").read_text()
+        for line in ('name = "vit_tiny_patch16_224"', "classes = 4", "image_size = 8", "crop_fraction = 0.95"):
+            self.assertIn(line, recipe)
+        report = json.loads((self.folder / "by-name/config.json").read_text())
+        self.assertIn(COMMIT, json.dumps(report))
+        again = self.take("by-name", "--overwrite")
+        self.assertEqual(again.stderr, "")
+
+    def test_prefers_safetensors(self):
+        self.imported("plain.pth", "to-publish", "--overwrite")
+        self.files["model.safetensors"] = self.weights("to-publish")
+        self.assertIn(f"@{COMMIT}/model.safetensors (safetensors", self.take("safe").stdout)
+        self.assertEqual(len([each for each in self.store.seen if each["method"] == "GET"]), 1)
+
+    def test_asks_for_the_model_if_no_file_names_it(self):
+        del self.files["config.json"]
+        said = self.refused("import", f"hf:{self.REPOSITORY}", "-o", "x", cwd=self.folder, variables=self.variables)
+        self.assertIn("--model is required: there is no config.json of timm next to", said)
+        self.set_config(architecture="resnet50")
+        said = self.refused("import", f"hf:{self.REPOSITORY}@v1", "-o", "x", cwd=self.folder,
+                            variables=self.variables | {"HF_HOME": str(self.folder / "other")})
+        self.assertIn("names the model 'resnet50', which `cachet models` does not list", said)
+
+    def test_a_run_begins_with_them(self):
+        for split in ("train", "val"):
+            for kind in "abcd":
+                (self.folder / "own" / split / kind).mkdir(parents=True, exist_ok=True)
+                for index in range(2):
+                    write_png(self.folder / "own" / split / kind / f"{index}.png", 8, 8, bytes([17 * ord(kind) % 256]) * 64)
+        recipe = self.folder / "begin.toml"
+        recipe.write_text(f"""[task]
+kind = "image_classification"
+[data]
+kind = "class_folders"
+root = "own"
+channels = 3
+workers = 0
+[model]
+name = "vit_tiny_patch16_224"
+image_size = 8
+patch_size = 4
+embed_dim = 16
+depth = 1
+num_heads = 2
+[train]
+init = "hf:{self.REPOSITORY}"
+batch_size = 4
+limit = "1 steps"
+[optimizer]
+lr = 1e-4
+""")
+        train = ["train", "begin.toml", "--progress", "none", "--run"]
+        done = self.succeed(*train, "begun", cwd=self.folder, variables=self.variables)
+        self.assertIn(f"loaded 20 of 20 tensors from hf:{self.REPOSITORY}@{COMMIT}/pytorch_model.bin", done.stderr)
+        self.set_config(label_names=["d", "c", "b", "a"])
+        there = self.variables | {"HF_HOME": str(self.folder / "hf-names")}
+        done = self.succeed(*train, "named", cwd=self.folder, variables=there)
+        self.assertIn("fresh, as the classes have other names, 2: head.bias, head.weight", done.stderr)
+        self.set_config(label_names=["a", "b", "c", "d"])
+        done = self.succeed(*train, "same", cwd=self.folder, variables=self.variables | {"HF_HOME": str(self.folder / "hf-same")})
+        self.assertNotIn("fresh", done.stderr)
+
+
+class Examples(HubTest):
     def test_each_runs_in_turn(self):
         self.succeed("import", "plain.pth", "--model", MODEL, "-o", "my-run", *SMALL, cwd=self.folder)
         (self.folder / f"{MODEL}.pth").write_bytes((self.folder / "plain.pth").read_bytes())
         for line in examples("import"):
             own = [word for word in SMALL if word.startswith("model.") and word.split("=")[0] not in line]
             with self.subTest(line):
-                self.succeed(*shlex.split(line)[1:], *(word for each in own for word in ("--set", each)), cwd=self.folder)
+                self.succeed(*shlex.split(line)[1:], *(word for each in own for word in ("--set", each)), cwd=self.folder,
+                             variables=self.variables)
 
 
 if __name__ == "__main__":

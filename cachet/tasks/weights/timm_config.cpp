@@ -20,6 +20,7 @@ using TimmJson = nlohmann::json;
 constexpr uint64_t kMaxBytes = uint64_t{8} << 20;  // names of 22,000 classes take less than one
 constexpr const char* kTable = "pretrained_cfg";
 constexpr const char* kNames = "label_names";
+constexpr const char* kArchitecture = "architecture";
 constexpr const char* kRemedy = "; correct the file, or move the weights out of its folder";
 constexpr std::array kImageKeys{"mean", "std", "crop_pct", "crop_mode", "interpolation"};
 
@@ -28,6 +29,7 @@ class TimmConfig {
   static std::optional<TimmConfig> next_to(const fs::path& weights);
   Preprocessing preprocessing(Preprocessing defaults, int64_t channels) const;
   std::vector<std::string> class_names(int64_t classes) const;
+  std::optional<TimmModel> model() const;
 
  private:
   TimmConfig(TimmJson config, std::string file);
@@ -36,6 +38,7 @@ class TimmConfig {
   [[noreturn]] void fail(const char* key, const std::string& problem) const;            // of the keys about images
   std::optional<std::vector<double>> numbers(const char* key, double least, double most) const;
   std::optional<std::string> word(const char* key) const;
+  static std::string whole_size(const TimmJson& value);  // "" for another value
 
   TimmJson config_, images_;  // the whole file; the object with the keys about images
   std::string file_, table_;
@@ -94,11 +97,40 @@ std::vector<std::string> TimmConfig::class_names(int64_t classes) const {
   if (list.is_null()) return {};
   const auto is_text = [](const TimmJson& name) { return name.is_string(); };
   if (!list.is_array() || !std::ranges::all_of(list, is_text)) fail_at(key, "is not a list of texts");
-  if (static_cast<int64_t>(list.size()) != classes)
+  if (classes >= 0 && static_cast<int64_t>(list.size()) != classes)
     fail_at(key, "has " + std::to_string(list.size()) + " names, and the weights have " + std::to_string(classes) +
                      " classes");
   const auto names = list.get<std::vector<std::string>>();
   return data::can_be_stored(names) ? names : std::vector<std::string>();
+}
+
+// Current files have the architecture at the top level, older ones in the table.
+std::optional<TimmModel> TimmConfig::model() const {
+  const TimmJson& place = config_.contains(kArchitecture) ? config_ : images_;
+  const auto name = place.find(kArchitecture);
+  if (name == place.end() || !name->is_string()) return std::nullopt;
+  TimmModel model{name->get<std::string>()};
+  for (const TimmJson* each : {&config_, &images_}) {
+    const auto classes = each->find("num_classes");
+    if (classes == each->end() || *classes == 0) continue;  // 0: weights without a head
+    const std::string text = whole_size(*classes);
+    if (text.empty()) fail("num_classes", "is not a whole number from 1 to 1000000");
+    model.settings.push_back("model.classes=" + text);
+    break;
+  }
+  if (const auto size = images_.find("input_size"); size != images_.end() && !size->is_null()) {
+    const bool has_three = size->is_array() && size->size() == 3;
+    const std::string height = has_three ? whole_size((*size)[1]) : "", width = has_three ? whole_size((*size)[2]) : "";
+    if (height.empty() || width.empty()) fail("input_size", "is not [channels, height, width]");
+    model.settings.push_back("model.image_size=" + (height == width ? height : "[" + height + "," + width + "]"));
+  }
+  return model;
+}
+
+std::string TimmConfig::whole_size(const TimmJson& value) {
+  constexpr int64_t kMaxSize = 1'000'000;
+  if (!value.is_number_unsigned() || value.get<uint64_t>() < 1 || value.get<uint64_t>() > kMaxSize) return {};
+  return std::to_string(value.get<uint64_t>());
 }
 
 void TimmConfig::fail_at(const std::string& key, const std::string& problem) const {
@@ -135,6 +167,11 @@ std::optional<Preprocessing> timm_preprocessing(const fs::path& weights, const P
                                                 int64_t channels) {
   const auto config = TimmConfig::next_to(weights);
   return config ? std::optional(config->preprocessing(defaults, channels)) : std::nullopt;
+}
+
+std::optional<TimmModel> timm_model(const fs::path& weights) {
+  const auto config = TimmConfig::next_to(weights);
+  return config ? config->model() : std::nullopt;
 }
 
 std::vector<std::string> timm_class_names(const fs::path& weights, int64_t classes) {

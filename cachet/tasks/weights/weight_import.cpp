@@ -122,8 +122,8 @@ std::optional<models::ImageShape> image_of_source(const std::filesystem::path& p
 class WeightFit {
  public:
   WeightFit(const torch::nn::Module& model, const std::filesystem::path& path, const io::TensorMap& weights,
-            Report& report)
-      : path_(path), weights_(&weights), report_(report) {
+            bool other_names, Report& report)
+      : path_(path), weights_(&weights), other_names_(other_names), report_(report) {
     for (auto* list : {io::distinct_parameters, io::distinct_buffers})
       for (const io::NamedTensor& named : list(model)) model_.emplace(named.name(), named);
     if (const auto* images = dynamic_cast<const models::ImageModel*>(&model)) image_ = images->image_shape();
@@ -174,7 +174,9 @@ class WeightFit {
     }
     used_.emplace(found->first, found->second);
     const at::Tensor& tensor = found->second;
-    if (tensor.sizes() == shape) {
+    if (other_names_ && has_rows_of_classes(name)) {
+      report_.fresh.push_back({name, Report::Reason::other_classes});
+    } else if (tensor.sizes() == shape) {
       put(name, tensor);
     } else if (auto table = resized(name, tensor, shape)) {
       report_.resized.push_back({name, tensor.sizes().vec(), shape.vec()});
@@ -221,6 +223,7 @@ class WeightFit {
   std::optional<models::ImageShape> image_;  // tables of positions on a grid are resized to it
   bool reads_positions_ = false;  // its attention has a projection of distances, called as a cache's convolution is
   const io::TensorMap* weights_;
+  bool other_names_;
   Report& report_;
   bool of_classifier_ = false;    // that fills a detector's backbone
   io::TensorMap moved_;           // its weights by their names there
@@ -254,11 +257,12 @@ WeightImportReport import_weights(torch::nn::Module& model, const std::filesyste
   report.format = file.format;
   report.key = file.key;
   report.prefix = file.prefix;
+  report.other_names = options.other_names;
   report.not_tensors = file.not_tensors;
   report.source = options.source.value_or(io::recognize_names(file.tensors));
   io::TensorMap weights = io::to_our_names(report.source, file.tensors);
   if (report.source == io::NameSource::t2t) drop_computed_positions(weights);
-  WeightFit fit(model, path, weights, report);
+  WeightFit fit(model, path, weights, options.other_names, report);
   const io::TensorMap fitted = fit.fitted();
   if (!options.partial) require_whole(report, fit.misshapen(), path);
   if (fitted.empty()) throw io::Error(path.string() + ": nothing in it fits the model");
@@ -307,7 +311,8 @@ std::vector<std::string> report_lines(const WeightImportReport& report, const st
   };
   add("resized", resized);
   add("converted", report.converted);
-  add("fresh, as the number of classes is another,", head);
+  add(report.other_names ? "fresh, as the classes have other names," : "fresh, as the number of classes is another,",
+      head);
   add("fresh, as the file's model does not have them,", tensor_parts(parts));
   add("fresh, as the file is of a classifier,", tensor_parts(of_detector));
   add("of the classifier alone, left out,", report.classifying);

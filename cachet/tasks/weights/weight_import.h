@@ -17,6 +17,7 @@ struct WeightImportOptions {
   std::optional<io::NameSource> source;  // whose names; unset: recognised
   std::string key;                       // of a checkpoint's dictionary; empty: the first of the usual ones
   bool partial = false;                  // also when something of the model or the file is left over
+  bool other_names = false;              // the classes of the model are others than those of the file, also if as many
 };
 
 /// What became of the weights of a file, in Cachet's names by default.
@@ -36,6 +37,7 @@ struct WeightImportReport {
   };
   io::WeightsFile::Format format = io::WeightsFile::Format::safetensors;
   io::NameSource source = io::NameSource::timm;
+  bool other_names = false;              // as in WeightImportOptions
   std::string key, prefix;               // as in io::WeightsFile
   std::vector<std::string> loaded;       // those that were resized among them
   std::vector<std::string> converted;    // "head.weight: Half -> Float"
