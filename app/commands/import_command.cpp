@@ -145,7 +145,7 @@ Action declare_import(CLI::App& app) {
       ->type_name("");
   app.add_option(
          "--model", arguments->model.name,
-         "The model that they are for, as `cachet models` lists it; timm's config.json next to the weights names it")
+         "The model that they are for, as `cachet models` lists it; without it, the one that timm's config.json names")
       ->type_name("NAME");
   add_output(app, arguments->output, "The folder to make: weights, recipe.toml, config.json", "FOLDER")->required();
   add_names_option(app, "--from", arguments->names, "Whose names the file has; recognised without it");
