@@ -458,7 +458,7 @@ class FromTheHub(HubTest):
         self.assertIn("--model is required: there is no config.json of timm next to", said)
         self.set_config(architecture="resnet50")
         said = self.refused("import", f"hf:{self.REPOSITORY}@v1", "-o", "x", cwd=self.folder,
-                            variables=self.variables | {"HF_HOME": str(self.folder / "other")})
+                            variables=self.variables | {"HF_HOME": str(self.folder / "hf-other")}, lines=3)
         self.assertIn("names the model 'resnet50', which `cachet models` does not list", said)
 
     def test_a_run_begins_with_them(self):
@@ -475,6 +475,7 @@ kind = "class_folders"
 root = "own"
 channels = 3
 workers = 0
+resize = {{ image_size = 8 }}
 [model]
 name = "vit_tiny_patch16_224"
 image_size = 8
