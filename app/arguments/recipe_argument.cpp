@@ -58,11 +58,8 @@ std::optional<fs::path> known_recipe(const std::string& word) {
   const std::vector<config::NamedRecipe> called = config::recipes_called(word, config::named_recipes());
   if (called.size() == 1) return called.front().path;
   if (called.empty()) {
-    const std::string name = config::without_recipe_suffix(word);
-    const auto present = present_name(name);
-    if (!present) return std::nullopt;
-    std::cerr << "note: the recipe " << config::last_part(name) << " is now " << config::last_part(*present) << '\n';
-    return known_recipe(*present);
+    const auto present = present_name(config::without_recipe_suffix(word));
+    return present ? known_recipe(*present) : std::nullopt;
   }
   std::string message = "several recipes are called '" + word + "':";
   for (const config::NamedRecipe& recipe : called) message += " " + report::shell_word(recipe.name);
@@ -72,6 +69,8 @@ std::optional<fs::path> known_recipe(const std::string& word) {
 fs::path find_recipe(const std::string& word) {
   const auto recipe = known_recipe(word);
   if (!recipe) refuse_unknown(word);
+  const std::string name = config::last_part(config::without_recipe_suffix(word)), present = recipe->stem().string();
+  if (present_name(name) == present) std::cerr << "note: the recipe " << name << " is now " << present << '\n';
   return *recipe;
 }
 

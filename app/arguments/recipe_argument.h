@@ -15,11 +15,12 @@ namespace cachet::app {
 
 /// The file that a command line means: the path itself, with or without .toml, else the name of a recipe
 /// ("vision/demo_plain"), of which the last part is enough where it is the only one; none where there is no such
-/// recipe. A recipe is also found by the name that it had before, with a note on standard error. Throws UsageError
-/// where several recipes have that last part.
+/// recipe. A recipe is also found by the name that it had before. Throws UsageError if several recipes have that last
+/// part.
 std::optional<std::filesystem::path> known_recipe(const std::string& word);
 
-/// The same where nothing else can be meant. Throws UsageError with the nearest names where there is no such recipe.
+/// The same if nothing else can be meant, with a note on standard error if the name is an earlier one. Throws
+/// UsageError with the nearest names if there is no such recipe.
 std::filesystem::path find_recipe(const std::string& word);
 
 /// Adds the option --set for keys of a recipe.

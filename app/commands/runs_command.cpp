@@ -115,9 +115,10 @@ int run_runs(const RunsArguments& arguments) {
 Action declare_runs(CLI::App& app) {
   auto arguments = std::make_shared<RunsArguments>();
   app.add_option("FOLDER", arguments->folder, "Where runs lie, also those of seeds and sweeps (runs)")->type_name("");
-  app.add_option("--state", arguments->state, "Only runs in this state")
-      ->check(one_of(
-          {"running", "finished", "stopped early", "out of time", "interrupted", "not finite", "failed", "killed"}))
+  app.add_option("--state", arguments->state, "Only runs in this state: finished, killed, 'stopped early' and so on")
+      ->check(one_of({"running", "finished", "stopped early", "out of time", "interrupted", "not finite", "failed",
+                      "killed"})
+                  .description(""))  // the list is wider than a terminal
       ->type_name("STATE");
   app.add_option("--match", arguments->glob, "Only runs whose name or recipe matches, such as '*cached*'")
       ->type_name("GLOB");

@@ -45,7 +45,7 @@ struct SweepArguments {
 TrainArguments training_of(const SweepArguments& arguments, const tasks::Sweep& sweep, const tasks::SweepPoint& point,
                            const fs::path& folder) {
   TrainArguments training;
-  training.target = find_recipe(arguments.recipe).string();
+  training.target = known_recipe(arguments.recipe).value().string();
   training.settings = point.settings;
   training.settings.insert(training.settings.end(), arguments.settings.begin(), arguments.settings.end());
   training.run = (folder / point.name).string();

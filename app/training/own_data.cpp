@@ -62,7 +62,7 @@ std::string model_of(const TrainArguments& arguments) {
   try {
     std::error_code unreadable;
     if (fs::is_directory(arguments.target, unreadable)) return "";
-    config::Document document = read_document(find_recipe(arguments.target), arguments.settings);
+    config::Document document = read_document(known_recipe(arguments.target).value(), arguments.settings);
     return document.root().table("model").text("name", "");
   } catch (const std::exception&) {
     return "";
