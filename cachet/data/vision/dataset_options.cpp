@@ -63,8 +63,9 @@ bool has_validation_images(const DatasetOptions& options) {
 
 bool has_test_images(const DatasetOptions& options) {
   const ClassFolderOptions& folders = options.folders;
+  // Without a part that validates, whoever names the training folder twice asks for an evaluation of training images.
   return !options.kind->has_class_folders || !folders.test_folder.empty() ||
-         folders.validation_folder != folders.train_folder;
+         folders.validation_folder != folders.train_folder || options.validation_fraction == 0;
 }
 
 bool DatasetOptions::own_sizes() const { return kind->own_sizes(); }

@@ -30,8 +30,7 @@ data::Split read_held_out(const config::View& task, const data::DatasetOptions& 
                                  std::string(dataset.kind->has_class_folders ? ", or data.test_folder" : ""));
   if (held_out == data::Split::test && !data::has_test_images(dataset))
     task.problem(task.has("held_out") ? "held_out" : "kind",
-                 "needs test images, and data.validation_folder is data.train_folder; set data.validation_fraction "
-                 "above 0");
+                 "needs test images, and data.validation_folder is data.train_folder; set data.test_folder");
   return held_out;
 }
 
