@@ -544,9 +544,11 @@ class CachedAttention(nn.Module):
         else:
             memory = self.cache.step(x, own, where.of_part("cache")).to(x.dtype)
             attended = self.memory_attention(x[..., : self.width], memory, reader, context_layout=self.cache.layout)
-        heads = (len(self.share), -1)
+        heads = len(self.share)
         mixed = ops.mix_heads(
-            own.reshape(*own.shape[:2], *heads), attended.reshape(*attended.shape[:2], *heads), self.share
+            own.unflatten(2, (heads, own.shape[2] // heads)),
+            attended.unflatten(2, (heads, attended.shape[2] // heads)),
+            self.share,
         ).flatten(2)
         if self.position is None:
             return mixed
