@@ -2,6 +2,7 @@
 
   PYTHONPATH=build/release/python python tests/python/cachet_processes_test.py
 """
+import gc
 import pathlib
 import tempfile
 import unittest
@@ -55,8 +56,12 @@ def process(rank, state, folder):
     torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=2)
     model, batches = model_and_batches()
     half = slice(rank * BATCH // 2, (rank + 1) * BATCH // 2)
-    trained(nn.distribute(model, state), batches[:, half])
+    distributed = nn.distribute(model, state)
+    trained(distributed, batches[:, half])
     torch.save(model.state_dict(), f"{folder}/{rank}.pt")
+    # What still refers to the group keeps Gloo's threads alive, which end the interpreter with SIGABRT now and then.
+    del distributed
+    gc.collect()
     torch.distributed.destroy_process_group()
 
 
