@@ -148,7 +148,7 @@ class FirstLine(command.FolderTest):
         said = self.trained("transformer_xl_small", "stories.txt", *SMALL_TEXT)
         self.assertIn("text: 324 lines to train with, 36 to validate with, 40 to test with\n", said)
         self.assertIn("a vocabulary of 257 bytes, batch size ", said)
-        # So short a training draws bytes that are no text; in JSON they can be read.
+        # After so short a training, bytes can be drawn that are not UTF-8. JSON replaces them.
         written = self.json_of("generate", "run", "--prompt", "the cat", "--tokens", "4", "--json", cwd=self.folder)
         self.assertEqual(written["prompt"], "the cat")
         self.assertEqual(self.json_of("eval", "run", "--json", cwd=self.folder)["split"], "test")

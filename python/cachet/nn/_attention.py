@@ -545,9 +545,10 @@ class CachedAttention(nn.Module):
             memory = self.cache.step(x, own, where.of_part("cache")).to(x.dtype)
             attended = self.memory_attention(x[..., : self.width], memory, reader, context_layout=self.cache.layout)
         heads = len(self.share)
+        # The width of a head is given: an empty batch leaves it open.
         mixed = ops.mix_heads(
-            own.unflatten(2, (heads, own.shape[2] // heads)),
-            attended.unflatten(2, (heads, attended.shape[2] // heads)),
+            own.reshape(*own.shape[:2], heads, own.shape[2] // heads),
+            attended.reshape(*attended.shape[:2], heads, attended.shape[2] // heads),
             self.share,
         ).flatten(2)
         if self.position is None:
