@@ -127,7 +127,7 @@ class List(command.CommandTest):
             self.assertIn("CACHET_DATA", table)
             self.assertNotIn("cifar", table)
             self.assertNotIn("CACHET_DATA", self.succeed("data", "ls", "imdb", cwd=folder).stdout)
-        self.assertIn("did you mean 'listops'?", self.refused("data", "ls", "listop"))
+        self.assertIn("did you mean 'listops' or 'listops-short'?", self.refused("data", "ls", "listop"))
 
     def test_a_broken_recipe_is_left_out(self):
         with tempfile.TemporaryDirectory() as folder:
