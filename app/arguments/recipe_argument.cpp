@@ -70,7 +70,9 @@ fs::path find_recipe(const std::string& word) {
   const auto recipe = known_recipe(word);
   if (!recipe) refuse_unknown(word);
   const std::string name = config::last_part(config::without_recipe_suffix(word)), present = recipe->stem().string();
-  if (present_name(name) == present) std::cerr << "note: the recipe " << name << " is now " << present << '\n';
+  static std::set<std::string> noted;  // a command may look for its recipe several times
+  if (present_name(name) == present && noted.insert(name).second)
+    std::cerr << "note: the recipe " << name << " is now " << present << '\n';
   return *recipe;
 }
 
