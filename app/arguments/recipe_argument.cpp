@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <iostream>
+#include <set>
+#include <string>
 #include <string_view>
 #include <system_error>
 

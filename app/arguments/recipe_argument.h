@@ -19,7 +19,7 @@ namespace cachet::app {
 /// part.
 std::optional<std::filesystem::path> known_recipe(const std::string& word);
 
-/// The same if nothing else can be meant, with a note on standard error if the name is an earlier one. Throws
+/// The same if nothing else can be meant, with one note on standard error if the name is an earlier one. Throws
 /// UsageError with the nearest names if there is no such recipe.
 std::filesystem::path find_recipe(const std::string& word);
 
