@@ -27,7 +27,7 @@ void add_names_option(CLI::App& app, const std::string& flag, std::string& names
   for (const std::string_view word : io::name_source_words()) words.emplace_back(word);
   std::string all;
   for (const std::string& word : words) all += (all.empty() ? ": " : ", ") + word;
-  app.add_option(flag, names, help + all)->check(one_of(words))->type_name("WHOSE");
+  app.add_option(flag, names, help + all)->check(one_of(words))->type_name("CODE");
 }
 
 nlohmann::ordered_json import_json(const Report& report, const std::string& model, const std::string& file,
