@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "cachet/ops/support/batch_reducer_holder.h"
-#include "cachet/ops/support/fused.h"
+#include "cachet/ops/support/function_transform.h"
 #include "cachet/ops/support/optional_tensor.h"
 
 namespace cachet::ops {

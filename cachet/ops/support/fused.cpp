@@ -1,9 +1,5 @@
 #include "cachet/ops/support/fused.h"
 
-#include <ATen/FuncTorchTLS.h>
-#include <ATen/functorch/DynamicLayer.h>
-#include <c10/core/impl/LocalDispatchKeySet.h>
-
 #include <atomic>
 #include <cstdlib>
 #include <functional>
@@ -41,13 +37,6 @@ FusedOn fused_on(const at::Tensor& x, std::string_view op) {
   if (!kernels_read(x.scalar_type()) || composite_only() || in_function_transform()) return FusedOn::none;
   if (x.device().is_cpu()) return FusedOn::cpu;
   return x.device().is_cuda() && cuda_forms().count(op) > 0 ? FusedOn::cuda : FusedOn::none;
-}
-
-bool in_function_transform() {
-  // Without a transform there are no layers, in most programs not even a list of them.
-  if (!at::functorch::functorchTLSAccessor() || at::functorch::getDynamicLayerStack().empty()) return false;
-  // Forms below autograd get the tensors of one sample, and no gradient passes through them.
-  return !c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::AutogradCPU);
 }
 
 void remember_cuda_form(std::string_view op) { cuda_forms().emplace(op); }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cachet/kernels/bfloat16.h"
+#include "cachet/ops/support/function_transform.h"
 #include "cachet/ops/support/optional_tensor.h"
 
 namespace cachet::ops {
@@ -23,10 +24,6 @@ enum class FusedOn { none, cpu, cuda };
 /// Without `op` no form for CUDA counts: the form for the CPU asks so. Under composite_only() and for an autograd form
 /// in_function_transform() no kernel runs.
 FusedOn fused_on(const at::Tensor& x, std::string_view op = {});
-
-/// Whether the autograd form of an operator runs inside a transform of torch.func (grad, vjp, jvp, vmap over them).
-/// Such a transform composes derivatives, which an autograd function of C++ hides from it.
-bool in_function_transform();
 
 /// Operator::cuda calls this for the operator cachet::<op>, while the program starts.
 void remember_cuda_form(std::string_view op);

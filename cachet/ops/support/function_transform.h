@@ -1,0 +1,9 @@
+#pragma once
+
+namespace cachet::ops {
+
+/// Whether the autograd form of an operator runs inside a transform of torch.func (grad, vjp, jvp, vmap over them).
+/// Such a transform composes derivatives, which an autograd function of C++ hides from it.
+bool in_function_transform();
+
+}  // namespace cachet::ops
