@@ -140,6 +140,15 @@ class FirstLine(command.FolderTest):
         self.assertEqual((made["data"]["classes"], made["data"]["transform"]["long_side"]), (6, 64))
         self.assertEqual(self.json_of("eval", "run", "--json", cwd=self.folder)["split"], "test")
 
+    def test_the_name_of_a_folder_writes_no_recipe(self):
+        folder = self.folder / "two\nclasses = 9"
+        for name in ("a", "b"):
+            (folder / name).mkdir(parents=True)
+            for index in range(3):
+                write_png(folder / name / f"{index}.png", 8, 8, bytes([40 * index]) * 64)
+        made = tomllib.loads(self.cachet("train", "vit_tiny_patch16_224", "--data", str(folder), "--print").stdout)
+        self.assertEqual(made["data"]["classes"], 2)
+
     # Texts
 
     def test_text(self):

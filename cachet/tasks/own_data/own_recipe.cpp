@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "cachet/config/toml_text.h"
+#include "cachet/config/utf8.h"
 #include "cachet/data/text/encoders/text_encoder.h"
 #include "cachet/io/error.h"
 #include "cachet/models/registry.h"
@@ -65,8 +66,8 @@ int64_t number_setting(const std::vector<std::string>& settings, std::string_vie
 class RecipeText {
  public:
   explicit RecipeText(const OwnDataRequest& request, const FoundData& found) : request_(request) {
-    text_ = "# Made by `cachet train " + request.model + " --data " + request.data.string() + "` for " +
-            to_text(found.kinds.front()) + ". Copy and edit it.\n";
+    text_ = "# Made by `cachet train " + request.model + " --data " + config::printable(request.data.string()) +
+            "` for " + to_text(found.kinds.front()) + ". Copy and edit it.\n";
   }
   void table(const char* name) { text_ += std::string("\n[") + name + "]\n"; }
   template <class Value>
