@@ -13,6 +13,8 @@
 namespace cachet::app {
 namespace {
 
+const std::vector<std::string> kCompletedShells{"bash", "zsh", "fish"};
+
 /// The names that find_recipe() takes.
 std::vector<std::string> recipe_names() {
   std::set<std::string> names;
@@ -26,7 +28,7 @@ int run_completion(const CLI::App& root, const std::string& shell) {
   const CompletedCommand whole = completed_command(root, {{"RECIPE", recipe_names()},
                                                           {"MODEL", models::model_names()},
                                                           {"COMMAND", commands},
-                                                          {"SHELL", {"bash", "zsh", "fish"}}});
+                                                          {"SHELL", kCompletedShells}});
   const std::string& program = root.get_name();
   std::cout << (shell == "bash"  ? bash_completion(whole, program)
                 : shell == "zsh" ? zsh_completion(whole, program)
@@ -36,10 +38,7 @@ int run_completion(const CLI::App& root, const std::string& shell) {
 
 Action declare_completion(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
-  app.add_option("SHELL", *shell, "bash, zsh or fish")
-      ->required()
-      ->check(one_of({"bash", "zsh", "fish"}))
-      ->type_name("");
+  app.add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(one_of(kCompletedShells))->type_name("");
   return [&app, shell] { return run_completion(*app.get_parent(), *shell); };
 }
 

@@ -187,7 +187,7 @@ Action declare_train(CLI::App& app) {
 
 const Registration registered_train({Topic::runs,
                                      "train",
-                                     "Train a recipe, or a model on data of your own, or go on with a run",
+                                     "Train a recipe, or a model on data of your own, or resume a run",
                                      {"cachet train demo_plain --set train.limit='20 steps' --run my-run",
                                       "cachet train vit_tiny_patch16_224 --data photos --epochs 5",
                                       "cachet train my-run --resume --set train.limit='30 steps' --processes 2",
