@@ -5,21 +5,17 @@ counters and caches stay float32 or wider: averages over thousands of steps do n
 """
 from __future__ import annotations
 
-from cachet.nn._attention import (
-    CachedAttention,
-    CachedWindowAttention,
-    FixedContextAttention,
-    MultiHeadAttention,
-    SpatialReductionAttention,
-    WindowAttention,
-)
+from cachet.nn._cached_attention import CachedAttention, FixedContextAttention
 from cachet.nn._caches import Cache, ConcatenatedCache, FifoCache, GatedRecurrentCache, Layout
 from cachet.nn._kernels import KernelAttention, KernelForm
 from cachet.nn._layers import Linear
+from cachet.nn._multi_head import MultiHeadAttention
 from cachet.nn._norms import MABN, PowerNorm, UnifiedNorm
 from cachet.nn._processes import StateOwner, distribute, share_state
+from cachet.nn._spatial_reduction import SpatialReductionAttention
 from cachet.nn._state import StateModule
 from cachet.nn._stream import StreamState
+from cachet.nn._window_attention import CachedWindowAttention, WindowAttention
 
 __all__ = [
     "MABN",

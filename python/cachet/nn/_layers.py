@@ -1,6 +1,8 @@
 """Layers without state that the others are made of."""
 from __future__ import annotations
 
+import math
+
 from torch import Tensor, nn
 
 from cachet import ops
@@ -21,3 +23,10 @@ class Linear(nn.Linear):
     def forward(self, input: Tensor) -> Tensor:
         """(…, in_features) -> (…, out_features)."""
         return ops.linear(input, self.weight, self.bias)
+
+
+def draw_convolution(convolution: nn.Conv2d) -> None:
+    """Draws the weights of a convolution as those of the published code are."""
+    outputs = convolution.out_channels // convolution.groups * math.prod(convolution.kernel_size)
+    nn.init.normal_(convolution.weight, std=math.sqrt(2.0 / outputs))
+    nn.init.zeros_(convolution.bias)  # type: ignore[arg-type]

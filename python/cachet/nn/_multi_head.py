@@ -1,0 +1,279 @@
+"""Multi-head attention, with masks, a bias, kernels or a concatenated cache."""
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from cachet import ops
+from cachet.nn._caches import ConcatenatedCache, Layout
+from cachet.nn._kernels import KernelAttention
+from cachet.nn._layers import Linear
+from cachet.nn._stream import StreamState
+from cachet.nn._windows import Side, check_windows, relative_index
+
+
+def split_heads(projected: Tensor, parts: int, heads: int) -> tuple[Tensor, ...]:
+    """(B, L, parts·H·d) -> parts tensors (B, H, L, d)."""
+    split = projected.view(*projected.shape[:2], parts, heads, projected.shape[2] // (parts * heads))
+    apart = split.unbind(2)
+    return tuple(part.transpose(1, 2) for part in apart)
+
+
+
+def without_padding(tokens: Tensor, layout: Layout) -> Tensor:
+    """Tokens with zeros at the padding."""
+    return tokens if layout.padding is None else tokens.masked_fill(layout.padding.unsqueeze(-1), 0)
+
+
+
+def _hidden_keys(q: Tensor, k: Tensor, padding: Tensor | None, causal: bool) -> Tensor | None:
+    """(B or 1, 1, Lq or 1, Lk) bool, True = a key that a query does not see; None: all see all."""
+    hidden = None if padding is None else padding[:, None, None, :]
+    if causal and q.shape[2] > 1:
+        ahead = torch.ones(q.shape[2], k.shape[2], dtype=torch.bool, device=q.device).triu(1 + k.shape[2] - q.shape[2])
+        hidden = ahead[None, None] if hidden is None else hidden | ahead
+    return hidden
+
+
+
+class MultiHeadAttention(nn.Module):
+    """Multi-head attention: projections to heads, attention, a projection back.
+
+    A frozen concatenated cache is the buffers memory_keys and memory_values (1, H, L, d).
+
+    Args:
+        dim: channels of query and context.
+        num_heads: H, which divides dim.
+        projection: "fused": one product for queries, keys and values, for self-attention; "separate": the context is
+            another tensor.
+        qkv_bias: whether the projections to heads have biases.
+        function: how heads attend, such as KernelAttention(num_heads, dim // num_heads); None: softmax.
+        cache: further keys and values of the softmax, from the training step before.
+        relative_window: height and width of a grid for a learned bias for each offset between two of its tokens.
+
+    Parameters: qkv ("fused") or q, kv ("separate"), proj, and relative_position_bias_table with a relative_window.
+
+    Raises:
+        ValueError: the heads do not divide the channels, or a cache or a bias is given without softmax.
+    """
+
+    memory_keys: Tensor | None
+    memory_values: Tensor | None
+
+    def __init__(
+        self,
+        dim: int,
+        num_heads: int,
+        *,
+        projection: Literal["fused", "separate"] = "fused",
+        qkv_bias: bool = True,
+        function: KernelAttention | None = None,
+        cache: ConcatenatedCache | None = None,
+        relative_window: Side | None = None,
+    ) -> None:
+        super().__init__()
+        if num_heads < 1 or dim < 1 or dim % num_heads:
+            raise ValueError(f"multi_head_attention: {num_heads} heads do not divide {dim} channels")
+        if function is not None and (cache is not None or relative_window is not None):
+            raise ValueError("multi_head_attention: a concatenated cache and a relative window need softmax attention")
+        if cache is not None and cache.tokens.shape[2] != dim:
+            raise ValueError(f"multi_head_attention: the cache has {cache.tokens.shape[2]} channels, the layer {dim}")
+        self.num_heads = num_heads
+        self.fused = projection == "fused"
+        self.relative_window = relative_window
+        if relative_window is not None:
+            check_windows(relative_window, (0, 0), "shift_then_pad")
+            offsets = (2 * relative_window[0] - 1) * (2 * relative_window[1] - 1)
+            self.relative_position_bias_table = nn.Parameter(torch.empty(offsets, num_heads))
+            nn.init.trunc_normal_(self.relative_position_bias_table, std=0.02)
+        if self.fused:
+            self.qkv = Linear(dim, 3 * dim, qkv_bias)
+        else:
+            self.q = Linear(dim, dim, qkv_bias)
+            self.kv = Linear(dim, 2 * dim, qkv_bias)
+        self.proj = Linear(dim, dim)
+        self.function = function
+        self.cache = cache
+        self.register_buffer("memory_keys", None)
+        self.register_buffer("memory_values", None)
+
+    def make_state(self, batch: int, *, decoding: bool = False) -> StreamState:
+        """The state of new streams, one in each row of the batch, for Layout.state.
+
+        Args:
+            batch: streams.
+            decoding: whether the keys and values of earlier pieces stay visible.
+        """
+        return StreamState(batch, decoding=decoding)
+
+    def forward(
+        self,
+        query: Tensor,
+        context: Tensor | None = None,
+        layout: Layout | None = None,
+        *,
+        context_layout: Layout | None = None,
+        bias: Tensor | None = None,
+    ) -> Tensor:
+        """Attends from a query to a context.
+
+        Args:
+            query: (B, Lq, D).
+            context: (B, Lk, D), or with batch 1, shared by all samples; None: the query.
+            layout: how the query lies. Without a context, keys are hidden by its padding and its causality.
+            context_layout: how a context of its own lies.
+            bias: (W, H or 1, Lq, Lk), added to the scores; W divides B: sample b has the bias of b mod W.
+
+        Returns:
+            (B, Lq, D), zeros at the query's padding.
+
+        Raises:
+            ValueError: a fused projection got a context of its own, or the layer cannot do what the layout asks for.
+        """
+        where = layout or Layout()
+        own = context is None
+        place = where if own else (context_layout or Layout())
+        q, k, v = self._project(query, context)
+        if len(k) != len(q):
+            k, v = k.expand(len(q), -1, -1, -1), v.expand(len(q), -1, -1, -1)
+        padding, causal = place.padding, own and where.causal
+        state = where.state if own and where.state is not None and where.state.decoding else None
+        if self.function is not None:
+            if bias is not None:
+                raise ValueError("multi_head_attention: attention by kernels takes no bias")
+            attended = self._by_function(self.function, (q, k, v), padding, causal, state)
+        else:
+            if state is not None:
+                k, v, padding = self._remember(state, k, v, padding)
+            if self.relative_window is not None:
+                table = self._relative_bias(self.relative_window)
+                bias = table if bias is None else bias + table
+            if self.cache is not None or self.memory_keys is not None:
+                if causal or where.state is not None:
+                    raise ValueError(
+                        "multi_head_attention: tokens of a concatenated cache have no order: no causal mask or state"
+                    )
+                source = query if context is None else context
+                k, v, padding, bias = self._with_cache(source, (k, v), padding, bias)
+            attended = self._attend(q, k, v, padding, causal, bias)
+        return without_padding(self.proj(attended.transpose(1, 2).flatten(2)), where)
+
+    def _project(self, query: Tensor, context: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+        if self.fused:
+            if context is not None:
+                raise ValueError('multi_head_attention: "fused" projections serve self-attention only; use "separate"')
+            q, k, v = split_heads(self.qkv(query), 3, self.num_heads)
+        else:
+            k, v = split_heads(self.kv(query if context is None else context), 2, self.num_heads)
+            (q,) = split_heads(self.q(query), 1, self.num_heads)
+        return q, k, v
+
+    @staticmethod
+    def _by_function(
+        function: KernelAttention,
+        heads: tuple[Tensor, Tensor, Tensor],
+        padding: Tensor | None,
+        causal: bool,
+        state: StreamState | None,
+    ) -> Tensor:
+        if state is None:
+            return function(*heads, padding=padding, causal=causal)  # type: ignore[no-any-return]
+        attended, sums = function.stream(*heads, state.get("sums"), padding=padding, causal=causal)
+        state.set("sums", sums)
+        return attended
+
+    @staticmethod
+    def _remember(
+        state: StreamState, k: Tensor, v: Tensor, padding: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Keys, values and padding of earlier pieces, and then those of this one."""
+        earlier = state.get("keys")
+        before = 0 if earlier is None else earlier.shape[2]
+        known = state.get("padding")
+        if padding is not None or known is not None:
+            def none(length: int) -> Tensor:
+                return torch.zeros(len(k), length, dtype=torch.bool, device=k.device)
+
+            if known is None and before:
+                state.set("padding", none(before))
+            padding = state.append("padding", none(k.shape[2]) if padding is None else padding, 1)
+        return state.append("keys", k, 2), state.append("values", v, 2), padding
+
+    def _relative_bias(self, window: Side) -> Tensor:
+        table = self.relative_position_bias_table
+        tokens = window[0] * window[1]
+        rows = table.index_select(0, relative_index(window, table.device))
+        return rows.view(tokens, tokens, -1).permute(2, 0, 1).contiguous().unsqueeze(0)
+
+    def _project_memory(self, tokens: Tensor) -> tuple[Tensor, ...]:
+        """Keys and values of the tokens of a concatenated cache."""
+        if not self.fused:
+            return split_heads(self.kv(tokens), 2, self.num_heads)
+        rows = slice(self.qkv.in_features, None)
+        part = None if self.qkv.bias is None else self.qkv.bias[rows]
+        return split_heads(ops.linear(tokens, self.qkv.weight[rows], part), 2, self.num_heads)
+
+    def freeze_cache(self) -> None:
+        """Makes the keys and values of a concatenated cache constants, in place.
+
+        Raises:
+            ValueError: there is no concatenated cache, it holds no step, or the layer is in training mode.
+        """
+        if self.cache is None:
+            raise ValueError("multi_head_attention: there is no cache to freeze")
+        if self.training:
+            raise ValueError("multi_head_attention: a frozen cache is for evaluation: call eval() first")
+        if not self.cache.holds_step():
+            raise ValueError("multi_head_attention: the cache holds no training step")
+        with torch.no_grad():
+            keys, values = self._project_memory(self.cache.tokens.to(self.proj.weight.dtype))
+        self.cache = None
+        self.memory_keys, self.memory_values = keys.contiguous(), values.contiguous()
+
+    def _with_cache(
+        self, context: Tensor, own: tuple[Tensor, Tensor], padding: Tensor | None, bias: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
+        """Keys and values with those of the memory after them, and padding and bias that leave them visible."""
+        memory: tuple[Tensor, ...]
+        if self.cache is not None:
+            tokens = self.cache.step(context, padding)
+            if tokens is None:
+                return *own, padding, bias
+            memory = self._project_memory(tokens.to(context.dtype))
+        else:
+            assert self.memory_keys is not None and self.memory_values is not None
+            memory = self.memory_keys, self.memory_values
+        k, v = (
+            torch.cat([x, kept.to(x.dtype).expand(len(x), -1, -1, -1)], 2) for x, kept in zip(own, memory, strict=True)
+        )
+        entries = memory[0].shape[2]
+        if padding is not None:
+            padding = nn.functional.pad(padding, (0, entries), value=False)
+        return k, v, padding, None if bias is None else nn.functional.pad(bias, (0, entries))
+
+    @staticmethod
+    def _attend(
+        q: Tensor, k: Tensor, v: Tensor, padding: Tensor | None, causal: bool, bias: Tensor | None
+    ) -> Tensor:
+        if padding is None and bias is None and q.shape[2] == k.shape[2]:
+            return nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
+        hidden = _hidden_keys(q, k, padding, causal)
+        if hidden is None and bias is None:
+            return nn.functional.scaled_dot_product_attention(q, k, v)
+        if hidden is not None:
+            wide = torch.promote_types(q.dtype, torch.float32)
+            far = torch.zeros(hidden.shape, dtype=wide, device=q.device).masked_fill(hidden, -math.inf)
+            if bias is not None and len(bias) not in (1, len(far)) and len(far) > 1:
+                bias = bias.repeat(len(far) // len(bias), 1, 1, 1)
+            bias = far if bias is None else bias + far
+        assert bias is not None
+        if bias.shape[2] != q.shape[2]:
+            bias = bias.expand(-1, -1, q.shape[2], -1)
+        if len(bias) in (1, len(q)) and hidden is not None and bias.shape[1] == 1:
+            attended = nn.functional.scaled_dot_product_attention(q, k, v, bias.to(q.dtype))
+            return attended.masked_fill(hidden.all(-1, keepdim=True), 0)  # a query that sees no key
+        weights = ops.attention_weights(q @ k.transpose(2, 3), bias.to(q.dtype), scale=q.shape[3] ** -0.5)
+        return weights @ v
