@@ -1,7 +1,8 @@
 """Transformers with recurrent caches, unified normalization and trainable kernels, on PyTorch.
 
 `cachet.ops` has the operators as typed functions, `cachet.nn` layers made of them. `replace_norms` and `add_cache` put
-norms and caches into models that are made elsewhere, `fold` and `freeze` make trained ones faster. `import cachet`
+norms and caches into models that are made elsewhere, `fold` and `freeze` make trained ones faster. `train` starts the
+command, and `Run` opens what it wrote. `import cachet`
 loads libcachet_ops, which has the compiled forms of the operators.
 """
 from __future__ import annotations
@@ -13,9 +14,12 @@ _library.load()
 # The operators have to be registered first.
 from cachet import nn, ops  # noqa: E402
 from cachet._added import CachesAdded, add_cache  # noqa: E402
+from cachet._command import CommandError  # noqa: E402
 from cachet._fold import NormsFolded, fold  # noqa: E402
 from cachet._freeze import CachesFrozen, freeze  # noqa: E402
 from cachet._replace import NormsReplaced, replace_norms  # noqa: E402
+from cachet._run import Run  # noqa: E402
+from cachet._train import Training, train  # noqa: E402
 
 __version__ = _build.VERSION
 #: For CMake: `find_package(cachet)` finds the C++ library in this prefix.
@@ -24,8 +28,11 @@ cmake_prefix_path = str(_library.FOLDER)
 __all__ = [
     "CachesAdded",
     "CachesFrozen",
+    "CommandError",
     "NormsFolded",
     "NormsReplaced",
+    "Run",
+    "Training",
     "__version__",
     "add_cache",
     "cmake_prefix_path",
@@ -34,4 +41,5 @@ __all__ = [
     "nn",
     "ops",
     "replace_norms",
+    "train",
 ]

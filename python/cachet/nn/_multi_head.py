@@ -53,6 +53,8 @@ class MultiHeadAttention(nn.Module):
         function: how heads attend, such as KernelAttention(num_heads, dim // num_heads); None: softmax.
         cache: further keys and values of the softmax, from the training step before.
         relative_window: height and width of a grid for a learned bias for each offset between two of its tokens.
+        projection_bias: whether the projection back has a bias.
+        head_dim: channels of a head; None: the channels of dim, shared out among the heads.
 
     Parameters: qkv ("fused") or q, kv ("separate"), proj, and relative_position_bias_table with a relative_window.
 
@@ -73,10 +75,14 @@ class MultiHeadAttention(nn.Module):
         function: KernelAttention | None = None,
         cache: ConcatenatedCache | None = None,
         relative_window: Side | None = None,
+        projection_bias: bool = True,
+        head_dim: int | None = None,
     ) -> None:
         super().__init__()
-        if num_heads < 1 or dim < 1 or dim % num_heads:
+        if num_heads < 1 or dim < 1 or (head_dim is None and dim % num_heads):
             raise ValueError(f"multi_head_attention: {num_heads} heads do not divide {dim} channels")
+        if head_dim is not None and head_dim < 1:
+            raise ValueError(f"multi_head_attention: head_dim must be at least 1, got {head_dim}")
         if function is not None and (cache is not None or relative_window is not None):
             raise ValueError("multi_head_attention: a concatenated cache and a relative window need softmax attention")
         if cache is not None and cache.tokens.shape[2] != dim:
@@ -89,12 +95,13 @@ class MultiHeadAttention(nn.Module):
             offsets = (2 * relative_window[0] - 1) * (2 * relative_window[1] - 1)
             self.relative_position_bias_table = nn.Parameter(torch.empty(offsets, num_heads))
             nn.init.trunc_normal_(self.relative_position_bias_table, std=0.02)
+        inner = num_heads * (dim // num_heads if head_dim is None else head_dim)
         if self.fused:
-            self.qkv = Linear(dim, 3 * dim, qkv_bias)
+            self.qkv = Linear(dim, 3 * inner, qkv_bias)
         else:
-            self.q = Linear(dim, dim, qkv_bias)
-            self.kv = Linear(dim, 2 * dim, qkv_bias)
-        self.proj = Linear(dim, dim)
+            self.q = Linear(dim, inner, qkv_bias)
+            self.kv = Linear(dim, 2 * inner, qkv_bias)
+        self.proj = Linear(inner, dim, projection_bias)
         self.function = function
         self.cache = cache
         self.register_buffer("memory_keys", None)
@@ -212,7 +219,7 @@ class MultiHeadAttention(nn.Module):
         """Keys and values of the tokens of a concatenated cache."""
         if not self.fused:
             return split_heads(self.kv(tokens), 2, self.num_heads)
-        rows = slice(self.qkv.in_features, None)
+        rows = slice(self.qkv.out_features // 3, None)
         part = None if self.qkv.bias is None else self.qkv.bias[rows]
         return split_heads(ops.linear(tokens, self.qkv.weight[rows], part), 2, self.num_heads)
 

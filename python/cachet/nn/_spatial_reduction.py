@@ -28,6 +28,8 @@ class SpatialReductionAttention(MultiHeadAttention):
         qkv_bias: whether the projections to heads have biases.
         function: as of MultiHeadAttention.
         cache: as of MultiHeadAttention, with an entry for each token of the reduced context.
+        projection_bias: as of MultiHeadAttention.
+        head_dim: as of MultiHeadAttention.
 
     Parameters: q, kv, proj, and with a reduction sr (the convolution) and norm.
 
@@ -46,8 +48,19 @@ class SpatialReductionAttention(MultiHeadAttention):
         qkv_bias: bool = True,
         function: KernelAttention | None = None,
         cache: ConcatenatedCache | None = None,
+        projection_bias: bool = True,
+        head_dim: int | None = None,
     ) -> None:
-        super().__init__(dim, num_heads, projection="separate", qkv_bias=qkv_bias, function=function, cache=cache)
+        super().__init__(
+            dim,
+            num_heads,
+            projection="separate",
+            qkv_bias=qkv_bias,
+            function=function,
+            cache=cache,
+            projection_bias=projection_bias,
+            head_dim=head_dim,
+        )
         if ratio < 1:
             raise ValueError(f"spatial_reduction_attention: ratio must be at least 1, got {ratio}")
         if form not in ("convolution", "pooling"):

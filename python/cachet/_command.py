@@ -1,0 +1,56 @@
+"""Runs the command of the package."""
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+import _cachet_command
+from cachet import _library
+
+BINARY = _library.FOLDER / "bin" / "cachet"
+
+
+class CommandError(RuntimeError):
+    """The command ended with an error. The message is the command's text."""
+
+
+def environment() -> dict[str, str]:
+    """The environment in which the command finds this torch."""
+    return _cachet_command.environment(pathlib.Path(torch.__file__).parent)
+
+
+def written(value: Any) -> str:
+    """A value of a recipe as the command reads it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(f'"{each}"' if isinstance(each, str) else written(each) for each in value) + "]"
+    return repr(value)
+
+
+def settings(values: Mapping[str, Any] | None) -> list[str]:
+    """The arguments that change keys of a recipe."""
+    return [word for key, value in (values or {}).items() for word in ("--set", f"{key}={written(value)}")]
+
+
+def failure(text: str, code: int) -> CommandError:
+    """The error for what a command wrote to standard error before it ended."""
+    lines = [line for line in text.strip().splitlines() if line.strip()]
+    return CommandError("\n".join(lines) or f"cachet ended with status {code} and without a message")
+
+
+def run(arguments: Sequence[str], *, input: str | None = None) -> str:
+    """What the command prints for these arguments. CommandError if it fails."""
+    done = subprocess.run(
+        [str(BINARY), *arguments], input=input, env=environment(), capture_output=True, text=True, encoding="utf-8"
+    )
+    if done.returncode:
+        raise failure(done.stderr, done.returncode)
+    return done.stdout
