@@ -31,7 +31,7 @@ def read_json(file: pathlib.Path, *, newest: int = 1, version: str = "schema") -
 
 
 def read_value(text: str) -> tuple[Any, str]:
-    """A value of TOML, as the command writes it in a line, and what follows it. ValueError if it is none."""
+    """A value of TOML, as the command writes it in a line, and what follows it. ValueError if there is none."""
     word = text.strip().split(" ")[0]
     if word.lstrip("+-") in ("inf", "nan"):
         return (math.nan if word.endswith("nan") else float(word)), text.strip()[len(word):]

@@ -34,7 +34,7 @@ class RelativeAttention(nn.Module):
         self.qkv = Linear(dim, 3 * inner, heads.qkv_bias)
         self.position = Linear(dim, inner, bias=False)
         self.proj = Linear(inner, dim, heads.projection_bias)
-        self._first = (first,)  # a tuple: the first layer is no part of this one
+        self._first = (first,)  # in a tuple, so that it is not registered here
         if first is None:
             self.content_bias = nn.Parameter(torch.randn(self.heads, self.width) * 0.02)
             self.position_bias = nn.Parameter(torch.randn(self.heads, self.width) * 0.02)
