@@ -8,6 +8,7 @@
 #include "cachet/analysis/cost/model_summary.h"
 #include "cachet/report/format.h"
 #include "cachet/report/text/text_table.h"
+#include "cachet/tasks/weights/published_weights.h"
 
 namespace cachet::app {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 struct ModelsArguments {
   std::string glob;
   std::vector<std::string> settings;
-  bool json = false, wide = false;
+  bool json = false, wide = false, weights = false;
 };
 
 struct Listed {
@@ -30,11 +31,24 @@ void print_table(const std::vector<Listed>& list, bool wide) {
                    {"parameters", Alignment::right},
                    {"linear + conv MACs (training)", Alignment::right},
                    {"attention MACs (training)", Alignment::right},
-                   {"input", Alignment::right}};
-  for (const auto& [plan, summary] : list)
+                   {"input", Alignment::right},
+                   {"weights"}};
+  for (const auto& [plan, summary] : list) {
+    const auto weights = tasks::published_weights(plan.name);
     table.rows.push_back({plan.name, report::format_count(static_cast<double>(summary.parameters)),
                           report::format_count(static_cast<double>(summary.macs.linear_convolution)),
-                          report::format_count(static_cast<double>(summary.macs.attention)), plan.input.text});
+                          report::format_count(static_cast<double>(summary.macs.attention)), plan.input.text,
+                          weights ? weights->code : ""});
+  }
+  std::cout << report::text_table(table, printed_form(wide));
+}
+
+/// The models with weights that import, and how these are called: no model is built for it.
+void print_weights(const std::vector<std::string>& names, bool wide) {
+  report::Table table;
+  table.columns = {{"model"}, {"published weights"}};
+  for (const std::string& name : names)
+    if (const auto weights = tasks::published_weights(name)) table.rows.push_back({name, weights->name()});
   std::cout << report::text_table(table, printed_form(wide));
 }
 
@@ -46,11 +60,16 @@ nlohmann::ordered_json to_json(const std::vector<Listed>& list) {
     for (const auto& [name, size] : plan.input.sizes) std::visit([&](auto value) { sizes[name] = value; }, size);
     for (const models::Capability capability : models::abilities_of(plan.name))
       entries.back()["can"].push_back(models::to_string(capability));
+    if (const auto weights = tasks::published_weights(plan.name)) entries.back()["weights"] = weights->name();
   }
   return {{"schema", kSchema}, {"models", entries}};
 }
 
 int run_models(const ModelsArguments& arguments) {
+  if (arguments.weights && !arguments.json) {
+    print_weights(matching_models(arguments.glob), arguments.wide);
+    return kDone;
+  }
   std::vector<Listed> list;
   for (const std::string& name : matching_models(arguments.glob)) {
     auto plan = read_model({name, arguments.settings});
@@ -68,6 +87,7 @@ Action declare_models(CLI::App& app) {
   auto arguments = std::make_shared<ModelsArguments>();
   app.add_option("GLOB", arguments->glob, "Names to list, such as 'deit*'; all without it")->type_name("");
   add_settings_option(app, arguments->settings);
+  app.add_flag("--weights", arguments->weights, "List the published weights that `cachet import` takes, by model");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_wide_option(app, arguments->wide);
   return [arguments] { return run_models(*arguments); };
@@ -76,7 +96,8 @@ Action declare_models(CLI::App& app) {
 const Registration registered_models({Topic::models,
                                       "models",
                                       "Names of models, with parameters and multiply-accumulates",
-                                      {"cachet models", "cachet models 'deit*'", "cachet models '*tiny*' --json"},
+                                      {"cachet models", "cachet models 'deit*' --weights",
+                                       "cachet models '*tiny*' --json"},
                                       declare_models});
 
 }  // namespace

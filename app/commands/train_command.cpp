@@ -12,6 +12,7 @@
 #include "app/training/own_data.h"
 #include "app/training/training_processes.h"
 #include "app/training/training_run.h"
+#include "app/training/weights_preparation.h"
 #include "cachet/nn/base/synced_module.h"
 #include "cachet/report/format.h"
 #include "cachet/train/data_parallel/joint_training.h"
@@ -125,7 +126,7 @@ void require_samples_for_all(const TrainArguments& arguments) {
 }
 
 int train_one(const TrainArguments& asked) {
-  TrainArguments arguments = asked;
+  TrainArguments arguments = with_preparation_of_weights(asked, training_job(asked, /*several=*/false));
   require_samples_for_all(arguments);
   if (arguments.is_preview()) {
     const TrainingJob job = training_job(arguments, /*several=*/false);
@@ -162,7 +163,8 @@ Action declare_train(CLI::App& app) {
   auto options = std::make_shared<ShortOptions>();
   app.add_option(
          "RECIPE", arguments->target,
-         "A recipe's file or name (`cachet recipes`), a run's folder, or, with --data, a model (`cachet models`)")
+         "A recipe's file or name (`cachet recipes`), a run's folder, or, with --data, a model (`cachet models`) or "
+         "weights of the hub (hf:OWNER/NAME)")
       ->required()
       ->type_name("");
   add_short_options(app, *options);

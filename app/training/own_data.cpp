@@ -1,17 +1,19 @@
 #include "app/training/own_data.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <stdexcept>
-#include <string_view>
 
 #include "app/arguments/number_option.h"
 #include "app/arguments/recipe_argument.h"
+#include "app/arguments/weights_argument.h"
+#include "app/training/weights_preparation.h"
 #include "cachet/config/toml_text.h"
 #include "cachet/models/registry.h"
 #include "cachet/tasks/own_data/own_recipe.h"
+#include "cachet/tasks/weights/model_folder.h"
+#include "cachet/tasks/weights/timm_config.h"
 
 namespace cachet::app {
 namespace {
@@ -51,12 +53,6 @@ std::vector<std::string> settings_of(const ShortOptions& options, const std::str
   return settings;
 }
 
-/// Whether this is the only process of the run, or the first of several.
-bool is_first_process() {
-  const char* rank = std::getenv("RANK");
-  return rank == nullptr || std::string_view(rank) == "0";
-}
-
 /// The kind of model that a recipe trains, by its name in the recipe; empty if the recipe cannot be read.
 std::string model_of(const TrainArguments& arguments) {
   try {
@@ -67,6 +63,40 @@ std::string model_of(const TrainArguments& arguments) {
   } catch (const std::exception&) {
     return "";
   }
+}
+
+/// The weights that the run will start from: the last setting counts.
+std::string init_of(const std::vector<std::string>& settings) {
+  config::Document document = config::Document::from_text("", "settings");
+  for (const std::string& setting : settings)
+    if (setting.starts_with("train.init=")) document.set(setting);
+  return document.root().table("train").text("init", "");
+}
+
+/// What has the preparation of images for these weights: timm's config.json, or a model folder; empty if nothing has.
+fs::path beside_preparation_of(const std::string& weights) {
+  if (weights.empty()) return {};
+  if (tasks::is_model_folder(weights)) return weights;
+  return beside_config_of(weights).value_or(fs::path());
+}
+
+/// The target is weights of the hub, which timm's config.json names the model of: that model is trained from them.
+void train_model_of_weights(TrainArguments& arguments, ShortOptions& options) {
+  const std::string weights = arguments.target;
+  const std::string remedy = "; name the model: cachet train MODEL --data FOLDER --init " + weights;
+  if (!options.init.empty()) throw UsageError(weights + " names the weights to start from; leave --init out");
+  if (options.data.empty())
+    throw UsageError(weights + " names weights; name the data to train them on: cachet train " + weights +
+                     " --data FOLDER");
+  const auto config = beside_config_of(weights);
+  const auto named = config ? tasks::timm_model(*config) : std::nullopt;
+  if (!named) throw UsageError(weights + ": there is no config.json of timm that names the model" + remedy);
+  if (models::abilities_of(named->name).empty())
+    throw UsageError(weights + ": config.json names the model " + io::in_quotes(named->name) +
+                     ", which `cachet models` does not list; if it is one of those under another name, " +
+                     remedy.substr(2));
+  options.init = weights;
+  arguments.target = named->name;
 }
 
 }  // namespace
@@ -83,7 +113,8 @@ void add_short_options(CLI::App& app, ShortOptions& options) {
   add_number(app, "--image-size", options.image_size,
              "data.resize.image_size; of a detector data.transform.long_side and short_sides", {1, 65536})
       ->type_name("PIXELS");
-  app.add_option("--init", options.init, "train.init: a run, a model folder or a file of weights to start from")
+  app.add_option("--init", options.init,
+                 "train.init: weights to start from: a run, a model folder, a file, hf:OWNER/NAME")
       ->type_name("PATH");
   app.add_option("--cache", options.cache, "model.cache.kind: grc, fifo and so on")->type_name("KIND");
   app.add_option("--norm", options.norm, "model.norm.kind: layer, un, rms and so on")->type_name("KIND");
@@ -92,13 +123,16 @@ void add_short_options(CLI::App& app, ShortOptions& options) {
   app.add_flag("--freeze", options.freeze, "Train only the head: optimizer.backbone_rate=0");
 }
 
-TrainArguments with_own_data(const TrainArguments& asked, const ShortOptions& options) {
+TrainArguments with_own_data(const TrainArguments& asked, const ShortOptions& given) {
   TrainArguments arguments = asked;
+  ShortOptions options = given;
+  const bool is_weights = hub::is_remote(arguments.target);
+  if (is_weights) train_model_of_weights(arguments, options);
   const std::string& target = arguments.target;
   std::error_code unreadable;
   const bool is_path = fs::exists(target, unreadable) || fs::exists(target + ".toml", unreadable);
-  const bool is_model = !is_path && !models::abilities_of(target).empty();
-  const bool is_recipe = is_path || !is_model || known_recipe(target).has_value();
+  const bool is_model = is_weights || (!is_path && !models::abilities_of(target).empty());
+  const bool is_recipe = !is_weights && (is_path || !is_model || known_recipe(target).has_value());
   if (is_recipe && is_model && is_first_process())
     std::cerr << "note: " << target << " is the name of a recipe and of a model; the recipe is trained\n";
   std::vector<std::string> settings = settings_of(options, is_recipe ? model_of(arguments) : target);
@@ -108,9 +142,11 @@ TrainArguments with_own_data(const TrainArguments& asked, const ShortOptions& op
   if (is_recipe) return arguments;
   if (options.data.empty())
     throw UsageError(target + " is a model; name the data to train it on: cachet train " + target + " --data FOLDER");
+  const std::string init = init_of(arguments.settings);
+  const fs::path weights = beside_preparation_of(init);
   try {
-    const tasks::OwnRecipe own =
-        tasks::make_own_recipe({target, options.data, fs::path(arguments.runs) / "data", arguments.settings});
+    const tasks::OwnRecipe own = tasks::make_own_recipe(
+        {target, options.data, fs::path(arguments.runs) / "data", arguments.settings, init, weights});
     arguments.made = train::WrittenRecipe{own.name, own.text};
     if (is_first_process())
       for (const std::string& line : own.lines) std::cerr << line << '\n';

@@ -23,7 +23,9 @@ void add_short_options(CLI::App& app, ShortOptions& options);
 
 /// The arguments with these options as settings, in front of those of --set. If the target is a path or the name of a
 /// recipe, --data is data.root. If it is the name of a model, a recipe is made of the model and the data, and lines on
-/// standard error report it. Throws UsageError for a model without data, and for a task that it cannot do.
+/// standard error report it. If it is weights of the hub ("hf:OWNER/NAME"), the model is the one that timm's
+/// config.json names, and the run starts from the weights. Throws UsageError for a model without data, and for a task
+/// that it cannot do.
 TrainArguments with_own_data(const TrainArguments& arguments, const ShortOptions& options);
 
 }  // namespace cachet::app

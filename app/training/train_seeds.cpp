@@ -220,8 +220,9 @@ std::vector<uint64_t> parse_seeds(const std::string& text, uint64_t first) {
   return *seeds;
 }
 
-SeedsOutcome train_seeds(const TrainArguments& arguments) {
-  const TrainingJob job = training_job(arguments, /*several=*/true);
+SeedsOutcome train_seeds(const TrainArguments& asked) {
+  const TrainingJob job = training_job(asked, /*several=*/true);
+  const TrainArguments arguments = with_preparation_of_weights(asked, job);
   const ReadRecipe given = read_recipe(job, arguments, arguments.seed);
   std::vector<uint64_t> seeds = asked_seeds(arguments, given.plan.training.train.seed);
   if (job.resumes) {

@@ -19,6 +19,7 @@
 #include "cachet/io/files/folder_path.h"
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
+#include "cachet/tasks/classification/classifies_data.h"
 #include "cachet/tasks/dry_run.h"
 #include "cachet/tasks/part_sizes.h"
 #include "cachet/tasks/step_memory.h"
@@ -205,16 +206,45 @@ std::optional<train::RecipeValues> earlier_values(const TrainingJob& job, const 
 
 }  // namespace
 
-ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
-                       const std::optional<fs::path>& resumed) {
+namespace {
+
+/// "model.classes=3" if the run starts from weights and its data have another number of classes than the model, which a
+/// base recipe may name. The head then starts fresh.
+std::optional<std::string> classes_of_data(const tasks::RecipePlan& plan) {
+  const auto* classifier = dynamic_cast<const tasks::ClassifiesData*>(plan.task.get());
+  if (classifier == nullptr || plan.training.train.init.empty()) return std::nullopt;
+  const std::optional<int64_t> classes = classifier->classes_of_data();
+  if (!classes || *classes == classifier->classes_of_model()) return std::nullopt;
+  return "model.classes=" + std::to_string(*classes);
+}
+
+ReadRecipe read_with(const std::string& last, const TrainingJob& job, const TrainArguments& arguments,
+                     std::optional<uint64_t> seed, const std::optional<fs::path>& resumed) {
   ReadRecipe recipe{
       job.made ? read_document(*job.made, arguments.settings) : read_document(job.recipe, arguments.settings), {}};
   for (const std::string& setting : arguments.saved_settings) recipe.document.set(setting, kKeptSource);
+  for (const std::string& setting : arguments.prepared) recipe.document.set(setting, arguments.source_of_prepared);
   if (const auto values = earlier_values(job, resumed)) train::set_earlier_options(recipe.document, *values);
   if (seed) recipe.document.set("train.seed=" + std::to_string(*seed));
+  if (!last.empty()) recipe.document.set(last, kDataSource);
   recipe.plan =
       tasks::read_recipe(recipe.document, data::DataRoot::required, std::max<int64_t>(1, arguments.processes));
   return recipe;
+}
+
+}  // namespace
+
+ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
+                       const std::optional<fs::path>& resumed) {
+  ReadRecipe recipe = read_with("", job, arguments, seed, resumed);
+  const auto classes = classes_of_data(recipe.plan);
+  if (!classes) return recipe;
+  ReadRecipe fitting = read_with(*classes, job, arguments, seed, resumed);
+  const auto& model = dynamic_cast<const tasks::ClassifiesData&>(*recipe.plan.task);
+  const std::string number = std::to_string(*model.classes_of_data());
+  fitting.plan.notes.push_back("the recipe has model.classes = " + std::to_string(model.classes_of_model()) +
+                               ", and the data have " + number + " classes: the model has " + number);
+  return fitting;
 }
 
 std::optional<std::string> other_parts_note(const TrainingJob& job, const TrainArguments& arguments,

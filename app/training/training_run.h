@@ -18,13 +18,18 @@ namespace cachet::app {
 /// The source of settings that a run keeps, in the origins of its values.
 inline constexpr const char* kKeptSource = "kept by the run";
 
+/// The source of values that follow the data.
+inline constexpr const char* kDataSource = "the data";
+
 /// What `cachet train` was asked.
 struct TrainArguments {
   std::string target;                          // a recipe, a run, a folder of seeds, or a model
   std::optional<train::WrittenRecipe> made{};  // of a model and data of the user's own: the recipe in place of a file
   std::vector<std::string> settings;
   std::vector<std::string>
-      saved_settings;  // over those: what a run keeps of its data and of files that its recipe names
+      saved_settings;                   // over those: what a run keeps of its data and of files that its recipe names
+  std::vector<std::string> prepared{};  // keys that the recipe leaves open: what the weights of train.init ask for
+  std::string source_of_prepared{};     // in the origins of values
   std::string run, runs = "runs", progress = "auto", seeds;
   std::optional<uint64_t> seed;
   int64_t processes = 0;  // that train together; 0 on the command line: as the environment says, else one
@@ -77,7 +82,8 @@ struct ReadRecipe {
 };
 
 /// Reads a job's recipe, with a seed of its own if one is given. If a run is resumed, options that it does not know
-/// have the values that it was made with.
+/// have the values that it was made with. If a classifier starts from weights, it has as many classes as its data, and
+/// a note of the plan reports that the recipe names another number.
 ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
                        const std::optional<std::filesystem::path>& resumed = std::nullopt);
 

@@ -26,6 +26,7 @@ using HubJson = nlohmann::json;
 
 constexpr uint64_t kMaxListBytes = uint64_t{64} << 20, kMaxIndexBytes = uint64_t{64} << 20;
 constexpr std::string_view kIndexEnd = ".safetensors.index.json";
+constexpr const char* kConfig = "config.json";
 
 bool has_only_hex_digits(std::string_view text) {
   return std::ranges::all_of(text, [](unsigned char byte) { return std::isxdigit(byte) != 0; });
@@ -76,14 +77,23 @@ std::set<std::string> parts_of_index(const fs::path& index, const std::string& n
   return parts;
 }
 
+/// What is taken of a repository.
+enum class HubPart {
+  weights,  // those that are named, or the usual ones, with config.json if it exists
+  config,   // config.json alone; the file of the result is empty if it does not exist
+};
+
 class HubFetch {
  public:
-  HubFetch(HubName name, const HubSettings& settings, const DownloadOptions& options)
+  HubFetch(HubName name, HubPart part, const HubSettings& settings, const DownloadOptions& options)
       : name_(std::move(name)),
+        part_(part),
         label_("hf:" + name_.repository),
         settings_(settings),
         options_(options),
-        cache_(settings.cache, name_.repository) {}
+        cache_(settings.cache, name_.repository) {
+    if (part_ == HubPart::config) name_.file = kConfig;
+  }
 
   FetchedWeights run() {
     if (const auto known = from_commit()) return *known;
@@ -110,7 +120,7 @@ class HubFetch {
     if (!is_commit(name_.revision)) return std::nullopt;
     const std::string file = name_.file.empty() ? "model.safetensors" : name_.file;
     const auto path = cache_.find(name_.revision, file);
-    if (!path || file.ends_with(kIndexEnd) || !cache_.find(name_.revision, "config.json")) return std::nullopt;
+    if (!path || file.ends_with(kIndexEnd) || !cache_.find(name_.revision, kConfig)) return std::nullopt;
     return FetchedWeights{*path, HubName{name_.repository, name_.revision, file}.text()};
   }
 
@@ -140,6 +150,7 @@ class HubFetch {
       file = weights_among(files).value_or("");
     }
     const auto path = file.empty() ? std::nullopt : cache_.find(*commit, file);
+    if (!path && part_ == HubPart::config) return {};
     if (!path)
       throw io::Error(missing + " does not have " + (file.empty() ? "its weights" : io::in_quotes(file)) + "; " +
                       remedy());
@@ -177,9 +188,11 @@ class HubFetch {
   }
 
   FetchedWeights from_hub() {
+    const bool has_config = std::ranges::find(files_, kConfig) != files_.end();
+    if (part_ == HubPart::config && !has_config) return {};
     const std::string file = chosen_file();
     cache_.set_commit(name_.revision, commit_);
-    if (std::ranges::find(files_, "config.json") != files_.end()) bring("config.json");
+    if (has_config) bring(kConfig);
     const fs::path path = bring(file);
     if (file.ends_with(kIndexEnd))
       for (const std::string& part : parts_of_index(path, file)) bring(part);
@@ -263,6 +276,7 @@ class HubFetch {
   }
 
   HubName name_;
+  HubPart part_;
   std::string label_;
   const HubSettings& settings_;
   const DownloadOptions& options_;
@@ -313,8 +327,17 @@ FetchedWeights fetch_address(const std::string& text, const HubSettings& setting
 }  // namespace
 
 FetchedWeights fetch_weights(const std::string& name, const HubSettings& settings, const DownloadOptions& options) {
-  if (auto of_hub = hub_name(name, settings.endpoint)) return HubFetch(std::move(*of_hub), settings, options).run();
+  if (auto of_hub = hub_name(name, settings.endpoint))
+    return HubFetch(std::move(*of_hub), HubPart::weights, settings, options).run();
   return fetch_address(name, settings, options);
+}
+
+std::optional<fs::path> fetch_config(const std::string& name, const HubSettings& settings,
+                                     const DownloadOptions& options) {
+  auto of_hub = hub_name(name, settings.endpoint);
+  if (!of_hub) return std::nullopt;
+  const fs::path file = HubFetch(std::move(*of_hub), HubPart::config, settings, options).run().file;
+  return file.empty() ? std::nullopt : std::optional(file);
 }
 
 }  // namespace cachet::hub

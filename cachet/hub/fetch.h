@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "cachet/hub/download.h"
@@ -25,5 +26,10 @@ struct FetchedWeights {
 ///
 /// Throws io::Error: everything that can go wrong, with what to do.
 FetchedWeights fetch_weights(const std::string& name, const HubSettings& settings, const DownloadOptions& options = {});
+
+/// The config.json of a repository of the hub, from the cache or downloaded, without the weights; nothing if the
+/// repository has none, and for other addresses. Throws as fetch_weights() does.
+std::optional<std::filesystem::path> fetch_config(const std::string& name, const HubSettings& settings,
+                                                  const DownloadOptions& options = {});
 
 }  // namespace cachet::hub

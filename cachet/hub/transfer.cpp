@@ -52,7 +52,8 @@ std::optional<uint64_t> Answer::size_of_range_from(uint64_t start) const {
   const std::string text = header("content-range"), begin = "bytes " + std::to_string(start) + "-";
   const size_t slash = text.find('/');
   if (!text.starts_with(begin) || slash == std::string::npos) return std::nullopt;
-  return whole_number(std::string_view(text).substr(slash + 1));
+  const auto size = whole_number(std::string_view(text).substr(slash + 1));
+  return size && *size > start ? size : std::nullopt;  // a part that begins after the end is of another file
 }
 
 void add_header_line(std::string_view line, Answer& answer) {

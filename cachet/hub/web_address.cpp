@@ -32,6 +32,14 @@ bool is_loopback_number(std::string_view host) {
   }
 }
 
+/// A name, numbers with dots, or the numbers of IPv6 in brackets. Which bytes a name may have is the resolver's matter.
+bool is_host(std::string_view host) {
+  if (!host.starts_with('[')) return host.find_first_of("[]:\\%\"<>^`{|}") == std::string_view::npos;
+  const std::string_view numbers = host.substr(1, host.size() - 2);
+  return host.size() > 2 && host.ends_with(']') &&
+         numbers.find_first_not_of("0123456789abcdef:.") == std::string_view::npos;
+}
+
 std::string lower_case(std::string_view text) {
   std::string lower(text);
   std::ranges::transform(lower, lower.begin(),
@@ -79,7 +87,7 @@ WebAddress parse_address(std::string_view text) {
   }
   address.host = lower_case(authority);
   if (address.host.empty()) refuse(whole, "names no host");
-  if (address.host.find('\\') != std::string::npos) refuse(whole, "has a backslash; correct the address");
+  if (!is_host(address.host)) refuse(whole, "names no valid host; correct the address");
   if (address.scheme == "http" && !address.is_loopback())
     refuse(whole, "is not encrypted; use https (http is only for this machine: localhost, 127.0.0.1)");
   return address;

@@ -140,6 +140,43 @@ class FirstLine(command.FolderTest):
         self.assertEqual((made["data"]["classes"], made["data"]["transform"]["long_side"]), (6, 64))
         self.assertEqual(self.json_of("eval", "run", "--json", cwd=self.folder)["split"], "test")
 
+    def test_coco_folder_of_one_file_and_of_three(self):
+        self.cachet(*shapes_command(12, 4, 64, "--progress", "none"))
+        whole = json.loads((self.folder / "shapes/annotations/instances_train.json").read_text())
+
+        def write(name, *places):
+            kept = whole["images"][slice(*places)]
+            ids = {each["id"] for each in kept}
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(whole | {"images": kept, "annotations": [each for each in whole["annotations"] if each["image_id"] in ids]}))
+            return kept
+
+        def printed(data):
+            done = self.cachet("train", "mask_rcnn_pvt_tiny_fpn", "--data", data, "--print")
+            return done.stderr, tomllib.loads(done.stdout)["data"]
+
+        write("one/labels.json", 12)
+        (self.folder / "one/images").symlink_to(self.folder / "shapes/images/train")
+        said, data = printed("one")
+        self.assertIn("COCO folder: 6 classes, 12 training images, of which a tenth validates, no test images\n", said)
+        self.assertEqual((data["train_annotations"], data["validation_annotations"], data["validation_fraction"]), ("labels.json", "labels.json", 0.1))
+        for split, places in (("train", (0, 7)), ("valid", (7, 10)), ("test", (10, 12))):
+            for each in write(f"three/{split}/_annotations.coco.json", *places):
+                (self.folder / f"three/{split}" / each["file_name"]).write_bytes((self.folder / "shapes/images/train" / each["file_name"]).read_bytes())
+        said, data = printed("three")
+        self.assertIn("COCO folder: 6 classes, 7 training images, 3 validation images, 2 test images\n", said)
+        self.assertEqual((data["train_images"], data["validation_images"], data["test_images"]), ("train", "valid", "test"))
+        self.assertNotIn("validation_fraction", (self.cachet("train", "mask_rcnn_pvt_tiny_fpn", "--data", "three", "--print").stdout))
+
+    def test_a_resume_holds_out_the_same_images(self):
+        self.write_photos(counts=(20, 12))
+        self.trained("vit_tiny_patch16_224", "photos", *SMALL_VIT)
+        for resumed in (["run"], ["vit_tiny_patch16_224", "--data", "photos", *SMALL_VIT, "--run", "run"]):
+            said = self.refused("train", *resumed, "--resume", "--set", "data.subset_seed=7", "--set", "train.limit=3 steps", cwd=self.folder, code=1,
+                                lines=8)
+            self.assertIn("data.subset_seed", said)
+
     def test_the_name_of_a_folder_writes_no_recipe(self):
         folder = self.folder / "two\nclasses = 9"
         for name in ("a", "b"):

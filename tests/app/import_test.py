@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 import unittest
 import zipfile
 
@@ -461,14 +462,15 @@ class FromTheHub(HubTest):
                             variables=self.variables | {"HF_HOME": str(self.folder / "hf-other")}, lines=3)
         self.assertIn("names the model 'resnet50', which `cachet models` does not list", said)
 
-    def test_a_run_begins_with_them(self):
+    def write_own_images(self, root, kinds):
         for split in ("train", "val"):
-            for kind in "abcd":
-                (self.folder / "own" / split / kind).mkdir(parents=True, exist_ok=True)
+            for kind in kinds:
+                (self.folder / root / split / kind).mkdir(parents=True, exist_ok=True)
                 for index in range(2):
-                    write_png(self.folder / "own" / split / kind / f"{index}.png", 8, 8, bytes([17 * ord(kind) % 256]) * 64)
-        recipe = self.folder / "begin.toml"
-        recipe.write_text(f"""[task]
+                    write_png(self.folder / root / split / kind / f"{index}.png", 8, 8, bytes([17 * ord(kind) % 256]) * 64)
+
+    def write_recipe(self, name, begin=""):
+        (self.folder / name).write_text(f"""{begin}[task]
 kind = "image_classification"
 [data]
 kind = "class_folders"
@@ -490,9 +492,31 @@ limit = "1 steps"
 [optimizer]
 lr = 1e-4
 """)
+
+    def resolved(self, run):
+        return tomllib.loads((self.folder / run / "resolved.toml").read_text())
+
+    def test_a_run_begins_with_them(self):
+        self.write_own_images("own", "abcd")
+        self.write_recipe("begin.toml")
         train = ["train", "begin.toml", "--progress", "none", "--run"]
         done = self.succeed(*train, "begun", cwd=self.folder, variables=self.variables)
         self.assertIn(f"loaded 20 of 20 tensors from hf:{self.REPOSITORY}@{COMMIT}/pytorch_model.bin", done.stderr)
+        # The preparation of images that the weights were trained with, as far as the recipe leaves it open.
+        self.assertIn(f"config.json of hf:{self.REPOSITORY}: data.normalization.mean = [0.4, 0.4, 0.4], data.normalization.std = [0.2, 0.2, 0.2], "
+                      'data.resize.interpolation = "bilinear", data.resize.crop_fraction = 0.95\n', done.stderr)
+        data = self.resolved("begun")["data"]
+        self.assertEqual((data["normalization"]["mean"], data["normalization"]["std"]), ([0.4] * 3, [0.2] * 3))
+        self.assertEqual((data["resize"]["crop_fraction"], data["resize"]["interpolation"]), (0.95, "bilinear"))
+        printed = self.succeed("train", "begin.toml", "--print", "--set", "data.resize.crop_fraction=1.0", cwd=self.folder,
+                               variables=self.variables).stdout
+        self.assertIn(f"mean = [0.4, 0.4, 0.4]  # config.json of hf:{self.REPOSITORY}\n", printed)
+        self.assertIn("crop_fraction = 1.0  # --set\n", printed)
+        # A resume takes them from the run, without the hub.
+        self.server.seen.clear()
+        self.succeed(*train, "begun", "--resume", "--set", "train.limit=2 steps", cwd=self.folder, variables=self.variables)
+        self.assertEqual(self.resolved("begun")["data"], data)
+        self.assertEqual(self.server.seen, [])
         self.set_config(label_names=["d", "c", "b", "a"])
         there = self.variables | {"HF_HOME": str(self.folder / "hf-names")}
         done = self.succeed(*train, "named", cwd=self.folder, variables=there)
@@ -500,6 +524,62 @@ lr = 1e-4
         self.set_config(label_names=["a", "b", "c", "d"])
         done = self.succeed(*train, "same", cwd=self.folder, variables=self.variables | {"HF_HOME": str(self.folder / "hf-same")})
         self.assertNotIn("fresh", done.stderr)
+
+    def test_a_base_with_another_number_of_classes(self):
+        self.write_own_images("three", "abc")
+        self.write_recipe("base.toml")
+        (self.folder / "three.toml").write_text('base = "base.toml"\ndata.root = "three"\nmodel.classes = 4\n')
+        train = ["train", "three.toml", "--progress", "none"]
+        done = self.succeed(*train, "--run", "three-run", cwd=self.folder, variables=self.variables)
+        self.assertIn("the recipe has model.classes = 4, and the data have 3 classes: the model has 3\n", done.stderr)
+        self.assertIn("fresh, as the number of classes is another, 2: head.bias, head.weight", done.stderr)
+        self.assertEqual(self.resolved("three-run")["model"]["classes"], 3)
+        self.assertEqual(self.json_of("eval", "three-run", "--json", cwd=self.folder)["images"], 6)
+
+    def test_one_line_trains_the_model_that_timm_names(self):
+        self.write_own_images("photos", "xyz")
+        sizes = [word for each in ("patch_size=4", "embed_dim=16", "depth=1", "num_heads=2") for word in ("--set", f"model.{each}")]
+        train = ["train", f"hf:{self.REPOSITORY}", "--data", "photos", "--epochs", "1", *sizes, "--progress", "none", "--run"]
+        done = self.succeed(*train, "tuned", cwd=self.folder, variables=self.variables)
+        self.assertIn(f"images are prepared as those of hf:{self.REPOSITORY}: resized to 8 (bilinear), middle 8, mean 0.4 0.4 0.4, deviation 0.2 0.2 0.2\n",
+                      done.stderr)
+        self.assertIn("fresh, as the number of classes is another, 2: head.bias, head.weight", done.stderr)
+        made = tomllib.loads((self.folder / "tuned/recipe.toml").read_text())
+        self.assertEqual((made["model"]["name"], made["data"]["resize"]), ("vit_tiny_patch16_224",
+                         {"image_size": 8, "crop_fraction": 0.95, "interpolation": "bilinear"}))
+        self.assertEqual(made["data"]["normalization"], {"mean": [0.4] * 3, "std": [0.2] * 3})
+        self.assertEqual(self.resolved("tuned")["train"]["init"], f"hf:{self.REPOSITORY}")
+        # A model folder has the same preparation.
+        self.take("imported", "--overwrite")
+        done = self.succeed("train", "vit_tiny_patch16_224", "--data", "photos", "--init", "imported", "--print", *sizes, cwd=self.folder)
+        self.assertEqual(tomllib.loads(done.stdout)["data"]["normalization"]["mean"], [0.4] * 3)
+        self.assertIn("images are prepared as those of imported: ", done.stderr)
+        # Another model than that of the weights.
+        done = self.succeed("train", "deit_tiny_patch16_224", "--data", "photos", "--init", f"hf:{self.REPOSITORY}", "--print", *sizes,
+                            cwd=self.folder, variables=self.variables)
+        self.assertIn("note: the weights are those of vit_tiny_patch16_224, and deit_tiny_patch16_224 is trained\n", done.stderr)
+
+    def test_one_line_that_cannot_be_trained(self):
+        self.write_own_images("photos", "xyz")
+        name = f"hf:{self.REPOSITORY}"
+        refused = lambda *words: self.refused("train", name, *words, cwd=self.folder, variables=self.variables, lines=4)
+        self.assertIn(f"name the data to train them on: cachet train {name} --data FOLDER", refused())
+        self.assertIn("leave --init out", refused("--data", "photos", "--init", "x"))
+        self.set_config(architecture="resnet50")
+        self.assertIn("names the model 'resnet50', which `cachet models` does not list", refused("--data", "photos"))
+        self.variables["HF_HOME"] += "/empty"
+        del self.files["config.json"]
+        said = refused("--data", "photos")
+        self.assertIn(f"there is no config.json of timm that names the model; name the model: cachet train MODEL --data FOLDER --init {name}", said)
+
+    def test_models_list_their_weights(self):
+        table = self.succeed("models", "vit_tiny*", "--weights").stdout
+        self.assertRegex(table, rf"vit_tiny_patch16_224 +hf:{self.REPOSITORY}\n")
+        self.assertRegex(self.succeed("models", "pvt_tiny").stdout, r"weights +whai362/PVT\n")
+        listed = self.json_of("models", "*_tiny*", "--json")["models"]
+        weights = {each["name"]: each.get("weights") for each in listed}
+        self.assertEqual(weights["vit_tiny_patch16_224"], f"hf:{self.REPOSITORY}")
+        self.assertIsNone(weights["retinanet_pvt_tiny_fpn"])
 
 
 class Examples(HubTest):

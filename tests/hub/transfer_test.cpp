@@ -24,8 +24,11 @@ TEST(AnswerTest, HasNoSizeIfTheHeaderIsNoNumber) {
     EXPECT_FALSE(answer.length()) << length;
   }
   Answer answer;
-  answer.headers["content-range"] = "bytes 0-1/*";
-  EXPECT_FALSE(answer.size_of_range_from(0));
+  for (const char* range : {"bytes 0-1/*", "bytes 7-9/3", "bytes 7-9/7", "bytes 7-9", "7-9/10"}) {
+    answer.headers["content-range"] = range;
+    EXPECT_FALSE(answer.size_of_range_from(0)) << range;
+    EXPECT_FALSE(answer.size_of_range_from(7)) << range;
+  }
 }
 
 }  // namespace

@@ -19,12 +19,31 @@ TEST(WebAddressTest, HasItsParts) {
 }
 
 TEST(WebAddressTest, IsRefusedIfItIsNoneOrUnsafe) {
-  for (const char* text :
-       {"", "example.org/x", "ftp://example.org/x", "https://", "https:///x", "https://:443/x",
-        "https://example.org:0/x", "https://example.org:65536/x", "https://example.org:8a/x",
-        "https://me@example.org/x", "https://example.org/a b", "https://example.org/a\nb", "https://exam\\ple.org/x",
-        "http://example.org/x", "http://127.0.0.1.example.org/x", "http://127.0.0.256/x", "http://128.0.0.1/x",
-        "http://localhost.example.org/x", "file:///etc/passwd"})
+  for (const char* text : {"",
+                           "example.org/x",
+                           "ftp://example.org/x",
+                           "https://",
+                           "https:///x",
+                           "https://:443/x",
+                           "https://example.org:0/x",
+                           "https://example.org:65536/x",
+                           "https://example.org:8a/x",
+                           "https://me@example.org/x",
+                           "https://example.org/a b",
+                           "https://example.org/a\nb",
+                           "https://exam\\ple.org/x",
+                           "https://a:b:80/x",
+                           "https://[::1/x",
+                           "https://[]/x",
+                           "https://[x]/x",
+                           "https://a\"b/x",
+                           "https://a%2Fb/x",
+                           "http://example.org/x",
+                           "http://127.0.0.1.example.org/x",
+                           "http://127.0.0.256/x",
+                           "http://128.0.0.1/x",
+                           "http://localhost.example.org/x",
+                           "file:///etc/passwd"})
     EXPECT_THROW(parse_address(text), io::Error) << text;
   for (const char* text : {"http://localhost/x", "http://127.0.0.1/x", "http://127.1.2.3:99/x", "http://[::1]/x"})
     EXPECT_TRUE(parse_address(text).is_loopback()) << text;

@@ -53,7 +53,7 @@ void check_fit(const data::ImageTransform& transform, const data::LabelledImages
   if (images.labels().classes() != model.classes)
     throw std::invalid_argument("the data has " + std::to_string(images.labels().classes()) + " classes, the model " +
                                 std::to_string(model.classes) +
-                                "; one that is trained on them takes their number where model.classes is left out");
+                                "; leave model.classes out, which is then the number of the data");
 }
 
 // The note on a run, a model folder or an export of a version that did not store names. If files have numbers for

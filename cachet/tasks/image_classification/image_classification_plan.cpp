@@ -13,6 +13,7 @@
 #include "cachet/tasks/classification/saved_class_names.h"
 #include "cachet/tasks/image_classification/image_classification.h"
 #include "cachet/tasks/image_classification/image_statistics.h"
+#include "cachet/tasks/weights/timm_config.h"
 
 namespace cachet::tasks {
 namespace {
@@ -67,6 +68,8 @@ ImageClassificationOptions read_image_classification_options(const config::View&
   options.held_out = read_held_out(root.table("task"), options.dataset);
   options.loader = data::read_loader_options(data);
   options.repeated_augmentation = data.integer("repeated_augmentation", options.repeated_augmentation, {1, 64});
+  options.knows_classes =
+      options.dataset.kind->most_classes == 0 || data.has("classes") || !options.dataset.class_names.empty();
   options.model = models::read_image_classifier(root.table("model"), defaults_of(options.dataset, options.resize));
   return options;
 }
@@ -188,6 +191,10 @@ void ImageClassificationPlan::evaluate_all() {
   options_.held_out = data::Split::test;
 }
 
+std::optional<int64_t> ImageClassificationPlan::classes_of_data() const {
+  return options_.knows_classes ? std::optional(data::image_traits(options_.dataset).classes) : std::nullopt;
+}
+
 // What a recipe leaves open, its kind of data may know.
 Preprocessing ImageClassificationPlan::preprocessing() const {
   Preprocessing result{options_.normalization, options_.resize};
@@ -196,6 +203,19 @@ Preprocessing ImageClassificationPlan::preprocessing() const {
       result.normalization = normalization_options(*known, options_.model.image.channels);
   }
   return result;
+}
+
+std::vector<std::string> ImageClassificationPlan::preparation_settings(const std::filesystem::path& weights) const {
+  const auto of_weights =
+      timm_preprocessing(weights, {options_.normalization, options_.resize}, options_.model.image.channels);
+  if (!of_weights) return {};
+  std::vector<std::string> settings;
+  if (options_.normalization.source == data::NormalizationSource::automatic)
+    settings = normalization_settings(of_weights->normalization);
+  // Images of one size are not cropped: they have no border that is less important.
+  if (!options_.dataset.own_sizes()) return settings;
+  for (std::string& each : resize_settings(of_weights->resize)) settings.push_back(std::move(each));
+  return settings;
 }
 
 void ImageClassificationPlan::replace_model(const runtime::ExportManifest& manifest, MakeSession make) {

@@ -10,6 +10,7 @@
 #include "cachet/data/vision/pixels/pixel_normalization.h"
 #include "cachet/models/vision/image_classifier.h"
 #include "cachet/nn/layers/outliers.h"
+#include "cachet/tasks/classification/classifies_data.h"
 #include "cachet/tasks/exports/exported_model.h"
 #include "cachet/tasks/image_classification/preprocessing.h"
 #include "cachet/tasks/task_kinds.h"
@@ -34,6 +35,7 @@ struct ImageClassificationOptions {
   bool is_exported = false;                   // the model is an export, which has all that its answers depend on
   std::optional<int64_t> evaluation_limit{};  // of the images that are evaluated, instead of dataset.limit
   int64_t repeated_augmentation = 1;          // of training: data::EqualBatchOptions::repeats
+  bool knows_classes = false;                 // how many the data have, before they are opened
   models::ImageClassifierPlan model;          // by default made for the data's images and classes
 };
 
@@ -48,7 +50,10 @@ bool takes_training_statistics(const ImageClassificationOptions& options);
 /// The shape of the images that a model was trained on; nothing if only the files have it.
 std::optional<data::ImageShape> trained_shape(const ImageClassificationOptions& options);
 
-class ImageClassificationPlan : public TaskPlan, public PreparesImages, public TakesExportedModel {
+class ImageClassificationPlan : public TaskPlan,
+                                public PreparesImages,
+                                public ClassifiesData,
+                                public TakesExportedModel {
  public:
   explicit ImageClassificationPlan(ImageClassificationOptions options) : options_(std::move(options)) {}
 
@@ -71,7 +76,10 @@ class ImageClassificationPlan : public TaskPlan, public PreparesImages, public T
   std::optional<uint64_t> seed_of_samples() const override { return options_.dataset.subset_seed; }
   void reduce() override { options_.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
+  int64_t classes_of_model() const override { return options_.model.classes; }
+  std::optional<int64_t> classes_of_data() const override;
   Preprocessing preprocessing() const override;
+  std::vector<std::string> preparation_settings(const std::filesystem::path& weights) const override;
   /// Takes the names of the classes, the mean, the deviation and the size of images from the manifest too, if the
   /// recipe has none.
   void replace_model(const runtime::ExportManifest& manifest, MakeSession make) override;

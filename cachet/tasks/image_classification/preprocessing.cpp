@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "cachet/config/toml_text.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/normalization_text.h"
 #include "cachet/tasks/saved_run.h"
@@ -75,6 +76,17 @@ Preprocessing read_preprocessing(const config::View& data, const models::ImageCl
                  "lists " + std::to_string(named) + " classes, but the model has " + std::to_string(model.classes));
   return {data::read_normalization_options(data.table("normalization"), defaults.normalization),
           data::read_resize_options(data.table("resize"), defaults.resize)};
+}
+
+std::vector<std::string> normalization_settings(const data::NormalizationOptions& normalization) {
+  if (normalization.mean.empty()) return {};
+  return {"data.normalization.mean=" + config::toml_text(normalization.mean),
+          "data.normalization.std=" + config::toml_text(normalization.std)};
+}
+
+std::vector<std::string> resize_settings(const data::ResizeOptions& resize) {
+  return {"data.resize.crop_fraction=" + config::toml_text(resize.crop_fraction),
+          "data.resize.interpolation=" + config::toml_text(interpolation_word(resize.interpolation))};
 }
 
 std::string to_json(const Preprocessing& preprocessing) {

@@ -24,7 +24,16 @@ class PreparesImages {
  public:
   virtual ~PreparesImages() = default;
   virtual Preprocessing preprocessing() const = 0;
+  /// The keys of a recipe for the preparation that timm's config.json in the folder of these weights names
+  /// ("data.normalization.mean=[0.5, 0.5, 0.5]"), as far as the recipe leaves it to others; none if there is no such
+  /// file. Throws as timm_preprocessing() does.
+  virtual std::vector<std::string> preparation_settings(const std::filesystem::path& weights) const = 0;
 };
+
+/// The keys of a recipe for a preparation: data.normalization.mean and std, data.resize.crop_fraction and
+/// interpolation.
+std::vector<std::string> normalization_settings(const data::NormalizationOptions& normalization);
+std::vector<std::string> resize_settings(const data::ResizeOptions& resize);
 
 /// Mean and deviation for images of one channel or three; what fits neither is left to the recipe.
 data::NormalizationOptions normalization_options(const data::Normalization& normalization, int64_t channels);

@@ -13,8 +13,12 @@
 #include "cachet/data/text/encoders/text_encoder.h"
 #include "cachet/io/error.h"
 #include "cachet/models/registry.h"
+#include "cachet/tasks/image_classification/preprocessing.h"
 #include "cachet/tasks/own_data/found_data.h"
 #include "cachet/tasks/own_data/prepared_texts.h"
+#include "cachet/tasks/saved_run.h"
+#include "cachet/tasks/weights/model_folder.h"
+#include "cachet/tasks/weights/timm_config.h"
 
 namespace cachet::tasks {
 namespace {
@@ -73,6 +77,13 @@ class RecipeText {
   template <class Value>
   void set(const char* key, const Value& value) {
     text_ += std::string(key) + " = " + config::toml_text(value) + "\n";
+  }
+  /// Settings "TABLE.KEY=VALUE" of the table that is being written, without its name.
+  void set_all(std::string_view table, const std::vector<std::string>& settings) {
+    for (const std::string& setting : settings) {
+      const size_t equals = setting.find('=');
+      text_ += setting.substr(table.size(), equals - table.size()) + " = " + setting.substr(equals + 1) + "\n";
+    }
   }
   void set(const char* key, const char* value) { set(key, std::string(value)); }
   void set(const char* key, int value) { set(key, static_cast<int64_t>(value)); }
@@ -163,6 +174,34 @@ void require_whole_classes(const fs::path& root, const OwnSplit& split) {
                       ": the class has no JPEG or PNG files; add some, or remove the folder");
 }
 
+/// What is known of the images that weights were trained on.
+struct WeightsImages {
+  std::optional<Preprocessing> preparation{};
+  std::string model{};  // that the weights are of
+  int64_t side = 224;
+};
+
+WeightsImages images_of_weights(const OwnDataRequest& request) {
+  const fs::path& weights = request.weights;
+  WeightsImages found;
+  if (weights.empty()) return found;
+  if (is_model_folder(weights)) {
+    const RecipePlan saved = read_saved_plan(weights);
+    if (const auto* images = dynamic_cast<const PreparesImages*>(saved.task.get())) {
+      found.preparation = images->preprocessing();
+      found.side = std::max(found.preparation->resize.image_size.height, found.preparation->resize.image_size.width);
+      found.model = saved.model().name;
+    }
+    return found;
+  }
+  found.preparation = timm_preprocessing(weights, {.resize = data::ResizeOptions::of_own_sizes()}, /*channels=*/3);
+  if (const auto model = timm_model(weights)) {
+    found.model = model->name;
+    found.side = number_setting(model->settings, "model.image_size", found.side);
+  }
+  return found;
+}
+
 void write_images(const OwnDataRequest& request, const FoundData& found, RecipeText& recipe, OwnRecipe& result) {
   const OwnSplit &train = found.folders.train, &validation = found.folders.validation, &test = found.folders.test;
   require_whole_classes(found.path, train);
@@ -173,7 +212,8 @@ void write_images(const OwnDataRequest& request, const FoundData& found, RecipeT
   const bool has_validation = validation.images() > 0, has_test = test.images() > 0;
   const bool draws = !(has_validation && has_test);
   const int64_t drawn = draws ? held_out(train) : 0, samples = train.images() - drawn;
-  const int64_t side = number_setting(request.settings, "data.resize.image_size", 224);
+  const WeightsImages of_weights = images_of_weights(request);
+  const int64_t side = number_setting(request.settings, "data.resize.image_size", of_weights.side);
   const int64_t batch = batch_of_images(samples, side);
   recipe.table("task");
   recipe.set("kind", "image_classification");
@@ -194,6 +234,11 @@ void write_images(const OwnDataRequest& request, const FoundData& found, RecipeT
   recipe.set("workers", 1);
   recipe.table("data.resize");
   recipe.set("image_size", side);
+  if (of_weights.preparation) recipe.set_all("data.resize.", resize_settings(of_weights.preparation->resize));
+  if (of_weights.preparation) {
+    recipe.table("data.normalization");
+    recipe.set_all("data.normalization.", normalization_settings(of_weights.preparation->normalization));
+  }
   recipe.table("data.augmentation");
   recipe.set("crop", "resized");
   recipe.set("crop_area", std::vector<double>{0.3, 1.0});
@@ -216,6 +261,13 @@ void write_images(const OwnDataRequest& request, const FoundData& found, RecipeT
   result.lines.push_back(line);
   result.lines.push_back("chosen: images of " + std::to_string(side) + " pixels from random crops, batch size " +
                          std::to_string(batch));
+  if (!of_weights.preparation) return;
+  Preprocessing shown = *of_weights.preparation;
+  shown.resize.image_size = side;
+  result.lines.push_back("images are prepared as those of " + config::printable(request.init) + ": " + to_text(shown));
+  if (!of_weights.model.empty() && of_weights.model != request.model)
+    result.lines.push_back("note: the weights are those of " + config::printable(of_weights.model) + ", and " +
+                           request.model + " is trained");
 }
 
 void write_coco(const OwnDataRequest& request, const FoundData& found, RecipeText& recipe, OwnRecipe& result) {

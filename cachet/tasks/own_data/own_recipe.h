@@ -13,6 +13,9 @@ struct OwnDataRequest {
   std::filesystem::path prepared;  // below it texts are prepared
   /// "key=value" that will lie over the recipe: what is chosen may depend on them.
   std::vector<std::string> settings{};
+  std::string init{};               // the weights to start from, as the user names them
+  std::filesystem::path weights{};  // next to timm's config.json, or a model folder, whose preparation of images the
+                                    // recipe takes; empty if there is none
 };
 
 struct OwnRecipe {

@@ -109,6 +109,12 @@ SavedFiles SequenceClassificationPlan::files_to_keep() const {
   return keep;
 }
 
+std::optional<int64_t> SequenceClassificationPlan::classes_of_data() const {
+  const data::SequenceDatasetOptions& dataset = options_.dataset;
+  if (dataset.class_names.empty() && dataset.kind->class_names().empty()) return std::nullopt;
+  return data::sequence_traits(dataset).classes;
+}
+
 std::vector<std::string> SequenceClassificationPlan::class_name_settings() const {
   return keep_class_names(options_.dataset.class_names).settings;
 }

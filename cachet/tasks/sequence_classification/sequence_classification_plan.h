@@ -5,6 +5,7 @@
 #include "cachet/data/text/sequences/sequence_loader.h"
 #include "cachet/data/text/sequences/sequence_options.h"
 #include "cachet/models/language/sequence_classifier.h"
+#include "cachet/tasks/classification/classifies_data.h"
 #include "cachet/tasks/exports/exported_model.h"
 #include "cachet/tasks/task_kinds.h"
 
@@ -23,7 +24,7 @@ struct SequenceClassificationOptions {
 /// Reads [data], [model], and of [task] held_out = "validation" | "test" and label_smoothing.
 SequenceClassificationOptions read_sequence_classification_options(const config::View& root);
 
-class SequenceClassificationPlan : public TaskPlan, public TakesExportedModel {
+class SequenceClassificationPlan : public TaskPlan, public ClassifiesData, public TakesExportedModel {
  public:
   explicit SequenceClassificationPlan(SequenceClassificationOptions options) : options_(std::move(options)) {}
 
@@ -52,6 +53,8 @@ class SequenceClassificationPlan : public TaskPlan, public TakesExportedModel {
   // tokens mean.
   SavedFiles files_to_keep() const override;
   std::vector<std::string> class_name_settings() const override;
+  int64_t classes_of_model() const override { return options_.model.classes; }
+  std::optional<int64_t> classes_of_data() const override;
   std::vector<std::string> saved_file_settings(const std::filesystem::path& run) const override;
 
  private:

@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "cachet/config/document.h"
+#include "cachet/hub/remote_name.h"
 #include "cachet/io/error.h"
 #include "cachet/io/tensors/state_dict.h"
 #include "cachet/tasks/classification/prediction.h"
+#include "cachet/tasks/recipe.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/tasks/weights/model_folder.h"
+#include "cachet/tasks/weights/published_weights.h"
 #include "cachet/tasks/weights/timm_config.h"
 #include "tests/support/bytes.h"
 #include "tests/support/temporary_directory.h"
@@ -144,6 +147,84 @@ TEST_F(TimmConfig, NamesTheClasses) {
             std::string::npos);
   for (const char* config : {R"({"label_names": ["a", 1]})", R"({"label_names": {"0": "a"}})", R"({"label_names": 2})"})
     EXPECT_NE(refusal(config, 1).find("config.json: label_names is not a list of texts"), std::string::npos) << config;
+}
+
+TEST_F(TimmConfig, NamesTheModel) {
+  const auto model = [&](const std::string& config) {
+    test::write_bytes(folder_ / "config.json", config);
+    return timm_model(folder_ / "model.safetensors");
+  };
+  using Settings = std::vector<std::string>;
+  const auto current = model(R"({"architecture": "vit_small_patch16_224", "num_classes": 1000,
+      "pretrained_cfg": {"input_size": [3, 224, 224], "num_classes": 21843}})");
+  ASSERT_TRUE(current);
+  EXPECT_EQ(current->name, "vit_small_patch16_224");
+  EXPECT_EQ(current->settings, (Settings{"model.classes=1000", "model.image_size=224"}));
+  const auto older = model(R"({"pretrained_cfg": {"architecture": "pvt_v2_b0", "input_size": [3, 192, 256]}})");
+  ASSERT_TRUE(older);
+  EXPECT_EQ(older->name, "pvt_v2_b0");
+  EXPECT_EQ(older->settings, Settings{"model.image_size=[192,256]"});
+  const auto headless = model(R"({"architecture": "pvt_v2_b0", "num_classes": 0, "pretrained_cfg": {}})");
+  ASSERT_TRUE(headless);
+  EXPECT_EQ(headless->settings, Settings());
+  EXPECT_FALSE(model(R"({"pretrained_cfg": {}})"));
+  EXPECT_FALSE(model(R"({"architecture": 3, "pretrained_cfg": {}})"));
+  EXPECT_FALSE(model(R"({"architectures": ["ViT"]})")) << "of another program";
+  for (const auto& [key, bad] :
+       std::vector<std::pair<std::string, std::string>>{{"num_classes", R"("num_classes": -1)"},
+                                                        {"num_classes", R"("num_classes": 1.5)"},
+                                                        {"num_classes", R"("num_classes": 1000001)"},
+                                                        {"num_classes", R"("num_classes": "ten")"},
+                                                        {"input_size", R"("input_size": 224)"},
+                                                        {"input_size", R"("input_size": [224, 224])"},
+                                                        {"input_size", R"("input_size": [3, 0, 224])"},
+                                                        {"input_size", R"("input_size": [3, 224, "224"])"}}) {
+    const std::string message = test::thrown_message<io::Error>(
+        [&, &bad = bad] { model(R"({"architecture": "pvt_v2_b0", "pretrained_cfg": {)" + bad + "}}"); });
+    EXPECT_NE(message.find("config.json: pretrained_cfg." + key + " is not "), std::string::npos) << message;
+  }
+}
+
+// A recipe that starts from weights takes what it leaves open from the file next to them.
+TEST_F(TimmConfig, GivesARecipeItsPreparation) {
+  const auto settings = [&](const std::string& data) {
+    config::Document document = config::Document::from_text(
+        "[data]\nroot = \"x\"\n" + data + "[model]\nname = \"vit_tiny_patch16_224\"\npatch_size = 4\n", "r.toml");
+    const RecipePlan plan = read_recipe(document);
+    return dynamic_cast<const PreparesImages&>(*plan.task).preparation_settings(folder_ / "model.safetensors");
+  };
+  using Settings = std::vector<std::string>;
+  const std::string folders = "kind = \"class_folders\"\n";
+  EXPECT_EQ(settings(folders), Settings()) << "there is no such file";
+  test::write_bytes(folder_ / "config.json", R"({"architecture": "vit_tiny_patch16_224", "pretrained_cfg":
+      {"mean": [0.5, 0.5, 0.25], "std": [0.5, 0.5, 0.5], "crop_pct": 0.95, "interpolation": "bilinear"}})");
+  const Settings pixels{"data.normalization.mean=[0.5, 0.5, 0.25]", "data.normalization.std=[0.5, 0.5, 0.5]"};
+  Settings all = pixels;
+  all.insert(all.end(), {"data.resize.crop_fraction=0.95", "data.resize.interpolation=\"bilinear\""});
+  EXPECT_EQ(settings(folders), all);
+  EXPECT_EQ(settings("kind = \"cifar10\"\n"), pixels) << "images of one size are not cropped";
+  const Settings grey = settings("kind = \"fashion_mnist\"\n");
+  ASSERT_EQ(grey.size(), 2u);
+  EXPECT_EQ(grey.back(), "data.normalization.std=[0.5]") << "of a grey model";
+  EXPECT_EQ(settings("kind = \"cifar10\"\nnormalization.source = \"data\"\n"), Settings()) << "the recipe has decided";
+}
+
+TEST(PublishedWeights, AreOfModelsThatExist) {
+  int64_t on_the_hub = 0;
+  for (const std::string& name : models::model_names()) {
+    const auto weights = published_weights(name);
+    if (!weights) continue;
+    EXPECT_FALSE(weights->name().empty());
+    if (weights->hub.empty()) continue;
+    ++on_the_hub;
+    EXPECT_TRUE(weights->hub.starts_with("hf:timm/" + name + ".")) << weights->hub;
+    EXPECT_TRUE(hub::hub_name(weights->hub, "https://huggingface.co")) << weights->hub;
+  }
+  EXPECT_EQ(on_the_hub, 19) << "a name of the table is not one of a model";
+  EXPECT_EQ(published_weights("pvt_tiny")->name(), "whai362/PVT");
+  EXPECT_EQ(published_weights("t2t_vit_14")->name(), "yitu-opensource/T2T-ViT");
+  EXPECT_FALSE(published_weights("lra_text"));
+  EXPECT_FALSE(published_weights("vit_tiny"));
 }
 
 TEST_F(TimmConfig, OfOtherProgramsIsPassedOver) {
