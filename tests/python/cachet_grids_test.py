@@ -276,5 +276,49 @@ class Refusals(unittest.TestCase):
             state.set("cache", torch.zeros(3, 4, 4))
 
 
+class Exports(unittest.TestCase):
+    """torch.export of layers in evaluation, with a batch that is free."""
+
+    def test_another_batch_than_that_of_the_example(self):
+        on_grid, half = nn.Layout((4, 4)), nn.Layout((2, 2))
+
+        def reduced(width, branch):
+            return nn.SpatialReductionAttention(width, 2, ratio=2)
+
+        concatenated = nn.MultiHeadAttention(8, 2, cache=nn.ConcatenatedCache(8, 16))
+        frozen = nn.CachedAttention(8, 2, nn.FifoCache(8, 5))
+        layers = {
+            "multi-head": nn.MultiHeadAttention(8, 2, head_dim=3, projection_bias=False),
+            "concatenated": concatenated,
+            "reduced": reduced(8, "self"),
+            "cached": nn.CachedAttention(8, 2, nn.GatedRecurrentCache(8, 5)),
+            "its own update": nn.CachedAttention(8, 2, nn.GatedRecurrentCache(8, 5, inference="per_sample")),
+            "frozen": frozen,
+            "cached and reduced": nn.CachedAttention(8, 2, nn.GatedRecurrentCache(8, grid=(4, 4)), attention=reduced),
+            "windows": nn.WindowAttention(8, 2, (2, 2), shift=(1, 1)),
+            "cached windows": nn.CachedWindowAttention(8, 2, nn.GatedRecurrentCache(8, grid=half.grid), half.grid),
+        }
+        for name, layer in layers.items():
+            with self.subTest(name):
+                model = InLayout(layer, on_grid)
+                model(torch.randn(3, 16, 8))  # one step of the cache
+                model.eval()
+                if layer is frozen:
+                    layer.freeze_cache()
+                program = torch.export.export(model, (torch.randn(3, 16, 8),),
+                                              dynamic_shapes=({0: torch.export.Dim.DYNAMIC},))
+                other = torch.randn(7, 16, 8)
+                torch.testing.assert_close(program.module()(other), model(other), rtol=1e-5, atol=1e-6)
+
+
+class InLayout(torch.nn.Module):
+    def __init__(self, layer, layout):
+        super().__init__()
+        self.layer, self.layout = layer, layout
+
+    def forward(self, x):
+        return self.layer(x, layout=self.layout)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -49,7 +49,7 @@ class GroupNorm(nn.Module):
     def forward(self, x: Tensor, padding: Tensor | None = None) -> Tensor:
         """Normalizes tokens (B, …, C)."""
         wide = x.to(torch.promote_types(x.dtype, torch.float32))
-        wide = wide.reshape(len(x), -1, self.groups, x.shape[-1] // self.groups)
+        wide = wide.reshape(x.shape[0], -1, self.groups, x.shape[-1] // self.groups)
         kept = wide.new_ones(wide.shape[:2]) if padding is None else (~padding).to(wide.dtype).reshape(wide.shape[:2])
         kept = kept[:, :, None, None]
         count = (kept.sum(1, keepdim=True) * wide.shape[3]).clamp_min(1)

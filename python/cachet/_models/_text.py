@@ -78,9 +78,9 @@ class LongRangeTransformer(nn.Module):
             raise ValueError(f"ids must be (B, L) with L from 1 to {self.length}, got {list(ids.shape)}")
         x = nn.functional.embedding(ids, self.token_embed.weight)
         if self.class_tokens:
-            x = torch.cat([self.cls_token.expand(len(ids), -1, -1), x], 1)
+            x = torch.cat([self.cls_token.expand(ids.shape[0], -1, -1), x], 1)
             if padding is not None:
-                padding = torch.cat([padding.new_zeros(len(ids), 1), padding], 1)
+                padding = torch.cat([padding.new_zeros(ids.shape[0], 1), padding], 1)
         if hasattr(self, "pos_embed"):
             x = x + self.pos_embed[:, : x.shape[1]]
         else:
@@ -158,7 +158,7 @@ class AdaptiveEmbedding(nn.Module):
         if len(self.vocabulary.tables) == 1:
             return self._embed(0, ids) * scale
         flat = ids.flatten()
-        out = torch.zeros(len(flat), self.vocabulary.dim, dtype=self.dtype(), device=flat.device)
+        out = torch.zeros(flat.shape[0], self.vocabulary.dim, dtype=self.dtype(), device=flat.device)
         for i, (first, count, _) in enumerate(self.vocabulary.tables):
             rows = ((flat >= first) & (flat < first + count)).nonzero().squeeze(1)
             out = out.index_add(0, rows, self._embed(i, flat[rows] - first))
@@ -266,7 +266,7 @@ class CausalTransformer(nn.Module):
             (B, L, tokens), float32 or wider.
         """
         check_ids(ids)
-        state = self.make_state(len(ids)) if state is None else state
+        state = self.make_state(ids.shape[0]) if state is None else state
         first = 0
         if self.whole_past:
             position = state.get("position")

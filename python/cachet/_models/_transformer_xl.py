@@ -164,11 +164,11 @@ class TransformerXL(nn.Module):
             (B, L, tokens), float32 or wider.
         """
         check_ids(ids)
-        state = self.make_state(len(ids)) if state is None else state
+        state = self.make_state(ids.shape[0]) if state is None else state
         x = self.embedding(ids)
         if self.count:
             kept = state.get("memory_tokens")
-            memory = cast(Tensor, self.memory_tokens).to(x.dtype).expand(len(ids), -1, -1) if kept is None else kept
+            memory = cast(Tensor, self.memory_tokens).to(x.dtype).expand(ids.shape[0], -1, -1) if kept is None else kept
             x = torch.cat([memory, x, memory] if self.recurrent else [memory, x], 1)
         earlier = state.part("block_0").get("memory")
         relative = self._relative(x.shape[1], 0 if earlier is None else earlier.shape[1], x)

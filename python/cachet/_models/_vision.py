@@ -35,7 +35,7 @@ Grid = tuple[int, int]
 
 
 def _map_of(tokens: Tensor, grid: Grid) -> Tensor:
-    return tokens.transpose(1, 2).reshape(len(tokens), -1, *grid)
+    return tokens.transpose(1, 2).reshape(tokens.shape[0], -1, *grid)
 
 
 def _resized(table: Tensor, class_tokens: int, old: Grid, new: Grid, mode: str) -> Tensor:
@@ -116,7 +116,7 @@ class VisionTransformer(nn.Module):
         _check_images(images, self.channels, self.patch)
         patches, grid = self.patch_embed(images)
         first = [getattr(self, name) for name in ("cls_token", "dist_token") if hasattr(self, name)]
-        x = torch.cat([*(each.expand(len(images), -1, -1).to(patches.dtype) for each in first), patches], 1)
+        x = torch.cat([*(each.expand(images.shape[0], -1, -1).to(patches.dtype) for each in first), patches], 1)
         x = x + _resized(self.pos_embed, self.class_tokens, self.grid, grid, "bicubic")
         layout = Layout(grid, self.class_tokens)
         for block in self.blocks:
@@ -190,7 +190,7 @@ class _PyramidStage(nn.Module):
         if self.v1:
             table = _resized(self.pos_embed, self.class_tokens, self.grid, grid, "bilinear")
             if self.class_tokens:
-                x = torch.cat([self.cls_token.expand(len(x), -1, -1).to(x.dtype), x], 1)
+                x = torch.cat([self.cls_token.expand(x.shape[0], -1, -1).to(x.dtype), x], 1)
             x = x + table
         layout = Layout(grid, self.class_tokens)
         for block in self.blocks:
@@ -241,7 +241,7 @@ class _PatchMerging(nn.Module):
         self.reduction = Linear(4 * dim, 2 * dim, bias=False)
 
     def forward(self, x: Tensor, grid: Grid) -> tuple[Tensor, Grid]:
-        maps = x.view(len(x), *grid, -1)
+        maps = x.view(x.shape[0], *grid, -1)
         maps = nn.functional.pad(maps, (0, 0, 0, grid[1] % 2, 0, grid[0] % 2))
         # Above, below, then the same of the column to the right.
         parts = [maps[:, below::2, right::2] for right in (0, 1) for below in (0, 1)]

@@ -51,7 +51,7 @@ class FixedContextAttention(nn.Module):
     def forward(self, query: Tensor, layout: Layout) -> Tensor:
         """(B, Lq, D) -> (B, Lq, D), zeros at the query's padding."""
         (q,) = split_heads(self.q(query), 1, self.num_heads)
-        k, v = (kept.to(q.dtype).expand(len(q), -1, -1, -1) for kept in (self.keys, self.values))
+        k, v = (kept.to(q.dtype).expand(q.shape[0], -1, -1, -1) for kept in (self.keys, self.values))
         if self.function is None:
             attended = nn.functional.scaled_dot_product_attention(q, k, v)
         else:

@@ -182,7 +182,7 @@ class GatedRecurrentCache(Cache):
     def step(self, input: Tensor, self_output: Tensor, layout: Layout) -> Tensor:
         """See Cache.step."""
         buffer = self._begin()
-        previous = self._stored(buffer, layout, len(input))
+        previous = self._stored(buffer, layout, input.shape[0])
         updates = self.training or self._moves_in_evaluation()
         if not updates and (layout.causal or self.inference == "frozen"):
             return previous
@@ -228,7 +228,7 @@ class GatedRecurrentCache(Cache):
 
     def _store(self, updated: ops.GrcUpdated, layout: Layout, buffer: Tensor) -> None:
         by_row = self.scope == "batch_row"
-        if not by_row and len(updated.samples) == 0 and not self.group:  # no sample has a mean
+        if not by_row and updated.samples.shape[0] == 0 and not self.group:  # no sample has a mean
             return
         carried = layout.causal and self.gradient == "carry" and self.training
         successor = updated.samples if by_row else updated.mean
@@ -273,7 +273,7 @@ class GatedRecurrentCache(Cache):
         norm = ops.CandidateNorm(self.norm.weight, self.norm.bias) if self.variant == "official" else None
         updated = ops.grc_update(cache, tokens, reset=reset, update=update, candidate=candidate, norm=norm)
         if self.training and self.scope == "batch_mean":
-            updated = updated._replace(mean=mean_over_processes(updated.mean, len(tokens), self.group))
+            updated = updated._replace(mean=mean_over_processes(updated.mean, tokens.shape[0], self.group))
         return updated
 
 
@@ -317,15 +317,15 @@ class FifoCache(Cache):
         by_row = self.scope == "batch_row"
         if by_row:
             held = self._stream(layout, 'scope "batch_row"').get("cache")
-            previous = previous.expand(len(input), -1, -1) if held is None else held
-        if by_row or (self.training and (len(input) > 0 or self.group)):  # no sample has a mean
+            previous = previous.expand(input.shape[0], -1, -1) if held is None else held
+        if by_row or (self.training and (input.shape[0] > 0 or self.group)):  # no sample has a mean
             with torch.no_grad():
                 tokens = input[..., : previous.shape[2]].to(previous.dtype)
                 pushed = self._push(previous, tokens, layout.padding)
                 if by_row:
                     self._stream(layout, 'scope "batch_row"').set("cache", pushed)
                 else:
-                    buffer.copy_(mean_over_processes(pushed.mean(0, keepdim=True), len(input), self.group))
+                    buffer.copy_(mean_over_processes(pushed.mean(0, keepdim=True), input.shape[0], self.group))
         return previous
 
     def why_memory_varies(self) -> str | None:
@@ -337,7 +337,7 @@ class FifoCache(Cache):
     @staticmethod
     def _push(cache: Tensor, tokens: Tensor, padding: Tensor | None) -> Tensor:
         """The last Tm of [cache, valid tokens] of each sample."""
-        batch, length, width = len(tokens), cache.shape[1], cache.shape[2]
+        batch, length, width = tokens.shape[0], cache.shape[1], cache.shape[2]
         before = cache.expand(batch, length, width)
         if padding is None:
             return torch.cat([before, tokens], 1)[:, tokens.shape[1] :]
@@ -384,10 +384,10 @@ class ConcatenatedCache(StateModule):
         repeated = buffer is not self.tokens
         holds = bool(buffer.any()) if repeated else self.holds_step()
         previous = buffer.detach().clone() if holds else None
-        if self.training and (len(context) > 0 or self.group):  # no sample has a mean
+        if self.training and (context.shape[0] > 0 or self.group):  # no sample has a mean
             with torch.no_grad():
                 x = ops.resize_tokens(context.to(buffer.dtype), buffer.shape[1], padding=padding)
-                buffer.copy_(mean_over_processes(x.mean(0, keepdim=True), len(context), self.group))
+                buffer.copy_(mean_over_processes(x.mean(0, keepdim=True), context.shape[0], self.group))
             if not repeated:
                 self._holds = True
         return previous

@@ -144,8 +144,8 @@ class MultiHeadAttention(nn.Module):
         own = context is None
         place = where if own else (context_layout or Layout())
         q, k, v = self._project(query, context)
-        if len(k) != len(q):
-            k, v = k.expand(len(q), -1, -1, -1), v.expand(len(q), -1, -1, -1)
+        if k.shape[0] != q.shape[0]:
+            k, v = k.expand(q.shape[0], -1, -1, -1), v.expand(q.shape[0], -1, -1, -1)
         padding, causal = place.padding, own and where.causal
         state = where.state if own and where.state is not None and where.state.decoding else None
         if self.function is not None:
@@ -202,7 +202,7 @@ class MultiHeadAttention(nn.Module):
         known = state.get("padding")
         if padding is not None or known is not None:
             def none(length: int) -> Tensor:
-                return torch.zeros(len(k), length, dtype=torch.bool, device=k.device)
+                return torch.zeros(k.shape[0], length, dtype=torch.bool, device=k.device)
 
             if known is None and before:
                 state.set("padding", none(before))
@@ -254,7 +254,8 @@ class MultiHeadAttention(nn.Module):
             assert self.memory_keys is not None and self.memory_values is not None
             memory = self.memory_keys, self.memory_values
         k, v = (
-            torch.cat([x, kept.to(x.dtype).expand(len(x), -1, -1, -1)], 2) for x, kept in zip(own, memory, strict=True)
+            torch.cat([x, kept.to(x.dtype).expand(x.shape[0], -1, -1, -1)], 2)
+            for x, kept in zip(own, memory, strict=True)
         )
         entries = memory[0].shape[2]
         if padding is not None:
@@ -273,13 +274,13 @@ class MultiHeadAttention(nn.Module):
         if hidden is not None:
             wide = torch.promote_types(q.dtype, torch.float32)
             far = torch.zeros(hidden.shape, dtype=wide, device=q.device).masked_fill(hidden, -math.inf)
-            if bias is not None and len(bias) not in (1, len(far)) and len(far) > 1:
-                bias = bias.repeat(len(far) // len(bias), 1, 1, 1)
+            if bias is not None and bias.shape[0] not in (1, far.shape[0]) and far.shape[0] > 1:
+                bias = bias.repeat(far.shape[0] // bias.shape[0], 1, 1, 1)
             bias = far if bias is None else bias + far
         assert bias is not None
         if bias.shape[2] != q.shape[2]:
             bias = bias.expand(-1, -1, q.shape[2], -1)
-        if len(bias) in (1, len(q)) and hidden is not None and bias.shape[1] == 1:
+        if bias.shape[0] in (1, q.shape[0]) and hidden is not None and bias.shape[1] == 1:
             attended = nn.functional.scaled_dot_product_attention(q, k, v, bias.to(q.dtype))
             return attended.masked_fill(hidden.all(-1, keepdim=True), 0)  # a query that sees no key
         weights = ops.attention_weights(q @ k.transpose(2, 3), bias.to(q.dtype), scale=q.shape[3] ** -0.5)

@@ -91,7 +91,7 @@ class SpatialReductionAttention(MultiHeadAttention):
                 f"spatial_reduction_attention: a grid of {height} x {width} is too small to be reduced by "
                 f"{self.ratio}; use a larger image or a smaller ratio"
             )
-        on_grid = context[:, layout.class_tokens :].transpose(1, 2).reshape(len(context), -1, height, width)
+        on_grid = context[:, layout.class_tokens :].transpose(1, 2).reshape(context.shape[0], -1, height, width)
         if self.pools:
             grid = 7, 7
             pooled = nn.functional.adaptive_avg_pool2d(on_grid, 7).flatten(2).transpose(1, 2)

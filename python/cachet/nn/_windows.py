@@ -44,11 +44,11 @@ class Windows(NamedTuple):
     def partition(self, tokens: Tensor) -> Tensor:
         """(B, H·W, C) -> (B·windows, h·w, C), zeros beyond the map."""
         in_order = ops.permute_tokens(tokens, self.sources, self.slots)
-        return in_order.reshape(len(tokens) * self.number, -1, tokens.shape[2])
+        return in_order.reshape(tokens.shape[0] * self.number, -1, tokens.shape[2])
 
     def merge(self, windows: Tensor) -> Tensor:
         """The inverse of partition."""
-        in_order = windows.reshape(len(windows) // self.number, -1, windows.shape[2])
+        in_order = windows.reshape(windows.shape[0] // self.number, -1, windows.shape[2])
         return ops.permute_tokens(in_order, self.slots, self.sources)
 
 
