@@ -11,7 +11,7 @@
 namespace cachet::app {
 
 void add_device_option(CLI::App& app, std::string& word) {
-  app.add_option("--device", word, "Where to run: auto, cpu, cuda or cuda:1 (auto: a GPU where there is one)")
+  app.add_option("--device", word, "Where to run: auto, cpu, cuda or cuda:1 (auto: a GPU if there is one)")
       ->type_name("DEVICE");
 }
 
@@ -26,13 +26,13 @@ c10::Device device_named(const std::string& word) {
 void add_normalize(CLI::App& app, data::TextNormalization& form) {
   app.add_option_function<std::string>(
          "--normalize", [&form](const std::string& name) { form = data::normalization_named(name); },
-         "The form that texts are brought into, none, nfc or nfkc: what the recipe says in data.normalize (none)")
+         "Unicode form that texts are normalised to, as data.normalize of the recipe: none, nfc or nfkc (none)")
       ->check(one_of({"none", "nfc", "nfkc"}))
       ->type_name("FORM");
 }
 
 void add_progress_option(CLI::App& app, std::string& word) {
-  app.add_option("--progress", word, "auto, bar, plain or none (auto)")
+  app.add_option("--progress", word, "How progress is shown: auto, bar, plain or none (auto)")
       ->check(one_of({"auto", "bar", "plain", "none"}))
       ->type_name("HOW");
 }

@@ -92,13 +92,12 @@ std::vector<std::string> SavedRunArgument::all_settings() const {
 
 void add_saved_model(CLI::App& app, SavedRunArgument& argument, const char* what) {
   app.add_option("RUN", argument.path, what)->required()->type_name("");
-  app.add_option("--data", argument.data, "The folder that the data lie in: data.root")->type_name("FOLDER");
+  app.add_option("--data", argument.data, "Folder of the data: data.root")->type_name("FOLDER");
   add_recipe_settings(app, argument.settings);
 }
 
 void add_saved_run(CLI::App& app, SavedRunArgument& argument) {
-  add_saved_model(app, argument,
-                  "A run's folder, whose best checkpoint counts, a checkpoint's, a model's or an export's");
+  add_saved_model(app, argument, "Folder of a run (its best checkpoint is used), a checkpoint, a model or an export");
   add_device_option(app, argument.device);
 }
 
@@ -117,7 +116,7 @@ std::unique_ptr<tasks::Task> load(const tasks::SavedRun& saved, const SavedRunAr
 void require_data(const tasks::SavedRun& saved, const SavedRunArgument& argument) {
   const std::vector<tasks::DataPlace> places = saved.plan.task->data();
   if (std::ranges::any_of(places, [](const tasks::DataPlace& place) { return place.root.empty(); }))
-    throw UsageError(argument.path + " is a model without data; say where they lie: --data FOLDER");
+    throw UsageError(argument.path + " is a model without data; name the folder of the data: --data FOLDER");
   if (const auto why = saved.plan.task->absent_data()) throw io::Error(*why);
 }
 

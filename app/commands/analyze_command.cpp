@@ -266,7 +266,7 @@ int run_analyze(const AnalyzeArguments& arguments) {
 Action declare_analyze(CLI::App& app) {
   auto arguments = std::make_shared<AnalyzeArguments>();
   app.add_option("RUN", arguments->runs,
-                 "Folders of runs, checkpoints or models; the first is set beside each other one")
+                 "Folders of runs, checkpoints or models; each of the others is compared with the first")
       ->required()
       ->type_name("...");
   std::string words;
@@ -274,16 +274,15 @@ Action declare_analyze(CLI::App& app) {
   app.add_option("--what", arguments->what, "Of " + words + " (all that the models have)")->type_name("LIST");
   add_number(app, "--samples", arguments->options.samples, "Evaluation samples to look at (256)", {1})->type_name("N");
   add_number(app, "--steps", arguments->options.steps,
-             "Training steps to replay, of whose statistics normality is tested (150)", {1})
+             "Training steps to replay for the normality test of their statistics (150)", {1})
       ->type_name("P");
-  app.add_option("--data", arguments->data, "The folder that the data lie in: data.root")->type_name("FOLDER");
+  app.add_option("--data", arguments->data, "Folder of the data: data.root")->type_name("FOLDER");
   add_recipe_settings(app, arguments->settings);
   add_device_option(app, arguments->device);
-  add_output(
-      app, arguments->output,
-      "A folder for the page, analysis.html, and the numbers, analysis.json; what it holds of the same is not done "
-      "again",
-      "FOLDER");
+  add_output(app, arguments->output,
+             "Folder for the page, analysis.html, and the numbers, analysis.json; results that it has for the same "
+             "model and options are reused",
+             "FOLDER");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_wide_option(app, arguments->wide);
   add_progress_option(app, arguments->progress);

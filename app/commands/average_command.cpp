@@ -90,27 +90,26 @@ int run_average(const AverageArguments& arguments) {
 
 Action declare_average(CLI::App& app) {
   auto arguments = std::make_shared<AverageArguments>();
-  add_saved_model(app, arguments->run, "A run's folder");
+  add_saved_model(app, arguments->run, "Folder of a run");
   add_device_option(app, arguments->run.device);
   CLI::Option* last =
       add_number(app, "--last", arguments->last,
-                 "How many of its newest checkpoints (10); train.keep says how many there are", {1, 1'000'000})
+                 "Number of the run's newest checkpoints to average (10); a run keeps as many as train.keep allows",
+                 {1, 1'000'000})
           ->type_name("N");
   app.add_flag("--ema", arguments->moving,
                "Take the moving average of the newest checkpoint (train.ema_decay), not a mean of checkpoints")
       ->excludes(last);
-  CLI::Option* renewing =
-      add_number(app, "--renew-states", arguments->renewing,
-                 "Pass N batches of training through the average: its running statistics and caches are then made of "
-                 "these batches alone, not those of the last checkpoint",
-                 {1, 1'000'000'000})
-          ->type_name("N");
+  CLI::Option* renewing = add_number(app, "--renew-states", arguments->renewing,
+                                     "Recalibrate running statistics and caches: compute them from N training batches, "
+                                     "instead of taking those of the last checkpoint",
+                                     {1, 1'000'000'000})
+                              ->type_name("N");
   for (const char* of_data : {"--data", "--set", "--device"}) app.get_option(of_data)->needs(renewing);
   add_progress_option(app, arguments->progress);
-  add_output(
-      app, arguments->output,
-      "A .safetensors file for the weights (a checkpoint in the run, checkpoints/mean-10 or checkpoints/ema, which "
-      "eval, predict and others take)");
+  add_output(app, arguments->output,
+             "A .safetensors file for the weights (a checkpoint in the run, checkpoints/mean-10 or checkpoints/ema, "
+             "which eval, predict and other commands accept)");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_average(*arguments); };
 }

@@ -226,8 +226,9 @@ int run_bench(const BenchArguments& arguments) {
 
 Action declare_bench(CLI::App& app) {
   auto arguments = std::make_shared<BenchArguments>();
-  app.add_option("MODEL", arguments->models,
-                 std::string("Of each: ") + kDescribedModels + ", a pattern such as 'deit*', or an export")
+  app.add_option(
+         "MODEL", arguments->models,
+         std::string("Models, each of which is ") + kDescribedModels + ", a pattern such as 'deit*', or an export")
       ->required()
       ->type_name("...");
   add_settings_option(app, arguments->settings);
@@ -240,19 +241,19 @@ Action declare_bench(CLI::App& app) {
   };
   list(app.add_option("--precision", arguments->precisions, "fp32, bf16 or both: fp32,bf16 (fp32)"), "LIST")
       ->check(one_of({"fp32", "bf16"}));
-  list(add_number(app, "--batch", arguments->batches, "Samples in a batch, such as 1,8,32 (1)", {1, int64_t{1} << 20}),
+  list(add_number(app, "--batch", arguments->batches, "Samples of a batch, such as 1,8,32 (1)", {1, int64_t{1} << 20}),
        "LIST");
   list(add_number(app, "--threads", arguments->threads, "Threads, such as 1,2,4 (all)", {1, 4096}), "LIST");
-  add_number(app, "--seconds", arguments->seconds, "Time of each measurement after its warm-up (2)", {0.001, 86400.0})
+  add_number(app, "--seconds", arguments->seconds, "Time of each measurement in seconds, after its warm-up (2)",
+             {0.001, 86400.0})
       ->type_name("S");
   add_device_option(app, arguments->device);
   add_progress_option(app, arguments->progress);
-  app.add_flag(
-      "--table", arguments->table,
-      "One row a model, as papers have it: parameters, multiply-accumulates, weights in bytes; of inference and of "
-      "training samples/s, the speed compared with the first model's, and the bytes of activations, alone and with the "
-      "weights. Activations are the most that tensors of a step take at a time; in training gradients and the "
-      "optimizer's state are among them");
+  app.add_flag("--table", arguments->table,
+               "Print one row for each model, as papers do: parameters, multiply-accumulates and bytes of the weights. "
+               "For inference and for training, the row also has samples/s, the speed relative to the first model, and "
+               "the bytes of activations, alone and with the weights. Activations are the peak memory of the tensors "
+               "of a step; in training they include gradients and the optimizer's state");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_wide_option(app, arguments->wide);
   return [arguments] { return run_bench(*arguments); };

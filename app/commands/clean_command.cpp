@@ -35,7 +35,7 @@ int run_clean(const CleanArguments& arguments) {
   const bool to_file = fs::path(output).extension() == kCleanSuffix;
   const tasks::SavedRun saved = tasks::open_saved_run(arguments.checkpoint);
   if (saved.exported || tasks::is_model_folder(saved.checkpoint))
-    throw UsageError(arguments.checkpoint + " is no run and no checkpoint of one: it holds weights alone already");
+    throw UsageError(arguments.checkpoint + " is not a run or a checkpoint of a run: it already has only weights");
   const std::string id = train::RunFolder::open(saved.run).id();
   const io::TensorMap weights = tasks::read_weights(saved);
   if (to_file) {
@@ -63,14 +63,14 @@ int run_clean(const CleanArguments& arguments) {
 
 Action declare_clean(CLI::App& app) {
   auto arguments = std::make_shared<CleanArguments>();
-  app.add_option(
-         "CHECKPOINT", arguments->checkpoint,
-         "A run (its best checkpoint, else its last) or one of its checkpoints; averaged weights where it has them")
+  app.add_option("CHECKPOINT", arguments->checkpoint,
+                 "A run (its best checkpoint, or its last if there is no best) or a checkpoint of a run; if the "
+                 "checkpoint has averaged weights, they are taken")
       ->required()
       ->type_name("");
   add_output(app, arguments->output,
-             "A .safetensors file of the weights; else a folder that every command reads as a run, without optimizer "
-             "and logs",
+             "If the name ends in .safetensors, a file of the weights; otherwise a folder without optimizer and logs, "
+             "which every command accepts as a run",
              "FILE")
       ->required();
   app.add_flag("--json", arguments->json, "Print one JSON object");

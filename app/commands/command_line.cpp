@@ -45,8 +45,8 @@ struct Parser {
 
   Parser() {
     app.formatter(std::make_shared<HelpFormatter>());  // the subcommands take it over
-    app.set_version_flag("--version", std::string("cachet ") + version(), "Print the version and leave");
-    app.set_help_flag("-h,--help", "Print this and leave");
+    app.set_version_flag("--version", std::string("cachet ") + version(), "Print the version and exit");
+    app.set_help_flag("-h,--help", "Print this help and exit");
     app.require_subcommand(1);
     app.footer("`" + report::program_name() + " COMMAND --help` shows a command's options and examples.");
     for (const Command& command : commands()) {

@@ -176,13 +176,16 @@ int run_compare(const CompareArguments& arguments) {
 
 Action declare_compare(CLI::App& app) {
   auto arguments = std::make_shared<CompareArguments>();
-  app.add_option("RUN", arguments->runs, "Folders of runs, of one recipe's seeds, or folders that hold such")
+  app.add_option("RUN", arguments->runs,
+                 "Folders of runs or of the seeds of one recipe, or folders that contain such folders")
       ->required()
       ->type_name("...");
-  app.add_option("--format", arguments->format, "text, md, html, or csv: a line a run, to publish (text)")
+  app.add_option("--format", arguments->format,
+                 "Format of the output: text, md, html, or csv with one line for each run (text)")
       ->check(one_of({"text", "md", "csv", "html"}))
       ->type_name("FORM");
-  add_output(app, arguments->output, "Write it to a file too, in the form of its suffix: .html, .md, .csv, .txt");
+  add_output(app, arguments->output,
+             "Also write the comparison to a file, in the format of its suffix: .html, .md, .csv, .txt");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_wide_option(app, arguments->wide);
   add_progress_option(app, arguments->progress);
@@ -192,7 +195,7 @@ Action declare_compare(CLI::App& app) {
 const Registration registered_compare(
     {Topic::runs,
      "compare",
-     "Compare runs: results, means over seeds, what their recipes do not share, curves",
+     "Compare runs: results, means over seeds, differences between their recipes, curves",
      {"cachet compare my-run other-run", "cachet compare my-run other-run -o comparison.html",
       "cachet compare my-run my-seeds --format csv"},
      declare_compare});

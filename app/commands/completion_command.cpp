@@ -44,7 +44,7 @@ Action declare_completion(CLI::App& app) {
 
 const Registration registered_completion({Topic::shell,
                                           "completion",
-                                          "Print a script with which a shell completes commands and options",
+                                          "Print a script that completes commands and options in your shell",
                                           {"cachet completion bash > cachet.bash",
                                            "cachet completion fish > cachet.fish"},
                                           declare_completion});

@@ -144,7 +144,7 @@ int run_demo(const DemoArguments& arguments) {
     runs[i].metrics.push_back(
         {"inference images/s", {report::format_number(rates[i], 3), rates[i]}, report::Better::higher});
   runs.push_back(linear);
-  report::Page page = report::comparison_page(runs, "A vision transformer and its cached twin");
+  report::Page page = report::comparison_page(runs, "A vision transformer with and without a cache");
   page.sections.push_back({"Time", {phases}, ""});
   const fs::path file = folder / "report.html";
   io::write_file_atomically(file, report::render_html(page));
@@ -156,9 +156,9 @@ int run_demo(const DemoArguments& arguments) {
 
 Action declare_demo(CLI::App& app) {
   auto arguments = std::make_shared<DemoArguments>();
-  app.add_flag("--smoke", arguments->smoke, "A few steps of everything, to see that it works");
-  app.add_option("--run", arguments->folder, "Folder to make for the two runs")->type_name("DIR");
-  app.add_option("--runs", arguments->runs, "Where such a folder is made otherwise")
+  app.add_flag("--smoke", arguments->smoke, "Run only a few steps of each part, to see that it works");
+  app.add_option("--run", arguments->folder, "Folder to create for the two runs")->type_name("DIR");
+  app.add_option("--runs", arguments->runs, "Without --run: the folder in which a new folder is created")
       ->type_name("DIR")
       ->capture_default_str();
   return [arguments] { return run_demo(*arguments); };
@@ -166,7 +166,7 @@ Action declare_demo(CLI::App& app) {
 
 const Registration registered_demo({Topic::runs,
                                     "demo",
-                                    "Train a plain vision transformer and its cached twin, and compare them",
+                                    "Train a vision transformer without and with a cache, and compare them",
                                     {"cachet demo", "cachet demo --smoke --run demo-run"},
                                     declare_demo});
 

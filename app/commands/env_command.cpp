@@ -78,13 +78,13 @@ int run_env(const EnvArguments& arguments) {
 Action declare_env(CLI::App& app) {
   auto arguments = std::make_shared<EnvArguments>();
   auto* json = app.add_flag("--json", arguments->json, "Print one JSON object");
-  app.add_flag("--cmake-dir", arguments->cmake_dir, "Print the folder for find_package(cachet) alone")->excludes(json);
+  app.add_flag("--cmake-dir", arguments->cmake_dir, "Print only the folder for find_package(cachet)")->excludes(json);
   return [arguments] { return run_env(*arguments); };
 }
 
 const Registration registered_env({Topic::machine,
                                    "env",
-                                   "Versions, build and processor, for bug reports",
+                                   "Print versions, build and processor, for bug reports",
                                    {"cachet env", "cachet env --json"},
                                    declare_env});
 

@@ -244,17 +244,16 @@ Action declare_eval(CLI::App& app) {
   auto arguments = std::make_shared<EvalArguments>();
   add_saved_run(app, arguments->model);
   app.add_option("--text", arguments->text,
-                 "How likely a language model finds a text of yours, in place of the test split; - is standard input")
+                 "Evaluate a language model on this text instead of the test split; - is standard input")
       ->type_name("FILE");
   add_number(app, "--limit", arguments->limit,
-             "Evaluate no more than N samples of the test split (of a language model tokens, as data.limit counts)",
-             {1})
+             "Evaluate at most N samples of the test split (for a language model: tokens, as in data.limit)", {1})
       ->type_name("N");
   add_output(app, arguments->output,
-             "A folder for what is found of each sample, with which an evaluation that was cut goes on, and, of "
-             "detection, results in COCO's form",
+             "Folder for the result of each sample, and for detection also results in COCO's format; if an evaluation "
+             "is interrupted, the same command resumes it from this folder",
              "FOLDER");
-  app.add_flag("--json", arguments->json, "Print one JSON object; of --text, one a line");
+  app.add_flag("--json", arguments->json, "Print one JSON object; with --text, one for each line");
   add_progress_option(app, arguments->progress);
   return [arguments] { return run_eval(*arguments); };
 }

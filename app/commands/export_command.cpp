@@ -201,19 +201,22 @@ int run_export(const ExportArguments& arguments) {
 
 Action declare_export(CLI::App& app) {
   auto arguments = std::make_shared<ExportArguments>();
-  add_saved_model(app, arguments->model, "A run's folder, whose best checkpoint counts, a checkpoint's or a model's");
-  add_output(app, arguments->output, "The folder to write, or of the weights alone a safetensors file", "PATH")
+  add_saved_model(app, arguments->model, "Folder of a run (its best checkpoint is used), a checkpoint or a model");
+  add_output(app, arguments->output, "The folder to write, or a .safetensors file for the weights alone", "PATH")
       ->required();
-  app.add_option("--engine", arguments->engine, std::string("What is to run the folder (") + usual_engine() + ")")
+  app.add_option("--engine", arguments->engine,
+                 std::string("Engine that will run the exported model (") + usual_engine() + ")")
       ->check(one_of(kEngines))
       ->type_name("ENGINE");
-  app.add_option("--precision", arguments->precision, "In which numbers (f32)")
+  app.add_option("--precision", arguments->precision, "Number format of the exported model (f32)")
       ->check(one_of(kPrecisions))
       ->type_name("PRECISION");
   app.add_flag("--check", arguments->check_all,
-               "Compare the folder with the model on all evaluation data, accuracy too (256 samples)");
-  add_names_option(app, "--names", arguments->names,
-                   "Of a safetensors file: whose names to give the tensors (timm's of images, ours of text)");
+               "Compare the export with the model on all evaluation data, and compare their accuracy; without it, "
+               "outputs are compared on 256 samples");
+  add_names_option(
+      app, "--names", arguments->names,
+      "With a .safetensors file: the code whose tensor names are used (timm for image models, cachet for text models)");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_progress_option(app, arguments->progress);
   return [arguments] { return run_export(*arguments); };

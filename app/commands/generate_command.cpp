@@ -76,21 +76,25 @@ Action declare_generate(CLI::App& app) {
   auto arguments = std::make_shared<GenerateArguments>();
   tasks::GenerationOptions& options = arguments->options;
   add_saved_run(app, arguments->model);
-  const CLI::Option* prompt =
-      app.add_option("--prompt", arguments->prompt, "The text to continue (a line of a pipe, else a text's beginning)")
-          ->type_name("TEXT");
-  app.add_option("--lines", arguments->lines, "A file of prompts, a line each; - is standard input (a pipe's lines)")
+  const CLI::Option* prompt = app.add_option("--prompt", arguments->prompt,
+                                             "The text to continue (each line of standard input if that is a pipe or a "
+                                             "file; otherwise the model starts a new text)")
+                                  ->type_name("TEXT");
+  app.add_option("--lines", arguments->lines, "A file with one prompt in each line; - is standard input")
       ->type_name("FILE");
-  add_number(app, "--tokens", options.tokens, "How many tokens to write (100)", {1, 1'000'000})->type_name("N");
+  add_number(app, "--tokens", options.tokens, "Number of tokens to generate (100)", {1, 1'000'000})->type_name("N");
   add_number(app, "--temperature", options.sampling.temperature,
-             "What scores are divided by; 0 takes the surest token (1)", {0})
+             "Sampling temperature; 0 always takes the most probable token (1)", {0})
       ->type_name("X");
-  add_number(app, "--top-k", options.sampling.top_k, "Draw from the k surest tokens; 0: from all (0)")->type_name("K");
-  add_number(app, "--top-p", options.sampling.top_p, "Draw from the fewest tokens with this share (1)")->type_name("P");
+  add_number(app, "--top-k", options.sampling.top_k, "Sample from the k most probable tokens; 0 = from all (0)")
+      ->type_name("K");
+  add_number(app, "--top-p", options.sampling.top_p,
+             "Top-p (nucleus) sampling: sample from the smallest set of tokens whose probabilities add up to this (1)")
+      ->type_name("P");
   add_number(app, "--repetition-penalty", options.sampling.repetition_penalty,
-             "How much less likely tokens become that came before (1)")
+             "Repetition penalty: values above 1 make tokens less probable that the text already has (1)")
       ->type_name("X");
-  add_number(app, "--seed", options.seed, "Of what is drawn (0)")->type_name("N");
+  add_number(app, "--seed", options.seed, "Random seed of the sampling (0)")->type_name("N");
   app.add_flag("--json", arguments->json, "Print a JSON object for each prompt");
   return [arguments, prompt] {
     arguments->has_prompt = prompt->count() > 0;
@@ -101,7 +105,7 @@ Action declare_generate(CLI::App& app) {
 const Registration registered_generate(
     {Topic::runs,
      "generate",
-     "Write on behind a text with a language model",
+     "Continue a text with a language model",
      {"cachet generate my-run --prompt 'The city of' --tokens 60",
       "cachet generate my-run --lines prompts.txt --temperature 0.8 --top-p 0.9 --json"},
      declare_generate});

@@ -139,33 +139,36 @@ int run_import(ImportArguments arguments) {
 Action declare_import(CLI::App& app) {
   auto arguments = std::make_shared<ImportArguments>();
   app.add_option("FILE", arguments->file,
-                 "Weights: safetensors, or what torch.save wrote (.pth, .pt, .bin); hf:OWNER/NAME and https addresses "
-                 "are downloaded")
+                 "File of weights: safetensors, or a file of torch.save (.pth, .pt, .bin); hf:OWNER/NAME and https "
+                 "addresses are downloaded")
       ->required()
       ->type_name("");
   app.add_option(
          "--model", arguments->model.name,
-         "The model that they are for, as `cachet models` lists it; without it, the one that timm's config.json names")
+         "Model that the weights belong to, by its name in `cachet models` (the model that timm's config.json names)")
       ->type_name("NAME");
-  add_output(app, arguments->output, "The folder to make: weights, recipe.toml, config.json", "FOLDER")->required();
-  add_names_option(app, "--from", arguments->names, "Whose names the file has; recognised without it");
-  app.add_option("--key", arguments->key, "What the weights lie under in a checkpoint, where it has several")
+  add_output(app, arguments->output, "The folder to create: weights, recipe.toml, config.json", "FOLDER")->required();
+  add_names_option(app, "--from", arguments->names,
+                   "The code whose tensor names the file has (recognised from the names)");
+  app.add_option("--key", arguments->key, "If a checkpoint has several sets of weights: the key of the weights to load")
       ->type_name("KEY");
   app.add_option("--set", arguments->model.settings,
-                 "Change a key of the model, or how its images are prepared: model.classes=10, "
+                 "Change a key of the model or of the preparation of its images: model.classes=10, "
                  "data.resize.crop_fraction=1.0 (repeatable)")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  app.add_flag("--partial", arguments->partial, "Load what fits, though not all of the model or the file does");
-  add_number(app, "--seed", arguments->seed, "Draws what starts fresh (0)")->type_name("N");
-  app.add_flag("--json", arguments->json, "Print one JSON object, every name in it");
+  app.add_flag("--partial", arguments->partial,
+               "Load the tensors that fit, even if some tensors of the model or of the file do not");
+  add_number(app, "--seed", arguments->seed, "Random seed of the parameters that the file does not have (0)")
+      ->type_name("N");
+  app.add_flag("--json", arguments->json, "Print one JSON object with the names of all tensors");
   return [arguments] { return run_import(*arguments); };
 }
 
 const Registration registered_import(
     {Topic::models,
      "import",
-     "Make a model of weights that timm or a paper's authors published",
+     "Make a model from weights that timm or the authors of a paper published",
      {"cachet import hf:timm/vit_tiny_patch16_224.augreg_in21k_ft_in1k -o vit-tiny",
       "cachet import deit_tiny_patch16_224.pth --model deit_tiny_patch16_224 --set model.cache.kind=grc -o deit-cached",
       "cachet import deit_tiny_patch16_224.pth --model deit_tiny_patch16_224 --set model.classes=10 -o deit-ten "

@@ -85,7 +85,7 @@ int run_models(const ModelsArguments& arguments) {
 
 Action declare_models(CLI::App& app) {
   auto arguments = std::make_shared<ModelsArguments>();
-  app.add_option("GLOB", arguments->glob, "Names to list, such as 'deit*'; all without it")->type_name("");
+  app.add_option("GLOB", arguments->glob, "Pattern of the names to list, such as 'deit*' (all)")->type_name("");
   add_settings_option(app, arguments->settings);
   app.add_flag("--weights", arguments->weights, "List the published weights that `cachet import` takes, by model");
   app.add_flag("--json", arguments->json, "Print one JSON object");
@@ -95,7 +95,7 @@ Action declare_models(CLI::App& app) {
 
 const Registration registered_models({Topic::models,
                                       "models",
-                                      "Names of models, with parameters and multiply-accumulates",
+                                      "List the models by name, with parameters and multiply-accumulates",
                                       {"cachet models", "cachet models 'deit*' --weights",
                                        "cachet models '*tiny*' --json"},
                                       declare_models});

@@ -146,7 +146,7 @@ tasks::RecordOrigin origin_of(const tasks::PreparedSample& sample, tasks::Sample
 
 void predict_given(tasks::Task& task, const PredictArguments& arguments, RecordOutput& output,
                    CountedProgress& progress) {
-  auto& answers = capability_of<tasks::Predictor>(task, "answer samples that are given");
+  auto& answers = capability_of<tasks::Predictor>(task, "predict on samples of yours");
   const tasks::SampleForm form = answers.sample_form();
   tasks::GivenOptions options{arguments.answers()};
   if (arguments.asks_line_by_line()) options.batch = 1;
@@ -189,7 +189,7 @@ int64_t count_unreadable(const tasks::NextRecord& next) {
 /// Pictures with what was found drawn over them, and files of results: all that a folder holds of given samples.
 int predict_into_folder(tasks::Task& task, const PredictArguments& arguments, PredictionFolder& folder,
                         const tasks::RecordSource& source, CountedProgress& progress) {
-  auto& answers = capability_of<tasks::Predictor>(task, "answer samples that are given");
+  auto& answers = capability_of<tasks::Predictor>(task, "predict on samples of yours");
   auto& draws = capability_of<tasks::DrawsAnswers>(task, "draw its answers into a folder (-o FILE.jsonl writes them)");
   const tasks::SampleForm form = answers.sample_form();
   const double least_score = arguments.least_score.value_or(kUsualLeastScore);
@@ -230,7 +230,7 @@ int predict_into_folder(tasks::Task& task, const PredictArguments& arguments, Pr
             << (count - unreadable == 1 ? " picture" : " pictures") << written << '\n';
   if (unreadable == 0) return kDone;
   std::cerr << unreadable << " of " << count << (count == 1 ? " image" : " images") << " could not be read; "
-            << folder.records().string() << " says why\n";
+            << folder.records().string() << " has the reasons\n";
   return kFailed;
 }
 
@@ -330,18 +330,20 @@ Action declare_predict(CLI::App& app) {
   auto arguments = std::make_shared<PredictArguments>();
   add_saved_run(app, arguments->model);
   app.add_option("SAMPLES", arguments->samples,
-                 "JPEG or PNG files or folders of them, or texts (two with a tab between them for a model of pairs), "
-                 "instead of the test split")
+                 "JPEG or PNG files or folders of them, or texts (for a model of pairs: two texts with a tab between "
+                 "them), instead of the test split")
       ->type_name("");
-  app.add_option("--lines", arguments->lines, "A file with a sample a line; - is standard input")->type_name("FILE");
-  add_number(app, "--top", arguments->top, "Classes to name for each sample (5)", {1, 1000})->type_name("K");
-  app.add_flag("--logits", arguments->logits, "Add what the model gives for every class, by label, before softmax");
-  app.add_flag("--json", arguments->json, "Print JSON lines on a terminal too, in place of a table");
-  add_number(app, "--least-score", arguments->least_score, "Of pictures: draw what is at least so sure (0.3)", {0, 1})
+  app.add_option("--lines", arguments->lines, "A file with one sample in each line; - is standard input")
+      ->type_name("FILE");
+  add_number(app, "--top", arguments->top, "Number of classes to print for each sample (5)", {1, 1000})->type_name("K");
+  app.add_flag("--logits", arguments->logits, "Add the logits of all classes (before softmax), by label");
+  app.add_flag("--json", arguments->json, "Print JSON lines on a terminal, too, instead of a table");
+  add_number(app, "--least-score", arguments->least_score,
+             "With pictures: draw only objects with at least this score (0.3)", {0, 1})
       ->type_name("X");
   add_output(app, arguments->output,
-             "A file of JSON lines, or a folder for pictures with what was found drawn over them and files of "
-             "results; what it holds of the same is not done again",
+             "A file for JSON lines, or a folder for annotated pictures and files of results; predictions that it "
+             "already has for the same model and options are reused",
              "FILE.jsonl|FOLDER");
   add_progress_option(app, arguments->progress);
   return [arguments] {
@@ -350,14 +352,14 @@ Action declare_predict(CLI::App& app) {
   };
 }
 
-const Registration registered_predict(
-    {Topic::runs,
-     "predict",
-     "Answer samples with a trained model: a table, JSON lines, or pictures of what it finds",
-     {"cachet predict my-run -o predictions.jsonl --top 3", "cachet predict my-run boot.png bag.jpg --logits",
-      "cachet predict my-text-run 'A film to forget.' --top 2"},
-     declare_predict,
-     /*takes_texts=*/true});
+const Registration registered_predict({Topic::runs,
+                                       "predict",
+                                       "Predict with a trained model: a table, JSON lines, or annotated pictures",
+                                       {"cachet predict my-run -o predictions.jsonl --top 3",
+                                        "cachet predict my-run boot.png bag.jpg --logits",
+                                        "cachet predict my-text-run 'A film to forget.' --top 2"},
+                                       declare_predict,
+                                       /*takes_texts=*/true});
 
 }  // namespace
 }  // namespace cachet::app

@@ -156,18 +156,19 @@ int copy_recipe(const RecipesArguments& arguments) {
 
 Action declare_recipes(CLI::App& app) {
   auto arguments = std::make_shared<RecipesArguments>();
-  app.add_option("GLOB", arguments->glob, "Names to list, such as 'cifar10*'; all without it")->type_name("");
+  app.add_option("GLOB", arguments->glob, "Pattern of the names to list, such as 'cifar10*' (all)")->type_name("");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_wide_option(app, arguments->wide);
-  CLI::App* copy = app.add_subcommand("cp", "Copy a recipe, its bases merged into it, to edit it");
-  copy->add_option("NAME", arguments->name, "A recipe's name or file")->required()->type_name("");
+  CLI::App* copy =
+      app.add_subcommand("cp", "Copy a recipe to a file that you can edit, with its base recipes merged into it");
+  copy->add_option("NAME", arguments->name, "Name or file of a recipe")->required()->type_name("");
   copy->add_option("FILE", arguments->file, "The file to write, which must not exist")->required()->type_name("");
   return [arguments, copy] { return copy->parsed() ? copy_recipe(*arguments) : list_recipes(*arguments); };
 }
 
 const Registration registered_recipes({Topic::runs,
                                        "recipes",
-                                       "Recipes that come with Cachet; copy one to edit it",
+                                       "List the recipes that come with Cachet, or copy one to edit it",
                                        {"cachet recipes", "cachet recipes 'cifar10*' --json",
                                         "cachet recipes cp demo_cached my-recipe.toml"},
                                        declare_recipes});

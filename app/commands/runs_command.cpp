@@ -114,7 +114,8 @@ int run_runs(const RunsArguments& arguments) {
 
 Action declare_runs(CLI::App& app) {
   auto arguments = std::make_shared<RunsArguments>();
-  app.add_option("FOLDER", arguments->folder, "Where runs lie, also those of seeds and sweeps (runs)")->type_name("");
+  app.add_option("FOLDER", arguments->folder, "Folder of the runs, also those of seeds and sweeps (runs)")
+      ->type_name("");
   app.add_option("--state", arguments->state, "Only runs in this state: finished, killed, 'stopped early' and so on")
       ->check(one_of({"running", "finished", "stopped early", "out of time", "interrupted", "not finite", "failed",
                       "killed"})
@@ -122,10 +123,10 @@ Action declare_runs(CLI::App& app) {
       ->type_name("STATE");
   app.add_option("--match", arguments->glob, "Only runs whose name or recipe matches, such as '*cached*'")
       ->type_name("GLOB");
-  app.add_option("--sort", arguments->order, "What the runs are ordered by (date)")
+  app.add_option("--sort", arguments->order, "Order of the list (date)")
       ->check(one_of({"date", "duration", "metric", "name", "recipe", "state"}))
       ->type_name("WHAT");
-  app.add_flag("--reverse", arguments->reverse, "The other way round");
+  app.add_flag("--reverse", arguments->reverse, "Reverse the order");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_wide_option(app, arguments->wide);
   return [arguments] { return run_runs(*arguments); };

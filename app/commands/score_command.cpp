@@ -127,13 +127,14 @@ int run_score(const ScoreArguments& arguments) {
 
 Action declare_score(CLI::App& app) {
   auto arguments = std::make_shared<ScoreArguments>();
-  app.add_option("HYPOTHESES", arguments->hypotheses, "Translations, a sentence a line; - is standard input")
+  app.add_option("HYPOTHESES", arguments->hypotheses, "Translations, one sentence in each line; - is standard input")
       ->required()
       ->type_name("");
-  app.add_option("REFERENCES", arguments->references, "Reference translations: as many lines in each file")
+  app.add_option("REFERENCES", arguments->references,
+                 "Files of reference translations, each with as many lines as the translations")
       ->required()
       ->type_name("...");
-  app.add_option("--tokens", arguments->tokens, "How BLEU splits sentences; none: at blanks (13a)")
+  app.add_option("--tokens", arguments->tokens, "Tokenizer of BLEU: 13a, or none to split at blanks only (13a)")
       ->check(one_of({"13a", "none"}))
       ->type_name("HOW");
   app.add_flag("--json", arguments->json, "Print one JSON object");

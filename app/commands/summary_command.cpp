@@ -140,7 +140,7 @@ void print_published(const std::vector<CountedRow>& rows, bool wide) {
       "MACs are those of linear layers and convolutions. The paper's plain models count a little more than their code "
       "has. Its cached ones have the positional convolution and do not pool, although the appendix pools by 4 and 2.");
   std::cout << '\n';
-  paragraph("What a cache of ratio 0.5 adds; the paper says 10 to 15 % more FLOPs and parameters");
+  paragraph("Cost of a cache of ratio 0.5; the paper reports 10 to 15 % more FLOPs and parameters");
   std::cout << report::text_table(surplus_table(rows), form);
 }
 
@@ -229,7 +229,7 @@ void print_table(const models::ModelPlan& plan, const analysis::ModelSummary& su
   if (summary.kernel_parameters > 0)
     std::cout << "\ntrained kernels: " << report::format_count(static_cast<double>(summary.kernel_parameters))
               << " parameters, " << report::format_percent(kernel_share(summary))
-              << " of what the blocks have besides\n";
+              << " of the other parameters of the blocks\n";
 }
 
 /// Of an export, whose table has what is left of the model.
@@ -294,11 +294,13 @@ Action declare_summary(CLI::App& app) {
            arguments->published = true;
            model->required(false);
          },
-         "Count the models of a published table beside what was printed: paper")
+         "Count the models of a published table, and compare the counts with the published ones: paper")
       ->check(one_of({"paper"}))
       ->type_name("TABLE");
-  add_number(app, "--depth", arguments->depth, "Levels of modules to show; 0 shows the model alone")->type_name("N");
-  app.add_flag("--inference", arguments->inference, "Count evaluation's pass, where a frozen cache runs no gates");
+  add_number(app, "--depth", arguments->depth, "Number of levels of modules to show; 0 shows only the model")
+      ->type_name("N");
+  app.add_flag("--inference", arguments->inference,
+               "Count the pass of an evaluation, not of training; a frozen cache computes no gates there");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_wide_option(app, arguments->wide);
   return [arguments] { return run_summary(*arguments); };
@@ -306,7 +308,7 @@ Action declare_summary(CLI::App& app) {
 
 const Registration registered_summary({Topic::models,
                                        "summary",
-                                       "A model's layers: shapes, parameters, multiply-accumulates",
+                                       "Print a model's layers: shapes, parameters, multiply-accumulates",
                                        {"cachet summary vit_tiny_patch16_224 --depth 2",
                                         "cachet summary lra_text_2glu --set model.cache.kind=grc --json",
                                         "cachet summary --table paper"},

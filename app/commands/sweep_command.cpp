@@ -92,7 +92,7 @@ fs::path sweep_folder(const SweepArguments& arguments, const fs::path& recipe) {
   if (is_sweep && is_of_another_recipe(folder, recipe.stem().string()))
     throw UsageError(folder.string() + " holds the sweep of another recipe; choose another --run");
   if (is_sweep && !arguments.resume && !arguments.print && !arguments.dry_run)
-    throw UsageError(folder.string() + " holds a sweep; go on with it by --resume, or choose another --run");
+    throw UsageError(folder.string() + " has a sweep; resume it with --resume, or choose another --run");
   if (!is_sweep && holds)
     throw UsageError(folder.string() + " holds something else than a sweep; choose another --run");
   return folder;
@@ -133,7 +133,7 @@ class SweepSeries {
               << (folder_ / "report.html").string() << '\n';
     if (failed_.empty()) return kDone;
     throw std::runtime_error(std::to_string(failed_.size()) + " of " + std::to_string(sweep_.points.size()) +
-                             " points failed, as said above; try them again with: " + resuming());
+                             " configurations failed, as reported above; try them again with: " + resuming());
   }
 
  private:
@@ -146,7 +146,7 @@ class SweepSeries {
     try {
       outcome = train_seeds(training_of(arguments_, sweep_, point, folder_));
       if (outcome.code == kInterrupted) {
-        std::cerr << "the sweep goes on with: " << resuming() << '\n';
+        std::cerr << "resume the sweep with: " << resuming() << '\n';
         return Came::interrupted;
       }
     } catch (const std::exception& error) {
@@ -237,18 +237,19 @@ int run_sweep(const SweepArguments& arguments) {
 
 Action declare_sweep(CLI::App& app) {
   auto arguments = std::make_shared<SweepArguments>();
-  app.add_option("RECIPE", arguments->recipe, "A recipe with a table [sweep], by file or name")
+  app.add_option("RECIPE", arguments->recipe, "File or name of a recipe with a table [sweep]")
       ->required()
       ->type_name("");
   add_recipe_settings(app, arguments->settings);
-  app.add_option("--seeds", arguments->seeds, "Train each point once for each of N seeds, or of these (the recipe's)")
+  app.add_option("--seeds", arguments->seeds,
+                 "Train each configuration with N seeds, or with these seeds (the recipe's)")
       ->type_name("N|A,B,...");
   app.add_flag("--resume", arguments->resume,
-               "Go on with the sweep in --run; what is done, or what another process trains, is passed by");
-  app.add_option("--run", arguments->run, "The sweep's folder (RUNS/<date>-<recipe>-sweep)")->type_name("FOLDER");
-  app.add_option("--runs", arguments->runs, "Where sweeps lie (runs)")->type_name("FOLDER");
-  app.add_flag("--print", arguments->print, "Print the recipe of each point, and leave");
-  app.add_flag("--dry-run", arguments->dry_run, "Try each point for a step, estimate its runs, and leave");
+               "Resume the sweep in --run; configurations that are done, or that another process trains, are skipped");
+  app.add_option("--run", arguments->run, "Folder of the sweep (RUNS/<date>-<recipe>-sweep)")->type_name("FOLDER");
+  app.add_option("--runs", arguments->runs, "Folder in which new sweeps are created (runs)")->type_name("FOLDER");
+  app.add_flag("--print", arguments->print, "Print the recipe of each configuration, and exit");
+  app.add_flag("--dry-run", arguments->dry_run, "Try each configuration for one step, estimate its runs, and exit");
   add_progress_option(app, arguments->progress);
   return [arguments] { return run_sweep(*arguments); };
 }

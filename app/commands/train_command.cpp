@@ -163,33 +163,34 @@ Action declare_train(CLI::App& app) {
   auto options = std::make_shared<ShortOptions>();
   app.add_option(
          "RECIPE", arguments->target,
-         "A recipe's file or name (`cachet recipes`), a run's folder, or, with --data, a model (`cachet models`) or "
+         "File or name of a recipe (`cachet recipes`), folder of a run, or, with --data, a model (`cachet models`) or "
          "weights of the hub (hf:OWNER/NAME)")
       ->required()
       ->type_name("");
   add_short_options(app, *options);
   add_recipe_settings(app, arguments->settings);
-  app.add_flag("--resume", arguments->resume, "Go on with the run: the folder, or the newest one of this recipe");
-  app.add_option("--run", arguments->run, "The run's folder (RUNS/<date>-<recipe>)")->type_name("FOLDER");
-  app.add_option("--runs", arguments->runs, "Where runs lie (runs)")->type_name("FOLDER");
+  app.add_flag("--resume", arguments->resume, "Resume the run in this folder, or the newest run of this recipe");
+  app.add_option("--run", arguments->run, "Folder of the run (RUNS/<date>-<recipe>)")->type_name("FOLDER");
+  app.add_option("--runs", arguments->runs, "Folder in which new runs are created (runs)")->type_name("FOLDER");
   add_number(app, "--seed", arguments->seed, "The same as --set train.seed=N", {0, train::kGreatestSeed})
       ->type_name("N");
-  app.add_option("--seeds", arguments->seeds, "Train once for each of N seeds, or of these, in one folder")
+  app.add_option("--seeds", arguments->seeds, "Train with N seeds, or with these seeds, in one folder")
       ->type_name("N|A,B,...");
-  add_number(app, "--processes", arguments->processes,
-             "Train in N processes of this machine, each with its part of every batch (train.batch_size is all of it)",
-             {1, 4096})
+  add_number(
+      app, "--processes", arguments->processes,
+      "Train in N processes on this machine; each takes a part of every batch (train.batch_size is the whole batch)",
+      {1, 4096})
       ->type_name("N");
-  app.add_flag("--print", arguments->print, "Print the recipe that would run, with each value's origin, and leave");
+  app.add_flag("--print", arguments->print, "Print the recipe that would run, with the origin of each value, and exit");
   app.add_flag("--dry-run", arguments->dry_run,
-               "Try a step, an evaluation and a checkpoint, estimate the run, and leave; needs no data");
+               "Try a step, an evaluation and a checkpoint on synthetic data, estimate the run, and exit");
   add_progress_option(app, arguments->progress);
   return [arguments, options] { return run_train(*arguments, *options); };
 }
 
 const Registration registered_train({Topic::runs,
                                      "train",
-                                     "Train a recipe, or a model on data of your own, or resume a run",
+                                     "Train a recipe, train a model on your data, or resume a run",
                                      {"cachet train demo_plain --set train.limit='20 steps' --run my-run",
                                       "cachet train vit_tiny_patch16_224 --data photos --epochs 5",
                                       "cachet train my-run --resume --set train.limit='30 steps' --processes 2",

@@ -124,43 +124,52 @@ Action declare_translate(CLI::App& app) {
   auto arguments = std::make_shared<TranslateArguments>();
   tasks::TranslationOptions& options = arguments->options;
   add_saved_run(app, arguments->model);
-  app.add_option("FILE", arguments->files, "Texts, a sentence a line; - or none is standard input");
-  add_number(app, "--beam", arguments->beam, "Hypotheses of a sentence that go on (the recipe's)", {1, 1000})
-      ->type_name("N");
-  add_number(app, "--n-best", options.beam.n_best,
-             "Print so many translations of each line: its number, a score and a text, with tabs between (1)",
+  app.add_option("FILE", arguments->files,
+                 "Files with one sentence in each line; without a file, or with -, standard input is read");
+  add_number(app, "--beam", arguments->beam, "Beam size: hypotheses of a sentence that the search keeps (the recipe's)",
              {1, 1000})
       ->type_name("N");
-  add_number(app, "--length-penalty", arguments->length_penalty,
-             "The sum of log p is divided by the length to this power (the recipe's)")
-      ->type_name("X");
-  add_number(app, "--min-length", arguments->shortest, "Fewest tokens of a translation (the recipe's)", {0, 1 << 20})
+  add_number(
+      app, "--n-best", options.beam.n_best,
+      "Print this many translations of each line, as the line's number, a score and a text with tabs between them (1)",
+      {1, 1000})
       ->type_name("N");
-  add_number(app, "--max-length-a", arguments->per_token, "At most a·L + b tokens for L of the source (the recipe's)",
+  add_number(app, "--length-penalty", arguments->length_penalty,
+             "Length penalty: a translation's log-probability is divided by its length to this power (the recipe's)")
+      ->type_name("X");
+  add_number(app, "--min-length", arguments->shortest, "Minimum number of tokens of a translation (the recipe's)",
+             {0, 1 << 20})
+      ->type_name("N");
+  add_number(app, "--max-length-a", arguments->per_token,
+             "A translation of a sentence with L tokens has at most a·L + b tokens; this is a (the recipe's)",
              {0, 1000})
       ->type_name("A");
-  add_number(app, "--max-length-b", arguments->added, "See --max-length-a", {0, 1 << 20})->type_name("B");
-  app.add_flag("--sample", arguments->draws, "Draw translations in the place of a search");
+  add_number(app, "--max-length-b", arguments->added, "The b of --max-length-a (the recipe's)", {0, 1 << 20})
+      ->type_name("B");
+  app.add_flag("--sample", arguments->draws, "Sample translations instead of searching for the most probable one");
   models::SamplingOptions& sampling = arguments->sampling;
   const auto of_drawing = [&](CLI::Option* option, const char* type) {
     option->type_name(type)->each(
         [arguments, option](const std::string&) { arguments->of_drawing = option->get_name(); });
   };
-  of_drawing(add_number(app, "--temperature", sampling.temperature, "Of --sample: what scores are divided by (1)"),
-             "X");
-  of_drawing(add_number(app, "--top-k", sampling.top_k, "Of --sample: draw from the k surest tokens; 0: from all (0)"),
+  of_drawing(add_number(app, "--temperature", sampling.temperature, "Sampling temperature, with --sample (1)"), "X");
+  of_drawing(add_number(app, "--top-k", sampling.top_k,
+                        "Sample from the k most probable tokens, with --sample; 0 = from all (0)"),
              "K");
-  of_drawing(add_number(app, "--top-p", sampling.top_p, "Of --sample: draw from the fewest tokens with this share (1)"),
+  of_drawing(add_number(app, "--top-p", sampling.top_p,
+                        "Top-p (nucleus) sampling, with --sample: sample from the smallest set of tokens whose "
+                        "probabilities add up to this (1)"),
              "P");
   of_drawing(add_number(app, "--repetition-penalty", sampling.repetition_penalty,
-                        "Of --sample: how much less likely tokens become that came before (1)"),
+                        "Repetition penalty, with --sample: values above 1 make tokens less probable that the "
+                        "translation already has (1)"),
              "X");
-  of_drawing(add_number(app, "--seed", options.seed, "Of --sample (0)"), "N");
+  of_drawing(add_number(app, "--seed", options.seed, "Random seed, with --sample (0)"), "N");
   add_number(app, "--lines-at-once", arguments->lines,
-             "Lines that are read before the first is translated (256; 1 from a terminal)", {1, 1'000'000})
+             "Number of lines to read before the first is translated (256; 1 from a terminal)", {1, 1'000'000})
       ->type_name("N");
-  add_number(app, "--tokens-at-once", options.max_tokens, "Tokens of the sentences that are translated together (4096)",
-             {1, 1 << 24})
+  add_number(app, "--tokens-at-once", options.max_tokens,
+             "Total tokens of the sentences that are translated together (4096)", {1, 1 << 24})
       ->type_name("N");
   app.add_flag("--json", arguments->json, "Print a JSON object for each line");
   add_progress_option(app, arguments->progress);
@@ -169,7 +178,7 @@ Action declare_translate(CLI::App& app) {
 
 const Registration registered_translate({Topic::runs,
                                          "translate",
-                                         "Translate lines of text, one line for each",
+                                         "Translate text line by line",
                                          {"cachet translate my-run test.de > test.en",
                                           "cachet translate my-run test.de --beam 10 --n-best 3",
                                           "cachet translate my-run test.de --sample --temperature 0.7 --json"},

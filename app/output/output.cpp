@@ -27,7 +27,7 @@ void refuse_inputs(const OutputArgument& output, const OutputRules& rules) {
 void refuse_unless_replaceable(const OutputArgument& output, const OutputRules& rules) {
   if (output.overwrite || rules.is_own(output.path)) return;
   throw UsageError(output.path +
-                   " exists, and this command did not write it from the same things; name another one, or replace it "
+                   " exists, and this command did not write it from the same inputs; name another one, or replace it "
                    "with --overwrite");
 }
 
@@ -63,7 +63,7 @@ void require_suffix(const fs::path& path, const std::vector<std::string_view>& s
 CLI::Option* add_output(CLI::App& app, OutputArgument& output, const std::string& help, const char* what) {
   CLI::Option* overwrite =
       app.add_flag("--overwrite", output.overwrite,
-                   "Replace what lies there, unless it is a run, an input, or a folder of something else");
+                   "Overwrite the existing output, unless it is a run, an input, or a folder with other files");
   CLI::Option* path = app.add_option("-o,--output", output.path, help)->type_name(what);
   overwrite->needs(path);
   return path;

@@ -80,7 +80,7 @@ void report_earlier_records(const fs::path& file, const tasks::RecordFile& recor
   if (const int64_t again = records.forgotten(); again > 0)
     std::cerr << file.string() << ": " << again
               << (again == 1 ? " prediction of version 0.1.0 does" : " predictions of version 0.1.0 do")
-              << " not say which bytes the samples had and " << (again == 1 ? "is" : "are") << " computed again\n";
+              << " not record which bytes the samples had and " << (again == 1 ? "is" : "are") << " computed again\n";
   if (const int64_t again = records.forgotten(tasks::WhyForgotten::earlier_rule); again > 0)
     std::cerr << file.string() << ": " << again
               << (again == 1 ? " prediction of version 0.1.0 depends" : " predictions of version 0.1.0 depend")

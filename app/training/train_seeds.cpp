@@ -74,7 +74,7 @@ class SeedSeries {
                 << folder_.shared().report().string() << '\n';
     if (failed_.empty()) return {kDone, *elsewhere};
     throw std::runtime_error(std::to_string(failed_.size()) + " of " + std::to_string(folder_.seeds().size()) +
-                             " seeds failed, as said above; try them again with: " + resuming());
+                             " seeds failed, as reported above; try them again with: " + resuming());
   }
 
  private:
@@ -187,7 +187,7 @@ class SeedSeries {
 
   int interrupted(uint64_t seed) const {
     write_overview();
-    std::cerr << "interrupted in seed " << seed << "; go on with: " << resuming() << '\n';
+    std::cerr << "interrupted in seed " << seed << "; resume with: " << resuming() << '\n';
     return kInterrupted;
   }
 

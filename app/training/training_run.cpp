@@ -124,7 +124,7 @@ void dry_run_without_data(const tasks::RecipePlan& plan, const tasks::RecipePlan
   const auto task = small.build(tasks::Splits::synthetic);
   const std::string samples = task->sample_words().many;
   print_line(
-      "", "Made-up " + samples + " instead: " + std::to_string(batch) + " a batch, " + plan.model().input.text + ".");
+      "", "Synthetic " + samples + " instead: " + std::to_string(batch) + " a batch, " + plan.model().input.text + ".");
   small.initialize(*task);
   print_parts(spread, task->model());
   const tasks::DryRun dry = tasks::dry_run(*task, small.training);
@@ -149,9 +149,9 @@ TrainingJob training_job(const TrainArguments& arguments, bool several) {
     if (several && !train::SeedFolder::is_at(arguments.target))
       throw UsageError(arguments.target + " is a run of one seed; name the recipe to train with --seeds");
     if (!arguments.run.empty())
-      throw UsageError(arguments.target + " is a run, which goes on where it is; leave --run out");
+      throw UsageError(arguments.target + " is a run, which is resumed in its own folder; leave --run out");
     if (!arguments.resume && !arguments.is_preview())
-      throw UsageError(arguments.target + " is a run; go on with it by: " + train::resume_command(folder.path()));
+      throw UsageError(arguments.target + " is a run; resume it with: " + train::resume_command(folder.path()));
     return {folder.resolved(), folder.path(), true};
   }
   const auto job = [&](fs::path run, bool resumes, bool is_named) {
@@ -164,7 +164,7 @@ TrainingJob training_job(const TrainArguments& arguments, bool several) {
     const fs::path run = io::without_last_separator(arguments.run);
     const bool resumes = arguments.resume && fs::exists(run);
     if (resumes && several && !train::SeedFolder::is_at(run))
-      throw UsageError(arguments.run + " is a run of one seed; go on with it without --seeds, or choose another --run");
+      throw UsageError(arguments.run + " is a run of one seed; resume it without --seeds, or choose another --run");
     return job(run, resumes, /*is_named=*/true);
   }
   if (arguments.resume)
@@ -354,7 +354,7 @@ std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, cons
   if (resumed_run && train::is_stripped_run(*resumed_run))
     throw std::runtime_error(
         resumed_run->string() +
-        ": holds weights alone, from which no run goes on; a recipe begins from them by train.init");
+        ": has only weights, so that the run cannot be resumed; to start a new run from them, set train.init");
   if (resumed_run)
     tasks::require_memory(plan.model());
   else

@@ -16,7 +16,7 @@
 namespace cachet::app {
 
 /// The source of settings that a run keeps, in the origins of its values.
-inline constexpr const char* kKeptSource = "kept by the run";
+inline constexpr const char* kKeptSource = "saved by the run";
 
 /// The source of values that follow the data.
 inline constexpr const char* kDataSource = "the data";

@@ -75,7 +75,7 @@ void add_assignments(const Node& node, const std::string& path, std::vector<std:
   }
   if (table->empty() && !path.empty()) all.push_back(path + "={}");
   for (const auto& [key, child] : *table) {
-    if (toml_key(key) != key) throw Error({Problem{child.origin, join_path(path, key), "is no key of a recipe"}});
+    if (toml_key(key) != key) throw Error({Problem{child.origin, join_path(path, key), "is not a key of a recipe"}});
     add_assignments(child, join_path(path, key), all);
   }
 }
@@ -123,7 +123,8 @@ Node parse_assignment(std::string_view assignment, std::string_view source) {
     node = parse_value(text);
   } catch (const Error& error) {
     const bool meant_as_toml = std::string_view("\"'[{").find(text.front()) != std::string_view::npos;
-    if (meant_as_toml) refuse_assignment(assignment, "the value is no TOML: " + error.problems().front().message);
+    if (meant_as_toml)
+      refuse_assignment(assignment, "the value is not valid TOML: " + error.problems().front().message);
     node.value = std::string(text);
   }
   set_origin(node, source);

@@ -69,7 +69,7 @@ Listener look_at(const ProcessPlace& place) {
 std::string seen(Listener listener, const ProcessPlace& place, const std::string& address) {
   switch (listener) {
     case Listener::unknown_host:
-      return "no host is called " + config::printable(place.host) + ", as MASTER_ADDR says";
+      return "there is no host " + config::printable(place.host) + ", which MASTER_ADDR names";
     case Listener::none:
       return "nothing listens at " + address;
     case Listener::some:

@@ -70,18 +70,18 @@ class Reader {
 
   /// Refuses keys that are not among these: what a reader does not know could change an answer.
   void require_keys_among(const std::set<std::string_view>& known) const {
-    if (!json_.is_object()) fail("is no object");
+    if (!json_.is_object()) fail("is not an object");
     for (const auto& [key, value] : json_.items())
       if (!known.contains(key))
         fail("has the key " + io::in_quotes(key) + ", which this version of the file does not have");
   }
 
   std::string text() const {
-    if (!json_.is_string()) fail("is no text");
+    if (!json_.is_string()) fail("is not a text");
     return json_.get<std::string>();
   }
   int64_t integer(int64_t least, int64_t most) const {
-    if (!json_.is_number_integer()) fail("is no whole number");
+    if (!json_.is_number_integer()) fail("is not a whole number");
     const bool is_too_large = json_.is_number_unsigned() && json_.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX);
     const auto value = is_too_large ? INT64_MAX : json_.get<int64_t>();
     if (value < least || value > most) fail("is " + json_.dump() + ", out of range");
@@ -92,13 +92,13 @@ class Reader {
     return json_.get<bool>();
   }
   double number() const {
-    if (!json_.is_number()) fail("is no number");
+    if (!json_.is_number()) fail("is not a number");
     const auto value = json_.get<double>();
     if (!std::isfinite(value)) fail("is not finite");
     return value;
   }
   std::vector<Reader> list(size_t most) const {
-    if (!json_.is_array() || json_.size() > most) fail("is no list of at most " + std::to_string(most) + " entries");
+    if (!json_.is_array() || json_.size() > most) fail("is not a list of at most " + std::to_string(most) + " entries");
     std::vector<Reader> parts;
     for (size_t i = 0; i < json_.size(); ++i)
       parts.emplace_back(json_[i], name_, place_ + "[" + std::to_string(i) + "]");
@@ -115,7 +115,7 @@ class Reader {
     fail("is " + io::in_quotes(given) + "; this version knows " + known);
   }
   std::map<std::string, std::string> texts() const {
-    if (!json_.is_object()) fail("is no object");
+    if (!json_.is_object()) fail("is not an object");
     std::map<std::string, std::string> all;
     for (const auto& [key, value] : json_.items()) all.emplace(key, Reader(value, name_, place_ + "." + key).text());
     return all;
@@ -298,7 +298,7 @@ std::optional<std::string> lack_of(const ExportManifest& manifest) {
 ExportManifest parse_export_manifest(const std::string& text, const std::string& name) {
   const Json parsed = io::parse_json<Json>(text, /*throws=*/false);
   const Reader json(parsed, name);
-  if (parsed.is_discarded()) json.fail("is no JSON");
+  if (parsed.is_discarded()) json.fail("is not valid JSON");
   if (!json.has("format") || json["format"].text() != kFormat)
     json.fail("is not of format '" + std::string(kFormat) + "'");
   const int64_t version = json["version"].integer(1, kMaxSize);
@@ -340,7 +340,8 @@ ExportManifest parse_export_manifest(const std::string& text, const std::string&
   }
   manifest.files = json["files"].texts();
   for (const auto& [file, digest] : manifest.files)
-    if (!is_plain_name(file)) json["files"].fail("names " + io::in_quotes(file) + ", which is no file of the folder");
+    if (!is_plain_name(file))
+      json["files"].fail("names " + io::in_quotes(file) + ", which is not a file of the folder");
   const std::string model(model_file(manifest.engine));
   if (!manifest.files.contains(model)) json["files"].fail("has no " + model);
   if (manifest.engine == EngineKind::openvino && !manifest.files.contains("model.bin"))
@@ -376,8 +377,8 @@ ExportManifest read_export(const fs::path& folder) {
   ExportManifest manifest = read_export_manifest(folder);
   for (const auto& [file, digest] : manifest.files)
     if (io::sha256_hex(io::read_file(folder / file, kMaxFileBytes)) != digest)
-      throw io::Error((folder / file).string() + ": its SHA-256 is not the one that " + kExportManifest +
-                      " says: it was changed or damaged; export the model again");
+      throw io::Error((folder / file).string() + ": its SHA-256 is not that of " + kExportManifest +
+                      ": it was changed or damaged; export the model again");
   return manifest;
 }
 

@@ -126,7 +126,7 @@ Pixels decode(std::span<const std::byte> bytes, std::string_view name, int64_t c
   else if (begins_with(bytes, "\x89PNG\r\n\x1A\n"))
     io::decode_png_rows(bytes, name, options, allocate);
   else
-    throw io::Error(std::string(name) + ": is no JPEG or PNG image");
+    throw io::Error(std::string(name) + ": is not a JPEG or PNG image");
   if (orientation == io::OrientationRule::apply)
     image = upright(std::move(image), io::image_metadata(bytes).orientation);
   return with_channels(image, channels);

@@ -33,7 +33,7 @@ class ScratchFolder {
  public:
   ScratchFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "cachet-dry-run-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder can be made in the place of " + name);
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder can be made for " + name);
     path_ = name;
   }
   ScratchFolder(const ScratchFolder&) = delete;

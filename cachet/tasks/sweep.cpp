@@ -134,8 +134,9 @@ Sweep read_sweep(const std::filesystem::path& recipe) {
   const Node* sweep = config::find(root, "sweep");
   const config::Origin whole{recipe.string(), 0};
   if (sweep == nullptr || sweep->table() == nullptr)
-    refuse_sweep(sweep == nullptr ? whole : sweep->origin, "",
-                 "the recipe must have a table [sweep] that says what varies, such as model.cache.ratio = [0.25, 0.5]");
+    refuse_sweep(
+        sweep == nullptr ? whole : sweep->origin, "",
+        "the recipe must have a table [sweep] that lists what varies, such as model.cache.ratio = [0.25, 0.5]");
   std::vector<std::vector<Choice>> dimensions;
   if (auto variants = variants_of(*sweep); !variants.empty()) dimensions.push_back(std::move(variants));
   std::vector<Axis> axes;

@@ -108,9 +108,9 @@ class Trainer::Loop {
       log_.say(folder_.recipe().string() +
                " is missing or cannot be read; this changes nothing, because the run is resumed from its other files");
     if (folder_.recipe_was_edited())
-      log_.say(folder_.recipe().string() +
-               " was edited, which changes nothing: a run goes on as it was made; change a "
-               "value with --set");
+      log_.say(
+          folder_.recipe().string() +
+          " was edited, which has no effect: a run keeps the recipe that it started with; change a value with --set");
     const std::map<std::string, data::DataDigest> digests = task_.data_digests();
     for (const std::string& line : folder_.require_same_data(digests, [this] { return task_.data_fingerprints(); }))
       log_.say(line);
@@ -128,8 +128,7 @@ class Trainer::Loop {
     started_ = true;
     if (live_.state.evaluated) remove_unfinished_evaluation();  // a process was killed before it did so
     const RewoundEvents rewound = rewind_events(folder_.metrics(), live_.state.step, live_.state.evaluated);
-    if (rewound.bytes > 0)
-      log_.note("cut " + std::to_string(rewound.bytes) + " bytes of metrics behind the checkpoint");
+    if (rewound.bytes > 0) log_.note("cut " + std::to_string(rewound.bytes) + " bytes of metrics after the checkpoint");
     if (rewound.damaged_lines > 0)
       log_.say(folder_.metrics().string() + ": " + std::to_string(rewound.damaged_lines) +
                (rewound.damaged_lines == 1 ? " line is damaged and is" : " lines are damaged and are") +
@@ -180,7 +179,7 @@ class Trainer::Loop {
     }
     if (saved.torch_version != torch_version() || saved.cachet_version != cachet_version()) {
       log_.say("the checkpoint was made with cachet " + saved.cachet_version + " and LibTorch " + saved.torch_version +
-               ": the run goes on, but not bit by bit as it would have");
+               ": the run continues, but not with bit-identical results");
     }
     for (const std::string& note : notes) log_.say(note);
   }
@@ -465,13 +464,13 @@ class Trainer::Loop {
     const std::string at = "at step " + std::to_string(live_.state.step) + " of " + std::to_string(total_steps());
     switch (ending) {
       case StopReason::interrupted:
-        return "interrupted " + at + "; go on with: " + resume_command(folder_.path(), leader_.processes());
+        return "interrupted " + at + "; resume with: " + resume_command(folder_.path(), leader_.processes());
       case StopReason::early_stop:
         return "stopped early " + at + ": " + std::to_string(live_.state.evaluations_since_best) +
                " evaluations without a better " + deciding_metric(run_).title;
       case StopReason::out_of_time:
         return "out of time " + at +
-               " (train.max_hours); go on with: " + resume_command(folder_.path(), leader_.processes()) +
+               " (train.max_hours); resume with: " + resume_command(folder_.path(), leader_.processes()) +
                " --set train.max_hours=…";
       default:
         return "";

@@ -99,7 +99,7 @@ class Analyze(RunTest):
         self.train("joined", "--set", "train.epochs=1", "--set", "model.cache.kind=concatenated")
         done = self.analyze("joined", "-o", "seen")
         page = (self.folder / "seen/analysis.html").read_text()
-        for part in ("Attention on the memory: joined", "Places of", "Gates and drift", "zeroed"):
+        for part in ("Attention on the memory: joined", "Slots of", "Gates and drift", "zeroed"):
             self.assertIn(part, page)
         self.assertNotIn("σ(λ): joined", page)
         self.assertIn("left out: maps: joined has no memory attention", done.stderr)

@@ -68,7 +68,7 @@ class Classes(command.FolderTest):
 
     def test_are_matched_by_name(self):
         self.assertEqual(self.top1("run"), 1)
-        self.assertIn('class_names = ["blue", "green", "red"]  # kept by the run', (self.folder / "run/resolved.toml").read_text())
+        self.assertIn('class_names = ["blue", "green", "red"]  # saved by the run', (self.folder / "run/resolved.toml").read_text())
         self.assertNotIn("data.class_names", json.loads((self.folder / "run/run.json").read_text())["set"])
         self.write("fewer", {"green": 120, "red": 240})
         self.assertEqual(self.top1("run", "--data", "fewer"), 1, "a missing class is allowed")

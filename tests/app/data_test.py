@@ -189,7 +189,7 @@ class Pairs(command.CommandTest):
             self.assertIn("--overwrite", self.refused(*words, cwd=folder))
             self.assertIn("both languages", self.refused("data", "tokens", ".", "-o", ".", "--source", "de", cwd=folder))
             self.assertIn("words or subwords", self.refused(*words, "--tokens", "bytes", cwd=folder))
-            self.assertIn("of translation", self.refused("data", "tokens", ".", "-o", ".", "--files", "news", cwd=folder))
+            self.assertIn("for translation", self.refused("data", "tokens", ".", "-o", ".", "--files", "news", cwd=folder))
             self.assertIn("--line-ends", self.refused(*words, "--vocabulary-file", "some.model", "--overwrite", code=1, cwd=folder))
             (root / "train.en").write_text("one\n")
             self.assertIn("line 2 there has no translation", self.refused(*words, "--overwrite", code=1, cwd=folder))

@@ -175,16 +175,16 @@ class Detection(command.CommandTest):
         for more in (["--dry-run"], ["--run", "not-begun"]):
             done = command.run(*words, *more, cwd=self.folder)
             self.assertEqual(done.returncode, 1, more)
-            self.assertIn(counted + first + '; put them back, or set data.on_bad_image = "skip" to go on without such files',
+            self.assertIn(counted + first + '; put them back, or set data.on_bad_image = "skip" to continue without such files',
                           done.stderr)
         self.assertFalse((self.folder / "not-begun").exists())
         skip = ["--set", 'data.on_bad_image="skip"']
-        self.assertIn(counted + ', and it goes on without them (data.on_bad_image = "skip")' + first,
+        self.assertIn(counted + ', and it continues without them (data.on_bad_image = "skip")' + first,
                       self.cachet(*words, *skip, "--dry-run").stderr)
         done = self.cachet(*words, *skip, "--run", "skips", "--progress", "none")
         log = (self.folder / "skips/log.txt").read_text()
         for said in (done.stderr, log):
-            self.assertIn(counted + ', and it goes on without them (data.on_bad_image = "skip")' + first, said)
+            self.assertIn(counted + ', and it continues without them (data.on_bad_image = "skip")' + first, said)
         # By the rule of reading: as many as the evaluation then goes without.
         self.assertIn(f"2 of {VALIDATION} images could not be read, and their objects count as missed", done.stderr)
         self.assertIn("000030.png: the file is empty", done.stderr.split("count as missed")[1], "why they could not be read")
@@ -314,7 +314,7 @@ class Detection(command.CommandTest):
         done = command.run("predict", "run", "photographs", "-o", "seen", "--least-score", "0.05", cwd=self.folder)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("passed over: photographs/000002.png: ", done.stderr)
-        self.assertIn("1 of 4 images could not be read; seen/predictions.jsonl says why", done.stderr)
+        self.assertIn("1 of 4 images could not be read; seen/predictions.jsonl has the reasons", done.stderr)
         self.assertEqual(done.stdout, "seen: 3 pictures, results.json, images.json\n")
         self.assertEqual(sorted(path.name for path in (self.folder / "seen/pictures").iterdir()),
                          ["000001-3.png", "000001.png", "000003.png"])
@@ -430,7 +430,7 @@ class Detection(command.CommandTest):
         self.assertIn(" boxes on 16 random images, none of them real", blind["compared_on"])
         for engine in ("openvino", "onnx"):
             said = self.refused("export", "run", "-o", "graph", "--engine", engine, cwd=self.folder, code=1)
-            self.assertIn("is no graph", said)
+            self.assertIn("is not a graph", said)
             self.assertFalse((self.folder / "graph").exists())
 
     def test_very_large_images(self):

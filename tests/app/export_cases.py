@@ -193,7 +193,7 @@ class Case:
     def refusal(self, engine, precision):
         """What `export` has to say; nothing if it writes the folder."""
         if self.inputs in NO_GRAPH and engine != "torch":
-            return "is no graph that " + engine
+            return "is not a graph that " + engine
         # The rule of version 0.1.0: the answer to a text is another one if padding follows it.
         places = self.cache not in ("", "none")
         if self.inputs in PADDED and engine != "torch" and (self.attention == "reformer_of_the_batch" or

@@ -34,7 +34,7 @@ BOUNDS = {"f32": 3e-5, "bf16": 0.1, "int8": 0.5}
 MEANS = {"f32": 3e-5, "bf16": 0.05, "int8": 0.1}
 SIDE = 0.01  # the largest difference of a side of a box, in pixels of 64
 SPREAD = 0.01  # of the answers to different inputs; if they were all alike, a wrong one would not be seen
-NOT_KEPT = "the export differs from its model by more than it may, and was not kept"
+NOT_KEPT = "the export differs from its model by more than it may, and was not saved"
 WHAT_WAS_GIVEN = ("index", "file", "label", "prompt", "line")
 
 

@@ -55,7 +55,7 @@ class Results:
 
 def reason_of(refusal):
     """Without the numbers and the names of files of one case."""
-    return re.sub(r"[\d.]+(e-?\d+)?", "N", refusal.split("; ")[-1] if "was not kept" in refusal else refusal)
+    return re.sub(r"[\d.]+(e-?\d+)?", "N", refusal.split("; ")[-1] if "was not saved" in refusal else refusal)
 
 
 def table(targets):

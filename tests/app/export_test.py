@@ -172,7 +172,7 @@ class Export(RunTest):
         # What bfloat16 rounds to infinity.
         self.cachet("export", "large", "-o", "wide", "--engine", "torch")
         said = self.refused("export", "large", "-o", "out", "--engine", "torch", "--precision", "bf16", cwd=self.folder, code=1)
-        self.assertIn("the export answers numbers that are NaN or infinite, its model does not", said)
+        self.assertIn("the outputs of the export are NaN or infinite, those of its model are not", said)
         self.assertIn("--precision f32", said)
 
     def test_sequences_of_a_few_tokens(self):

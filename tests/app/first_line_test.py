@@ -124,7 +124,7 @@ class FirstLine(command.FolderTest):
         (self.folder / "photos/train/ant/broken.jpg").unlink()
         self.cachet(*start, "--run", "run")
         refusal = self.refused(*start, "--run", "run", code=1, cwd=self.folder, lines=6)
-        self.assertIn("run: exists already; go on with it by --resume", refusal)
+        self.assertIn("run: exists already; resume it with --resume", refusal)
         self.cachet(*start, "--run", "run", "--resume", "--set", "train.limit=3 steps")
         self.cachet("train", "run", "--resume", "--set", "train.limit=4 steps", "--progress", "none")
 

@@ -67,7 +67,7 @@ class Language(command.FolderTest):
         compared = self.cachet("compare", "wikitext2_grc-whole", "wikitext2_plain-whole").stdout
         self.assertIn("perplexity", compared)
         page = (self.folder / "wikitext2_grc-whole/report.html").read_text()
-        for part in ("Loss by place in the segment", "Perplexity over tokens", "Perplexity over time",
+        for part in ("Loss by position in the segment", "Perplexity over tokens", "Perplexity over time",
                      "What the model writes after passages of the text", "tokens predicted", "What the model is trained on",
                      "Text of the first step"):
             self.assertIn(part, page)
@@ -206,10 +206,10 @@ class Language(command.FolderTest):
     def test_what_does_not_fit_is_said_in_a_line(self):
         refuses = lambda *words, code=1: self.refused("train", "wikitext2_transformer_xl", "--run", "z", *SMALL, *words, cwd=self.folder, lines=3,
                                                       code=code)
-        self.assertIn("has 23 tokens, and the recipe says data.vocabulary = 24", refuses())
+        self.assertIn("has 23 tokens, and the recipe has data.vocabulary = 24", refuses())
         self.assertIn("`cachet data words", refuses("--set", "data.vocabulary_file=nowhere.txt"))
         vocabulary = ["--set", "data.vocabulary=23"]
-        self.assertIn("is more lanes than a text", refuses(*vocabulary, "--set", "train.batch_size=1000"))
+        self.assertIn("is more batch rows than a text", refuses(*vocabulary, "--set", "train.batch_size=1000"))
         self.assertIn("task.evaluation.lanes = 500 is too much for a text of", refuses(*vocabulary, "--set", "task.evaluation.lanes=500"))
         self.assertIn("memory_length", refuses(*vocabulary, "--set", "model.cache.kind=grc", "--set", "model.memory_length=8", code=2))
         self.assertIn("cutoffs", refuses(*vocabulary, "--set", "model.cutoffs=[12, 12]", code=2))

@@ -153,7 +153,7 @@ class Processes(RunTest):
             output, errors = process.communicate(timeout=60)
             self.assertEqual(process.returncode, 143, errors)
             self.assertRegex(errors.splitlines()[-1],
-                             f"interrupted at step .* go on with: cachet train {whom} --resume --processes 2")
+                             f"interrupted at step .* resume with: cachet train {whom} --resume --processes 2")
             reached = json.loads((self.folder / whom / "status.json").read_text())["step"]
             limit = ["--set", f"train.limit={reached + 5} steps"]
             self.cachet("train", whom, "--resume", *TWO, "--progress", "none", *limit)

@@ -100,7 +100,7 @@ class Seeds(RunTest):
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=200)
         self.assertEqual((process.returncode, output), (130, ""), errors)
-        self.assertEqual(errors.splitlines()[-1], "interrupted in seed 0; go on with: cachet train many --resume")
+        self.assertEqual(errors.splitlines()[-1], "interrupted in seed 0; resume with: cachet train many --resume")
         self.assertFalse((self.folder / "many/seed-1").exists())
         self.assertEqual(self.states("many"), {"0": "interrupted"})
         self.assertIn("not begun", (self.folder / "many/report.html").read_text())

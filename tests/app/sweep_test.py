@@ -119,7 +119,7 @@ class Sweep(RunTest):
         (self.folder / "sweep.toml").write_text('base = "tiny.toml"\n[sweep]\ndata.root = ["images", "nowhere"]\n')
         done = command.run("sweep", "sweep.toml", "--run", "many", "--seeds", "1", *self.SHORT, cwd=self.folder)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("1 of 2 points failed", done.stderr)
+        self.assertIn("1 of 2 configurations failed", done.stderr)
         self.assertIn("cachet sweep sweep.toml --set 'train.limit=4 steps' --seeds 1 --run many --resume", done.stderr)
         self.assertRegex(done.stdout, "(?m)^state +finished +could not begin$")
         self.assertRegex(done.stdout, "(?m)^run +root_images +root_nowhere$")
@@ -132,7 +132,7 @@ class Sweep(RunTest):
         (self.folder / "many/wide-ratio_0.5/run.json").write_text("{")
         shutil.rmtree(self.folder / "many/wide-ratio_0.25/seed-1")
         done = command.run(*words, "--resume", cwd=self.folder)
-        self.assertIn("1 of 4 points failed", done.stderr)
+        self.assertIn("1 of 4 configurations failed", done.stderr)
         self.assertTrue((self.folder / "many/wide-ratio_0.25/seed-1/checkpoints/last").exists())
 
     def test_processes_that_begin_at_once_share_it(self):

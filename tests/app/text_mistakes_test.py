@@ -84,7 +84,7 @@ class TextMistakes(command.FolderTest):
             self.write(f"corpus/{split}.txt", body)
         said = self.train("language.toml", "run", "data.vocabulary=6", "model.cutoffs=[]", limit="2 steps")
         log = said.stdout + said.stderr + (self.folder / "run/log.txt").read_text()
-        self.assertIn("begins with a byte-order mark, which is kept", log)
+        self.assertIn("begins with a byte-order mark, which stays in the text", log)
         self.assertNotIn("of them unknown", log)
         self.write("mine.txt", "".join(form + "\n" for form in forms) + "e\u0323\n")
         self.assertEqual(self.scored("run", "mine.txt"), [(number, 2) for number in range(1, 6)])
@@ -98,7 +98,7 @@ class TextMistakes(command.FolderTest):
             self.write(f"pairs/{split}.de", MARK + f"{NFC(word)} \u0323\n" * 30)
             self.write(f"pairs/{split}.en", f"{NFD(word)} {NFD(word)} {NFD(word)} {NFD(word)}\n" * 30)
         said = self.train("translation.toml", "vi", "data.vocabulary=6", limit="120 steps")
-        self.assertIn("de begins with a byte-order mark, which is kept", said.stdout + said.stderr + (self.folder / "vi/log.txt").read_text())
+        self.assertIn("de begins with a byte-order mark, which stays in the text", said.stdout + said.stderr + (self.folder / "vi/log.txt").read_text())
         lines = self.cachet("translate", "vi", stdin=f"{NFC(word)} \u0323\n{MARK}{NFC(word)}\n").stdout.splitlines()
         self.assertEqual(lines[0], " ".join([NFD(word)] * 4))
         self.assertAlmostEqual(self.json_of("eval", "vi", "--json", cwd=self.folder)["metrics"]["bleu"], 100)
@@ -192,7 +192,7 @@ class TextMistakes(command.FolderTest):
         (self.folder / "pieces/vocabulary").write_bytes((self.folder / "other.model").read_bytes())
         self.assertIn("pieces/vocabulary: is another vocabulary than the recipe's", self.refuses("eval", "pieces"))
         (folder / "subwords.model").write_bytes(b"no model")
-        self.assertIn("is no SentencePiece model", self.refuses("train", "language.toml", "--run", "x", *(word for each in subwords for word in ("--set", each))))
+        self.assertIn("is not a SentencePiece model", self.refuses("train", "language.toml", "--run", "x", *(word for each in subwords for word in ("--set", each))))
 
 
 if __name__ == "__main__":

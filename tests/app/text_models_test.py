@@ -196,7 +196,7 @@ class TextModels(command.FolderTest):
                     if engine == "onnx" and not openvino:
                         continue
                     said = self.refuses("export", run, "-o", "x", "--engine", engine)
-                    self.assertIn(f"a task of kind '{kind}' is no graph that {engine} runs", said)
+                    self.assertIn(f"a task of kind '{kind}' is not a graph that {engine} runs", said)
                     self.assertIn("--engine torch", said)
                     self.assertFalse((self.folder / "x").exists())
         self.assertIn("int8 is for the engine openvino", self.refuses("export", "run", "-o", "x", "--engine", "torch", "--precision", "int8", code=2))

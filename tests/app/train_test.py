@@ -133,7 +133,7 @@ class Train(RunTest):
         self.assertEqual([line.split("  ")[0] for line in text.splitlines()],
                          ["model", "data", "", "a step", "evaluation", "checkpoint", "memory", "whole run"])
         self.assertIn("there is no folder", text)
-        self.assertIn("Made-up images instead: 4 a batch, 1 x 8 x 8.", text)
+        self.assertIn("Synthetic images instead: 4 a batch, 1 x 8 x 8.", text)
         self.assertIn("for each 1,000 training images (3 epochs)", text)
         self.assertEqual({path.name for path in self.folder.iterdir()}, {"images", "tiny.toml"})
 
@@ -186,7 +186,7 @@ class Train(RunTest):
         run = self.folder / "run"
         (run / "recipe.toml").write_text(RECIPE + "# mine\n")
         said = self.cachet("train", "run", "--resume", "--set", "train.limit=8 steps").stderr
-        self.assertIn("recipe.toml was edited, which changes nothing", said)
+        self.assertIn("recipe.toml was edited, which has no effect", said)
         # A run of an older version has no fingerprints: it takes those of its next part.
         description = json.loads((run / "run.json").read_text())
         kept = description.pop("data")
@@ -365,7 +365,7 @@ class Train(RunTest):
         self.assertIn("did you mean 'epochs'", said)
         self.assertIn("model.norm.kind", said)
         self.assertIn("data.root", self.refused("train", "tiny.toml", "--set", "data.root=nowhere", cwd=self.folder, code=1))
-        self.assertIn("no run folder", self.refused("train", "images", "--resume", cwd=self.folder, code=1))
+        self.assertIn("not a run folder", self.refused("train", "images", "--resume", cwd=self.folder, code=1))
         self.assertEqual({path.name for path in self.folder.iterdir()}, {"images", "tiny.toml"})
 
 

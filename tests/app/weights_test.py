@@ -28,7 +28,7 @@ class Weights(RunTest):
 
     def test_too_few_and_wrong_ones(self):
         refusal = self.refused("average", "run", "--last", "99", cwd=self.folder, code=1)
-        self.assertIn("holds 9 checkpoints, not 99; train.keep says how many", refusal)
+        self.assertIn("holds 9 checkpoints, not 99; train.keep sets how many", refusal)
         self.assertIn("no such run folder", self.refused("average", "nowhere", cwd=self.folder, code=1))
         self.assertIn("--last", self.refused("average", "run", "--last", "0", cwd=self.folder))
         self.assertIn("ends in .safetensors", self.refused("average", "run", "--last", "2", "-o", "mean.pt", cwd=self.folder))
@@ -85,7 +85,7 @@ class Weights(RunTest):
         size = lambda folder: sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         self.assertLess(size(self.folder / "clean"), size(self.folder / said["checkpoint"]))
         refusal = self.refused("train", "clean", "--resume", cwd=self.folder, code=1)
-        self.assertIn("holds weights alone, from which no run goes on", refusal)
+        self.assertIn("has only weights, so that the run cannot be resumed", refusal)
         self.cachet("clean", "run", "-o", "clean")  # the same run again
         self.assertIn("another", self.refused("clean", "run", "-o", "images", cwd=self.folder))
         self.assertIn("--last 1", self.cachet("average", "--help").stdout)
@@ -126,7 +126,7 @@ class Weights(RunTest):
         self.cachet("average", "deep", "--last", "1", "-o", "deep.safetensors")
         self.assertEqual(self.tensor("deep.safetensors", "patch_embed.proj.weight"),
                          self.tensor("mean.safetensors", "patch_embed.proj.weight"))
-        self.assertIn("weights alone already", self.refused("clean", self.made_model(), "-o", "x.safetensors", cwd=self.folder))
+        self.assertIn("already has only weights", self.refused("clean", self.made_model(), "-o", "x.safetensors", cwd=self.folder))
 
     def tensor(self, file, name):
         data = (self.folder / file).read_bytes()

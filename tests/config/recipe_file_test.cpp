@@ -142,8 +142,8 @@ TEST(RecipeFile, SaysWhyAFileCannotBeRead) {
   EXPECT_EQ(refusal_of_recipe(folder / "sond.toml"),
             (folder / "sond.toml").string() + ": there is no such file (did you mean 'sound.toml'?)");
   EXPECT_EQ(refusal_of_recipe(folder.path()), folder.path().string() + ": is a folder; name a file");
-  EXPECT_EQ(refusal_of_recipe(folder / "pipe.toml"), (folder / "pipe.toml").string() + ": is no regular file");
-  EXPECT_EQ(refusal_of_recipe("/dev/zero"), "/dev/zero: is no regular file");
+  EXPECT_EQ(refusal_of_recipe(folder / "pipe.toml"), (folder / "pipe.toml").string() + ": is not a regular file");
+  EXPECT_EQ(refusal_of_recipe("/dev/zero"), "/dev/zero: is not a regular file");
   EXPECT_NE(refusal_of_recipe(folder / "loop.toml").find("cannot be read: "), std::string::npos);
   EXPECT_NE(refusal_of_recipe(folder / "sound.toml/x.toml").find("cannot be read: "), std::string::npos);
   EXPECT_NE(refusal_of_recipe(""), "");

@@ -187,7 +187,7 @@ TEST(PlugInOptions, ProblemsNameKeyAndWhatIsAccepted) {
   expect_problem(R"(cache = {kind = "grc", ratio = 0})", "cache.ratio");
   expect_problem(R"(cache = {kind = "grc", ratio = 1.5})", "cache.ratio");
   expect_problem(R"(cache = {kind = "grc", length = 0})", "cache.length");
-  expect_problem(R"(cache = {kind = "grc", scope = "lane", attend = "mean"})", "would mix the lanes");
+  expect_problem(R"(cache = {kind = "grc", scope = "lane", attend = "mean"})", "would mix the batch rows");
   for (const char* kind : {"grc", "fifo"})
     expect_problem("cache = {kind = '" + std::string(kind) + "', scope = 'lane'}", "for models that read streams",
                    nn::Sessions::none);

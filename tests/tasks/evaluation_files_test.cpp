@@ -27,12 +27,12 @@ TEST(EvaluationFiles, ThatCannotBeReadAreRefusedByName) {
             "1 of the 4 files of the evaluation cannot be read: a.png: is empty; put it back");
   EXPECT_EQ(refusal({.faults = {4, 3, "a.png: is empty"}, .setting_to_skip = kSkip}),
             "3 of the 4 files of the evaluation cannot be read; the first: a.png: is empty; put them back, or set "
-            "data.on_bad_image = \"skip\" to go on without such files");
+            "data.on_bad_image = \"skip\" to continue without such files");
 }
 
 TEST(EvaluationFiles, ThatARecipeLeavesOutAreCounted) {
   EXPECT_EQ(checked({.faults = {4, 3, "a.png: is empty"}, .setting_to_skip = kSkip, .skips = true}),
-            std::vector<std::string>{"3 of the 4 files of the evaluation cannot be read, and it goes on without them "
+            std::vector<std::string>{"3 of the 4 files of the evaluation cannot be read, and it continues without them "
                                      "(data.on_bad_image = \"skip\"); the first: a.png: is empty"});
 }
 

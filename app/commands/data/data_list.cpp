@@ -162,8 +162,8 @@ void print_table(const std::vector<RecipeData>& all, const DataListArguments& ar
   if (missing)
     std::cout << '\n'
               << report::text_paragraph(
-                     "Roots are looked for here, then below CACHET_DATA; `--json` says what a missing "
-                     "one should hold.",
+                     "Roots are looked for here, then below CACHET_DATA; `--json` prints what a missing folder should "
+                     "contain.",
                      form);
 }
 
@@ -180,9 +180,10 @@ int run_data_list(const DataListArguments& arguments) {
 
 Action declare_data_list(CLI::App& app) {
   auto arguments = std::make_shared<DataListArguments>();
-  app.add_option("GLOB", arguments->glob, "Kinds or roots to list, such as 'cifar*'; all without it")->type_name("");
+  app.add_option("GLOB", arguments->glob, "Pattern of the kinds or roots to list, such as 'cifar*' (all)")
+      ->type_name("");
   app.add_flag("--quick", arguments->quick,
-               "Do not look into the folders: no samples that splits share, no files that are passed over");
+               "Do not read the folders: samples that splits have in common and skipped files are not listed");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_wide_option(app, arguments->wide);
   add_progress_option(app, arguments->progress);

@@ -92,7 +92,7 @@ int run_listops(const ListOpsArguments& arguments) {
     }
     print_statistics(statistics);
   } catch (const Interrupted&) {
-    std::cerr << report::program_name() << " data listops: interrupted; nothing was kept\n";
+    std::cerr << report::program_name() << " data listops: interrupted; nothing was written\n";
     return kInterrupted;
   }
   std::cout << arguments.folder << '\n';
@@ -105,7 +105,8 @@ Action declare_data_listops(CLI::App& app) {
   auto arguments = std::make_shared<ListOpsArguments>();
   data::ListOpsOptions& options = arguments->options;
   options.threads = std::max(1u, std::thread::hardware_concurrency());
-  app.add_option("-o,--output", arguments->folder, "The folder to make: basic_train.tsv, basic_val.tsv, basic_test.tsv")
+  app.add_option("-o,--output", arguments->folder,
+                 "The folder to create: basic_train.tsv, basic_val.tsv, basic_test.tsv")
       ->required()
       ->type_name("FOLDER");
   const auto number = [&app](const char* name, int64_t& value, const std::string& meaning) {
@@ -114,12 +115,12 @@ Action declare_data_listops(CLI::App& app) {
   number("--train", options.train, "Expressions to train with");
   number("--validation", options.validation, "Expressions to validate with");
   number("--test", options.test, "Expressions to test with");
-  number("--depth", options.depth, "Greatest depth: operators nest one less");
-  number("--arguments", options.arguments, "Most arguments of an operator");
-  number("--longer-than", options.longer_than, "Tokens, without parentheses, that an expression has more than");
-  number("--shorter-than", options.shorter_than, "Tokens that it has fewer than");
-  add_number(app, "--seed", options.seed, "Draws the expressions (0)")->type_name("N");
-  add_number(app, "--threads", options.threads, "Threads, which change the speed alone (all of the machine)")
+  number("--depth", options.depth, "Maximum depth of an expression; operators nest one level less");
+  number("--arguments", options.arguments, "Maximum number of arguments of an operator");
+  number("--longer-than", options.longer_than, "An expression has more tokens than this, parentheses not counted");
+  number("--shorter-than", options.shorter_than, "An expression has fewer tokens than this, parentheses not counted");
+  add_number(app, "--seed", options.seed, "Random seed of the expressions (0)")->type_name("N");
+  add_number(app, "--threads", options.threads, "Number of threads; they change only the speed (all of the machine)")
       ->type_name("N");
   add_progress_option(app, arguments->progress);
   app.add_flag("--json", arguments->json, "Print one JSON object");

@@ -49,16 +49,16 @@ int run_matching(const MatchingArguments& arguments) {
 
 Action declare_data_matching(CLI::App& app) {
   auto arguments = std::make_shared<MatchingArguments>();
-  app.add_option("--imdb", arguments->imdb, "The reviews: a folder with train and test, each with neg and pos")
+  app.add_option("--imdb", arguments->imdb, "Folder of the reviews, with train and test, each with neg and pos")
       ->required()
       ->type_name("FOLDER");
-  app.add_option("-o,--output", arguments->folder, "The folder to make: imdb_pairs.train.tsv, .eval.tsv, .test.tsv")
+  app.add_option("-o,--output", arguments->folder, "The folder to create: imdb_pairs.train.tsv, .eval.tsv, .test.tsv")
       ->required()
       ->type_name("FOLDER");
   add_number(app, "--evaluation", arguments->options.evaluation_fraction,
-             "Share of the training reviews whose pairs are to evaluate with (0.1)")
+             "Fraction of the training reviews that are held out for the evaluation pairs (0.1)")
       ->type_name("SHARE");
-  add_number(app, "--seed", arguments->options.seed, "Draws which reviews are paired (0)")->type_name("N");
+  add_number(app, "--seed", arguments->options.seed, "Random seed of the pairs (0)")->type_name("N");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_matching(*arguments); };
 }

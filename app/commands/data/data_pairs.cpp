@@ -60,13 +60,14 @@ int run_pairs(const PairsArguments& arguments) try {
 
 Action declare_data_pairs(CLI::App& app) {
   auto arguments = std::make_shared<PairsArguments>();
-  app.add_option("FILE", arguments->file, "A .tsv file with a sentence and its translation a line, plain, .gz or .xz")
+  app.add_option("FILE", arguments->file,
+                 "A .tsv file with a sentence and its translation in each line, plain, .gz or .xz")
       ->required()
       ->type_name("");
-  add_output(app, arguments->output, "The folder to make: train.de, train.en, valid.de and so on", "FOLDER")
+  add_output(app, arguments->output, "The folder to create: train.de, train.en, valid.de and so on", "FOLDER")
       ->required();
   app.add_option("--columns", arguments->options.columns,
-                 "The language of each column, with commas between them: en,de; - for one that is passed over")
+                 "Languages of the columns, with commas between them: en,de; - skips a column")
       ->required()
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -74,9 +75,9 @@ Action declare_data_pairs(CLI::App& app) {
   app.add_option("--by", arguments->options.by, "The language whose sentences --held-out counts (the first column's)")
       ->type_name("LANGUAGE");
   add_number(app, "--held-out", arguments->options.held_out,
-             "Sentences of that language to validate with, and as many to test with (1000)", {1})
+             "Number of sentences of that language for validation, and as many for test (1000)", {1})
       ->type_name("N");
-  add_number(app, "--seed", arguments->options.seed, "Draws the splits (0)")->type_name("N");
+  add_number(app, "--seed", arguments->options.seed, "Random seed of the splits (0)")->type_name("N");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_pairs(*arguments); };
 }

@@ -77,7 +77,7 @@ int run_shapes(ShapeArguments& arguments) {
     }
     print_counts(counts);
   } catch (const ShapesInterrupted&) {
-    std::cerr << report::program_name() << " data shapes: interrupted; nothing was kept\n";
+    std::cerr << report::program_name() << " data shapes: interrupted; nothing was written\n";
     return kInterrupted;
   }
   std::cout << arguments.folder << '\n';
@@ -91,7 +91,7 @@ Action declare_data_shapes(CLI::App& app) {
   data::ShapeOptions& options = arguments->options;
   options.threads = std::max(1u, std::thread::hardware_concurrency());
   app.add_option("-o,--output", arguments->folder,
-                 "The folder to make: annotations/instances_train.json and _val.json, images/train and images/val")
+                 "The folder to create: annotations/instances_train.json and _val.json, images/train and images/val")
       ->required()
       ->type_name("FOLDER");
   const auto number = [&app](const char* name, int64_t& value, const std::string& meaning) {
@@ -101,11 +101,12 @@ Action declare_data_shapes(CLI::App& app) {
   number("--validation", options.validation, "Images to validate with");
   number("--height", options.height, "Pixels");
   number("--width", options.width, "Pixels");
-  number("--objects", options.most_objects, "Most objects of an image");
-  add_number(app, "--crowds", options.crowds, "Share of images with a crowd of small shapes (0.1)")->type_name("SHARE");
-  app.add_option("--format", arguments->format, "png or jpeg (png)")->type_name("FORMAT");
-  add_number(app, "--seed", options.seed, "Draws the pictures (0)")->type_name("N");
-  add_number(app, "--threads", options.threads, "Threads, which change the speed alone (all of the machine)")
+  number("--objects", options.most_objects, "Maximum number of objects of an image");
+  add_number(app, "--crowds", options.crowds, "Fraction of the images that have a crowd of small shapes (0.1)")
+      ->type_name("SHARE");
+  app.add_option("--format", arguments->format, "Format of the images: png or jpeg (png)")->type_name("FORMAT");
+  add_number(app, "--seed", options.seed, "Random seed of the images (0)")->type_name("N");
+  add_number(app, "--threads", options.threads, "Number of threads; they change only the speed (all of the machine)")
       ->type_name("N");
   add_progress_option(app, arguments->progress);
   app.add_flag("--json", arguments->json, "Print one JSON object");

@@ -137,8 +137,7 @@ int run_tokens(const TokensArguments& arguments) {
   if (!arguments.source.empty()) return run_parallel_tokens(arguments);
   if (!arguments.target_vocabulary.empty() || !arguments.stems.empty() || !arguments.columns.empty())
     throw UsageError(
-        "--target-vocabulary-file, --files and --columns are of translation: they need --source and "
-        "--target");
+        "--target-vocabulary-file, --files and --columns are options for translation: they need --source and --target");
   const data::CorpusOptions options = corpus_options(arguments);
   const auto encoder = data::make_corpus_encoder(options, fs::current_path());
   const fs::path folder = arguments.output.path;
@@ -170,28 +169,31 @@ int run_tokens(const TokensArguments& arguments) {
 Action declare_data_tokens(CLI::App& app) {
   auto arguments = std::make_shared<TokensArguments>();
   app.add_option("FOLDER", arguments->folder,
-                 "The texts: wiki.train.tokens or train.txt, and so on; train.de and train.en")
+                 "Folder of the texts, such as wiki.train.tokens or train.txt; for translation train.de and train.en")
       ->required();
-  add_output(app, arguments->output, "The folder to write the files of tokens to", "FOLDER")->required();
-  app.add_option("--tokens", arguments->tokens, "words, subwords or bytes (words; subwords of translation)")
+  add_output(app, arguments->output, "The folder for the files of tokens", "FOLDER")->required();
+  app.add_option("--tokens", arguments->tokens,
+                 "Kind of the tokens: words, subwords or bytes (words; for translation subwords)")
       ->check(one_of({"words", "subwords", "bytes"}))
       ->type_name("KIND");
   app.add_option("--vocabulary-file", arguments->vocabulary,
-                 "What `cachet data words` or `cachet data subwords` made (words.txt, subwords.model)")
+                 "Vocabulary that `cachet data words` or `cachet data subwords` made (words.txt, subwords.model)")
       ->type_name("FILE");
-  app.add_option("--source", arguments->source, "Of translation, the language to translate: what names of files end in")
+  app.add_option("--source", arguments->source,
+                 "For translation: the source language, which is the ending of the names of its files")
       ->type_name("LANGUAGE");
-  app.add_option("--target", arguments->target, "And the one to translate into")->type_name("LANGUAGE");
+  app.add_option("--target", arguments->target, "For translation: the target language")->type_name("LANGUAGE");
   app.add_option("--files", arguments->stems,
-                 "What the names of the training text's files begin with (train); repeatable")
+                 "For translation: beginning of the names of the training files (train; repeatable)")
       ->allow_extra_args(false)
       ->type_name("NAME");
-  app.add_option("--columns", arguments->columns, "The language of each column of .tsv files: en,de")
+  app.add_option("--columns", arguments->columns,
+                 "For translation from .tsv files: the languages of the columns, such as en,de")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("LANGUAGES");
   app.add_option("--target-vocabulary-file", arguments->target_vocabulary,
-                 "Where the target has a vocabulary of its own")
+                 "For translation: vocabulary of the target language (that of --vocabulary-file)")
       ->type_name("FILE");
   add_normalize(app, arguments->form);
   add_progress_option(app, arguments->progress);

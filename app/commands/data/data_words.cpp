@@ -83,13 +83,13 @@ int run_words(const WordsArguments& arguments) {
 Action declare_data_words(CLI::App& app) {
   auto arguments = std::make_shared<WordsArguments>();
   app.add_option("TEXT", arguments->text,
-                 "The training text, or the folder that holds it: wiki.train.tokens or train.txt")
+                 "The training text, or a folder that contains it as wiki.train.tokens or train.txt")
       ->required();
-  add_output(app, arguments->output, "The vocabulary to write: a line a word, with its count")->required();
-  add_number(app, "--vocabulary", arguments->most, "The most words, <eos> and <unk> among them (all)",
-             {2, data::kMaxTokens})
+  add_output(app, arguments->output, "The vocabulary to write: one word with its count in each line")->required();
+  add_number(app, "--vocabulary", arguments->most,
+             "Maximum size of the vocabulary, which includes <eos> and <unk> (all)", {2, data::kMaxTokens})
       ->type_name("N");
-  add_number(app, "--least", arguments->least, "How often a word must come (1)", {1, 1'000'000'000})->type_name("N");
+  add_number(app, "--least", arguments->least, "Minimum count of a word (1)", {1, 1'000'000'000})->type_name("N");
   add_normalize(app, arguments->form);
   add_progress_option(app, arguments->progress);
   app.add_flag("--json", arguments->json, "Print one JSON object");

@@ -110,8 +110,8 @@ int parse_label(std::string_view field, int classes) {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), label);
   const bool is_number = error == std::errc() && end == digits.data() + digits.size();
   if (!is_number || label < 0 || label >= classes) {
-    throw io::Error("the label " + io::in_quotes(field.substr(0, kShownLabelBytes)) + " is no whole number from 0 to " +
-                    std::to_string(classes - 1));
+    throw io::Error("the label " + io::in_quotes(field.substr(0, kShownLabelBytes)) +
+                    " is not a whole number from 0 to " + std::to_string(classes - 1));
   }
   return label;
 }

@@ -84,7 +84,7 @@ std::vector<std::string> find_class_names(const DatasetOptions& options, const s
 std::string digest_of_validation_indices(const DatasetOptions& options, const std::filesystem::path& working_folder);
 
 /// Opens one split; `progress` hears of long searches through folders. If options.class_names is not empty, labels are
-/// the classes of that list, found by name (class_matching.h). Throws io::Error that names the file and the place in
+/// the classes of that list, found by name (class_matching.h). Throws io::Error that names the file and the line in
 /// it, or the class that is not in that list; std::invalid_argument for a split that the options do not have.
 std::shared_ptr<const LabelledImages> open_dataset(
     const DatasetOptions& options, Split split,

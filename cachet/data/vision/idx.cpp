@@ -30,7 +30,8 @@ std::array<uint32_t, rank> parse_idx_header(std::span<const uint8_t> bytes, std:
                                             std::string_view content) {
   constexpr size_t kHeader = 4 + 4 * rank;
   if (bytes.size() < 4) refuse_idx(name, bytes.size(), "the file ends within the first 4 bytes");
-  if (bytes[0] != 0 || bytes[1] != 0) refuse_idx(name, 0, "this is no IDX file: it does not start with two zero bytes");
+  if (bytes[0] != 0 || bytes[1] != 0)
+    refuse_idx(name, 0, "this is not an IDX file: it does not start with two zero bytes");
   if (bytes[2] != 0x08) {
     refuse_idx(name, 2, "element type " + std::to_string(bytes[2]) + " is not read, only 8 (unsigned bytes)");
   }

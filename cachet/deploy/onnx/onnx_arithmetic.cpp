@@ -125,7 +125,7 @@ void largest(Step& s) {
 }
 
 void place_of_largest(Step& s) {
-  TORCH_CHECK(!s.is_none(1), "onnx: the place of the largest is written along a dimension");
+  TORCH_CHECK(!s.is_none(1), "onnx: argmax is written only along a dimension");
   s.give(s.model.add("ArgMax", {s.tensor(0)}, {{"axis", s.dimension(1, 0)}, {"keepdims", int64_t{s.yes(2)}}}));
 }
 

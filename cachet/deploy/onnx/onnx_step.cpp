@@ -50,7 +50,7 @@ std::string OnnxStep::text(size_t i) const { return required(node_, i).toStringR
 std::vector<jit::Value*> OnnxStep::list(size_t i) const {
   jit::Node& maker = *node_.inputs().at(i)->node();
   TORCH_CHECK(maker.kind() == jit::prim::ListConstruct, "onnx: input ", i, " of '", node_.kind().toQualString(),
-              "' is no list");
+              "' is not a list");
   return maker.inputs().vec();
 }
 

@@ -7,13 +7,13 @@
 
 namespace cachet::deploy {
 
-/// What `act` gives. An error of OpenVINO becomes CannotConvert, "OpenVINO says: …".
+/// What `act` gives. An error of OpenVINO becomes CannotConvert, "OpenVINO reports: …".
 template <class Act>
 auto told_by_openvino(const Act& act) {
   try {
     return act();
   } catch (const ov::Exception& error) {
-    throw CannotConvert("OpenVINO says: " + runtime::reason(error));
+    throw CannotConvert("OpenVINO reports: " + runtime::reason(error));
   }
 }
 

@@ -10,8 +10,8 @@
 
 namespace cachet::io {
 
-/// A file's contents, decompressed where its first bytes say gzip or xz (members and streams that follow each other are
-/// joined); any other file as it is. Throws io::Error naming the file when it is truncated, corrupt, followed by
+/// A file's contents, decompressed if its first bytes are gzip's or xz's (members and streams that follow each other
+/// are joined); any other file as it is. Throws io::Error naming the file when it is truncated, corrupt, followed by
 /// something else, needs more than 128 MiB to decompress, or holds more than `max_bytes`.
 std::vector<uint8_t> read_decompressed(const std::filesystem::path& path, uint64_t max_bytes);
 

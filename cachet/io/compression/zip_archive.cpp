@@ -28,7 +28,7 @@ class MemberReader {
     source_.read_at(entry.header, header);
     const auto number = [&header](size_t position) { return little_endian<uint32_t>(header, position); };
     const auto small = [&header](size_t position) { return little_endian<uint16_t>(header, position); };
-    if (number(0) != kHeaderSignature) fail(entry, "has no header where the directory says");
+    if (number(0) != kHeaderSignature) fail(entry, "has no header at the offset that the directory states");
     std::string name(entry.name.size(), '\0');
     source_.read_at(entry.header + kHeaderBytes, std::as_writable_bytes(std::span(name)));
     const bool sizes_behind = (entry.flags & kZipSizesBehind) != 0;
@@ -58,10 +58,10 @@ class MemberReader {
   void check_end(const ZipEntry& entry, uint64_t from, uint64_t end, bool sizes_behind) const {
     const uint64_t rest = end - from;
     if (!sizes_behind) {
-      if (rest != 0) fail(entry, "has bytes behind it that belong to no member");
+      if (rest != 0) fail(entry, "is followed by bytes that belong to no member");
       return;
     }
-    if (rest != kSizesBytes && rest != kWideSizesBytes) fail(entry, "has bytes behind it that belong to no member");
+    if (rest != kSizesBytes && rest != kWideSizesBytes) fail(entry, "is followed by bytes that belong to no member");
     std::array<std::byte, kWideSizesBytes> sizes{};
     source_.read_at(from, std::span(sizes).first(rest));
     const bool wide = rest == kWideSizesBytes;
@@ -69,7 +69,7 @@ class MemberReader {
     const uint64_t second = wide ? little_endian<uint64_t>(sizes, 16) : little_endian<uint32_t>(sizes, 12);
     if (little_endian<uint32_t>(sizes, 0) != kSizesSignature || little_endian<uint32_t>(sizes, 4) != entry.crc ||
         first != entry.size || second != entry.size)
-      fail(entry, "has sizes behind it that contradict the directory");
+      fail(entry, "is followed by sizes that contradict the directory");
   }
 
   const ByteSource& source_;

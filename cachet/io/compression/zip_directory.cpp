@@ -42,7 +42,7 @@ class DirectoryReader {
       fail("has a directory of " + std::to_string(bytes_) + " bytes, the most is " +
            std::to_string(limits_.directory_bytes));
     if (bytes_ > end_ || begin_ != end_ - bytes_) fail("the directory does not lie at the end of the archive");
-    if (entries_ > bytes_ / kEntryBytes) fail("says that it has more members than its directory holds");
+    if (entries_ > bytes_ / kEntryBytes) fail("states more members than its directory has");
     return {entries(), begin_};
   }
 
@@ -64,8 +64,8 @@ class DirectoryReader {
     const auto bytes = bytes_at(end_, kEndBytes);
     const Fields end(bytes);
     if (end.at<uint32_t>(0) != kEndSignature)
-      fail("does not end with the directory of a zip archive: it was cut off, or something was added behind it");
-    if (end.at<uint16_t>(20) != 0) fail("has a comment behind its directory");
+      fail("does not end with the directory of a zip archive: it was cut off, or something was added after it");
+    if (end.at<uint16_t>(20) != 0) fail("has a comment after its directory");
     if (end.at<uint16_t>(4) != 0 || end.at<uint16_t>(6) != 0 || end.at<uint16_t>(8) != end.at<uint16_t>(10))
       fail("is one volume of several");
     entries_ = end.at<uint16_t>(10);
@@ -79,17 +79,17 @@ class DirectoryReader {
     const auto locator_bytes = bytes_at(end_ - std::min(end_, kLocatorBytes), std::min(end_, kLocatorBytes));
     const Fields locator(locator_bytes);
     const bool found = locator_bytes.size() == kLocatorBytes && locator.at<uint32_t>(0) == kLocatorSignature;
-    if (!found && needed) fail("lacks the zip64 directory end that it says it has");
+    if (!found && needed) fail("lacks the zip64 directory end that it needs");
     if (!found) return;
     const uint64_t record = locator.at<uint64_t>(8);
     if (locator.at<uint32_t>(4) != 0 || locator.at<uint32_t>(16) != 1) fail("is one volume of several");
     if (end_ < kLocatorBytes + kEnd64Bytes || record != end_ - kLocatorBytes - kEnd64Bytes)
-      fail("the zip64 directory end is not where it is said to be");
+      fail("the zip64 directory end is not at the stated offset");
     end_ = record;
     const auto bytes = bytes_at(end_, kEnd64Bytes);
     const Fields end(bytes);
     if (end.at<uint32_t>(0) != kEnd64Signature || end.at<uint64_t>(4) != kEnd64Bytes - 12)
-      fail("the zip64 directory end is not where it is said to be");
+      fail("the zip64 directory end is not at the stated offset");
     if (end.at<uint32_t>(16) != 0 || end.at<uint32_t>(20) != 0 || end.at<uint64_t>(24) != end.at<uint64_t>(32))
       fail("is one volume of several");
     entries_ = agreed(entries_, kIn64Count, end.at<uint64_t>(32));
@@ -108,7 +108,7 @@ class DirectoryReader {
     std::vector<ZipEntry> all;
     all.reserve(entries_);
     for (uint64_t i = 0; i < entries_; ++i) all.push_back(take_entry(rest));
-    if (!rest.empty()) fail("has bytes behind the last entry of its directory");
+    if (!rest.empty()) fail("has bytes after the last entry of its directory");
     return all;
   }
 
@@ -164,11 +164,11 @@ class DirectoryReader {
     std::optional<std::span<const std::byte>> wide = wide_fields(entry, extra);
     for (uint64_t* value : {&entry.size, &compressed, &entry.header}) {  // in the order of the wide fields
       if (*value != kIn64) continue;
-      if (!wide || wide->size() < sizeof(uint64_t)) fail(entry, "lacks the zip64 sizes that it says it has");
+      if (!wide || wide->size() < sizeof(uint64_t)) fail(entry, "lacks the zip64 sizes that it needs");
       *value = little_endian<uint64_t>(*wide, 0);
       wide = wide->subspan(sizeof(uint64_t));
     }
-    if (wide && !wide->empty()) fail(entry, "has zip64 sizes beside its own");
+    if (wide && !wide->empty()) fail(entry, "has zip64 sizes in addition to its own");
     if (compressed != entry.size) fail(entry, "is stored, but its two sizes differ");
     if (entry.header >= begin_ || entry.size >= begin_ - entry.header) fail(entry, "does not lie before the directory");
   }

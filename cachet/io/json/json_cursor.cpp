@@ -110,7 +110,7 @@ void JsonCursor::skip_number() {
   }
   if (!good) {
     position_ = start;
-    fail("this is no JSON value");
+    fail("this is not a JSON value");
   }
 }
 
@@ -155,7 +155,7 @@ void JsonCursor::skip_value(int depth) {
   } else if (first == '-' || is_digit(first) || first == 'N' || first == 'I') {
     number("a value");
   } else if (!take_word("true") && !take_word("false") && !take_word("null")) {
-    fail(position_ == text_.size() ? "the JSON ends where a value is due" : "this is no JSON value");
+    fail(position_ == text_.size() ? "the JSON ends where a value is due" : "this is not a JSON value");
   }
 }
 

@@ -53,7 +53,7 @@ class Checkpoint {
     for (const auto& [key, value] : dict_->items) {
       const auto* name = contents().as<std::string_view>(key);
       const auto* tensor = contents().as<PickleTree::Tensor>(value);
-      const std::string text(name == nullptr ? "(a key that is no text)" : *name);
+      const std::string text(name == nullptr ? "(a key that is not a text)" : *name);
       if (const auto* object = contents().as<PickleTree::Object>(value); object != nullptr && object->may_be_tensor)
         fail("cannot read the weight " + in_quotes(text) + ", which is made by " +
              in_quotes(contents().globals[object->index].name) + "; in Python, save it as a plain tensor");
@@ -62,7 +62,7 @@ class Checkpoint {
         continue;
       }
       check_tensor_name(text, path_.string());
-      if (config::first_invalid_utf8(text) != std::string::npos) fail("has a tensor whose name is no UTF-8");
+      if (config::first_invalid_utf8(text) != std::string::npos) fail("has a tensor whose name is not UTF-8");
       tensors.emplace(text, *tensor);
     }
     weights.tensors = file_.tensors(tensors);
@@ -75,8 +75,8 @@ class Checkpoint {
 
   [[noreturn]] void refuse_root() const {
     if (const auto* object = contents().as<PickleTree::Object>(contents().root))
-      fail("holds a whole object of Python, " + in_quotes(contents().globals[object->index].name) +
-           ", and no state dict; in Python, save model.state_dict() instead");
+      fail("holds a pickled Python object, " + in_quotes(contents().globals[object->index].name) +
+           ", instead of a state dict; in Python, save model.state_dict() instead");
     fail("holds no dictionary of tensors; in Python, save model.state_dict()");
   }
 

@@ -26,7 +26,7 @@ void check_detection_images(const at::Tensor& images, const std::vector<Detectio
                       size.resized.height <= size.padded.height && size.resized.width <= size.padded.width &&
                       size.resized.height >= 1 && size.resized.width >= 1;
     TORCH_CHECK(fits, "detector: image ", i, ", resized to ", size.resized.height, " x ", size.resized.width,
-                " and filled up to ", size.padded.height, " x ", size.padded.width, ", is no part of a batch of ",
+                " and filled up to ", size.padded.height, " x ", size.padded.width, ", does not fit in a batch of ",
                 images.size(2), " x ", images.size(3));
     for (const double scale : size.scale) TORCH_CHECK(scale > 0, "detector: image ", i, " is scaled by ", scale);
   }
@@ -50,7 +50,7 @@ void check_detection_targets(const DetectionBatch& batch, int64_t classes, bool 
                 "detector: labels of image ", i, " must be int64, one a box");
     if (target.labels.numel() == 0) continue;
     TORCH_CHECK(has_sides_above(target.boxes, 0).all().item<bool>(), "detector: a box of image ", i,
-                " has no area or is no number: leave it out");
+                " has no area or is not a number: leave it out");
     const auto least = target.labels.min().item<int64_t>(), most = target.labels.max().item<int64_t>();
     TORCH_CHECK(least >= 0 && most < classes, "detector: image ", i, " has labels ", least, " to ", most,
                 ", and the model has classes 0 to ", classes - 1);

@@ -59,9 +59,9 @@ torch::Tensor BlockLanguageModel::drop(const torch::Tensor& x) const {
 
 torch::Tensor BlockLanguageModel::embed(const torch::Tensor& ids, const LanguageSession& session) const {
   TORCH_CHECK(ids.dim() == 2 && ids.size(1) >= 1 && ids.scalar_type() == at::kLong, made_of_.model,
-              ": ids must be int64 (lanes, L) with a token or more, got ", ids.scalar_type(), " ", ids.sizes());
+              ": ids must be int64 (batch rows, L) with a token or more, got ", ids.scalar_type(), " ", ids.sizes());
   TORCH_CHECK(session.state && session.state->batch_rows() == ids.size(0), made_of_.model, ": ids have ", ids.size(0),
-              " lanes, the stream ", session.state ? session.state->batch_rows() : 0);
+              " batch rows, the session ", session.state ? session.state->batch_rows() : 0);
   return embedding_->forward(ids);
 }
 

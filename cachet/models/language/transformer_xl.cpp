@@ -83,8 +83,7 @@ LanguageSession TransformerXL::make_session(int64_t batch_rows, const SegmentOpt
               "transformer_xl: lengths of memory and clamp must be at least 0, got ", segments.memory_length, " and ",
               segments.clamp_length);
   TORCH_CHECK(segments.memory_length == 0 || !blocks_[0]->has_cache(),
-              "transformer_xl: a cache stands in the place of the memory; memory_length must be 0, got ",
-              segments.memory_length);
+              "transformer_xl: a cache replaces the memory; memory_length must be 0, got ", segments.memory_length);
   TORCH_CHECK(!segments.whole_past,
               "transformer_xl: has a memory of memory_length tokens; whole_past is for linear attention");
   TORCH_CHECK(!segments.same_length || segments.memory_length > 0,

@@ -25,10 +25,9 @@ TransformerXLOptions read_transformer_xl_options(const config::View& table, Tran
   if (memory.count == 0 && (memory.recurrent || memory.reads_past))
     table.problem("memory_tokens", std::string("is 0, and ") +
                                        (memory.recurrent ? "memory_tokens_recurrent" : "memory_tokens_read_past") +
-                                       " says what memory tokens do; set both or none");
+                                       " sets what memory tokens do; set both or none");
   if (memory.count > 0 && cached) table.problem("memory_tokens", "and a cache exclude each other: choose one memory");
-  if (cached && segments.memory_length > 0)
-    table.problem("memory_length", "must be 0: the cache stands in the memory's place");
+  if (cached && segments.memory_length > 0) table.problem("memory_length", "must be 0: the cache replaces the memory");
   if (segments.same_length && segments.memory_length == 0)
     table.problem("same_length", "lets each token see memory_length tokens, which is 0");
   if (!std::holds_alternative<nn::SoftmaxOptions>(o.plug_ins.attention.function))

@@ -224,7 +224,8 @@ TranslationSession TranslationTransformer::make_session(const EncodedSentences& 
 
 torch::Tensor TranslationTransformer::next_token(const torch::Tensor& ids, TranslationSession& session) {
   TORCH_CHECK(ids.dim() == 1 && ids.size(0) == session.batch_rows() && ids.scalar_type() == at::kLong,
-              "translation_transformer: ids must be int64 (", session.batch_rows(), "), one a lane, got ", ids.sizes());
+              "translation_transformer: ids must be int64 (", session.batch_rows(), "), one for each batch row, got ",
+              ids.sizes());
   TORCH_CHECK(session.written < options_.text.target_length, "translation_transformer: a translation has at most ",
               options_.text.target_length, " tokens");
   torch::Tensor x = at::embedding(target_table_, ids.unsqueeze(1)) * std::sqrt(static_cast<double>(options_.embed_dim));
@@ -254,8 +255,9 @@ void TranslationTransformer::reorder(TranslationSession& session, const torch::T
     }
     return;
   }
-  TORCH_CHECK(rows.numel() == session.batch_rows(), "translation_transformer: as many lanes as before, ",
-              session.batch_rows(), ", can go on with the same sentences, got ", rows.numel());
+  TORCH_CHECK(rows.numel() == session.batch_rows(),
+              "translation_transformer: with the same sentences, there must be as many batch rows as before, ",
+              session.batch_rows(), ", got ", rows.numel());
   for (size_t i = 0; i < decoder_blocks_.size(); ++i) session.state->part(decoder_part(i)).part("attn").reorder(rows);
 }
 

@@ -79,7 +79,7 @@ void check_pools(const config::View& table, const PyramidVisionTransformerOption
     const std::string_view key = has_own ? "cache_pools" : "pool";
     if (side(pooled) < reduction) {
       where.problem(key, "leaves the cache of stage " + std::to_string(i + 1) + " with " +
-                             std::to_string(side(pooled)) + " places a side, fewer than the " +
+                             std::to_string(side(pooled)) + " slots a side, fewer than the " +
                              std::to_string(reduction) +
                              " that its memory attention reduces to one; take smaller pools, larger images, or " +
                              "memory_reduction = \"none\"");

@@ -21,7 +21,7 @@ void Attention::fold_affine_into_query(const Affine&) {
 }
 
 void Attention::fold_affine_after(const Affine&) {
-  TORCH_CHECK(false, name(), ": cannot absorb an affine map behind it: its result is not that of a linear layer");
+  TORCH_CHECK(false, name(), ": cannot absorb an affine map after it: its result is not that of a linear layer");
 }
 
 std::shared_ptr<Attention> Attention::with_fixed_context(const torch::Tensor&, const TokenLayout&) const {

@@ -69,7 +69,7 @@ std::string why_not_across(const AttentionFunctionOptions& options) {
   std::vector<std::string> words;
   for (const ChosenAttentionFunction& function : all_functions())
     if (!function.traits.chooses_by_query) words.push_back(function.kind);
-  return "chooses keys by the places and the number of all queries, which a decoder that writes token by token does "
+  return "chooses keys by the positions and the number of all queries, which a decoder that writes token by token does "
          "not know; use " +
          listed(words, " or ");
 }

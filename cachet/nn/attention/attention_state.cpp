@@ -56,7 +56,7 @@ at::Tensor first_rows(const at::Tensor& all, int64_t count) { return all.narrow(
 }  // namespace
 
 AttentionState::AttentionState(int64_t batch_rows) : batch_rows_(batch_rows) {
-  TORCH_CHECK(batch_rows >= 1, "attention_state: a stream has at least one lane, got ", batch_rows);
+  TORCH_CHECK(batch_rows >= 1, "attention_state: a session has at least one batch row, got ", batch_rows);
 }
 
 void AttentionState::Slot::check(const std::string& name, const at::Tensor& value, int64_t batch_rows) const {
@@ -64,9 +64,9 @@ void AttentionState::Slot::check(const std::string& name, const at::Tensor& valu
   const bool fits = owner == StateOwner::batch_rows ? first == batch_rows
                     : owner == StateOwner::shared   ? first == 1
                                                     : first >= 1 && batch_rows % first == 0;
-  const std::string whose = owner == StateOwner::batch_rows ? "the lanes and must have "
-                            : owner == StateOwner::shared   ? "all lanes together and must have 1"
-                                                            : "groups of lanes and must have a divisor of ";
+  const std::string whose = owner == StateOwner::batch_rows ? "the batch rows and must have "
+                            : owner == StateOwner::shared   ? "all batch rows together and must have 1"
+                                                            : "groups of batch rows and must have a divisor of ";
   TORCH_CHECK(fits, "attention_state: '", name, "' belongs to ", whose,
               owner == StateOwner::shared ? "" : std::to_string(batch_rows), " as its first dimension, got ",
               value.sizes());
@@ -128,7 +128,7 @@ void AttentionState::Slot::take_rows(const std::vector<int64_t>& rows) {
 
 AttentionState::Slot& AttentionState::slot(const std::string& name) {
   const auto found = slots_.find(name);
-  TORCH_CHECK(found != slots_.end(), "attention_state: this state has no place for '", name,
+  TORCH_CHECK(found != slots_.end(), "attention_state: this state has no slot '", name,
               "'; it was made by another layer or for another use: ask this one's make_state");
   return found->second;
 }
@@ -197,7 +197,7 @@ int64_t AttentionState::past() const {
 }
 
 void AttentionState::keep_last(int64_t length) {
-  TORCH_CHECK(length >= 0, "attention_state: keeps 0 places or more, got ", length);
+  TORCH_CHECK(length >= 0, "attention_state: keeps 0 positions or more, got ", length);
   for (auto& [name, place] : slots_) {
     if (!place.growing) continue;
     place.kept = length;
@@ -214,7 +214,7 @@ AttentionState& AttentionState::part(const std::string& name) {
 
 void AttentionState::set_part(const std::string& name, std::shared_ptr<AttentionState> part) {
   TORCH_CHECK(part && part->batch_rows() == batch_rows_, "attention_state: a part must have the ", batch_rows_,
-              " lanes of the whole");
+              " batch rows of the whole");
   parts_[name] = std::move(part);
 }
 
@@ -236,8 +236,8 @@ void AttentionState::fill(int64_t length) {
 }
 
 void AttentionState::reorder(const at::Tensor& rows) {
-  TORCH_CHECK(rows.dim() == 1 && rows.numel() >= 1, "attention_state: rows must be (lanes) with at least one, got ",
-              rows.sizes());
+  TORCH_CHECK(rows.dim() == 1 && rows.numel() >= 1,
+              "attention_state: rows must be (batch rows) with at least one, got ", rows.sizes());
   const std::vector<int64_t> numbers = numbers_of(rows);
   for (auto& [name, place] : slots_) {
     if (!place.tensor.defined() || place.owner == StateOwner::shared) continue;
@@ -249,7 +249,7 @@ void AttentionState::reorder(const at::Tensor& rows) {
 }
 
 void AttentionState::replicate(int64_t copies) {
-  TORCH_CHECK(copies >= 1, "attention_state: a lane becomes at least one, got ", copies, " copies");
+  TORCH_CHECK(copies >= 1, "attention_state: a batch row becomes at least one, got ", copies, " copies");
   reorder(at::arange(batch_rows_ * copies, at::kLong).floor_divide(copies));
 }
 
@@ -285,8 +285,8 @@ void AttentionState::check_load(const std::map<std::string, at::Tensor>& tensors
   for (const auto& [name, place] : slots_) {
     const auto saved = tensors.find(prefix + name);
     if (saved == tensors.end()) {
-      TORCH_CHECK(!place.starts_full, "attention_state: what was saved has no '", prefix, name,
-                  "'; it is of another layer or of a stream for another use");
+      TORCH_CHECK(!place.starts_full, "attention_state: the saved state has no '", prefix, name,
+                  "'; it is of another layer or of a session for another use");
       continue;
     }
     place.check(prefix + name, saved->second, batch_rows);
@@ -309,13 +309,14 @@ void AttentionState::take(const std::map<std::string, at::Tensor>& tensors, cons
 void AttentionState::load(const std::map<std::string, at::Tensor>& tensors) {
   const auto saved = tensors.find(kBatchRows);
   TORCH_CHECK(saved != tensors.end() && saved->second.numel() == 1,
-              "attention_state: what was saved does not say how many lanes it has");
+              "attention_state: the saved state does not have the number of its batch rows");
   const auto batch_rows = saved->second.item<int64_t>();
-  TORCH_CHECK(batch_rows >= 1, "attention_state: a stream has at least one lane, and this was saved with ", batch_rows);
+  TORCH_CHECK(batch_rows >= 1, "attention_state: a session has at least one batch row, and this was saved with ",
+              batch_rows);
   size_t found = 1;
   check_load(tensors, "", batch_rows, found);
   TORCH_CHECK(found == tensors.size(), "attention_state: ", tensors.size() - found,
-              " of the saved tensors have no place here; they are of another layer or of a stream for another use");
+              " of the saved tensors have no slot here; they are of another layer or of a session for another use");
   take(tensors, "", batch_rows);
 }
 

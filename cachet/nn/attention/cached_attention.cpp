@@ -190,10 +190,9 @@ std::shared_ptr<AttentionState> FrozenCachedAttention::make_state(int64_t batch,
 }
 
 void FrozenCachedAttention::fold_affine_before(const Affine& before) {
-  TORCH_CHECK(
-      !has_position(),
-      "cached_attention: cannot absorb an affine map: the positional convolution reads zeros beyond the border, "
-      "which stand behind the map");
+  TORCH_CHECK(!has_position(),
+              "cached_attention: cannot absorb an affine map: the positional convolution reads zeros beyond the "
+              "border, which come after the map");
   TORCH_CHECK(before.scale.numel() >= width_, "cached_attention: takes at least ", width_,
               " channels and cannot absorb an affine map of ", before.scale.numel());
   self_attention_->fold_affine_before(before);  // the one that may refuse

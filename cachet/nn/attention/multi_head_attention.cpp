@@ -33,14 +33,15 @@ const MultiHeadOptions& checked(const MultiHeadOptions& o) {
   check_positive("multi_head_attention: num_heads", o.num_heads);
   TORCH_CHECK(head_dim >= 0, "multi_head_attention: head_dim must be at least 0, got ", head_dim);
   TORCH_CHECK(head_dim > 0 || o.dim % o.num_heads == 0, "multi_head_attention: ", o.num_heads, " heads do not divide ",
-              o.dim, " channels; say how many channels each has");
+              o.dim, " channels; set how many channels each has");
   check_dropout("multi_head_attention: projection_dropout", o.attention.projection_dropout);
   const bool apart = o.projection == Projection::separate && !shares_query_and_key(o.attention.function);
   TORCH_CHECK(apart || o.context_dim == 0 || o.context_dim == o.dim, "multi_head_attention: a context of ",
               o.context_dim, " channels needs keys apart from queries: Projection::separate");
   if (const auto& window = o.relative_window)
     TORCH_CHECK(window->height >= 1 && window->width >= 1,
-                "multi_head_attention: relative_window must have a place, got ", window->height, " x ", window->width);
+                "multi_head_attention: relative_window must have a position, got ", window->height, " x ",
+                window->width);
   return o;
 }
 
@@ -143,7 +144,7 @@ AttentionArgs MultiHeadAttention::remember(Heads& heads, const AttentionArgs& la
   if (!layout.state || !layout.state->declares("keys")) return layout;
   AttentionState& past = *layout.state;
   TORCH_CHECK(past.batch_rows() == heads.k.size(0), "multi_head_attention: the state has ", past.batch_rows(),
-              " lanes, the context ", heads.k.size(0));
+              " batch rows, the context ", heads.k.size(0));
   const int64_t added = heads.k.size(2);
   heads.k = past.append("keys", heads.k);
   heads.v = past.append("values", heads.v);
@@ -157,7 +158,7 @@ AttentionArgs MultiHeadAttention::fixed_context(Heads& heads, const torch::Tenso
                                                 const AttentionArgs& layout) const {
   AttentionState& state = *layout.state;
   TORCH_CHECK(state.batch_rows() == heads.q.size(0), "multi_head_attention: the state has ", state.batch_rows(),
-              " lanes, the query ", heads.q.size(0));
+              " batch rows, the query ", heads.q.size(0));
   if (!state.get("context_keys").defined()) {
     check_tokens("multi_head_attention: context", context, context_dim_, layout.context);
     project_context(context, heads);

@@ -60,7 +60,7 @@ std::shared_ptr<Cache> make_cache(const CacheOptions& options, int64_t dim, int6
   const CachedLayerOptions& layer = *chosen.layer;
   TORCH_CHECK(!layer.length || *layer.length >= 1, "cache: length must be at least 1, got ", *layer.length);
   TORCH_CHECK(layer.length || tokens >= 1, "cache: as long as the model's tokens, of which there are ", tokens,
-              "; say how long it is to be");
+              "; set its length");
   TORCH_CHECK(std::isfinite(layer.share_start), "cache: share_start must be a number, got ", layer.share_start);
   return chosen.make(layer, dim, tokens, layout);
 }

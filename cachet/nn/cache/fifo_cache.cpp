@@ -51,8 +51,9 @@ torch::Tensor FifoCache::push(const torch::Tensor& cache, const torch::Tensor& x
 
 Memory FifoCache::step(const torch::Tensor& input, const torch::Tensor&, const AttentionArgs& layout) {
   const bool batch_row = options_.scope == CacheScope::batch_row;
-  TORCH_CHECK(!batch_row || layout.state,
-              "fifo_cache: scope = lane needs the stream's state in AttentionArgs::state (Attention::make_state)");
+  TORCH_CHECK(
+      !batch_row || layout.state,
+      "fifo_cache: `scope = \"lane\"` needs the session's state in AttentionArgs::state (Attention::make_state)");
   torch::Tensor previous = tokens.detach().clone();
   if (batch_row) {
     previous = previous.expand({input.size(0), -1, -1});
@@ -76,7 +77,9 @@ void FifoCache::declare_state(AttentionState& state) const {
 
 std::optional<std::string> FifoCache::why_memory_varies() const {
   if (options_.scope == CacheScope::batch_mean) return std::nullopt;
-  return "fifo_cache: scope = lane moves in evaluation too: memory attention reads each stream's own tokens";
+  return "fifo_cache: with `scope = \"lane\"` the cache changes in evaluation, too: memory attention reads the tokens "
+         "of "
+         "each session";
 }
 
 }  // namespace cachet::nn

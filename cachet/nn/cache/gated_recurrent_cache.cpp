@@ -47,7 +47,7 @@ GatedRecurrentCacheOptions read_gated_recurrent_cache(const config::View& table,
   options.gates = table.choice("gates", options.gates, kGates);
   options.pool = table.integer("pool", options.pool, {1, 64});
   if (batch_rows && options.attend == CacheAttend::mean)
-    table.problem("attend", "'mean' would mix the lanes of scope = \"lane\"; use 'per_sample'");
+    table.problem("attend", "'mean' would mix the batch rows of `scope = \"lane\"`; use 'per_sample'");
   return options;
 }
 
@@ -61,8 +61,7 @@ Grid pooled_grid(const Grid& grid, int64_t pool) {
 
 AttentionState& batch_rows(const AttentionArgs& layout, const char* why) {
   TORCH_CHECK(layout.state, "gated_recurrent_cache: ", why,
-              " needs the stream's state in AttentionArgs::state "
-              "(Attention::make_state)");
+              " needs the session's state in AttentionArgs::state (Attention::make_state)");
   return *layout.state;
 }
 
@@ -165,10 +164,13 @@ void GatedRecurrentCache::declare_state(AttentionState& state) const {
 std::optional<std::string> GatedRecurrentCache::why_memory_varies() const {
   const std::string name = "gated_recurrent_cache: ";
   if (options_.scope == CacheScope::batch_row)
-    return name + "scope = lane moves in evaluation too: memory attention reads each stream's own cache";
+    return name +
+           "with `scope = \"lane\"` the cache changes in evaluation, too: memory attention reads the cache of each "
+           "session";
   if (moves_in_evaluation())
     return name +
-           "inference = updated moves in evaluation too: memory attention reads what a stream has made of the cache";
+           "with `inference = \"updated\"` the cache changes in evaluation, too: memory attention reads the cache that "
+           "the session has updated";
   if (options_.inference_or_default() != CacheInference::frozen)
     return name +
            "inference = per_sample updates a copy of the cache for each sample: what memory attention reads "
@@ -193,7 +195,7 @@ bool GatedRecurrentCache::moves_in_evaluation() const {
 
 // Whether the cache is in the stream's state, and why, as an option says it.
 const char* GatedRecurrentCache::held_by_stream(const AttentionArgs& layout) const {
-  if (options_.scope == CacheScope::batch_row) return "scope = lane";
+  if (options_.scope == CacheScope::batch_row) return "`scope = \"lane\"`";
   if (!is_training()) return updates() ? "inference = updated" : nullptr;
   return layout.causal && options_.gradient == CacheGradient::carry ? "gradient = carry" : nullptr;
 }

@@ -29,7 +29,7 @@ void fold_input_affine(const char* owner, const Affine& before, const at::Tensor
 
 void fold_output_affine(const char* owner, const Affine& after, const at::Tensor& weight, const at::Tensor& bias) {
   TORCH_CHECK(after.scale.numel() == weight.size(0) && after.shift.numel() == weight.size(0), owner, ": gives ",
-              weight.size(0), " channels and cannot absorb an affine map of ", after.scale.numel(), " behind it");
+              weight.size(0), " channels and cannot absorb an affine map of ", after.scale.numel(), " after it");
   const at::NoGradGuard no_grad;
   const at::Tensor scale = after.scale.to(at::kDouble);
   bias.copy_(bias.to(at::kDouble) * scale + after.shift.to(at::kDouble));

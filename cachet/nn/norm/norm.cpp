@@ -6,7 +6,7 @@ namespace cachet::nn {
 
 SplitNorm Norm::split() const {
   const auto affine = inference_affine();
-  TORCH_CHECK(affine, name(), ": looks at its input and does not say what it is apart from its weights");
+  TORCH_CHECK(affine, name(), ": depends on its input and does not define its split into a norm and its weights");
   return {std::make_shared<NoNorm>(affine->scale.numel()), *affine};
 }
 

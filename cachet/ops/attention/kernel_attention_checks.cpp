@@ -10,7 +10,7 @@ using at::Tensor;
 
 FeatureUnit feature_unit_of(int64_t value) {
   TORCH_CHECK(value >= 0 && value <= static_cast<int64_t>(FeatureUnit::softplus_glu), "kernel_attention: unit ", value,
-              " is none of 0 (elu + 1), 1 (softplus), 2 (gelu), 3 (sigmoid), 4 (glu), 5 (softplus glu)");
+              " is not one of 0 (elu + 1), 1 (softplus), 2 (gelu), 3 (sigmoid), 4 (glu), 5 (softplus glu)");
   return static_cast<FeatureUnit>(value);
 }
 

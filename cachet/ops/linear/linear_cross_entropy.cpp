@@ -55,7 +55,7 @@ void check_cross_entropy(const Tensor& x, const Tensor& weight, const OptionalTe
   check_shape(op, "target", target, {x.sym_size(0)}, x, at::kLong);
   TORCH_CHECK(smoothing >= 0 && smoothing < 1, op, ": label_smoothing must be in [0, 1), got ", smoothing);
   TORCH_CHECK(smoothing == 0 || at_least(weight.sym_size(0), 2), op,
-              ": label_smoothing shares among other classes, and there is one class");
+              ": label_smoothing spreads over other classes, and there is only one class");
 }
 
 // In the fused form; in the composition ATen refuses a wrong one.
@@ -63,7 +63,7 @@ void check_targets(const Tensor& target, int64_t classes) {
   const auto* first = data<int64_t>(target);
   const auto* wrong = std::find_if(first, first + target.numel(), [&](int64_t id) { return id < -1 || id >= classes; });
   TORCH_CHECK(wrong == first + target.numel(), "linear_cross_entropy: target ", wrong - first, " is ", *wrong,
-              ", there are ", classes, " classes (-1 is none)");
+              ", there are ", classes, " classes (-1 stands for no class)");
 }
 
 // p − q from log p (N, V); 0 in rows that are given no class.

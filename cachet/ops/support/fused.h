@@ -95,7 +95,7 @@ void parallel_chunks(int64_t count, int64_t size, int64_t work, const Body& body
 /// What the CPU form of a backward operator asks first: elsewhere the composition has gradients of its own.
 inline void check_fused_on_cpu(const char* op, FusedOn fused) {
   TORCH_CHECK(fused == FusedOn::cpu, op, "_backward: serves float32 and bfloat16 on the CPU; elsewhere ", op,
-              " is a composition with gradients of its own");
+              " is an unfused reference implementation, whose gradients autograd computes");
 }
 
 }  // namespace cachet::ops

@@ -107,8 +107,8 @@ void draw_matrix(Markup& svg, const ConfusionMatrix& matrix) {
 Table class_table(const ConfusionMatrix& matrix, size_t most) {
   Table table;
   table.columns = {{"class"},
-                   {"found", Alignment::right},
-                   {"right when named", Alignment::right},
+                   {"recall", Alignment::right},
+                   {"precision", Alignment::right},
                    {matrix.samples, Alignment::right},
                    {"most often taken for"}};
   if (!is_square(matrix)) return table;

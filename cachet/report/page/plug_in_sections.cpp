@@ -27,7 +27,8 @@ LineChart mean_shares(const std::vector<LayerShares>& layers) {
 }  // namespace
 
 Section cache_section(const std::vector<LayerShares>& layers, const std::vector<Series>& sizes) {
-  Section section{"Caches", {}, "σ(λ) is the share of memory attention in a head's output: 0 is self-attention alone."};
+  Section section{
+      "Caches", {}, "The gate σ(λ) is the weight of memory attention in a head's output: 0 is self-attention alone."};
   SmallMultiples over_time{"σ(λ) per layer and head", {}, true, ""};
   HeatMap final{"σ(λ) at the last step", "head", "layer", {}, {}, {}, 0.0, 1.0, ""};
   size_t heads = 0;

@@ -10,7 +10,7 @@ namespace cachet::report {
 /// For a terminal: columns aligned by display width, a rule below the head, `*` after the best of a column. A table
 /// wider than the form's columns is turned, a line for each of its columns, if that is narrower. Where the form is not
 /// whole, heads and texts are wrapped at words instead if turning does not do, and what still has no room is left out,
-/// the columns of least importance first, which a line below says; only a first column that is too wide alone stays so.
+/// the columns of least importance first, as a line below notes; only a first column that is too wide alone stays so.
 std::string text_table(const Table& table, const TextForm& form = {});
 
 /// GitHub's table syntax, the best of a column in bold; pipes and line breaks are escaped.

@@ -101,7 +101,7 @@ report::Table activation_table(const std::string& run, const ordered_json& layer
 // What memory attention adds, of layers that have one.
 void add_memory_use(report::Section& section, const std::string& run, const ordered_json& layers) {
   section.blocks.push_back(head_map("σ(λ): " + run, layers, "shares",
-                                    "The share of memory attention in a head: 0 is self-attention alone."));
+                                    "The weight of memory attention in a head: 0 is self-attention alone."));
   section.blocks.push_back(head_map("‖σ(λ)·o_mem‖ ÷ ‖o‖: " + run, layers, "contributions",
                                     "How much of a head's output comes from its memory."));
   section.blocks.push_back(activation_table(run, layers));
@@ -158,9 +158,9 @@ class CacheAnalysis final : public Analysis {
       for (const ordered_json& cache : values.at("caches")) {
         const auto shown = static_cast<size_t>(cache.at("similarity").size());
         section.blocks.push_back(
-            report::HeatMap{"Places of " + cache.at("layer").get<std::string>() + ": " + result.run, "place", "place",
+            report::HeatMap{"Slots of " + cache.at("layer").get<std::string>() + ": " + result.run, "slot", "slot",
                             counted_names(shown), counted_names(shown), matrix_in(cache.at("similarity")), -1.0, 1.0,
-                            "Cosine of each place with each; mean of different ones " +
+                            "Cosine of each slot with each; mean of different slots " +
                                 report::format_fixed(number_in(cache.at("mean_similarity")), 3) + "."});
       }
     }

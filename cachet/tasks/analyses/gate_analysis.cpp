@@ -19,7 +19,7 @@ report::Table gate_table(const std::string& run, const ordered_json& gates) {
   report::Table table{"Gates: " + run,
                       {{"cache"}},
                       {},
-                      "Over the replayed training steps. Shut: the share below " +
+                      "Over the replayed training steps. Shut: fraction of a gate's values below " +
                           report::format_number(analysis::kGateShut) + "; open: above " +
                           report::format_number(analysis::kGateOpen) + "."};
   for (const char* gate : {"r", "u"})
@@ -73,7 +73,10 @@ class GateAnalysis final : public Analysis {
       if (!values.at("gates").empty()) section.blocks.push_back(gate_table(result.run, values.at("gates")));
       report::LineChart drift{"‖C_t − C_{t−1}‖ ÷ ‖C_t‖: " + result.run, "replayed step", "drift"};
       drift.y_from_zero = true;
-      drift.note = "0: the cache stands still; a cache of each stream (scope = lane) is not stored, and does.";
+      drift.note =
+          "0: the cache does not change. A cache for each session (`scope = \"lane\"`) is not stored, so that its "
+          "drift "
+          "is 0.";
       for (const ordered_json& layer : values.at("drift"))
         drift.series.push_back(
             {layer.at("layer"), counted_steps(layer.at("drift").size()), numbers_in(layer.at("drift"))});

@@ -58,7 +58,7 @@ report::HeatMap attention_map(const std::string& title, const ordered_json& weig
 
 report::SmallMultiples feature_charts(const std::string& run, const ordered_json& layers) {
   report::SmallMultiples charts{
-      "Values of φ: " + run, {}, true, "Share of the features' values by their size, four bins a decade."};
+      "Values of φ: " + run, {}, true, "Fraction of the features' values by their size, four bins a decade."};
   std::vector<double> bins;
   for (int64_t bin = 0; bin < analysis::kFeatureBins; ++bin) bins.push_back(-4 + static_cast<double>(bin) / 4);
   for (const ordered_json& layer : layers)

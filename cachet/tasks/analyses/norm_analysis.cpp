@@ -145,7 +145,7 @@ report::Table norm_table(const std::string& run, const ordered_json& values) {
 }
 
 report::SmallMultiples running_charts(const std::string& run, const ordered_json& layers) {
-  report::SmallMultiples charts{"σ̂² beside running σ²: " + run, {}, false, "Means over channels."};
+  report::SmallMultiples charts{"σ̂² and running σ²: " + run, {}, false, "Means over channels."};
   for (const ordered_json& layer : layers) {
     const std::vector<double> steps = counted_steps(layer.at("used").size());
     charts.charts.push_back(

@@ -264,7 +264,7 @@ class Detection::Evaluation {
   train::Metrics finish() {
     if (images_ != task_.validation_->size())
       throw std::runtime_error("records of " + std::to_string(images_) + " of " +
-                               std::to_string(task_.validation_->size()) + " images are no whole evaluation");
+                               std::to_string(task_.validation_->size()) + " images are not a complete evaluation");
     if (unreadable_ == images_ && images_ > 0)
       throw std::runtime_error("none of the " + std::to_string(images_) +
                                " images of the evaluation could be read; the first: " + first_unreadable_);

@@ -234,8 +234,8 @@ std::vector<report::Block> detection_blocks(const DetectionEvaluation& evaluatio
   names.push_back("nothing");
   blocks.push_back(
       report::ConfusionMatrix{"Confusion of classes", names, evaluation.confusion,
-                              "Answers with a score of at least " + report::format_fixed(kShownScore, 1) +
-                                  " beside the object that they overlap most, by half or more, whatever its class.",
+                              "Detections with a score of at least " + report::format_fixed(kShownScore, 1) +
+                                  ", compared with the object of any class that each overlaps most, by half or more.",
                               "objects", /*ends_with_none=*/true});
   return blocks;
 }

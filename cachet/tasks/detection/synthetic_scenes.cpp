@@ -46,7 +46,7 @@ SyntheticScenes::SyntheticScenes(const DetectionOptions& options, int64_t count)
     }
   }
   auto instances =
-      std::make_shared<const data::CocoInstances>(data::CocoInstances::parse(file.dump(), "made-up scenes"));
+      std::make_shared<const data::CocoInstances>(data::CocoInstances::parse(file.dump(), "synthetic scenes"));
   set_ = std::make_shared<const data::DetectionSet>(
       std::move(instances), folder_,
       data::DetectionSetOptions{.masks = options.model.masks, .empty_images = data::EmptyImages::keep});

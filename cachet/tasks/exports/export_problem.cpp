@@ -56,11 +56,11 @@ void throw_export_problem(const SavedRun& saved, EngineKind engine, Precision pr
   } catch (const deploy::CannotConvert& error) {
     throw std::runtime_error(words_of(saved) + " cannot be written for " + name_of(engine) + way_out + error.what());
   } catch (const runtime::EngineError& error) {
-    throw std::runtime_error("the export of " + words_of(saved) + " cannot be run, and was not kept" + way_out +
+    throw std::runtime_error("the export of " + words_of(saved) + " cannot be run, and was not saved" + way_out +
                              error.problem());
   } catch (const deploy::ExportNotFinite&) {
     throw std::runtime_error(
-        "the export answers numbers that are NaN or infinite, its model does not, and the export was not kept" +
+        "the outputs of the export are NaN or infinite, those of its model are not, and the export was not saved" +
         way_out + "the numbers of the model are too large for " + std::string(to_string(precision)) + " on " +
         name_of(engine));
   }

@@ -65,7 +65,7 @@ void require_exportable(Task& task, EngineKind engine) {
   const auto* rewritten = dynamic_cast<ExportsRewrittenModel*>(&task);
   if (rewritten == nullptr) throw std::runtime_error(whose + "cannot be exported");
   if (engine != EngineKind::torch)
-    throw std::runtime_error(whose + "is no graph that " + std::string(to_string(engine)) + " runs: its model " +
+    throw std::runtime_error(whose + "is not a graph that " + std::string(to_string(engine)) + " runs: its model " +
                              rewritten->why_no_graph() + "; take --engine torch");
 }
 
@@ -204,7 +204,7 @@ void write_compared(const ExportSource& source, const ExportOptions& options, co
   report.check = compare_export(source, options, folder, progress);
   if (!report.check.holds())
     throw std::runtime_error(
-        "the export differs from its model by more than it may, and was not kept: " + to_text(report.check) +
+        "the export differs from its model by more than it may, and was not saved: " + to_text(report.check) +
         ". The bounds that it breaks: " + clauses(report.check.broken_bounds()));
   if (saved.plan.training.train.precision == train::Precision::bfloat16)
     report.notes.emplace_back(

@@ -49,7 +49,7 @@ void check_fit(const data::ImageTransform& transform, const data::LabelledImages
     throw std::invalid_argument(
         "the images are " + text_of(shape.channels, shape.height, shape.width) + ", the model takes " +
         text_of(model.image.channels, model.image.height, model.image.width) +
-        " (data.kind says which they are); set data.resize.image_size, or model.image_size and model.channels");
+        " (data.kind names the images); set data.resize.image_size, or model.image_size and model.channels");
   if (images.labels().classes() != model.classes)
     throw std::invalid_argument("the data has " + std::to_string(images.labels().classes()) + " classes, the model " +
                                 std::to_string(model.classes) +

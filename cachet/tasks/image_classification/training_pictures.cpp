@@ -46,7 +46,7 @@ std::string note_of(size_t shown, size_t all, const data::MixingOptions& options
   if (mixing)
     note += std::string(mixing->cut ? " A box of another image lies over each (CutMix)"
                                     : " Each is blended with another (mixup)") +
-            "; behind a class stands its share of the target.";
+            "; the number after a class is its fraction of the target.";
   else if (options.mixes())
     note += " This batch is one of those that are not mixed.";
   if (options.label_smoothing > 0) note += " What is missing to 1 is spread over all classes (label smoothing).";

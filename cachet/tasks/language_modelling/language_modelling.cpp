@@ -27,7 +27,7 @@ class SyntheticTokens final : public data::TokenSequence {
   SyntheticTokens(int64_t vocabulary, int64_t size) : ids_(drawn(vocabulary, size)) {}
   int64_t size() const override { return ids_.size(0); }
   void read(int64_t first, int64_t count, int64_t* out) const override {
-    if (first < 0 || count < 0 || count > size() - first) throw std::out_of_range("made-up tokens");
+    if (first < 0 || count < 0 || count > size() - first) throw std::out_of_range("synthetic tokens");
     std::copy_n(ids_.const_data_ptr<int64_t>() + first, count, out);
   }
 
@@ -172,7 +172,7 @@ LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const tr
   if (held_out_ && held_out_->tokens->size() <= options_.evaluation.batch_rows)
     throw std::invalid_argument("task.evaluation.lanes = " + std::to_string(options_.evaluation.batch_rows) +
                                 " is too much for a text of " + std::to_string(held_out_->tokens->size()) +
-                                " tokens: choose fewer lanes");
+                                " tokens: choose fewer batch rows");
   if (held_out_) {
     held_out_text_ = {.text = held_out_->facts.text, .bits_of = options_.evaluation.bits_of};
     held_out_text_.coded.targets.size = held_out_->facts.text;  // of made-up tokens
@@ -182,7 +182,7 @@ LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const tr
   if (training_) {
     training_loader_.emplace(training_->tokens, batch_rows, options_.loader, training.shard);
     if (training_loader_->batches() == 0)
-      throw std::invalid_argument(train::shared_batch_text(training) + " is more lanes than a text of " +
+      throw std::invalid_argument(train::shared_batch_text(training) + " is more batch rows than a text of " +
                                   std::to_string(training_->tokens->size()) + " tokens has");
   }
   model_ = options_.model.build();
@@ -328,7 +328,7 @@ train::Metrics LanguageModelling::evaluate_records(const NextRecord& next) {
     const auto record = next();
     if (!record)
       throw std::runtime_error("records of " + std::to_string(i) + " of " + std::to_string(segments) +
-                               " segments of each lane are no whole evaluation");
+                               " segments of each batch row are not a complete evaluation");
     tally.add(segment_from_record(*record, i, evaluation_batch_rows().batch_rows));
   }
   evaluation_ = finished(tally);
@@ -361,12 +361,12 @@ std::vector<report::Block> LanguageModelling::training_samples() const {
   if (!training_loader_ || !encoder_) return {};
   const at::Tensor ids = training_loader_->make(training_loader_->place(/*epoch=*/0, /*number=*/0)).ids;
   const int64_t batch_rows = ids.size(0), length = ids.size(1);
-  report::Table table{"Text of the first step",
-                      {{"lane", report::Alignment::right}, {"text"}},
-                      {},
-                      "Each lane of the batch, of " + std::to_string(batch_rows) + ", reads " + std::to_string(length) +
-                          " tokens at a time, and then those behind them. What it is to foretell is the same text one "
-                          "token later."};
+  report::Table table{
+      "Text of the first step",
+      {{"lane", report::Alignment::right}, {"text"}},
+      {},
+      "Each batch row, of " + std::to_string(batch_rows) + ", reads " + std::to_string(length) +
+          " tokens at a time, and then those after them. Its targets are the same text, one token later."};
   for (int64_t batch_row = 0; batch_row < std::min(batch_rows, kMaxBatchRows); ++batch_row) {
     const auto* tokens = ids.const_data_ptr<int64_t>() + batch_row * length;
     table.rows.push_back(

@@ -43,11 +43,11 @@ std::vector<report::Section> language_evaluation_sections(const LanguageEvaluati
     fact("unknown tokens", report::format_count(static_cast<double>(coded.unknown)));
     if (*uncoded > 0)
       add_sentence(facts.note,
-                   "text not coded is what the tokens do not tell: unknown words, characters without a token, repeated "
-                   "blanks; perplexity and bits do not include its cost");
+                   "text not coded is the part of the text that the tokens lose: unknown words, characters without a "
+                   "token, repeated blanks; perplexity and bits do not include its cost");
   }
   section.blocks.push_back(facts);
-  report::LineChart chart{"Loss by place in the segment", "place", "loss, nats"};
+  report::LineChart chart{"Loss by position in the segment", "position", "loss, nats"};
   report::Series series{"loss", {}, evaluation.loss_by_position};
   for (size_t i = 0; i < evaluation.loss_by_position.size(); ++i) series.x.push_back(static_cast<double>(i + 1));
   chart.series.push_back(std::move(series));

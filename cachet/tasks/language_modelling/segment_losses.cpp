@@ -57,7 +57,7 @@ SegmentLosses segment_from_record(const Record& record, int64_t index, int64_t b
   if (losses.by_place.size() != losses.tokens_by_place.size() || losses.by_batch_row.size() != batch_row_count ||
       losses.tokens_by_batch_row.size() != batch_row_count)
     throw std::runtime_error("record " + std::to_string(index) +
-                             " is of segments of other lanes than the evaluation's");
+                             " is of segments of other batch rows than the evaluation's");
   return losses;
 }
 

@@ -220,7 +220,7 @@ std::vector<std::string> unreadable_lines(const std::vector<RunGroup>& groups) {
     for (const RunRecord& run : group.runs)
       if (const int64_t lines = run.unreadable_lines; lines > 0)
         sentences.push_back(run.name + ": " + std::to_string(lines) + (lines == 1 ? " line" : " lines") +
-                            " of its metrics.jsonl cannot be read, and what they say is missing here.");
+                            " of its metrics.jsonl cannot be read, and their values are missing here.");
   return sentences;
 }
 

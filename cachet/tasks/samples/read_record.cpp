@@ -41,7 +41,7 @@ ReadRecord::ReadRecord(const Record& record, int64_t index)
 ReadRecord::~ReadRecord() = default;
 
 void ReadRecord::refuse() const {
-  throw std::runtime_error("record " + std::to_string(index_) + " is none of this evaluation: " +
+  throw std::runtime_error("record " + std::to_string(index_) + " is not of this evaluation: " +
                            json_->record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).substr(0, 60));
 }
 
@@ -96,7 +96,7 @@ void SamplesOfRecords::add(int64_t sample) {
 void SamplesOfRecords::require_all(const std::string& many) const {
   if (records_ != static_cast<int64_t>(seen_.size()))
     throw std::runtime_error("records of " + std::to_string(records_) + " of " + std::to_string(seen_.size()) + " " +
-                             many + " are no whole evaluation");
+                             many + " are not a complete evaluation");
 }
 
 }  // namespace cachet::tasks

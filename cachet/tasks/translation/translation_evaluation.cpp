@@ -201,7 +201,7 @@ std::vector<report::Section> translation_sections(const TranslationEvaluation& e
   report::Table facts{"The last evaluation", {{"what"}, {"", report::Alignment::right}}, {}, ""};
   const auto fact = [&](const char* what, const std::string& value) { facts.rows.push_back({what, value}); };
   fact("pairs", std::to_string(e.pairs));
-  fact("tokens foretold", report::format_count(static_cast<double>(e.tokens)));
+  fact("tokens predicted", report::format_count(static_cast<double>(e.tokens)));
   fact("perplexity", report::format_fixed(std::exp(e.nll), 2));
   if (e.translated > 0) {
     fact("sentences translated",
@@ -232,8 +232,8 @@ std::vector<report::Section> translation_sections(const TranslationEvaluation& e
     report::HeatMap heat{
         "Where a translation looks", "source", "translation", map.source, map.target, map.values, 0.0, 1.0, ""};
     heat.note =
-        "How much the decoder's last layer attends to each source token, the mean over its heads, when it "
-        "foretells each token of the translation.";
+        "How much the decoder's last layer attends to each source token, the mean over its heads, when it predicts "
+        "each token of the translation.";
     section.blocks.push_back(std::move(heat));
   }
   return {section};

@@ -130,7 +130,7 @@ TranslationTask::TranslationTask(const TranslationPlan& plan, const train::Train
 // theirs.
 std::optional<std::string> TranslationTask::doubt_about(const nn::Cache& cache) const {
   if (cache.why_memory_varies()) return Task::doubt_about(cache);
-  return "evaluation reads caches as the last batch left them, and they tell how long its sentences were: "
+  return "evaluation reads caches as the last batch left them, and they depend on the length of its sentences: "
          "translations may end too early or too late; model.cache.attend and model.cache.inference = \"per_sample\" "
          "avoid that";
 }

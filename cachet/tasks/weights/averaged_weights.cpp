@@ -25,8 +25,7 @@ train::CheckpointMean mean_of_last_checkpoints(const std::filesystem::path& run,
   if (kept < last)
     throw io::Error(folder.checkpoints().string() + ": holds " + std::to_string(kept) + " checkpoints, not " +
                     std::to_string(last) +
-                    "; train.keep says how many a run keeps, train.checkpoint_every how often "
-                    "it writes one");
+                    "; train.keep sets how many a run keeps, train.checkpoint_every how often it writes one");
   std::vector<std::filesystem::path> checkpoints;
   for (const train::HeldCheckpoint& one : held) checkpoints.push_back(one.folder);
   std::ranges::reverse(checkpoints);

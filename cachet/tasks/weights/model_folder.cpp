@@ -36,7 +36,7 @@ void make_folder(const fs::path& folder) {
   // one.
   const bool holds = fs::exists(folder, error) && !fs::is_empty(folder, error);
   if (holds && !is_model_folder(folder))
-    throw io::Error(folder.string() + ": exists and is no model folder; name another one");
+    throw io::Error(folder.string() + ": exists and is not a model folder; name another one");
   fs::create_directories(folder, error);
   if (error) throw io::Error(folder.string() + ": cannot be made: " + error.message());
 }
@@ -103,8 +103,7 @@ io::TensorMap read_model_folder(const fs::path& folder) {
   const fs::path path = folder / kWeights;
   const std::string digest = model_folder_digest(folder);
   const auto bytes = io::read_file(path, io::InputFile(path).size());
-  if (io::sha256_hex(bytes) != digest)
-    throw io::Error(path.string() + ": its SHA-256 is not the one that config.json says");
+  if (io::sha256_hex(bytes) != digest) throw io::Error(path.string() + ": its SHA-256 is not that of config.json");
   io::TensorMap weights = io::parse_safetensors(bytes, path.string()).tensors;
   io::require_finite(weights, path.string());
   return weights;

@@ -61,8 +61,8 @@ std::optional<TimmConfig> TimmConfig::next_to(const fs::path& weights) {
   if (!fs::is_regular_file(file, error)) return std::nullopt;
   TimmJson json = io::parse_json<TimmJson>(io::read_text_file(file, kMaxBytes), /*throws=*/false);
   if (json.is_discarded())
-    throw io::Error(file.string() + ": is not valid JSON, and may say how the images of these weights are prepared" +
-                    kRemedy);
+    throw io::Error(file.string() +
+                    ": is not valid JSON, and may have the preparation of the images for these weights" + kRemedy);
   const bool is_timms =
       json.is_object() && (json.contains(kTable) || json.contains(kNames) ||
                            std::ranges::any_of(kImageKeys, [&](const char* key) { return json.contains(key); }));

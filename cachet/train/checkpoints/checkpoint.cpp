@@ -225,7 +225,7 @@ void write_checkpoint(const fs::path& folder, const Checkpoint& checkpoint, cons
 Checkpoint read_checkpoint(const fs::path& folder) {
   const Manifest manifest = read_manifest(folder);
   if (lacks_optimizer(manifest))
-    throw DamagedCheckpoint(folder.string() + ": holds weights alone, from which no run goes on");
+    throw DamagedCheckpoint(folder.string() + ": has only weights, so that the run cannot be resumed");
   Checkpoint checkpoint;
   checkpoint.state = read_state(folder, manifest, checkpoint.mark_refused);
   for (const TensorFile& file : kTensorFiles) {

@@ -111,8 +111,8 @@ CheckpointStore::CheckpointStore(fs::path folder, std::string run_id, int64_t ke
 std::optional<CheckpointStore::Found> CheckpointStore::resume() {
   if (!fs::is_directory(folder_))
     throw std::runtime_error(folder_.string() +
-                             ": there is no such folder, and a run cannot go on without its "
-                             "checkpoints; put it back, or start a new run");
+                             ": there is no such folder, and a run cannot be resumed without its checkpoints; put it "
+                             "back, or start a new run");
   remove_remains(folder_, file_system_);
   for (const fs::path& path : newest_first(folder_)) {
     try {

@@ -54,12 +54,13 @@ void read_steps(const config::View& view, ScheduleOptions& options) {
   options.factor = view.real("factor", options.factor, {.least = 0, .most = 1});
   options.warmup_factor = view.real("warmup_factor", options.warmup_factor, {.least = 0, .most = 1});
   if (options.milestones.empty())
-    view.problem("milestones",
-                 "has none: a schedule of steps says where the rate falls, as in [\"8 epochs\", \"11 epochs\"]");
+    view.problem(
+        "milestones",
+        "is empty: a schedule of steps needs the times when the rate falls, as in [\"8 epochs\", \"11 epochs\"]");
   for (size_t i = 1; i < options.milestones.size(); ++i) {
     const Duration &before = options.milestones[i - 1], &after = options.milestones[i];
     if (before.unit == after.unit && before.count >= after.count)
-      view.problem("milestones", "\"" + after.text() + "\" does not come behind \"" + before.text() +
+      view.problem("milestones", "\"" + after.text() + "\" does not come after \"" + before.text() +
                                      "\"; write them in the order of time, each once");
   }
 }
@@ -76,7 +77,7 @@ void read_one_cycle(const config::View& view, ScheduleOptions& schedule) {
   if (schedule.warmup.count > 0) {
     options.share_up.reset();
     view.refuse("pct_start",
-                "has no effect with `warmup`, which also says when the peak is reached; remove one of them");
+                "has no effect with `warmup`, which also sets when the peak is reached; remove one of them");
   } else {
     options.share_up = view.real("pct_start", *options.share_up, {.least = 0, .most = 1});
   }

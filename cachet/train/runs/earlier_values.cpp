@@ -16,8 +16,8 @@ constexpr std::array<EarlierValue, 8> kEarlierValues{
      {"data.split_by", "\"samples\"",
       "validation samples are drawn one by one, also if a sample with the same text stays in training"},
      {"model.attention.pattern_length", "\"batch\"",
-      "the blocks, chunks or places of the attention follow the padded length of a batch, so that a result may depend "
-      "on the other samples of its batch"},
+      "the blocks, chunks or positions of the attention follow the padded length of a batch, so that a result may "
+      "depend on the other samples of its batch"},
      {"schedule.first_update", "1", "the learning rate is one update ahead of the code that the schedule is of"},
      {"schedule.rule", "\"0.1.0\"", "one_cycle is the curve of version 0.1.0, which differs from PyTorch's"},
      {"task.evaluation.bits_of", "\"whole_text\"",

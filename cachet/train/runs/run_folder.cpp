@@ -151,7 +151,7 @@ RunFolder::Identity RunFolder::read_identity(const fs::path& path) {
   if (!fs::is_directory(path)) throw std::runtime_error(path.string() + ": there is no such run folder");
   const fs::path file = path / kRunName;
   if (!fs::exists(file)) {
-    throw std::runtime_error(path.string() + ": is no run folder (it has no " + std::string(kRunName) + ")");
+    throw std::runtime_error(path.string() + ": is not a run folder (it has no " + std::string(kRunName) + ")");
   }
   const io::JsonFields json(io::read_text_file(file, kMaxRunBytes), file.string());
   json.schema(1);
@@ -181,7 +181,7 @@ RunFolder RunFolder::create(const fs::path& given, const WrittenRecipe& recipe, 
                             LatestLink latest) {
   const fs::path path = io::without_last_separator(given);
   if (fs::exists(fs::symlink_status(path))) {
-    throw std::runtime_error(path.string() + ": exists already; go on with it by --resume, or choose another name");
+    throw std::runtime_error(path.string() + ": exists already; resume it with --resume, or choose another name");
   }
   RunFolder folder;
   folder.run_ = {random_id(),

@@ -200,13 +200,13 @@ std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
   if (!as_many) {
     notes.push_back("the checkpoint is one of " + count_of_processes(saved.world_size) + ", and now there " +
                     (world_size() == 1 ? "is " : "are ") + std::to_string(world_size()) +
-                    ": the run goes on, but draws other random numbers" +
+                    ": the run continues, but draws other random numbers" +
                     (checkpoint.carried.empty() ? "" : ", and what it carries from batch to batch begins anew"));
     if (rank() > 0) seed_draws(options_.train.seed, rank());
     if (rank() == 0) set_random_state(task_.model(), checkpoint.random);
   } else if (!set_random_state(task_.model(), checkpoint.random, rank())) {
     notes.push_back("the checkpoint was made on another kind of device than " + device_.str() +
-                    ": the run goes on, but not bit by bit as it would have");
+                    ": the run continues, but not with bit-identical results");
   }
   return notes;
 }
@@ -225,10 +225,10 @@ std::vector<std::string> LiveRun::restore_parts(const Checkpoint& checkpoint) {
   if (then != world_size())
     notes.push_back("the " + std::to_string(parts_->all()) + " parts of a step were those of " +
                     count_of_processes(then) + " and are those of " + count_of_processes(world_size()) +
-                    " now: the run goes on as it would have, except for the order of sums");
+                    " now: the run continues as before, except for the order of sums");
   if (!parts_->load(checkpoint.parts, checkpoint.random))
     notes.push_back("the checkpoint was made on another kind of device than " + device_.str() +
-                    ": the run goes on, but not bit by bit as it would have");
+                    ": the run continues, but not with bit-identical results");
   return notes;
 }
 

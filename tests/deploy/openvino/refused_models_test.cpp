@@ -23,7 +23,7 @@ TEST(RefusedModels, OperatorsThatAnEngineDoesNotKnowAreNamed) {
   const test::TemporaryDirectory folder;
   const PortableModel unknown = traced([](const auto& inputs) { return at::lgamma(at::renorm(inputs[0], 2, 0, 1)); });
   EXPECT_EQ(test::thrown_message<CannotConvert>([&] { write_for_openvino(unknown, folder.path(), {}, {}); }),
-            "OpenVINO says: No conversion rule found for operations: aten::lgamma, aten::renorm");
+            "OpenVINO reports: No conversion rule found for operations: aten::lgamma, aten::renorm");
   EXPECT_EQ(test::thrown_message<CannotConvert>([&] { write_for_onnx(unknown, folder.path(), {}); }),
             "ONNX has no operators for aten::lgamma, aten::renorm here");
 }

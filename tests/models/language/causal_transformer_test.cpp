@@ -179,7 +179,7 @@ TEST(CausalTransformer, NamesWhatItRefuses) {
   expect_refused([&] { model.make_session(1, {.memory_length = 4}); }, "memory_length and clamp_length must be 0");
   expect_refused([&] { model.make_session(1, {.whole_past = true}); }, "whole_past needs attention");
   LanguageSession session = model.make_session(2, {});
-  expect_refused([&] { model.read(drawn_ids(3, 5), session); }, "ids have 3 lanes, the stream 2");
+  expect_refused([&] { model.read(drawn_ids(3, 5), session); }, "ids have 3 batch rows, the session 2");
   expect_refused([&] { model.read(drawn_ids(2, 0), session); }, "with a token or more");
   expect_refused([&] { model.negative_log_likelihood(drawn_ids(2, 5), drawn_ids(2, 4), session); },
                  "targets must be as many");

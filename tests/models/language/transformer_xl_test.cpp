@@ -208,18 +208,18 @@ TEST(TransformerXL, NamesWhatItRefuses) {
   refuses("choose kind = softmax", [](auto& o) { o.plug_ins.attention.function = nn::EluOptions{}; });
 
   TransformerXL model(small_language_options());
-  expect_refused([&] { model.make_session(0, {}); }, "at least one lane");
+  expect_refused([&] { model.make_session(0, {}); }, "at least one batch row");
   expect_refused([&] { model.make_session(1, {.memory_length = -1}); }, "must be at least 0");
   expect_refused([&] { model.make_session(1, {.same_length = true}); }, "same_length lets a token see");
   LanguageSession session = model.make_session(2, {});
-  expect_refused([&] { model.read(drawn_ids(3, 5), session); }, "ids have 3 lanes, the stream 2");
+  expect_refused([&] { model.read(drawn_ids(3, 5), session); }, "ids have 3 batch rows, the session 2");
   expect_refused([&] { model.read(drawn_ids(2, 0), session); }, "with a token or more");
   expect_refused([&] { model.negative_log_likelihood(drawn_ids(2, 5), drawn_ids(2, 4), session); },
                  "targets must be as many");
   TransformerXLOptions cached = small_language_options();
   cached.plug_ins.cache = nn::GatedRecurrentCacheOptions{};
   const TransformerXL with_cache(cached);
-  expect_refused([&] { with_cache.make_session(1, cached.segments); }, "a cache stands in the place of the memory");
+  expect_refused([&] { with_cache.make_session(1, cached.segments); }, "a cache replaces the memory");
 }
 
 TEST(TransformerXLRecipe, SaysWhatDoesNotGoTogether) {
@@ -243,7 +243,7 @@ TEST(TransformerXLRecipe, SaysWhatDoesNotGoTogether) {
   says("cutoffs = [10, 10]\n", "must ascend");
   says("division = 1000\n", "leaves the last cluster without a channel");
   says("memory_length = 0\nsame_length = true\n", "same_length");
-  says("memory_length = 8\ncache = {kind = \"grc\"}\n", "the cache stands in the memory's place");
+  says("memory_length = 8\ncache = {kind = \"grc\"}\n", "the cache replaces the memory");
   says("memory_tokens_recurrent = true\n", "memory_tokens");
   says("memory_tokens = 2\ncache = {kind = \"grc\"}\n", "exclude each other");
   says("attention = {kind = \"elu\"}\n", "must be softmax");

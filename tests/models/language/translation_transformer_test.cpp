@@ -253,7 +253,7 @@ TEST(TranslationTransformer, RecipesAreRefusedByName) {
       {"decoder_attention.kind = \"bigbird\"", "decoder_attention.kind: has no causal form"},
       {"decoder_attention.kind = \"reformer\"", "has no causal form"},
       {"decoder_attention.kind = \"performer\"", "features = \"relu\""},
-      {"cross_attention.kind = \"local\"", "cross_attention.kind: chooses keys by the places"},
+      {"cross_attention.kind = \"local\"", "cross_attention.kind: chooses keys by the positions"},
       {"encoder_heads = 7", "encoder_heads: 7 heads do not divide embed_dim 512"},
       {"decoder_heads = 7", "decoder_heads: 7 heads do not divide embed_dim 512"},
       {"embed_dim = 511\nencoder_heads = 1\ndecoder_heads = 1", "must be even"},
@@ -298,8 +298,8 @@ TEST(TranslationTransformer, CallsAreRefusedByName) {
   model->eval();
   const at::NoGradGuard no_grad;
   auto session = model->make_session(model->encode(pairs.source));
-  expect_refused([&] { model->next_token(at::zeros({2}, at::kLong), session); }, "one a lane");
-  expect_refused([&] { model->reorder(session, at::zeros({2}, at::kLong), true); }, "go on with the same sentences");
+  expect_refused([&] { model->next_token(at::zeros({2}, at::kLong), session); }, "one for each batch row");
+  expect_refused([&] { model->reorder(session, at::zeros({2}, at::kLong), true); }, "with the same sentences");
   for (int64_t i = 0; i < 8; ++i) model->next_token(at::zeros({3}, at::kLong), session);
   expect_refused([&] { model->next_token(at::zeros({3}, at::kLong), session); }, "at most 8 tokens");
   const auto make = [](const auto& change) {

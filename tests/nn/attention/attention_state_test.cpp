@@ -248,23 +248,24 @@ TEST(AttentionState, LanesOfEveryLayerCanBeReplicated) {
 }
 
 TEST(AttentionState, NamesWhatItRefuses) {
-  expect_refused([] { nn::AttentionState none(0); }, "at least one lane, got 0");
+  expect_refused([] { nn::AttentionState none(0); }, "at least one batch row, got 0");
   nn::AttentionState state(2);
   state.declare("own", nn::StateOwner::batch_rows);
   state.declare("shared", nn::StateOwner::shared);
   state.declare_growing("tokens", at::zeros({2, 0, 1}), 1);
-  expect_refused([&] { state.set("other", at::ones({2})); }, "no place for 'other'");
-  expect_refused([&] { state.set("own", at::ones({3})); }, "'own' belongs to the lanes and must have 2");
-  expect_refused([&] { state.set("shared", at::ones({2})); }, "'shared' belongs to all lanes together and must have 1");
+  expect_refused([&] { state.set("other", at::ones({2})); }, "no slot 'other'");
+  expect_refused([&] { state.set("own", at::ones({3})); }, "'own' belongs to the batch rows and must have 2");
+  expect_refused([&] { state.set("shared", at::ones({2})); },
+                 "'shared' belongs to all batch rows together and must have 1");
   expect_refused([&] { state.reorder(at::zeros({0}, at::kLong)); }, "with at least one");
   auto saved = state.named_tensors();
   saved["someone's"] = at::ones({2});
-  expect_refused([&] { state.load(saved); }, "1 of the saved tensors have no place here");
+  expect_refused([&] { state.load(saved); }, "1 of the saved tensors have no slot here");
   saved.erase("someone's");
   saved.erase("tokens");
   expect_refused([&] { state.load(saved); }, "has no 'tokens'");
   saved.erase("lanes");
-  expect_refused([&] { state.load(saved); }, "does not say how many lanes");
+  expect_refused([&] { state.load(saved); }, "does not have the number of its batch rows");
 }
 
 }  // namespace

@@ -148,10 +148,10 @@ TEST(CachedAttention, NamesWhatItRefuses) {
   Grc batch_row;
   batch_row.scope = nn::CacheScope::batch_row;
   const at::Tensor x = at::randn({2, 4, 8}, at::kDouble);
-  expect_refused([&] { run(*make_cached(batch_row), x); }, "scope = lane needs the stream's state");
+  expect_refused([&] { run(*make_cached(batch_row), x); }, "`scope = \"lane\"` needs the session's state");
   nn::AttentionArgs causal;
   causal.causal = true;
-  expect_refused([&] { run(*make_cached(Grc{}), x, causal); }, "gradient = recompute needs the stream's state");
+  expect_refused([&] { run(*make_cached(Grc{}), x, causal); }, "gradient = recompute needs the session's state");
   expect_refused(
       [&] {
         make_cached(Grc{})->forward(x, at::randn({2, 4, 8}, at::kDouble), {});

@@ -80,7 +80,7 @@ TEST(OptionChecks, NameTheOptionOfAWindow) {
   const auto make = [](const nn::Grid& window, const nn::Grid& shift) {
     nn::make_window_attention({8, 2, {}, {}, {window, shift, nn::WindowOrder::shift_then_pad}});
   };
-  expect_refused([&] { make({0, 7}, {0, 0}); }, "relative_window must have a place, got 0 x 7");
+  expect_refused([&] { make({0, 7}, {0, 0}); }, "relative_window must have a position, got 0 x 7");
   expect_refused(
       [&] {
         make({7, 7}, {7, 0});

@@ -94,7 +94,7 @@ TEST(FifoCache, ALaneNeedsTheState) {
       [&] {
         run(*layer, at::randn({2, 4, 8}, at::kDouble));
       },
-      "fifo_cache: scope = lane needs the stream's state");
+      "fifo_cache: `scope = \"lane\"` needs the session's state");
 }
 
 }  // namespace

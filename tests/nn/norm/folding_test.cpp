@@ -203,7 +203,7 @@ TEST(Deployment, CachesThatMoveInEvaluationSayThatTheyCannotFreeze) {
     for_deployment(nn::make_self_attention({8, 2, 4, {}, cache}))->freeze_cache();
   };
   expect_refused([&] { freeze(moving); }, "inference = per_sample updates a copy of the cache");
-  expect_refused([&] { freeze(batch_rows); }, "scope = lane moves in evaluation too");
+  expect_refused([&] { freeze(batch_rows); }, "with `scope = \"lane\"` the cache changes in evaluation, too");
   expect_refused([&] { freeze(nn::NoCacheOptions{}); }, "has no cache that could be frozen");
   const auto training = nn::make_self_attention({8, 2, 4, {}, nn::GatedRecurrentCacheOptions{}});
   expect_refused([&] { training->freeze_cache(); }, "call eval() first");

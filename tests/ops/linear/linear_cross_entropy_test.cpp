@@ -113,7 +113,7 @@ TEST(LinearCrossEntropy, NamesWhatItRefuses) {
   refuses("target must be", x, weight, targets({1}));
   refuses("target must be", x, weight, target.to(at::kInt));
   refuses("label_smoothing must be in [0, 1), got 1", x, weight, target, 1);
-  refuses("label_smoothing shares among other classes", x, weight[0].unsqueeze(0), targets({0, 0}), 0.1);
+  refuses("label_smoothing spreads over other classes", x, weight[0].unsqueeze(0), targets({0, 0}), 0.1);
   for (const int64_t wrong : {-2, 5}) {
     const at::Tensor ids = targets({1, wrong});
     refuses(("target 1 is " + std::to_string(wrong) + ", there are 5 classes").c_str(), x, weight, ids);

@@ -78,7 +78,7 @@ TEST(MeasuredRecords, RefuseOthers) {
             std::string::npos);
   EXPECT_NE(test::thrown_message<std::runtime_error>([&] {
               records.require_all("images");
-            }).find("records of 1 of 3 images are no whole evaluation"),
+            }).find("records of 1 of 3 images are not a complete evaluation"),
             std::string::npos);
 }
 

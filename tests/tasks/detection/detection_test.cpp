@@ -271,7 +271,8 @@ TEST_F(DetectionTest, MeasuresByItsRecords) {
   EXPECT_EQ(read->metrics(), metrics);
   EXPECT_EQ(coco_table(*read), table);
   const auto said = [](const auto& act) { return test::thrown_message<std::runtime_error>(act); };
-  EXPECT_NE(said([&] { measured(0, 4); }).find("records of 4 of 5 images are no whole evaluation"), std::string::npos);
+  EXPECT_NE(said([&] { measured(0, 4); }).find("records of 4 of 5 images are not a complete evaluation"),
+            std::string::npos);
   EXPECT_NE(said([&] { measured(1, 5); }).find("record 0 is of another image"), std::string::npos);
   records[0] = "{\"index\":0}\n";
   EXPECT_NE(said([&] { measured(0, 5); }).find("not a record of what this detector found"), std::string::npos);

@@ -36,11 +36,11 @@ TEST(ExportProblem, SaysWhichModelAnEngineCannotTakeAndWhatToDo) {
   const SavedRun saved = open_saved_run(folder / "run");
   const std::string of_model = saved.plan.model().name + " (attention.kind = \"bigbird\", ";
 
-  const deploy::CannotConvert unknown("OpenVINO says: No conversion rule found for operations: aten::renorm");
+  const deploy::CannotConvert unknown("OpenVINO reports: No conversion rule found for operations: aten::renorm");
   std::string text = told(saved, unknown, EngineKind::openvino, Precision::float32);
   EXPECT_TRUE(text.starts_with(of_model)) << text;
-  EXPECT_NE(text.find("cannot be written for OpenVINO; take --engine torch, which takes every model\n"
-                      "OpenVINO says: No conversion rule found for operations: aten::renorm"),
+  EXPECT_NE(text.find("cannot be written for OpenVINO; take --engine torch, which takes every model\nOpenVINO reports: "
+                      "No conversion rule found for operations: aten::renorm"),
             std::string::npos)
       << text;
   text = told(saved, unknown, EngineKind::onnx, Precision::float32);
@@ -48,7 +48,7 @@ TEST(ExportProblem, SaysWhichModelAnEngineCannotTakeAndWhatToDo) {
 
   const runtime::EngineError fails("/tmp/.out.tmp-1-0/model.xml", "OpenVINO cannot run it: no memory");
   text = told(saved, fails, EngineKind::openvino, Precision::bfloat16);
-  EXPECT_NE(text.find("cannot be run, and was not kept; take --precision f32 or --engine torch"), std::string::npos)
+  EXPECT_NE(text.find("cannot be run, and was not saved; take --precision f32 or --engine torch"), std::string::npos)
       << text;
   EXPECT_TRUE(text.ends_with("\nOpenVINO cannot run it: no memory")) << text;
   EXPECT_EQ(text.find("tmp"), std::string::npos) << "a temporary folder helps nobody: " << text;

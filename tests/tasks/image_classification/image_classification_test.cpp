@@ -158,7 +158,7 @@ TEST_F(ImageClassificationTest, EvaluatesByRecordsOfItsSamples) {
     records.pop_back();
     EXPECT_NE(test::thrown_message<std::runtime_error>([&] {
                 test::metrics_of_records(*images, records);
-              }).find("records of 32 of 33 images are no whole evaluation"),
+              }).find("records of 32 of 33 images are not a complete evaluation"),
               std::string::npos);
   }
 }

@@ -139,13 +139,13 @@ TEST_F(TranslationTaskTest, EvaluatesByRecordsOfItsSentences) {
     if (translated > 0) {
       const Record whole = records.back();
       records.back() = R"({"index":)" + std::to_string(records.size() - 1) + R"(,"sample":0,"translation":[26]})";
-      EXPECT_NE(said().find("is none of this evaluation"), std::string::npos) << "no such token";
+      EXPECT_NE(said().find("is not of this evaluation"), std::string::npos) << "no such token";
       records.back() = whole;
     }
     records.pop_back();
-    EXPECT_NE(said().find("records are no whole evaluation"), std::string::npos);
+    EXPECT_NE(said().find("records are not a complete evaluation"), std::string::npos);
     std::swap(records[0], records[1]);
-    EXPECT_NE(said().find("record 0 is none of this evaluation"), std::string::npos);
+    EXPECT_NE(said().find("record 0 is not of this evaluation"), std::string::npos);
   }
 }
 
@@ -157,7 +157,7 @@ TEST_F(TranslationTaskTest, ANoteWarnsOfMemoryThatTellsLengths) {
     const auto run = folder_ / ("run-" + std::to_string(runs++));
     trained(run, settings);
     const std::string log = io::read_text_file(train::RunFolder::open(run).log(), 1 << 20);
-    return log.find("they tell how long its sentences were") != std::string::npos;
+    return log.find("they depend on the length of its sentences") != std::string::npos;
   };
   EXPECT_TRUE(warns({}));
   EXPECT_TRUE(warns({"model.cache.kind=fifo"}));
@@ -394,7 +394,7 @@ TEST_F(TranslationTaskTest, WhatDoesNotFitIsSaid) {
     return "accepted";
   };
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
-      {{"data.vocabulary=27"}, "has 26 tokens, and the recipe says data.vocabulary = 27"},
+      {{"data.vocabulary=27"}, "has 26 tokens, and the recipe has data.vocabulary = 27"},
       {{"model.source_vocabulary=20", "model.target_vocabulary=20"},
        "the vocabulary of the source has 26 tokens, the model 20; leave model.source_vocabulary out"},
       {{"model.source_length=8"}, "model.source_length: must be above data.max_length, 8"},

@@ -376,7 +376,7 @@ TEST(ModelFolder, RefusesDamageAndOthersFolders) {
   write(folder / "model");  // again, over itself
   std::filesystem::create_directory(folder / "others");
   test::write_bytes(folder / "others" / "thesis.txt", "x");
-  EXPECT_NE(test::thrown_message<io::Error>([&] { write(folder / "others"); }).find("is no model folder"),
+  EXPECT_NE(test::thrown_message<io::Error>([&] { write(folder / "others"); }).find("is not a model folder"),
             std::string::npos);
   std::string bytes = test::read_bytes(folder / "model" / "model.safetensors");
   bytes[bytes.size() / 2] ^= 1;

@@ -142,7 +142,7 @@ TEST(RandomState, ARunThatLeftCudaSaysThatItIsAnother) {
   LiveRun live(task, test::read_toy(document));
   const std::vector<std::string> notes = live.restore(checkpoint);
   ASSERT_EQ(notes.size(), 1U);
-  EXPECT_NE(notes[0].find("not bit by bit"), std::string::npos);
+  EXPECT_NE(notes[0].find("not with bit-identical results"), std::string::npos);
   checkpoint.random.erase("cuda:0");
   EXPECT_TRUE(live.restore(checkpoint).empty());
 }

@@ -109,7 +109,7 @@ TEST(PaperRows, AKeyIsChangedIfItsValueIsAndIfItBelongsToTheExperiment) {
                   .empty());
   config::Document set = config::Document::from_text("[train]\nepochs = 300\n", "recipe.toml");
   set.set("train.epochs=30");
-  set.set("train.batch_size=2", "kept by the run");
+  set.set("train.batch_size=2", "saved by the run");
   set.root().table("train").integer("epochs", 1);
   set.root().table("train").integer("batch_size", 1);
   EXPECT_EQ(keys_changed_from({row}, {set}), std::vector<std::string>{"train.epochs"})

@@ -69,7 +69,7 @@ class FirstTokens final : public TokenSequence {
   int64_t size() const override { return count_; }
   void read(int64_t first, int64_t count, int64_t* out) const override {
     if (count > count_ - first)
-      throw std::out_of_range("tokens beyond the " + std::to_string(count_) + " that are kept");
+      throw std::out_of_range("tokens beyond the " + std::to_string(count_) + " that are used");
     whole_->read(first, count, out);
   }
 
@@ -213,7 +213,7 @@ std::unique_ptr<const TextEncoder> make_corpus_encoder(const CorpusOptions& opti
   });
   if (options.vocabulary > 0 && encoder->vocabulary().size != options.vocabulary)
     throw io::Error(name + ": has " + std::to_string(encoder->vocabulary().size) +
-                    " tokens, and the recipe says data.vocabulary = " + std::to_string(options.vocabulary));
+                    " tokens, and the recipe has data.vocabulary = " + std::to_string(options.vocabulary));
   return with_normalization(std::move(encoder), options.normalization, name);
 }
 
@@ -314,7 +314,7 @@ Corpus open_corpus(const CorpusOptions& options, const TextEncoder& encoder, Seq
     throw io::Error(corpus->path.string() +
                     (kept < corpus->split_tokens ? ": data.fraction and data.limit leave " : ": holds ") +
                     std::to_string(corpus->facts.tokens) +
-                    " tokens; a text has two or more, of which each but the first is foretold");
+                    " tokens; a text needs two or more, because the model predicts each token from those before it");
   return *corpus;
 }
 
@@ -384,7 +384,8 @@ std::vector<std::string> Corpus::notes(const char* split) const {
   std::vector<std::string> lines{line};
   if (replaced > 0) lines.push_back(std::string(split) + ": " + replaced_bytes_text(replaced));
   if (file_note) lines.push_back(std::string(split) + ": " + *file_note);
-  if (begins_with_mark) lines.push_back(std::string(split) + ": begins with a byte-order mark, which is kept");
+  if (begins_with_mark)
+    lines.push_back(std::string(split) + ": begins with a byte-order mark, which stays in the text");
   return lines;
 }
 

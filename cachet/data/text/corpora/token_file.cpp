@@ -104,7 +104,7 @@ TokenFile::TokenFile(std::unique_ptr<const io::ByteSource> source, std::string n
          std::to_string(facts_.text.bytes) + " bytes");
   if (facts_.coded &&
       (smaller(facts_.coded->size, facts_.text) != facts_.coded->size || facts_.coded->unknown > facts_.tokens))
-    fail("its header is damaged: its tokens tell more than its text has");
+    fail("its header is damaged: its tokens encode more than its text has");
   narrow_ = fits_two_bytes(facts_.vocabulary);
   if (io::little_endian<uint32_t>(header, 8) != static_cast<uint32_t>(id_bytes(narrow_)) ||
       io::little_endian<uint32_t>(header, 12) != header_bytes_)
@@ -116,7 +116,7 @@ TokenFile::TokenFile(std::unique_ptr<const io::ByteSource> source, std::string n
   facts_.fingerprint.assign(fingerprint, strnlen(fingerprint, kFingerprintBytes));
   const auto ids = static_cast<uint64_t>(id_bytes(narrow_)), after = source_->size() - header_bytes_;
   const auto fail_size = [&](uint64_t held) {
-    fail("its header says " + std::to_string(facts_.tokens) + " tokens, and the file holds " + std::to_string(held) +
+    fail("its header states " + std::to_string(facts_.tokens) + " tokens, and the file holds " + std::to_string(held) +
          ": it is cut off or damaged");
   };
   if (static_cast<uint64_t>(facts_.tokens) > after / ids) fail_size(after / ids);
@@ -219,7 +219,7 @@ void TokenFile::require(const Vocabulary& vocabulary) const {
     other.normalization = form;
     if (facts_.vocabulary == vocabulary.size && facts_.fingerprint == other.fingerprint_of_tokens())
       throw io::Error(name_ + ": was made with --normalize " + to_string(form) +
-                      ", and the recipe says data.normalize = \"" + to_string(vocabulary.normalization) +
+                      ", and the recipe has data.normalize = \"" + to_string(vocabulary.normalization) +
                       "\"; `cachet data tokens --normalize " + to_string(vocabulary.normalization) + "` makes it anew");
   }
   throw io::Error(name_ + ": its tokens are of another vocabulary, of " + std::to_string(facts_.vocabulary) +

@@ -62,7 +62,7 @@ sentencepiece::util::Status with_status(const Call& call) {
 /// Before SentencePiece sees the model: to load it may already mean to split samples that it holds.
 void check_tables(std::string_view model, const std::string& name) {
   const auto tables = normalization_tables(model);
-  if (!tables) throw io::Error(name + ": is no SentencePiece model, or damaged");
+  if (!tables) throw io::Error(name + ": is not a SentencePiece model, or is damaged");
   for (const std::string_view table : *tables)
     if (const auto problem = table_problem(table)) throw io::Error(name + ": is damaged: " + *problem);
 }
@@ -78,7 +78,7 @@ SubwordEncoder::SubwordEncoder(std::string_view model, const std::string& name) 
   auto loaded = std::make_unique<Model>();
   check_tables(model, name);
   const auto status = with_status([&] { return loaded->processor.LoadFromSerializedProto(model); });
-  if (!status.ok()) throw io::Error(name + ": is no SentencePiece model, or damaged" + reason(status));
+  if (!status.ok()) throw io::Error(name + ": is not a SentencePiece model, or is damaged" + reason(status));
   const int64_t size = loaded->processor.GetPieceSize();
   if (size > kMaxTokens)
     throw io::Error(name + ": has " + std::to_string(size) + " pieces, more than " + std::to_string(kMaxTokens));

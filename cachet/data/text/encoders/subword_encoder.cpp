@@ -48,8 +48,8 @@ std::unique_ptr<const TextEncoder> read_subword_encoder(const TextOptions& optio
                     std::to_string(options.vocabulary) + "; set data.vocabulary = " + std::to_string(found.size));
   }
   if (!options.vocabulary_hash.empty() && options.vocabulary_hash != found.fingerprint) {
-    throw io::Error(path.string() + ": is another subword model than data.vocabulary_hash says, " +
-                    options.vocabulary_hash + ": its hash is " + found.fingerprint);
+    throw io::Error(path.string() + ": is not the subword model of data.vocabulary_hash, " + options.vocabulary_hash +
+                    ": its hash is " + found.fingerprint);
   }
   return encoder;
 }

@@ -30,14 +30,14 @@ std::string shown(std::string_view word) { return "'" + config::printable(word.s
 
 CountedWord parse_line(std::string_view line, const std::string& name, int64_t number) {
   const size_t tab = line.find('\t');
-  if (tab == std::string_view::npos) fail(name, number, "is no word, tab and count: " + shown(line));
+  if (tab == std::string_view::npos) fail(name, number, "is not a word, a tab and a count: " + shown(line));
   const std::string_view word = line.substr(0, tab), digits = line.substr(tab + 1);
   if (word.empty() || word.size() > kMaxWordBytes || word.find_first_of(kWordBlanks) != std::string_view::npos)
     fail(name, number, "a word has 1 to " + std::to_string(kMaxWordBytes) + " bytes and no blank: " + shown(word));
   int64_t count = -1;
   const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
   if (problem != std::errc() || end != digits.data() + digits.size() || count < 0)
-    fail(name, number, "the count is no number: " + shown(digits));
+    fail(name, number, "the count is not a number: " + shown(digits));
   return {std::string(word), count};
 }
 

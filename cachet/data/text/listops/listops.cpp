@@ -91,7 +91,7 @@ std::vector<Token> parse_listops(std::string_view text) {
     const Token token = listops_token(word);
     if (token == kListOpsUnknown) {
       throw io::Error(io::in_quotes(word.substr(0, kShownBytes)) +
-                      " is no digit, '(', ')', ']', '[MIN', '[MAX', '[MED' or '[SM'");
+                      " is not a digit, '(', ')', ']', '[MIN', '[MAX', '[MED' or '[SM'");
     }
     grammar.token(token);
     tokens.push_back(token);

@@ -215,7 +215,7 @@ std::vector<std::string> ParallelCorpus::notes(const char* split) const {
     if (counts_.replaced[side] > 0)
       lines.push_back(before + replaced_bytes_text(counts_.replaced[side], " of " + sides_[side].language));
     if (sides_[side].begins_with_mark)
-      lines.push_back(before + sides_[side].language + " begins with a byte-order mark, which is kept");
+      lines.push_back(before + sides_[side].language + " begins with a byte-order mark, which stays in the text");
     if (!sides_[side].texts.empty() && sides_[side].vocabulary.normalization != TextNormalization::none)
       lines.push_back(before + sides_[side].language + " is in the form " +
                       to_string(sides_[side].vocabulary.normalization) + ", sentences to compare with among it");

@@ -71,7 +71,7 @@ std::vector<ParallelFiles> find_parallel_files(const ParallelOptions& options, S
     const std::string source = stem + "." + options.source, target = stem + "." + options.target, tsv = stem + ".tsv";
     if (!has_data_file(root, source) && !has_data_file(root, target) && has_data_file(root, tsv)) {
       if (options.columns.empty())
-        throw io::Error((root / tsv).string() + ": data.columns must say which column is which language: [\"" +
+        throw io::Error((root / tsv).string() + ": set data.columns to the languages of the columns: [\"" +
                         options.source + "\", \"" + options.target + "\"]");
       const fs::path file = find_data_file(root, tsv);
       all.push_back({file, file});

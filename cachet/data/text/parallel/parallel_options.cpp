@@ -161,7 +161,7 @@ SentenceEncoder make_sentence_encoder(const ParallelOptions& options, ParallelSi
   encoder.texts = with_normalization(std::move(texts), options.normalization, name);
   const Vocabulary found = encoder.texts->vocabulary();
   if (vocabulary.size > 0 && found.size != vocabulary.size)
-    throw io::Error(name + ": has " + std::to_string(found.size) + " tokens, and the recipe says " + key + " = " +
+    throw io::Error(name + ": has " + std::to_string(found.size) + " tokens, and the recipe has " + key + " = " +
                     std::to_string(vocabulary.size));
   if (!words && !found.special.end)
     throw io::Error(name + ": has no end of a sentence; make it with `cachet data subwords --line-ends`; " + file_key +

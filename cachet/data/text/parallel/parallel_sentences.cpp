@@ -62,7 +62,7 @@ SentencesInFile::SentencesInFile(TokenFile file, const Vocabulary& vocabulary, T
   }
   if (starts_.back() != file_.size())
     throw io::Error(file_.name() +
-                    ": its last sentence has no end: it is no file of sentences; `cachet data tokens "
+                    ": its last sentence has no end, so that it is not a file of sentences; `cachet data tokens "
                     "--source … --target …` makes one");
 }
 

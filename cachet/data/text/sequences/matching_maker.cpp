@@ -108,7 +108,7 @@ std::vector<ReviewHalves> drawn_halves(const std::filesystem::path& imdb, const 
 MatchingCounts write_matching_folder(const std::filesystem::path& imdb, const std::filesystem::path& folder,
                                      const MatchingOptions& options) {
   if (!(options.evaluation_fraction > 0 && options.evaluation_fraction < 1))
-    throw std::invalid_argument("the share of reviews for evaluation must lie between 0 and 1, both excluded");
+    throw std::invalid_argument("the fraction of reviews for evaluation must be above 0 and below 1");
   io::NewFolder result(folder);
   MatchingCounts counts;
   std::unordered_set<std::string> seen;

@@ -84,7 +84,7 @@ std::string SequenceDataset::fingerprint() const {
 }
 
 const SequenceOrigins& SequenceDataset::origins() const {
-  if (!origins_) throw std::logic_error("the origins of the samples were not kept");
+  if (!origins_) throw std::logic_error("the origins of the samples were not recorded");
   return *origins_;
 }
 

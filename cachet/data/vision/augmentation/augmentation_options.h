@@ -22,7 +22,7 @@ enum class ErasingMode { constant, pixel };
 
 /// Bounds of a random region.
 struct ResizedCropOptions {
-  double least_area = 0.08, most_area = 1;               // shares of the image
+  double least_area = 0.08, most_area = 1;               // fractions of the image
   double least_aspect = 3.0 / 4, most_aspect = 4.0 / 3;  // width / height
 };
 
@@ -45,7 +45,7 @@ struct RandAugmentOptions {
 /// Random erasing (Zhong et al. 2017): a rectangle becomes the mean colour, or normal noise.
 struct ErasingOptions {
   double probability = 0;
-  double least_area = 0.02, most_area = 1.0 / 3;  // shares of the image
+  double least_area = 0.02, most_area = 1.0 / 3;  // fractions of the image
   double least_aspect = 0.3;                      // height / width lies between this and its inverse
   ErasingMode mode = ErasingMode::constant;
 };

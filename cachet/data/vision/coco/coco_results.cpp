@@ -82,7 +82,7 @@ class ResultsReader {
     try {
       return mask_of(read_coco_runs(cursor_));
     } catch (const std::invalid_argument& error) {
-      fail("has a mask that is none: " + std::string(error.what()));
+      fail("has a mask that cannot be read: " + std::string(error.what()));
     }
   }
 

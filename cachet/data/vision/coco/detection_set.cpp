@@ -101,7 +101,7 @@ at::Tensor DetectionSet::pixels(int64_t index) const {
                         (image.orientation == 1 ? ""
                          : applies              ? " upright"
                                                 : " as stored") +
-                        ", but " + instances_->name() + " says " + size_text(stated.size);
+                        ", but " + instances_->name() + " states " + size_text(stated.size);
   const io::ImageSize turned = io::upright_size(image.size, image.orientation);  // there and back
   if (Size{turned.height, turned.width} == stated.size)
     message += applies ? ", the size of the stored picture; if the annotations are of it, set data.orientation = "

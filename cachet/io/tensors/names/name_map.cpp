@@ -45,7 +45,7 @@ struct RuleCheck {
     std::vector<int64_t> sorted = rule.order;
     std::sort(sorted.begin(), sorted.end());
     for (size_t i = 0; i < sorted.size(); ++i) {
-      if (sorted[i] != static_cast<int64_t>(i)) refuse_rule(rule.from, "order is no permutation");
+      if (sorted[i] != static_cast<int64_t>(i)) refuse_rule(rule.from, "order is not a permutation");
     }
   }
   void operator()(const Drop&) const {}

@@ -254,7 +254,7 @@ uint64_t safetensors_header_size(std::span<const std::byte> prefix, uint64_t fil
   }
   if (size > file_size - kSafetensorsPrefix) {
     throw Error(start + "truncated: the header has " + std::to_string(size) + " bytes, the file only " +
-                std::to_string(file_size - kSafetensorsPrefix) + " behind its length");
+                std::to_string(file_size - kSafetensorsPrefix) + " after its length");
   }
   return size;
 }

@@ -59,7 +59,7 @@ const Signature* signature_of(const ByteSource& source) {
 
 void require_zip(const ByteSource& source, const std::string& name) {
   const Signature* signature = signature_of(source);
-  if (signature == nullptr) throw Error(name + ": is no PyTorch file");
+  if (signature == nullptr) throw Error(name + ": is not a PyTorch file");
   if (signature->meaning != nullptr) throw Error(name + ": " + signature->meaning);
 }
 
@@ -70,7 +70,7 @@ std::string common_folder(const ZipArchive& archive) {
   for (const ZipMember& member : archive.members())
     if (folder.empty() || !member.name.starts_with(folder))
       throw Error(archive.name() + ": member " + in_quotes(member.name) +
-                  " lies beside the folder that torch.save puts all in: this is a zip archive of another kind");
+                  " is outside the folder of torch.save: this is a zip archive of another kind");
   return folder;
 }
 

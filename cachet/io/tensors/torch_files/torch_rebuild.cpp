@@ -17,14 +17,14 @@ const Items& arguments_of(const PickleTree& tree, PickleTree::Ref ref, size_t le
 
 uint64_t natural(const PickleTree& tree, PickleTree::Ref ref, const char* what) {
   const auto* number = tree.as<int64_t>(ref);
-  if (number == nullptr) throw Error(std::string(what) + " is no number of 64 bits");
+  if (number == nullptr) throw Error(std::string(what) + " is not a number of 64 bits");
   if (*number < 0) throw Error(std::string(what) + " is negative");
   return static_cast<uint64_t>(*number);
 }
 
 std::vector<int64_t> naturals(const PickleTree& tree, PickleTree::Ref ref, const char* what, size_t most) {
   const auto* list = tree.as<PickleTree::Sequence>(ref);
-  if (list == nullptr) throw Error(std::string(what) + " are no tuple");
+  if (list == nullptr) throw Error(std::string(what) + " are not a tuple");
   if (list->items.size() > most)
     throw Error("a tensor has " + std::to_string(list->items.size()) + " dimensions, the most is " +
                 std::to_string(most));
@@ -91,7 +91,7 @@ PickledStorage rebuild_storage(const PickleTree& tree, PickleTree::Ref arguments
   if (word == nullptr || *word != "storage" || type == nullptr || key == nullptr)
     throw Error("a storage is not made of what torch.save writes");
   const TorchGlobal& global = tree.globals[type->index];
-  if (global.kind != Kind::storage) throw Error(in_quotes(global.name) + " is no type of storage");
+  if (global.kind != Kind::storage) throw Error(in_quotes(global.name) + " is not a type of storage");
   PickledStorage storage{std::string(*key), global.element, 0};
   const uint64_t count = natural(tree, items[4], "the size of a storage");
   const uint64_t record = storage_bytes(storage.key);

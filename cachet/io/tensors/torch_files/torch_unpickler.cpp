@@ -30,13 +30,13 @@ class Unpickler {
   }
 
   PickleTree read() {
-    if (cursor_.at_end() || next() != Op::kProtocol) fail("is no pickle of protocol 2 or newer");
+    if (cursor_.at_end() || next() != Op::kProtocol) fail("is not a pickle of protocol 2 or newer");
     const int protocol = cursor_.number<uint8_t>("its protocol");
     if (protocol < 2 || protocol > 5) fail("is a pickle of protocol " + std::to_string(protocol));
     while (step(next())) {
     }
     if (!stack_.is_settled()) fail("the pickle ends with a stack of several values");
-    if (!cursor_.at_end()) fail("has bytes behind the end of the pickle");
+    if (!cursor_.at_end()) fail("has bytes after the end of the pickle");
     tree_.root = stack_.top();
     return std::move(tree_);
   }
@@ -44,7 +44,7 @@ class Unpickler {
  private:
   [[noreturn]] void fail(const std::string& message) const { cursor_.fail(message); }
 
-  Op next() { return static_cast<Op>(cursor_.number<uint8_t>("the program: it does not say STOP")); }
+  Op next() { return static_cast<Op>(cursor_.number<uint8_t>("the program: it has no STOP")); }
 
   bool step(Op op) {
     if (op == Op::kStop) return false;
@@ -167,7 +167,7 @@ class Unpickler {
         const std::vector<Ref> names = stack_.pop_last(2);
         const auto* module = tree_.as<std::string_view>(names[0]);
         const auto* name = tree_.as<std::string_view>(names[1]);
-        if (module == nullptr || name == nullptr) fail("a global's name is no text");
+        if (module == nullptr || name == nullptr) fail("a global's name is not a text");
         return make_global(*module, *name);
       }
       case Op::kBinPersistentId:
@@ -185,7 +185,7 @@ class Unpickler {
         const Ref object = stack_.top();
         if (tree_.as<Tree::Object>(object) == nullptr && tree_.as<Tree::Dict>(object) == nullptr &&
             tree_.as<Tree::Tensor>(object) == nullptr)
-          fail("sets the state of what is no object");
+          fail("sets the state of a value that is not an object");
         return true;
       }
       default:
@@ -248,7 +248,7 @@ class Unpickler {
   }
 
   bool append(const std::vector<Ref>& items) {
-    constexpr const char* kComplaint = "appends to what is no list";
+    constexpr const char* kComplaint = "appends to a value that is not a list";
     auto* list = growing<Tree::Sequence>(items, kComplaint);
     if (list == nullptr) return true;
     if (list->fixed) fail(kComplaint);
@@ -258,7 +258,7 @@ class Unpickler {
 
   bool set_items(const std::vector<Ref>& items) {
     if (items.size() % 2 != 0) fail("sets a key without a value");
-    auto* dict = growing<Tree::Dict>(items, "sets items of what is no dictionary");
+    auto* dict = growing<Tree::Dict>(items, "sets items of a value that is not a dictionary");
     if (dict == nullptr) return true;
     for (size_t i = 0; i < items.size(); i += 2) dict->items.emplace_back(items[i], items[i + 1]);
     return true;
@@ -301,7 +301,8 @@ class Unpickler {
     const uint32_t global = callee_at(callee);
     const TorchGlobal& function = tree_.globals[global];
     const auto* given = tree_.as<Tree::Sequence>(arguments);
-    if (given == nullptr || !given->fixed) fail("calls " + in_quotes(function.name) + " with what is no tuple");
+    if (given == nullptr || !given->fixed)
+      fail("calls " + in_quotes(function.name) + " with arguments that are not a tuple");
     if (tree_.as<Tree::Object>(callee) != nullptr) return make_placeholder(global, true);
     if (const auto unread = unread_part(tree_, function, arguments)) return make_placeholder(*unread, true);
     switch (function.kind) {

@@ -193,7 +193,7 @@ torch::Tensor KernelAttention::attend(const torch::Tensor& q, const torch::Tenso
   if (!layout.state || !layout.state->declares("sums"))
     return ops::kernel_attention(queries, keys, values, features, padding, layout.causal, eps_);
   torch::Tensor sums = layout.state->get("sums");
-  TORCH_CHECK(sums.size(0) == k.size(0), "kernel_attention: the state has ", sums.size(0), " lanes, the context ",
+  TORCH_CHECK(sums.size(0) == k.size(0), "kernel_attention: the state has ", sums.size(0), " batch rows, the context ",
               k.size(0));
   const torch::Tensor out =
       ops::kernel_attention_stream(queries, keys, values, features, padding, layout.causal, eps_, sums);

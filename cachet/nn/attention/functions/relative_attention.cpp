@@ -37,7 +37,7 @@ int64_t RelativeAttention::head_dim(const RelativeAttentionOptions& o) {
   TORCH_CHECK(o.attention.head_dim >= 0, "relative_attention: head_dim must be at least 0, got ", o.attention.head_dim);
   if (o.attention.head_dim > 0) return o.attention.head_dim;
   TORCH_CHECK(o.dim % o.num_heads == 0, "relative_attention: ", o.num_heads, " heads do not divide ", o.dim,
-              " channels; say how many channels each has");
+              " channels; set how many channels each has");
   return o.dim / o.num_heads;
 }
 
@@ -94,7 +94,7 @@ torch::Tensor RelativeAttention::forward(const torch::Tensor& query, const torch
               "relative_attention: the query's tokens are the context's last; got a query of ", query.sizes(),
               " and a context of ", context.sizes());
   TORCH_CHECK(!layout.query.padding.defined() && !layout.context.padding.defined() && !layout.bias.defined(),
-              "relative_attention: takes neither padding nor a bias: what is hidden is hidden from all lanes");
+              "relative_attention: takes neither padding nor a bias: a hidden key is hidden from all batch rows");
   const int64_t inner = num_heads_ * head_dim_;
   torch::Tensor q, k, v;
   if (query.is_same(context)) {

@@ -105,7 +105,7 @@ TEST(NameMap, RefusesRulesThatContradictThemselves) {
   EXPECT_EQ(refusal(Rename{"a.*", "b.*", 1}), "name map: rule for 'a.*': there is no # to add to");
   EXPECT_EQ(refusal(Join{{"a", "b"}, "c", {1}}), "name map: rule for 'c': as many parts as names are needed");
   EXPECT_EQ(refusal(Split{"c", {"a", "b"}, {1, 0}}), "name map: rule for 'c': parts must be at least 1");
-  EXPECT_EQ(refusal(Permute{"a", "b", {0, 2}}), "name map: rule for 'a': order is no permutation");
+  EXPECT_EQ(refusal(Permute{"a", "b", {0, 2}}), "name map: rule for 'a': order is not a permutation");
 }
 
 TEST(NameMap, ShiftsNumbersBothWays) {
