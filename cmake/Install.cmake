@@ -66,6 +66,8 @@ endforeach()
 install(DIRECTORY ${PROJECT_BINARY_DIR}/moved-headers/cachet TYPE INCLUDE)
 # The demo's images too: it runs wherever the command is installed.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/recipes ${PROJECT_SOURCE_DIR}/data DESTINATION ${CMAKE_INSTALL_DATADIR}/cachet)
+# `cachet keys` reads it.
+install(FILES ${PROJECT_SOURCE_DIR}/docs/reference/keys.json DESTINATION ${CMAKE_INSTALL_DATADIR}/cachet/docs/reference)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE TYPE DOC)
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/cachetConfig.cmake.in ${PROJECT_BINARY_DIR}/cachetConfig.cmake

@@ -6,7 +6,7 @@ import tempfile
 import command
 
 # What keeps an example small. Commands whose examples read data or runs have tests of their own, with such data.
-QUICK = {"summary": [], "models": [], "env": [], "bench": ["--seconds", "0.001", "--set", "model.depth=2", "--progress", "none"]}
+QUICK = {"summary": [], "models": [], "keys": [], "env": [], "bench": ["--seconds", "0.001", "--set", "model.depth=2", "--progress", "none"]}
 
 
 def subcommands(*names):

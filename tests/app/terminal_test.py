@@ -7,7 +7,7 @@ from command import on_terminal
 from runs import RunTest, write_png
 
 UTF8 = {"LANG": "C.UTF-8"}
-TABLES = [["recipes"], ["models", "deit*"], ["data", "ls"], ["summary", "vit_tiny_patch16_224", "--depth", "2"]]
+TABLES = [["recipes"], ["keys", "model.cache"], ["models", "deit*"], ["data", "ls"], ["summary", "vit_tiny_patch16_224", "--depth", "2"]]
 LONGEST_WORD = 24  # a longer one of a sentence may be broken
 
 

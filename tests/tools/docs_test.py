@@ -1,5 +1,6 @@
 """The tools that make the site: links, pages of reference, the reference of C++, tutorials."""
 
+import json
 import pathlib
 import shutil
 import subprocess
@@ -148,6 +149,14 @@ class Keys(unittest.TestCase):
         self.assertIn("| `size`<br>integer<br>default: `4` | Tokens \\| channels. *Raise it.* For: ViT. |", page)
         self.assertIn('| `ratio`<br>number<br>default: `0.5` | Read with `kind = "grc"`. For: ViT. |', page)
 
+    def test_the_file_of_keys_has_an_entry_for_each_key(self):
+        meanings = {"model.size": {"meaning": "The size: [what it is](../plug-ins.md#size).", "change": "Raise it."}}
+        entries = json.loads(reference.keys_file(self.found(), meanings, {"ViT": "image_classification"}))["keys"]
+        self.assertEqual([each["key"] for each in entries], ["model.size", "model.cache.kind", "model.cache.ratio"])
+        self.assertEqual(entries[0], {"key": "model.size", "type": "integer", "values": [], "default": "4", "read_with": [],
+                                      "tasks": ["image_classification"], "meaning": "The size: see docs/plug-ins.md.", "change": "Raise it."})
+        self.assertEqual((entries[1]["values"], entries[2]["read_with"]), (["none", "grc"], ['model.cache.kind = "grc"']))
+
     def test_a_meaning_of_no_key_is_refused(self):
         with self.assertRaisesRegex(SystemExit, "has keys that no recipe has: model.sise"):
             reference.keys_page(self.found(), {"model.sise": {"meaning": "a"}})
@@ -255,7 +264,7 @@ class MissingParts(Folder):
         self.write("tools/x", "")
         done = self.built()
         self.assertEqual(done.returncode, 1)
-        self.assertEqual(done.stderr, "docs: docs/reference lacks keys.md, recipes.md: run `make build && tools/docs-reference`, "
+        self.assertEqual(done.stderr, "docs: docs/reference lacks keys.json, keys.md, recipes.md: run `make build && tools/docs-reference`, "
                                       "then `make docs` again\n")
 
     def test_a_missing_builder_is_one_line_with_what_to_do(self):

@@ -7,6 +7,7 @@ belong to this word.
 
 import concurrent.futures
 import dataclasses
+import functools
 import os
 import re
 
@@ -178,6 +179,8 @@ def merged(families):
     return keys
 
 
+@functools.cache
 def find(program):
+    """Key by path, in the order of the families. The calls take minutes, so that the pages share them."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         return merged(pool.map(lambda recipe: of_family(program, recipe), FAMILIES))

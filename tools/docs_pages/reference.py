@@ -1,12 +1,15 @@
 """The pages of docs/reference, which tools/docs-reference makes of the program."""
 
+import json
 import pathlib
+import re
 import tomllib
 
 from . import commands, keys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MEANINGS = ROOT / "cachet/tasks/key_meanings.toml"
+LINK = re.compile(r"\[[^\]]*\]\(\.\./([^)#]+)[^)]*\)")  # to another page of the site
 NOTE = "<!-- Made by tools/docs-reference; change the program, then run it. -->\n"
 
 
@@ -45,6 +48,24 @@ def key_row(key, meanings, families):
     return "| " + " | ".join(text.replace("|", "\\|") for text in (key_cell(key), said.strip())) + " |"
 
 
+def tasks_of_families(program):
+    """Family -> kind of its task."""
+    kinds = {recipe["name"]: recipe["task"] for recipe in program.json("recipes")["recipes"]}
+    return {family: kinds[recipe] for recipe, family in keys.FAMILIES.items()}
+
+
+def keys_file(found, meanings, kinds):
+    """The keys as JSON, one in each line, which `cachet keys` reads. A key without tasks belongs to all of them. `kinds`: family -> task."""
+    lines = []
+    for key in found.values():
+        text = meaning_of(key.path, meanings) or {}
+        tasks = [] if key.table in keys.ALIKE else list(dict.fromkeys(kinds[family] for family in key.families))
+        entry = {"key": key.path, "type": key.type or "text", "values": key.words, "default": key.default or "", "read_with": key.contexts,
+                 "tasks": tasks, **{part: LINK.sub(r"see docs/\1", text.get(part, "")) for part in ("meaning", "change")}}
+        lines.append(json.dumps(entry, ensure_ascii=False))
+    return '{"schema": 1, "keys": [\n' + ",\n".join(lines) + "\n]}\n"
+
+
 def keys_page(found, meanings):
     """The keys, a table each. Raises SystemExit if the file of meanings names a key that does not exist."""
     families = list(dict.fromkeys(keys.FAMILIES.values()))
@@ -57,7 +78,7 @@ def keys_page(found, meanings):
     order = ("task", "data", "model", "train", "optimizer", "schedule")
     lines = ["# Recipe keys", NOTE,
              "This page lists every key of a recipe with its type, its default and its meaning, and in italics when to change it. "
-             "`cachet train RECIPE --print` shows the values of one recipe. If a key has no default here, the recipe writes the key, or the "
+             "`cachet keys KEY` prints the same, and `cachet keys --recipe RECIPE` the values of one recipe. If a key has no default here, the recipe writes the key, or the "
              "default is empty. Defaults of sizes are those of one model; other models have their own.", ""]
     for table in sorted(tables, key=lambda name: (order.index(name.partition(".")[0]), name)):
         lines += [f"## `[{table}]`", "", "| key, type, default | meaning |", "|---|---|"]
@@ -86,6 +107,7 @@ def recipes_page(program):
 
 PAGES = {
     "commands.md": lambda program: commands.page(program).replace("\n\n", f"\n{NOTE}\n", 1),
+    "keys.json": lambda program: keys_file(keys.find(program), read_meanings(), tasks_of_families(program)),
     "keys.md": lambda program: keys_page(keys.find(program), read_meanings()),
     "recipes.md": recipes_page,
 }
