@@ -87,8 +87,8 @@ class InterventionAnalysis final : public Analysis {
     report::Section section{
         std::string(title()),
         {},
-        "The same evaluation with other caches: zeroed; each layer with that of another layer of the same "
-        "shape (shuffled); taken from another run. A memory that is used is missed."};
+        "The same evaluation with other caches: all zero (zeroed), each layer with the cache of another layer of the "
+        "same shape (shuffled), or the caches of another run. If the model uses its memory, these results are worse."};
     std::map<std::string, report::Table> tables;
     std::vector<std::string> order;
     for (const NamedResult& result : results) {

@@ -16,16 +16,16 @@ report::Table attention_table(const std::string& run, const ordered_json& values
       {{"layer"}, {"attention"}, {"entropy", Alignment::right}},
       {},
       "Of " + values.at("samples_text").get<std::string>() +
-          "; padding does not count. Entropy of the weights that a query gives, ÷ the logarithm of how many keys it "
-          "sees: 0 one key, 1 all alike."};
+          "; padding does not count. Entropy is that of a query's weights, divided by the logarithm of the number of "
+          "keys that it sees: 0 = one key has all the weight, 1 = all keys have the same."};
   if (kernels) {
     for (const char* column : {"softmax entropy", "distance", "dead features", "not orthogonal"})
       table.columns.push_back({column, Alignment::right});
     table.note +=
-        " Of kernels: entropy of the softmax of the same queries and keys; half the sum of absolute differences "
-        "between both, from 0 to 1; features that never reach " +
+        " For kernels, the table also has: the entropy of the softmax of the same queries and keys; the distance "
+        "between both, half the sum of the absolute differences, from 0 to 1; dead features, which never reach " +
         report::format_percent(analysis::kDeadFeature, 0) +
-        " of their head's mean; ‖WWᵀ − I‖ ÷ √n of weights that are to stay orthogonal, the largest of a layer.";
+        " of their head's mean; ‖WWᵀ − I‖ ÷ √n of the weights that must stay orthogonal, the largest of a layer.";
   }
   for (const ordered_json& layer : values.at("layers")) {
     const bool kernel = layer.at("attention") == "kernel";

@@ -143,12 +143,10 @@ class MapAnalysis final : public Analysis {
     report::Section section{
         std::string(title()),
         {},
-        "Mean absolute activation of each token: what self-attention gives, what memory attention gives, "
-        "and their mixture. Each map from its least (dark) to its most (bright). In grey, of the middle layers: the "
-        "mean over "
-        "heads and channels without absolute values, scaled to [0, 1], as Cached Transformers (arXiv 2312.12742, Fig. "
-        "4) "
-        "draws ō_self and ō_mem."};
+        "Mean absolute activation of each token in the outputs of self-attention and of memory attention, and in their "
+        "mixture. Each map has its own scale from the smallest value (dark) to the largest (bright). The grey maps of "
+        "the middle layers are means over heads and channels without absolute values, scaled to [0, 1], as Cached "
+        "Transformers (arXiv 2312.12742, Fig. 4) draws ō_self and ō_mem."};
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
       if (values.contains("nothing")) {

@@ -60,9 +60,8 @@ report::SmallMultiples channel_charts(const std::string& run, const ordered_json
       (of_gradient ? "One channel's statistic of the gradient: " : "One channel's statistic: ") + run,
       {},
       false,
-      std::string(
-          "Of the first, the middle and the last norm, the channel whose statistic fluctuates as the median channel's, "
-          "and the one whose statistic fluctuates most. ") +
+      std::string("Two channels of the first, the middle and the last norm: the channel with the median fluctuation of "
+                  "its statistic, and the channel with the largest one. ") +
           (of_gradient ? "The mean is over the window of the norm; this statistic may be negative, so that it has no "
                          "geometric mean."
                        : "The means are over the window of the norm: outliers move the arithmetic mean more.")};

@@ -34,7 +34,7 @@ void require_same_examples(AnalysedRun& a, AnalysedRun& b) {
         "leave similarity out of --what");
 }
 
-// How alike each layer is to itself at the checkpoints that a run keeps besides the one that is looked at.
+// How alike each layer is to itself at the checkpoints that a run keeps in addition to the one that is looked at.
 ordered_json change_over_checkpoints(AnalysedRun& run, const analysis::BlockOutputs& now) {
   ordered_json changes = ordered_json::array();
   run.over_checkpoints(run.model(), [&](int64_t step) {
@@ -121,12 +121,11 @@ class SimilarityAnalysis final : public Analysis {
   }
 
   report::Section section(const std::vector<NamedResult>& results) const override {
-    report::Section section{
-        std::string(title()),
-        {},
-        "Centred kernel alignment (CKA) of what the transformer blocks give for the same samples, and of what their "
-        "norms, "
-        "attention and feed-forward layers give: 1 where one layer's is the other's, rotated and scaled."};
+    report::Section section{std::string(title()),
+                            {},
+                            "Centred kernel alignment (CKA) between the outputs of transformer blocks, and of their "
+                            "norms, attention and feed-forward layers, for the same samples. It is 1 if the outputs of "
+                            "two layers differ only by a rotation and a scale."};
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
       const std::string title = result.beside.empty() ? result.run : result.run + " and " + result.beside;
