@@ -44,7 +44,7 @@ peers:  ## compare results with those of other codes, rewrite the table of docs/
 	cmake --build $(BUILD) --parallel $(JOBS) --target peers
 	build/peers/bin/python tests/peers/run.py $(BUILD) $(if $(ONLY),--only '$(ONLY)',--page docs/peers.md)
 
-export-matrix: build-tests  ## compare exports of all models, plug-ins, engines and precisions with their runs (an hour of a core; goes on where it stopped); ONLY=regex
+export-matrix: build-tests  ## compare exports of all models, plug-ins, engines and precisions with their runs (an hour of a core; continues where it stopped); ONLY=regex
 	CACHET_ROBUSTNESS=full CACHET_EXPORT_CASES='$(ONLY)' CACHET_FORKED_COMMANDS=$(CURDIR)/$(BUILD)/forked_commands \
 	CACHET_EXPORT_RESULTS=$(BUILD)/export-matrix python3 tests/app/export_matrix_test.py $(BUILD)/cachet
 	CACHET_ROBUSTNESS=full python3 tests/app/tampered_exports_test.py $(BUILD)/cachet

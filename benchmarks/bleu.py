@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""BLEU of 100,000 sentences beside sacreBLEU's: bleu.py PATH/TO/bleu_benchmark [--rounds N] [--sentences N] [--seed N]
+"""BLEU of 100,000 sentences compared with sacreBLEU's: bleu.py PATH/TO/bleu_benchmark [--rounds N] [--sentences N] [--seed N]
 [--folder FOLDER]
 
 Needs an interpreter that has sacrebleu. The sentences are drawn by a seed: words as often as they come in texts, with
@@ -28,7 +28,7 @@ def vocabulary(draw):
 
 
 def reference(draw, words):
-    """The n-th word has a share of about 1/n."""
+    """The n-th word has a frequency of about 1/n."""
     sentence = [words[min(int(WORDS ** draw.random()) - 1, WORDS - 1)] for _ in range(max(1, round(draw.gauss(MIDDLE, 8))))]
     for place in range(len(sentence)):
         odds = draw.random()

@@ -8,7 +8,7 @@ PROGRAM is build/release/coco_evaluation_benchmark. The set has images of 640 x 
 average in 80 categories, one in fifty of them a crowd, and per image as many detections as asked for: jittered truth,
 and noise. The programs take turns; prints a row for boxes and for masks, with and without reading the files, against
 each peer: seconds, and the ratio peer / Cachet with quartiles. Ends with 1 if any of the twelve numbers differ by more
-than 1e-9. Peers run in processes of their own; they take the threads that OMP_NUM_THREADS says, where they have any.
+than 1e-9. Peers run in processes of their own; they take the threads of OMP_NUM_THREADS, if they have any.
 """
 
 import argparse

@@ -18,7 +18,7 @@ inline std::string number(double value, int digits = 2) {
 
 inline std::string median(const std::vector<double>& times) { return number(analysis::quartiles(times).median); }
 
-/// Prints a line of CSV; behind its cells come those of a ratio, if there is one.
+/// Prints a line of CSV; after its cells come those of a ratio, if there is one.
 inline void print_row(std::vector<std::string> cells, const analysis::Quartiles* ratio = nullptr) {
   if (ratio)
     for (const double value : {ratio->median, ratio->lower, ratio->upper}) cells.push_back(number(value));

@@ -1,5 +1,5 @@
 // decoding --serve RUN FOLDER [--limit N]: writes what benchmarks/translation_decoding.py needs to translate a run's
-// test split with other programs, weights.safetensors and sentences.json, then does what each line says.
+// test split with other programs, weights.safetensors and sentences.json, then does what each line asks.
 //
 // "decode BEAM" translates all sentences and answers with the milliseconds that it took and the number of tokens.
 //
@@ -88,7 +88,7 @@ class Decoding {
   std::string decode(int64_t beam) {
     tasks::TranslationOptions how = options_.evaluation.how;
     how.beam.beam = beam;
-    how.beam.lengths.width = models::LengthLimits::Width::batch;  // which the other programs can be told
+    how.beam.lengths.width = models::LengthLimits::Width::batch;  // an option that the other programs have, too
     std::vector<std::vector<models::Hypothesis>> found;
     const double milliseconds = milliseconds_of([&] { found = tasks::translate_sentences(model_, sentences_, how); });
     translations_.clear();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Exported models beside other forms of the same: deployed_models.py PATH/TO/cachet [--rounds N] [--batch 8,1]
+"""Exported models compared with other forms of the same: deployed_models.py PATH/TO/cachet [--rounds N] [--batch 8,1]
 [--models GLOB] [--forms GLOB]
 
 Makes a set of images, trains each model for two steps so that statistics and caches are moved, exports it, and times all
@@ -135,7 +135,7 @@ class Forms:
 
 
 def comparisons(forms):
-    """(model, what, form, beside what, its form), (…)"""
+    """(model, what, form, compared with what, its form), (…)"""
     vit, swin, pvt = "vit_small_patch16_224", "swin_tiny_patch4_window7_224", "pvt_tiny"
     ours = forms.ours
     for label, model, maker in (("ViT-S", vit, lambda: ViT(False)), ("Swin-T", swin, lambda: timm_model(swin))):

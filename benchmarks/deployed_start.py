@@ -3,7 +3,7 @@
 
 Seconds from the start of a process to its end, the most memory it held, and megabytes of the libraries and programs that it
 mapped and that no system brings (outside of /lib and /usr/lib). CLASSIFY is the program of examples/deploy-cpp; RUN is a run
-of a classifier of images, exported here to each engine. Beside them, what a user of Python would run: OpenVINO's package with
+of a classifier of images, exported here to each engine. Next to them, what a user of Python would run: OpenVINO's package with
 the same export, and PyTorch with a plain ViT-S. Programs run in turns. Prints CSV.
 """
 import argparse

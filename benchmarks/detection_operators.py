@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""roi_align and nms beside torchvision's CPU operators: detection_operators.py LIBRARY PYTHON [--rounds N] [--seconds S]
+"""roi_align and nms compared with torchvision's CPU operators: detection_operators.py LIBRARY PYTHON [--rounds N] [--seconds S]
 
 LIBRARY is build/release/lib/libcachet_ops.so, loaded into the LibTorch of this Python; PYTHON is an interpreter that has
 torchvision with the torch that it was built for. Each works in a process of its own, with two threads, and they take turns.
 Maps are those of the finest level of two images of 512 x 640 pixels, 256 channels, with 512 boxes of the sizes that this level
-gets; boxes of nms crowd about a hundredth of their number of places. Prints CSV: time of torchvision's ÷ time of ours. Ends with
+gets; boxes of nms crowd about a hundredth of their number of positions. Prints CSV: time of torchvision's ÷ time of ours. Ends with
 1 where results differ.
 """
 import argparse

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Mask R-CNN on PVT-Tiny beside the same of the authors' PVT and torchvision's parts: detectors.py PROGRAM PYTHON
+"""Mask R-CNN on PVT-Tiny compared with the same of the authors' PVT and torchvision's parts: detectors.py PROGRAM PYTHON
 [--rounds N] [--precision fp32,bf16]
 
 PROGRAM is build/release/detectors_benchmark, PYTHON an interpreter that has torchvision with the torch that it was

@@ -1,5 +1,5 @@
 // A training step and inference of Mask R-CNN on PVT-Tiny over two images of 512 x 640 pixels. Prints CSV of what a
-// cache adds to a step beside its products alone, measured in the backbone, where it has its share: detectors
+// cache adds to a step compared with its products alone, measured in the backbone, which it is part of: detectors
 // [--quick]. detectors --serve FILE PRECISION, for benchmarks/detectors.py: writes weights, images and objects to FILE,
 // then times what each line that comes in asks for, "training" or "inference", and prints the milliseconds. Its first
 // line has the number of regions that show an object in a step, and of objects that are found.
@@ -88,7 +88,7 @@ class Detector {
     batch_.priorities = models::counted_priorities(0, 0, {0, 1});
   }
 
-  /// The part of a step that a cache has a share in, for a gradient that is the maps.
+  /// The part of a step that a cache changes, for a gradient that is the maps.
   void backbone_step() {
     model_->train();
     benchmarks::step(model_->backbone().features(batch_.images), model_->backbone().parameters());

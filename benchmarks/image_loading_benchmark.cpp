@@ -1,5 +1,5 @@
 // Decodes and augments JPEG files on one core, once for each line that it reads from standard input, and prints the
-// seconds. image_loading.py starts it and does the same beside it.
+// seconds. image_loading.py starts it and does the same in Python.
 //   image_loading_benchmark FOLDER [SIZE]
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>

@@ -48,7 +48,7 @@ class Block(torch.nn.Module):
         return self.feed_forward(x + self.attn.mix(q, self.attn.split(k), self.attn.split(v), mask))
 
     def step(self, x, past, mask):
-        """One more token of each lane. past: keys and values of the tokens before, and of the source."""
+        """One more token of each batch row. past: keys and values of the tokens before, and of the source."""
         q, k, v = self.attn.qkv(self.norm1(x)).chunk(3, -1)
         k, v = self.attn.split(k), self.attn.split(v)
         if "k" in past:
@@ -80,7 +80,7 @@ class Transformer(torch.nn.Module):
         self.eval()
 
     def begin(self, ids, lengths, beam):
-        """ids (B, S) with padding behind -> what `step` needs for beam lanes a sentence."""
+        """ids (B, S) with padding at the end -> what `step` needs for `beam` batch rows of each sentence."""
         padding = torch.arange(ids.size(1)) >= lengths[:, None]
         mask = ~padding[:, None, None, :]
         x = (self.source_embed(ids) * self.scale + self.positions[:ids.size(1)]).masked_fill(padding[..., None], 0)
@@ -94,7 +94,7 @@ class Transformer(torch.nn.Module):
         return {"past": past, "mask": mask.repeat_interleave(beam, 0), "written": 0}
 
     def step(self, last, state):
-        """log p of the next token of each lane: (lanes, vocabulary)."""
+        """log p of the next token of each batch row: (batch rows, vocabulary)."""
         x = self.target_embed(last[:, None]) * self.scale + self.positions[state["written"]]
         for block, past in zip(self.decoder_blocks, state["past"]):
             x = block.step(x, past, state["mask"])
@@ -105,7 +105,7 @@ class Transformer(torch.nn.Module):
 
     @staticmethod
     def go_on(rows, state, same_sentences):
-        """Lane i goes on from the former lane rows[i]."""
+        """Batch row i continues the former batch row rows[i]."""
         for past in state["past"]:
             for name in ("k", "v") if same_sentences else list(past):
                 past[name] = past[name].index_select(0, rows)
@@ -129,7 +129,7 @@ def beam_search(model, ids, lengths, begin, end, beam, penalty, shortest, longes
             only = scores[:, end].clone()
             scores.fill_(-math.inf)[:, end] = only
         sums = torch.tensor([lane[1] for own in lanes for lane in own], dtype=torch.float64)
-        if step == 0:  # all lanes are the same yet
+        if step == 0:  # all batch rows are the same yet
             sums.view(-1, beam)[:, 1:] = -math.inf
         best, tokens = scores.topk(min(2 * beam, scores.size(1)), 1)
         total = (best.double() + sums[:, None]).view(len(sentences), -1)

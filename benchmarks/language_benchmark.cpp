@@ -36,7 +36,7 @@ std::shared_ptr<LanguageModel> made(const std::vector<std::string>& settings) {
   return plan.build();
 }
 
-/// Words as they come: the n-th has a share of 1/n.
+/// Words as they come: the n-th has a frequency of 1/n.
 Tensor drawn_words(int64_t vocabulary, at::IntArrayRef sizes) {
   const Tensor rank = at::exp(at::rand(sizes) * std::log(static_cast<double>(vocabulary))).floor();
   return (rank - 1).to(at::kLong).clamp(0, vocabulary - 1);
@@ -46,7 +46,7 @@ Tensor tokens_of(const LanguageModel& model, int64_t batch_rows, int64_t length)
   return drawn_words(model.language_shape().vocabulary, {batch_rows, length});
 }
 
-/// A model that is trained on made-up text, whose memory is full.
+/// A model that is trained on synthetic text, whose memory is full.
 class Training {
  public:
   Training(const std::vector<std::string>& settings, int64_t batch_rows, train::Precision precision)
@@ -120,7 +120,7 @@ void evaluation_row(int turns) {
   }
 }
 
-// --- training: what a causal cache adds, beside its products alone --------------------------------------------------
+// --- training: what a causal cache adds, compared with its products alone -----------------------------------
 
 void cache_row(int turns) {
   constexpr int64_t kBatchRows = 16, kTarget = 64, kMemory = 64, kHalf = 128, kHeads = 8, kDepth = 6;
@@ -167,7 +167,7 @@ void generation_row(int turns) {
   compare("generation, 2×GLU, 16 tokens at 256", "at 16,384", behind(256), behind(16384), turns);
 }
 
-// --- adaptive softmax beside LibTorch's ------------------------------------------------------------------------------
+// --- adaptive softmax compared with LibTorch's --------------------------------------------------------------
 
 void softmax_row(int64_t vocabulary, const std::vector<int64_t>& cutoffs, int64_t division, int turns) {
   constexpr int64_t kTokens = 600, kDim = 410;

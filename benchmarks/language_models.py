@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Training steps of Transformer-XL beside the published module: language_models.py PATH/TO/language_benchmark
+"""Training steps of Transformer-XL compared with the published module: language_models.py PATH/TO/language_benchmark
 [--rounds N] [--precision fp32,bf16]
 
 TRANSFORMER_XL_SRC names a checkout of the published code (its folder pytorch); nothing is printed without one. It is
-patched as little as it needs to run: masks are boolean. Both train transformer_xl_wt103_base on made-up tokens, segments
-of 150 behind a memory of 150, four lanes, with AdamW, and take turns step by step. Prints CSV: time of the published step
+patched as little as it needs to run: masks are boolean. Both train transformer_xl_wt103_base on synthetic tokens, segments
+of 150 after a memory of 150, four batch rows, with AdamW, and take turns step by step. Prints CSV: time of the published step
 ÷ ours, above 1 ours is faster.
 """
 import argparse

@@ -7,7 +7,7 @@ _writer = None
 
 
 def print_row(**columns):
-    """Prints a row, behind the names of the columns if it is the first."""
+    """Prints a row, after the names of the columns if it is the first."""
     global _writer
     if _writer is None:
         _writer = csv.DictWriter(sys.stdout, list(columns), lineterminator="\n")
@@ -17,7 +17,7 @@ def print_row(**columns):
 
 
 def pairs_of(rounds, ours, other, warm_up=0):
-    """(ours(), other()) of each round behind the first `warm_up`: one behind the other, and each first in every other
+    """(ours(), other()) of each round after the first `warm_up`: one after the other, and each first in every other
     round, so that neither always finds what the other left in caches and clocks."""
     pairs = []
     for turn in range(warm_up + rounds):

@@ -2,7 +2,7 @@
 """What it costs and saves that OpenMP's threads wait as the command lets them: openmp_waiting.py COMMAND [--pairs N]
 
 Runs of COMMAND (build/release/cachet) in turns: with its own choice, and with the spin that OpenMP has as it comes;
-alone, then beside one and two processes that keep a core busy. Milliseconds of a training step, and how many times as
+alone, then next to one and two processes that keep a core busy. Milliseconds of a training step, and how many times as
 long as alone: medians over pairs of runs. Two threads; the first steps of each run do not count. Prints a Markdown table.
 """
 import argparse

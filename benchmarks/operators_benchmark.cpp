@@ -1,4 +1,4 @@
-// Google Benchmark over the operators: fused, as a composition, and ATen's neighbour, forward and backward, over batch,
+// Google Benchmark over the operators: fused, unfused, and ATen's neighbour, forward and backward, over batch,
 // tokens, width and threads. operators --benchmark_filter=unified_norm
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>

@@ -1,4 +1,4 @@
-// What Cachet's operators and cached layer cost beside their arithmetic and beside ATen's neighbours, as ratios of
+// What Cachet's operators and cached layer cost compared with their arithmetic and with ATen's neighbours, as ratios of
 // calls taken in turns. Prints CSV: ratios layer|operators [--quick]; and alone, for programs that take turns with it,
 // the milliseconds of a cached layer in its published form: ratios published training|inference fp32|bf16
 #include <ATen/ATen.h>
@@ -106,7 +106,7 @@ void layer_table() {
   }
 }
 
-// --- operators beside their neighbours -------------------------------------------------------------------------------
+// --- operators compared with their neighbours ---------------------------------------------------------------
 
 struct Pair {
   std::string ours, other, what;

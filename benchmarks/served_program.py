@@ -4,7 +4,7 @@ import sys
 
 
 class ServedProgram:
-    """Its first line says that it is ready, and may say more: `ready` has the words behind."""
+    """Its first line reports that it is ready, and may have more words, which `ready` has."""
 
     def __init__(self, words):
         self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

@@ -55,7 +55,7 @@ class Backbone(nn.Module):
 
 
 class Given(nn.Module):
-    """In the place of what resizes: images come as they are to be, and detections stay where they are."""
+    """Instead of what resizes: images come as they are to be, and detections stay where they are."""
 
     def forward(self, images, targets=None):
         return ImageList(torch.stack(images), [tuple(image.shape[-2:]) for image in images]), targets
@@ -89,7 +89,7 @@ def for_torchvision(tensors):
             renamed, count = re.subn(pattern, replacement, name)
             if count:
                 break
-        if name == "backbone.pos_embed4":  # behind the place of the class token
+        if name == "backbone.pos_embed4":  # after the position of the class token
             tensor = tensor[:, 1:]
         if ".fc_cls." in name:
             tensor = torch.cat([tensor[-1:], tensor[:-1]])

@@ -7,7 +7,7 @@ import torch
 
 @functools.cache
 def declare_operators():
-    """Beside a CPU build of torch, torchvision may lack operators that it declares shapes for as it is imported."""
+    """With a CPU build of torch, torchvision may lack operators that it declares shapes for as it is imported."""
     if importlib.util.find_spec("torchvision") is None:
         return None
     library = torch.library.Library("torchvision", "FRAGMENT")

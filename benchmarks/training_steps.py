@@ -32,7 +32,7 @@ class TrainingProgram(ServedProgram):
 
 def print_steps(model, precision, pairs, tokens, beside):
     """A row for passes alone and one for whole steps of so many tokens. pairs: our two times and the other's, a round
-    each; beside: who the other is."""
+    each; the last argument is the name of the other."""
     for part, what in enumerate(("forward and backward", "whole step")):
         own, other = ([pair[side][part] for pair in pairs] for side in (0, 1))
         print_row(model=model, part=what, precision=precision, threads=torch.get_num_threads(), ms=median(own, 0),

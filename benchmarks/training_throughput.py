@@ -28,7 +28,7 @@ WARMUP, STEPS, THREADS = 2, 8, 2
 
 
 def measure(command, data, recipe, settings):
-    """Tokens a second and the share of time spent waiting for data."""
+    """Tokens a second and the fraction of time spent waiting for data."""
     with tempfile.TemporaryDirectory() as scratch:
         words = [command, "train", recipe, "--run", f"{scratch}/run", "--progress", "none"]
         # A run ends with an evaluation: a limit keeps it short.

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Translating a test split beside CTranslate2 and PyTorch: translation_decoding.py PATH/TO/decoding_benchmark RUN
+"""Translating a test split compared with CTranslate2 and PyTorch: translation_decoding.py PATH/TO/decoding_benchmark RUN
 [--rounds N] [--limit N] [--beams 1,4] [--peers CTranslate2,PyTorch] [--folder FOLDER]
 
 Needs an interpreter that has torch, ctranslate2 and sacrebleu. RUN is a trained run of a plain pre-norm Transformer with
 softmax attention and LayerNorm, whatever its size; its vocabulary needs ids for the begin and the end of a sentence. All
 have its weights in float32, the same batches of sentences of like lengths, the same beam, length penalty and limits,
 and take turns, the whole split each. Prints CSV: the peer's time for a token ÷ ours, above 1 ours is faster; BLEU of
-both, and the share of sentences that both translate alike (of a beam of 1, which is greedy, ends with 1 where it is
+both, and the fraction of sentences that both translate alike (of a beam of 1, which is greedy, ends with 1 where it is
 below 99 %; CTranslate2's beam search stops by another rule).
 """
 import argparse

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Training steps of fairseq's transformer_iwslt_de_en beside the same of torch.nn's Transformer layers:
+"""Training steps of fairseq's transformer_iwslt_de_en compared with the same of torch.nn's Transformer layers:
 translation_training.py PATH/TO/translation_training_benchmark [--rounds N] [--precision fp32,bf16]
 
-Both train on made-up tokens, batches of about 4,096 tokens of a side as sentences of several lengths make them: pre-norm,
+Both train on synthetic tokens, batches of about 4,096 tokens of a side as sentences of several lengths make them: pre-norm,
 one table of 10,000 embeddings, dropout 0.3 of embeddings and branches, labels smoothed by 0.1, AdamW. They take turns, all
 batches each. Prints CSV: time of PyTorch's steps ÷ ours, above 1 ours is faster.
 """

@@ -1,5 +1,5 @@
 // translation_training --serve fp32|bf16: transformer_iwslt_de_en, for benchmarks/translation_training.py. Each line
-// has the sentences of a batch and the tokens of each, source and target: "160 25 24". A training step on made-up
+// has the sentences of a batch and the tokens of each, source and target: "160 25 24". A training step on synthetic
 // tokens is made, and the milliseconds without the optimizer's part are printed, and with it.
 #include <ATen/Parallel.h>
 #include <ATen/ops/randint.h>

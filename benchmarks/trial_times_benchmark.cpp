@@ -1,7 +1,7 @@
 // Whether a trial, by which `cachet bench` times a model, takes what a step of training takes: one of each in turns, at
-// desk size, for each family of models and for what carries a state from step to step. A run trains on made-up samples
-// of a trial's size; of each epoch its second half is timed, without the waiting for data. Prints CSV. Fails if a
-// median ratio is further than a tenth from 1, or if the two do not multiply alike, because then their times say
+// desk size, for each family of models and for what carries a state from step to step. A run trains on synthetic
+// samples of a trial's size; of each epoch its second half is timed, without the waiting for data. Prints CSV. Fails if
+// a median ratio is further than a tenth from 1, or if the two do not multiply alike, because then their times show
 // nothing of each other: trial_times RECIPES [--pairs N] [--only TEXT]
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
@@ -37,12 +37,12 @@ struct TimedCase {
   std::vector<std::string> settings{};
 };
 
-// A trial has sequences of the model's full length, and made-up sequences are shorter.
+// A trial has sequences of the model's full length, and synthetic sequences are shorter.
 const char* const kFullLength = "data.pad_to=max_length";
-// A trial has sentences of one token more than data.max_length, and made-up sentences have 24 at most.
+// A trial has sentences of one token more than data.max_length, and synthetic sentences have 24 at most.
 const char* const kSyntheticSentences = "data.max_length=23";
 // The mask head sees the regions that show an object: up to 16 of an image of a trial, which has eight objects, and
-// fewer of a made-up scene. Both have two.
+// fewer of a synthetic scene. Both have two.
 const char* const kFewPositives = "model.roi_head.sampler.pos_fraction=0.03125";
 
 // A trial has all sequences of a step in one pass. A run with two segments a step has half of them in each of two

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A T2T-ViT with unified normalization in training: the published code beside ours, on the same weights and batches.
+"""A T2T-ViT with unified normalization in training: the published code compared with ours, on the same weights and batches.
 
 usage: unified_norm_training.py PROGRAM CIFAR10 [--steps N] [--precision float64|float32] [--warmup N] [--unfiltered]
                                 [--lr RATE] [--rates N] [--batch N] [--tested N] [--seed N] [--every N] [-o FILE.csv]
@@ -46,7 +46,7 @@ def images_of(folder, names):
 
 
 def batches_of(folder, steps, size, seed):
-    """Crops behind a border of four pixels, half of them mirrored, in the order of epochs."""
+    """Crops of images with a border of four pixels, half of them mirrored, in the order of epochs."""
     draw = torch.Generator().manual_seed(seed)
     pixels, labels = images_of(folder, [f"data_batch_{i}.bin" for i in range(1, 6)])
     images, answers, order = [], [], torch.empty(0, dtype=torch.long)

@@ -3,7 +3,7 @@
 [--models GLOB...] [--beside GLOB...] [--kernels NAME]
 
 Each round times `cachet bench` and a PyTorch form for about a second each, the other one first the next time; ratios are those
-of one round, so that what slows the machine slows both. Both optimizers are fused. Prints CSV; `layer` and `norm` are one of each beside the published code. bf16 means
+of one round, so that what slows the machine slows both. Both optimizers are fused. Prints CSV; `layer` and `norm` are one of each compared with the published code. bf16 means
 weights stored in bfloat16 for inference, autocast over float32 weights for training. GRC_SRC and UN_SRC name checkouts
 of the published codes, if there are any; timm's models are measured where timm is installed.
 """
@@ -123,7 +123,7 @@ def subjects():
 
 
 def layer_rows(program, rounds):
-    """The published form of one cached layer, ours by its own program, beside the published code, which runs under autocast
+    """The published form of one cached layer, ours by its own program, compared with the published code, which runs under autocast
     in bf16: stored narrow, it mixes types."""
     layers = {(mode, narrow): published_layer(True) for mode in ("inference", "training") for narrow in (False, True)}
     if None in layers.values():

@@ -15,7 +15,7 @@ if(CACHET_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
                                   ${CACHET_CCACHE})
 endif()
-# So do the names of sources in messages; and programs do not tell where they were built.
+# So do the names of sources in messages; and programs do not show where they were built.
 add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 
 # cachet_compile_options(target): what every target of ours is compiled with.

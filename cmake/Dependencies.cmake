@@ -1,4 +1,4 @@
-# Third-party parts besides LibTorch; tools/setup installs all of them.
+# Third-party parts in addition to LibTorch; tools/setup installs all of them.
 
 # cachet_find(name header): a library that brings no CMake package, as the target name::name.
 function(cachet_find name header)

@@ -1,4 +1,4 @@
-# OpenVINO, an engine for exported models: taken where OpenVINO_DIR says, from the Python that has this LibTorch, or from
+# OpenVINO, an engine for exported models: taken from OpenVINO_DIR, from the Python that has this LibTorch, or from
 # .venv, where tools/setup --openvino puts it. CACHET_OPENVINO=ON asks for it, OFF leaves it alone.
 set(CACHET_OPENVINO AUTO CACHE STRING "Export to OpenVINO and run exported models with it: AUTO, ON or OFF")
 set(CACHET_OPENVINO_RUNTIME "")

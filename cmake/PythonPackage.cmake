@@ -1,7 +1,7 @@
 # The Python package `cachet`. In a build folder it is <build>/python/cachet: links to the sources in python/cachet, and
 # to the libraries and the command of the build. In a wheel (SKBUILD: pyproject.toml) scikit-build-core copies the sources,
 # and the installed form of the library lies in the package.
-# _build.py tells the package what it was built as.
+# _build.py has the facts of the package's build.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/python/cachet/_build.py CONTENT [[
 """What this package was built as. Written by cmake/PythonPackage.cmake."""
 VERSION = "@PROJECT_VERSION@"

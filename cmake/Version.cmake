@@ -1,4 +1,4 @@
-# What `cachet env` and the head of each log say of the build, told to the one file that asks.
+# The facts about the build that `cachet env` and the head of each log print, given to the one file that needs them.
 find_package(Git QUIET)
 set(CACHET_COMMIT unknown)
 if(Git_FOUND AND EXISTS ${PROJECT_SOURCE_DIR}/.git)

@@ -50,7 +50,7 @@ inline std::string& task_failure() {
   return text;
 }
 
-/// What the first task that failed since the last call said; empty if none did.
+/// The message of the first task that failed since the last call; empty if none did.
 [[gnu::used]] inline std::string take_task_failure() {
   const std::lock_guard<std::mutex> lock(task_failure_mutex());
   return std::exchange(task_failure(), std::string());

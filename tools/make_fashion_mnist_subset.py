@@ -76,7 +76,7 @@ def read_idx(folder, name, magic, rank):
 
 
 def draw(labels, count, generator):
-    """The places of count / CLASSES images of each class, sorted."""
+    """The positions of count / CLASSES images of each class, sorted."""
     chosen = []
     for label in range(CLASSES):
         places = [place for place, found in enumerate(labels) if found == label]

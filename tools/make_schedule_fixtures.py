@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/data/schedules.json: learning rates and momenta of the codes that schedules are said to equal.
+"""Writes tests/data/schedules.json: learning rates and momenta of the codes that schedules must equal.
 
     python3 tools/make_schedule_fixtures.py          (needs torch)
 
@@ -48,7 +48,7 @@ def torch_cosine(lr, steps, minimum=0.0):
 
 
 def torch_warmed(lr, steps, warmup, start, after):
-    """LinearLR, whose first step has a share of the warm-up's length, then `after`."""
+    """LinearLR, whose first step is a part of the warm-up, then `after`."""
     first = (start + (lr - start) / warmup) / lr
     optimizer = optimizer_of(lr)
     warm = lr_scheduler.LinearLR(optimizer, start_factor=first, total_iters=warmup - 1)

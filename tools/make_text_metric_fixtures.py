@@ -59,7 +59,7 @@ VIETNAMESE = ["\u0110\u01b0\u1eddng n\u00e0y r\u1ea5t \u0111\u1eb9p, ph\u1ea3i k
 
 def vietnamese():
     """BLEU and chrF of sentences whose last word is another, with hypotheses and references composed, decomposed and
-    behind a byte-order mark: nothing is normalized."""
+    after a byte-order mark: nothing is normalized."""
     changed = [" ".join(sentence.split(" ")[:-1] + ["\u1ec7."]) for sentence in VIETNAMESE]
     forms = {"composed": lambda text: unicodedata.normalize("NFC", text),
              "decomposed": lambda text: unicodedata.normalize("NFD", text),

@@ -14,7 +14,7 @@ namespace cachet::app {
 /// Adds --device, of commands that run a model: auto, cpu, cuda, cuda:1.
 void add_device_option(CLI::App& app, std::string& word);
 /// The device of such a word. Throws UsageError for another word, std::runtime_error that names the devices that there
-/// are where it is none of them.
+/// are where it is not one of them.
 c10::Device device_named(const std::string& word);
 
 /// Adds --normalize: the form that texts are brought into, as data.normalize of a recipe.

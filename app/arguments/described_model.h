@@ -4,7 +4,7 @@
 
 namespace cachet::app {
 
-/// What read_described_model() takes, as the help of a command says it.
+/// What read_described_model() takes, as the help of a command describes it.
 inline constexpr const char* kDescribedModels =
     "a name that `cachet models` lists, a recipe, the folder of a run, a checkpoint or a model";
 

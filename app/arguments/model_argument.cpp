@@ -28,7 +28,7 @@ void require_same_name(const ModelArgument& argument, config::Document& document
 void add_settings_option(CLI::App& app, std::vector<std::string>& settings) {
   app.add_option("--set", settings, "Change a key of the model, as in a recipe: model.cache.kind=grc (repeatable)")
       ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);  // one value behind each --set, so that an argument may follow
+      ->allow_extra_args(false);  // one value after each --set, so that an argument may follow
 }
 
 CLI::Option* add_model_argument(CLI::App& app, ModelArgument& argument) {

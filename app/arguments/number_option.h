@@ -10,7 +10,7 @@
 
 namespace cachet::app {
 
-/// The numbers that an option takes. Whole ones are 0 or more unless `least` says otherwise.
+/// The numbers that an option takes. Whole ones are 0 or more unless `least` is lower.
 template <class Number>
 struct NumberRange {
   Number least = std::integral<Number> ? Number{0} : std::numeric_limits<Number>::lowest();
@@ -45,7 +45,7 @@ CLI::Option* add_number(CLI::App& app, const std::string& names, Value& value, c
   return app.add_option(names, value, help)->transform(number_within(range));
 }
 
-/// Refuses an empty text for every option of `app` and its subcommands but --prompt: an option that is given and says
+/// Refuses an empty text for every option of `app` and its subcommands but --prompt: an option that is given and has
 /// nothing would count as one that is not given.
 void refuse_empty_values(CLI::App& app);
 

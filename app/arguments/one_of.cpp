@@ -14,7 +14,7 @@ std::string alternatives(const std::vector<std::string>& words) {
   return text;
 }
 
-// As --help has it behind the name of the value: "{a,b,c}".
+// As --help has it after the name of the value: "{a,b,c}".
 std::string as_set(const std::vector<std::string>& words) {
   std::string text = "{";
   for (const std::string& word : words) text += (text.size() == 1 ? "" : ",") + word;

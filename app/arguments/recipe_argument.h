@@ -35,7 +35,7 @@ struct SavedRunArgument {
   std::vector<std::string> all_settings() const;
 };
 
-/// Adds the argument RUN, of which the help says `what` it is, and the options --data and --set.
+/// Adds the argument RUN, which the help describes as `what`, and the options --data and --set.
 void add_saved_model(CLI::App& app, SavedRunArgument& argument, const char* what);
 /// The same for what tasks::open_saved_run takes, and --device.
 void add_saved_run(CLI::App& app, SavedRunArgument& argument);
@@ -43,7 +43,7 @@ void add_saved_run(CLI::App& app, SavedRunArgument& argument);
 /// Its task with the weights, in evaluation mode, on the device that the command line names.
 std::unique_ptr<tasks::Task> load(const tasks::SavedRun& saved, const SavedRunArgument& argument, tasks::Splits splits);
 
-/// Throws UsageError where neither the recipe nor the command line says where the data lie.
+/// Throws UsageError if neither the recipe nor the command line names the folder of the data.
 void require_data(const tasks::SavedRun& saved, const SavedRunArgument& argument);
 
 /// Reads a recipe and lays the settings over it.

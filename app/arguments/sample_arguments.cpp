@@ -54,7 +54,7 @@ class Stream {
 std::vector<std::string> image_files(const std::vector<std::string>& words) {
   std::vector<std::string> files;
   for (const std::string& word : words) {
-    std::error_code unreadable;  // whoever opens the file says so
+    std::error_code unreadable;  // the reader of the file reports it
     if (!std::filesystem::is_directory(word, unreadable)) {
       files.push_back(word);
       continue;

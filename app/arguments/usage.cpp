@@ -43,7 +43,7 @@ std::vector<std::string> untaken(const CLI::App* app) {
   return words;
 }
 
-// Behind an unknown flag its value is left over too, so that flags alone are worth a line.
+// After an unknown flag its value is left over too, so that flags alone are worth a line.
 std::vector<std::string> left_over(const CLI::App* app) {
   std::vector<std::string> words = untaken(app);
   if (std::ranges::any_of(words, is_flag)) std::erase_if(words, [](const std::string& word) { return !is_flag(word); });
@@ -71,13 +71,13 @@ std::optional<std::string> unknown_verb(const CLI::App& app, std::string_view wo
 
 std::string usage_complaint(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* named = named_app(&app);
-  // Of an app that only holds subcommands, the first word should have been one; all behind it belongs to that.
+  // Of an app that only holds subcommands, the first word should have been one; all after it belongs to that.
   if (const auto words = untaken(named); named->get_require_subcommand_min() > 0 && !words.empty())
     if (auto complaint = unknown_verb(*named, words.front())) return *std::move(complaint);
   const std::string name = full_name(named);
   std::string text;
   for (const std::string& word : left_over(named)) text += name + ": " + unknown_word(word, named) + "\n";
-  // A required argument may be missing only because a flag was mistyped; both are said.
+  // A required argument may be missing only because a flag was mistyped; both are reported.
   if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) text += name + ": " + error.what() + "\n";
   return text + "See `" + name + " --help`.\n";
 }

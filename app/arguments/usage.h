@@ -9,7 +9,7 @@
 /// What the command answers to --help, and to a mistyped command line: every mistake at once, with the nearest names.
 namespace cachet::app {
 
-/// Lines for a first argument that should be a subcommand and is none.
+/// Lines for a first argument that should be a subcommand and is not.
 std::optional<std::string> unknown_verb(const CLI::App& app, std::string_view word);
 
 /// Lines for arguments that the parser refused.

@@ -225,7 +225,7 @@ int run_analyze(const AnalyzeArguments& arguments) {
   check(arguments);
   const std::vector<const tasks::Analysis*> chosen = chosen_analyses(arguments);
   if (!arguments.output.path.empty()) {
-    // What is there is of whom its names say.
+    // The names of the existing results are those of their runs.
     require_folder_output(arguments.output,
                           {{}, {arguments.runs.begin(), arguments.runs.end()}, [](const auto&) { return true; }},
                           tasks::is_analysis_folder);

@@ -29,7 +29,7 @@ namespace {
 using analysis::BenchmarkMode;
 using analysis::BenchmarkPrecision;
 
-// Halves the batch and says so. False at 1.
+// Halves the batch and reports it. False at 1.
 bool halve_batch(BenchCase& bench) {
   int64_t& batch = bench.options.batch;
   if (batch == 1) return false;
@@ -65,7 +65,7 @@ bool has_own_weights(const ModelArgument& model) {
 
 std::shared_ptr<models::Model> build(const BenchCase& bench) {
   if (runtime::is_export(bench.model.name)) {
-    // An engine is told of its threads when it opens the model.
+    // An engine gets its number of threads when it opens the model.
     if (bench.options.threads > 0) at::set_num_threads(bench.options.threads);
     return tasks::open_saved_run(bench.model.name).plan.model().build();
   }
@@ -184,7 +184,7 @@ BenchRow measure_here(BenchCase bench) {
 BenchRow measure_apart(BenchCase bench) {
   while (true) {
     const Finished child = run_again(arguments_of(bench));
-    if (child.signal == SIGKILL) {  // the kernel's way to say out of memory
+    if (child.signal == SIGKILL) {  // the kernel ends it if memory is exhausted
       if (halve_batch(bench)) continue;
       return error_row(bench, "out of memory");
     }

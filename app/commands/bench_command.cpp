@@ -81,7 +81,7 @@ std::vector<std::string> names_of(const BenchArguments& arguments) {
 }
 
 // All settings are read before anything is measured, so that a mistake costs no time. A model of several that does not
-// take them has its rows all the same, which say why.
+// take them has its rows all the same, with the reason.
 std::vector<BenchCase> cases_of(const BenchArguments& given) {
   std::vector<BenchCase> cases;
   const std::vector<std::string> names = names_of(given);
@@ -203,7 +203,7 @@ int run_bench(const BenchArguments& arguments) {
       rows.push_back(apart ? measure_apart(bench) : measure_here(bench));
     if (cases.size() == 1) break;
     if (arguments.progress != "none")
-      progress.log(row_text(rows.back()));  // what is measured is said, whatever ends the others
+      progress.log(row_text(rows.back()));  // a measurement is reported, whatever ends the others
     progress.show(static_cast<int64_t>(rows.size()), static_cast<int64_t>(cases.size()));
   }
   progress.finish();

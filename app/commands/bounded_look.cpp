@@ -30,7 +30,7 @@ void write_all(int to, std::string_view text) {
   }
 }
 
-/// In the child: says the digests, or nothing.
+/// In the child: prints the digests, or nothing.
 [[noreturn]] void say_digests(const tasks::RunRecord& run, int to) {
   const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
   for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) dup2(nowhere, descriptor);

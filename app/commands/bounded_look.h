@@ -12,11 +12,11 @@ namespace cachet::app {
 /// takes longer than a second.
 class BoundedLook {
  public:
-  /// `progress` is what --progress says.
+  /// `progress` is the word of --progress.
   BoundedLook(std::chrono::seconds most, std::string progress)
       : left_(most), most_(most), progress_(std::move(progress)) {}
 
-  /// Nothing if the data cannot be read, or if the time is over, which a line on standard error says.
+  /// Nothing if the data cannot be read, or if the time is over, which a line on standard error reports.
   std::optional<tasks::PresentDigest> operator()(const tasks::RunRecord& run);
 
  private:

@@ -14,7 +14,7 @@ namespace cachet::app {
 /// Of a process that a signal stopped it is 128 and the signal's number: train::Interruption::exit_code().
 enum ExitCode : int { kDone = 0, kFailed = 1, kWrongUsage = 2, kInterrupted = 130 };
 
-/// Arguments that parse but make no sense. what() is a line or two that says what to do; the process ends with 2.
+/// Arguments that parse but make no sense. what() has one or two lines about what to do; the process ends with 2.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -39,7 +39,7 @@ struct Command {
 std::string examples_text(const std::vector<std::string_view>& examples);
 
 /// The argument of a command that takes texts, as it was typed. CLI11 would take "[MIN 6 7 ]" for a list and give
-/// "MIN 6 7 ": a byte that no shell can type stands behind it until here.
+/// "MIN 6 7 ": a byte that no shell can type stands after it until here.
 std::string whole_text(std::string argument);
 
 /// Adds a subcommand, from a constant at the end of its file.

@@ -73,7 +73,7 @@ std::vector<std::string> reversed_arguments(int argc, const char* const* argv) {
   return words;
 }
 
-/// Runs it and makes sure that what it printed has arrived: a full disk behind `> file` is a failure.
+/// Runs it and makes sure that what it printed has arrived: a full disk after `> file` is a failure.
 int run_action(const std::string& name, const Action& action) {
   try {
     const int code = action();

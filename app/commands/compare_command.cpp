@@ -168,7 +168,7 @@ int run_compare(const CompareArguments& arguments) {
     print_json(to_json(read));
   else
     std::cout << rendered(groups, arguments.format, printed_form(arguments.wide));
-  if (arguments.json || arguments.format == "csv")  // which have no place for notes
+  if (arguments.json || arguments.format == "csv")  // which have no room for notes
     for (const std::string& line : tasks::unreadable_lines(groups)) std::cerr << line << '\n';
   for (const std::string& line : read.unreadable) std::cerr << "left out: " << line << '\n';
   return read.unreadable.empty() ? kDone : kFailed;

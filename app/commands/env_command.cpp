@@ -25,7 +25,7 @@ std::string operating_system() {
   return std::string(name.sysname) + " " + name.release + " " + name.machine;
 }
 
-// What find_package(cachet) reads, beside the installed command.
+// What find_package(cachet) reads, next to the installed command.
 std::filesystem::path cmake_dir() {
   const std::filesystem::path command = std::filesystem::read_symlink("/proc/self/exe");
   const auto folder = (command.parent_path() / CACHET_BIN_TO_PACKAGE).lexically_normal();

@@ -37,7 +37,7 @@ namespace {
 
 struct EvalArguments {
   SavedRunArgument model;
-  std::string text;  // a file of one's own, for tasks that score text
+  std::string text;  // a file of the user, for tasks that score text
   OutputArgument output;
   std::optional<int64_t> limit;
   std::string progress = "auto";
@@ -130,7 +130,7 @@ int eval_text(const EvalArguments& arguments) {
   return kDone;
 }
 
-/// Wilson's interval of each share that has a standard error.
+/// Wilson's interval of each fraction that has a standard error.
 nlohmann::ordered_json intervals_json(const train::Metrics& metrics, const Evaluated& evaluated) {
   nlohmann::ordered_json intervals = nlohmann::ordered_json::object();
   for (const auto& [name, value] : metrics) {

@@ -138,7 +138,7 @@ nlohmann::ordered_json export_json(const tasks::ExportReport& report, const std:
   return json;
 }
 
-/// A line for each part, one behind the other.
+/// A line for each part, one after the other.
 class PartsProgress {
  public:
   explicit PartsProgress(std::string word) : word_(std::move(word)) {}

@@ -27,7 +27,7 @@ struct GenerateArguments {
   bool json = false;
 };
 
-/// Writes what follows each prompt: behind it as it is made, or a JSON object a prompt.
+/// Writes what follows each prompt: after it as it is made, or a JSON object a prompt.
 void generate(tasks::GeneratesText& task, const GenerateArguments& arguments, const std::string& prompt) {
   std::string text;
   if (!arguments.json) std::cout << prompt << std::flush;

@@ -35,7 +35,7 @@ struct ImportArguments {
   bool partial = false, json = false;
 };
 
-/// The folder's recipe, and what it says.
+/// The folder's recipe, and its values.
 struct Imported {
   config::Document recipe;
   tasks::ModelRecipe read;

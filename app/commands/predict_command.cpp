@@ -69,7 +69,7 @@ class RecordOutput {
                tasks::RecordSource source)
       : path_(output.path), replaces_(output.overwrite), source_(std::move(source)) {
     if (path_.empty()) return;
-    // Its records say whose they are.
+    // Its records name their run.
     require_file_output(output, {{".jsonl"}, inputs, [](const auto&) { return true; }});
   }
 
@@ -81,7 +81,7 @@ class RecordOutput {
   void open() {
     if (!path_.empty() && !replaces_) file_.emplace(path_, tasks::EarlierRecords::resumed);
   }
-  /// Behind the last record.
+  /// After the last record.
   void finish() {
     if (!path_.empty()) file();
   }
@@ -95,7 +95,7 @@ class RecordOutput {
     if (file_) file_->require_at_most(samples);
   }
 
-  /// The origin is asked for where it is kept.
+  /// The origin is asked for where it is recorded.
   void write(const tasks::Record& record, const std::function<tasks::RecordOrigin()>& origin) {
     if (!path_.empty()) {
       file().append(record, origin());
@@ -179,7 +179,7 @@ void predict_given(tasks::Task& task, const PredictArguments& arguments, RecordO
   for (const std::string& note : answers.notes_on_given()) std::cerr << note << '\n';
 }
 
-/// How many records say that their sample could not be read.
+/// Number of records of samples that could not be read.
 int64_t count_unreadable(const tasks::NextRecord& next) {
   int64_t count = 0;
   while (const auto record = next()) count += nlohmann::json::parse(*record).contains("error") ? 1 : 0;
@@ -263,7 +263,7 @@ void predict_evaluation(tasks::Task& task, const PredictArguments& arguments, Re
   output.finish();
 }
 
-/// Options that say nothing to a task.
+/// Options that have no effect on a task.
 void refuse_options_for(const tasks::Task& task, const PredictArguments& arguments) {
   const auto* answers = dynamic_cast<const tasks::Predictor*>(&task);
   if ((arguments.top || arguments.logits) && answers && !answers->ranks_classes())

@@ -120,8 +120,8 @@ int list_recipes(const RecipesArguments& arguments) {
   return kDone;
 }
 
-/// A recipe without bases that says what this one and its bases say. It has no row of a paper, since it is made to be
-/// changed.
+/// A recipe without bases with the values of this one and of its bases. It has no row of a paper, since it is made to
+/// be changed.
 std::string standalone(const std::filesystem::path& path) {
   config::Document document = config::Document::from_file(path);
   tasks::read_recipe(document);
@@ -137,7 +137,7 @@ std::string standalone(const std::filesystem::path& path) {
   std::string text = "# " + opening_comment(path) + "\n";
   for (const auto& [table, lines] : tables) text += "\n[" + table + "]\n" + lines;
   const config::Node merged = config::read_recipe(path);
-  if (const config::Node* sweep = config::find(merged, "sweep")) {  // which is no part of the document
+  if (const config::Node* sweep = config::find(merged, "sweep")) {  // which is not a part of the document
     text += "\n[sweep]\n";
     for (std::string assignment : config::assignments_of(*sweep))
       text += assignment.replace(assignment.find('='), 1, " = ") + "\n";

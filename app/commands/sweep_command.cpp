@@ -59,8 +59,8 @@ TrainArguments training_of(const SweepArguments& arguments, const tasks::Sweep& 
   return training;
 }
 
-/// Whether there are runs in the folder of a sweep, and of a recipe of another name. What may change in a recipe of the
-/// same one, each point is held to when it is gone on with.
+/// Whether there are runs in the folder of a sweep, and of a recipe of another name. Changes in a recipe of the same
+/// name are checked for each configuration when it is resumed.
 bool is_of_another_recipe(const fs::path& sweep, const std::string& name) {
   return std::ranges::any_of(fs::directory_iterator(sweep), [&](const fs::directory_entry& entry) {
     const bool is_in_the_making = entry.path().filename().string().starts_with('.');
@@ -137,7 +137,7 @@ class SweepSeries {
   }
 
  private:
-  /// A failure is said, and ends only this point.
+  /// A failure is reported, and ends only this configuration.
   Came run_point(size_t index) {
     const tasks::SweepPoint& point = sweep_.points[index];
     progress_.log("point " + std::to_string(index + 1) + " of " + std::to_string(sweep_.points.size()) + ": " +
@@ -216,7 +216,7 @@ int run_sweep(const SweepArguments& arguments) {
     sweep.seed.reset();
   }
   const fs::path folder = sweep_folder(arguments, recipe);
-  // A key that is none, or a value out of range, is a mistake in the recipe: nothing begins.
+  // An unknown key, or a value out of range, is a mistake in the recipe: nothing begins.
   for (const tasks::SweepPoint& point : sweep.points) {
     const TrainArguments training = training_of(arguments, sweep, point, folder);
     TrainingJob job = training_job(training, /*several=*/true);

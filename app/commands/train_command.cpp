@@ -78,7 +78,7 @@ Prepared prepare(const TrainArguments& arguments, const TrainingJob& job, const 
   return prepared;
 }
 
-/// Trains with others, of whom another one leads, keeps the run's folder and says what there is to say.
+/// Trains as a worker: rank 0, another process, has the run's folder and prints the messages.
 int run_worker(const TrainArguments& arguments, const TrainingProcesses& processes, LibraryLog& log) {
   TrainingJob job = training_job(arguments, /*several=*/false);
   const std::string run = processes.all()->broadcast(std::string());
@@ -145,7 +145,7 @@ int train_one(const TrainArguments& asked) {
   }
 }
 
-/// What is resumed may hold several seeds without the command line saying so.
+/// What is resumed may hold several seeds without --seeds on the command line.
 bool means_seeds(const TrainArguments& arguments) {
   return !arguments.seeds.empty() || train::SeedFolder::is_at(arguments.target) ||
          (arguments.resume && !arguments.run.empty() && train::SeedFolder::is_at(arguments.run));

@@ -30,7 +30,7 @@ struct TranslateArguments {
   std::vector<std::string> files{"-"};
   tasks::TranslationOptions options;
   models::SamplingOptions sampling;
-  // What the recipe says unless the command line does.
+  // The recipe's values, if the command line does not set them.
   std::optional<int64_t> beam, shortest, added, lines;
   std::optional<double> length_penalty, per_token;
   std::string progress = "auto";
@@ -38,7 +38,7 @@ struct TranslateArguments {
   std::string of_drawing;  // an option that was given and is of drawing alone
 };
 
-/// The lines of all files, one behind the other.
+/// The lines of all files, one after the other.
 std::function<std::optional<std::string>()> lines_of(std::vector<std::string> files) {
   return [files = std::move(files), number = size_t{0}, next = tasks::NextSample()]() mutable {
     while (true) {

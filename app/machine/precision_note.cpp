@@ -6,7 +6,7 @@
 namespace cachet::app {
 
 std::optional<std::string> slow_bfloat16_note() {
-  // Where the processor has units for it there is nothing to find, and a busy machine would say otherwise.
+  // Where the processor has units for it there is nothing to find, and a measurement on a busy machine would be wrong.
   if (train::precision_of_machine({train::DeviceChoice::Kind::cpu}) == train::Precision::bfloat16) return std::nullopt;
   return slow_bfloat16_note(train::bfloat16_time_ratio());
 }

@@ -18,8 +18,8 @@ struct Finished {
 /// Runs this program again, with other arguments, and waits for it. Throws std::runtime_error where that cannot be.
 Finished run_again(const std::vector<std::string>& arguments);
 
-/// Starts this program again, with other arguments and variables of the environment besides its own, and does not wait
-/// for it. It reads nothing, and what it says is lost. Throws std::runtime_error where that cannot be.
+/// Starts this program again, with other arguments and more variables of the environment, and does not wait
+/// for it. It reads nothing, and its output is lost. Throws std::runtime_error where that cannot be.
 pid_t start_again(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& environment);
 
 }  // namespace cachet::app

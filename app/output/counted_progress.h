@@ -9,7 +9,7 @@
 
 namespace cachet::app {
 
-/// Where the results of a command go, and whence what it answers comes: it says how far it is where nobody sees that
+/// Where the results of a command go, and whence what it answers comes: it shows how far it is if nobody sees that
 /// anyhow, and nobody waits for one answer at a time.
 struct Watched {
   bool results_on_terminal = false;
@@ -20,7 +20,7 @@ struct Watched {
 /// How far a command has come that counts what it does, on standard error.
 class CountedProgress {
  public:
-  /// `phase` is what is done, in a word; `word` what --progress says.
+  /// `phase` is what is done, in a word; `word` is that of --progress.
   CountedProgress(std::string phase, const std::string& word, const Watched& watched = {});
 
   void show(int64_t done, int64_t total);

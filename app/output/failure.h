@@ -4,7 +4,7 @@
 
 namespace cachet::app {
 
-/// Inside a catch block: says on standard error what the exception is about, in a line or two, and returns the exit
+/// Inside a catch block: prints on standard error what the exception is about, in a line or two, and returns the exit
 /// code that belongs to it. `who` ("cachet train") opens the message.
 int report_failure(const std::string& who);
 

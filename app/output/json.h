@@ -9,11 +9,11 @@
 
 namespace cachet::app {
 
-/// Of every JSON object that the command prints, but for records of predictions, which say whose they are instead.
+/// Of every JSON object that the command prints, but for records of predictions, which name their run instead.
 /// Fields are only ever added.
 inline constexpr int64_t kSchema = 1;
 
-/// As one line. What is no UTF-8, as the name of a file may be, becomes U+FFFD.
+/// As one line. What is not UTF-8, as the name of a file may be, becomes U+FFFD.
 inline std::string json_line(const nlohmann::ordered_json& json) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

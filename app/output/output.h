@@ -24,7 +24,7 @@ CLI::Option* add_output(CLI::App& app, OutputArgument& output, const std::string
 struct OutputRules {
   std::vector<std::string_view> suffixes{};     // ".html": those that a file may have; none = any
   std::vector<std::filesystem::path> inputs{};  // what the same command reads
-  /// Whether what lies there was made by the same command from the same things, and so may be replaced unasked.
+  /// Whether the existing output was made by the same command from the same things, and so may be replaced unasked.
   std::function<bool(const std::filesystem::path&)> is_own = [](const std::filesystem::path&) { return false; };
   bool makes_folder = false;  // whether the command makes the folder that the file lies in
 };

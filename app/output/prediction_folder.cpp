@@ -48,7 +48,7 @@ bool PredictionFolder::is_meant(const std::string& path) {
 
 PredictionFolder::PredictionFolder(const OutputArgument& output, const std::vector<fs::path>& inputs)
     : path_(output.path), overwrite_(output.overwrite) {
-  // Whose they are, its records say.
+  // Its records name their run.
   require_folder_output(output, {{}, inputs, [](const auto&) { return true; }}, is_prediction_folder);
   for (const fs::path& input : inputs) {
     if (holds(input, path_))

@@ -23,7 +23,7 @@ size_t incomplete_bytes(const std::string& text) {
   return 0;
 }
 
-/// Whether a word may begin at a place of a text: "s" is not a word of "does".
+/// Whether a word may begin at a position of a text: "s" is not a word of "does".
 bool begins_word(std::string_view text, size_t at) {
   return at == 0 || std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0;
 }

@@ -6,7 +6,7 @@
 
 namespace cachet::app {
 
-/// What commands that write a .safetensors file put beside its tensors: "pt", which Python's libraries look for before
+/// What commands that write a .safetensors file put next to its tensors: "pt", which Python's libraries look for before
 /// they load one, and of which run or model the weights are ("run 1f0c…").
 std::map<std::string, std::string> weights_metadata(const std::string& architecture, const std::string& source);
 

@@ -73,7 +73,7 @@ int runnable() {
 /// What the machine has left for a process on each of our cores.
 struct Room {
   double missing_cores = 0;  // that these would have to do without: 0 on an idle machine
-  int others = 0;            // processes that want a core beside them
+  int others = 0;            // processes that want a core next to them
 };
 
 Room look_for_room(int cores) {
@@ -125,7 +125,7 @@ char* choice() {
 }
 
 /// Starts the program again with the choice in its environment, which OpenMP reads when it is loaded. The choice is
-/// then there, so it starts again only once. Where that fails the program goes on as it is.
+/// then there, so it starts again only once. Where that fails the program continues as it is.
 ///
 /// It runs before the constructors of all libraries (LibTorch's take a tenth of a second) and the C library's own: it
 /// may make system calls, but neither allocate nor read `environ`.

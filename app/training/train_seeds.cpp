@@ -45,7 +45,7 @@ bool is_done(const train::SeedFolder& seeds, uint64_t seed, const config::Docume
   return status && train::is_complete(*status) && changes.allowed.empty() && changes.refused.empty();
 }
 
-/// The values that say which data a run has.
+/// The values that name the data of a run.
 train::RecipeValues data_values(train::RecipeValues values) {
   std::erase_if(values, [](const auto& value) {
     return !value.first.starts_with("data.") || train::may_change_on_resume(value.first);
@@ -78,7 +78,7 @@ class SeedSeries {
   }
 
  private:
-  /// A failure is said, and ends only this seed.
+  /// A failure is reported, and ends only this seed.
   Came run_one(uint64_t seed, std::unique_ptr<train::TrainingTask> built) {
     const std::string who = "seed " + std::to_string(seed);
     try {
@@ -157,7 +157,7 @@ class SeedSeries {
   }
 
   void say_elsewhere(const std::vector<uint64_t>& seeds) const {
-    if (arguments_.of_sweep) return;  // it says so of all its points
+    if (arguments_.of_sweep) return;  // it reports all its configurations itself
     std::string names;
     for (const uint64_t seed : seeds) names += (names.empty() ? "" : ", ") + std::to_string(seed);
     log((seeds.size() == 1 ? "seed " + names + " is" : "seeds " + names + " are") +
@@ -166,8 +166,8 @@ class SeedSeries {
 
   void log(const std::string& line) const { report::Progress({.mode = progress_mode(arguments_.progress)}).log(line); }
 
-  /// What the folder says of its seeds: results.csv for programs, report.html for people. Gives what they show; nothing
-  /// while no seed has begun, and where it cannot be written, which is said and no reason to stop training.
+  /// The overview of the seeds: results.csv for programs, report.html for people. Gives what they show; nothing
+  /// while no seed has begun, and where it cannot be written, which is reported and does not stop training.
   std::optional<std::vector<tasks::RunGroup>> write_overview() const {
     if (std::ranges::none_of(folder_.seeds(), [&](uint64_t seed) { return folder_.has_begun(seed); }))
       return std::nullopt;
@@ -199,7 +199,7 @@ class SeedSeries {
   std::vector<uint64_t> failed_;
 };
 
-/// Makes the folder of the seeds, or goes on with it where that is meant and it is there: another process may have made
+/// Makes the folder of the seeds, or resumes it where that is meant and it is there: another process may have made
 /// it since the recipe was read.
 train::SeedFolder seed_folder(const TrainArguments& arguments, const TrainingJob& job, const config::Document& document,
                               const std::vector<uint64_t>& seeds) {

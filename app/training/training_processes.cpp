@@ -81,7 +81,7 @@ TrainingProcesses::TrainingProcesses(int64_t asked) {
 }
 
 TrainingProcesses::~TrainingProcesses() {
-  // They leave by themselves where they were told to; else they are waiting, and find this one gone.
+  // They leave by themselves if a verdict made them leave; otherwise they are waiting, and find this one gone.
   if (failed_) all_.reset();
   wait_for_others(/*patience=*/std::chrono::seconds(5));
 }

@@ -17,12 +17,12 @@ namespace cachet::app {
 
 /// The processes that train one model together with this one.
 ///
-/// `--processes N` starts N − 1 more of this command, which say nothing and end when this one does; it leads. torchrun,
-/// or whoever else sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, starts all of them itself.
+/// `--processes N` starts N − 1 more of this command, which print nothing and end when this one does; it leads.
+/// torchrun, or whoever else sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, starts all of them itself.
 class TrainingProcesses {
  public:
-  /// `asked`: what --processes says, 0 where it is not there. Waits until all are there. Throws UsageError where the
-  /// environment says otherwise, processes::ProcessLost, std::runtime_error.
+  /// `asked`: the number of --processes, 0 without it. Waits until all are there. Throws UsageError where the
+  /// environment has another number, processes::ProcessLost, std::runtime_error.
   explicit TrainingProcesses(int64_t asked);
   ~TrainingProcesses();
   TrainingProcesses(const TrainingProcesses&) = delete;

@@ -115,7 +115,7 @@ void dry_run_with_data(const tasks::RecipePlan& plan, const tasks::RecipePlan& s
                                 std::to_string(runs) + " runs)");
 }
 
-/// How long training takes cannot be told without knowing how many images there are; how long it takes for some can.
+/// The duration of training is unknown without the number of images; the duration for some images can be estimated.
 void dry_run_without_data(const tasks::RecipePlan& plan, const tasks::RecipePlan& spread, const std::string& why) {
   const tasks::RecipePlan small = tasks::reduced(plan);
   const int64_t batch = small.training.train.batch_size;

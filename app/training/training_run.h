@@ -32,7 +32,7 @@ struct TrainArguments {
   std::string source_of_prepared{};     // in the origins of values
   std::string run, runs = "runs", progress = "auto", seeds;
   std::optional<uint64_t> seed;
-  int64_t processes = 0;  // that train together; 0 on the command line: as the environment says, else one
+  int64_t processes = 0;  // that train together; 0 on the command line: the number of the environment, or else one
   bool resume = false, print = false, dry_run = false;
   bool of_sweep = false;  // which shows the results of all its points itself
 
@@ -41,7 +41,7 @@ struct TrainArguments {
 
 /// What is to be read, and the folder that it is for.
 struct TrainingJob {
-  std::filesystem::path recipe, run;  // `recipe` is no file if it was made
+  std::filesystem::path recipe, run;  // `recipe` is not a file if it was made
   bool resumes = false;
   bool is_named = true;  // the folder, by the user
   std::optional<train::WrittenRecipe> made{};
@@ -55,12 +55,13 @@ struct TrainingJob {
 TrainingJob training_job(const TrainArguments& arguments, bool several);
 
 /// The folder that `path` lies in, made where it is not there, so that no other process that asks makes one of its name
-/// while this lives. Says so where another one has it, and waits. Throws std::runtime_error where it cannot be made.
+/// while this lives. If another process has it, reports that, and waits. Throws std::runtime_error where it cannot be
+/// made.
 io::FolderLock lock_beside(const std::filesystem::path& path);
 
 /// Where a job that does not resume makes its folder. Where the name is not the user's, or several processes may share
-/// the folder (--resume), no other one makes a folder beside it while this lives. One that did so since the job's name
-/// was chosen has that name: this has another, unless it may go on with what is there (--resume).
+/// the folder (--resume), no other one makes a folder next to it while this lives. One that did so since the job's name
+/// was chosen has that name: this has another, unless it may resume what is there (--resume).
 class NewRunPath {
  public:
   NewRunPath(const TrainArguments& arguments, const TrainingJob& job);
@@ -74,7 +75,7 @@ class NewRunPath {
 /// `latest` leads to runs in the folder of runs alone: a run that --run puts elsewhere leaves no link there.
 train::LatestLink latest_link(const TrainArguments& arguments, const std::filesystem::path& run);
 
-/// A recipe that was read, and what a run of it keeps beside its own files.
+/// A recipe that was read, and what a run of it keeps next to its own files.
 struct ReadRecipe {
   config::Document document;
   tasks::RecipePlan plan;
@@ -92,8 +93,8 @@ ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, 
 std::optional<std::string> other_parts_note(const TrainingJob& job, const TrainArguments& arguments,
                                             const tasks::RecipePlan& run);
 
-/// The same for training: the recipe is held to the files that it names (a subword model), or to their copies in the
-/// run that is gone on with. Throws io::Error where one cannot be read.
+/// The same for training: the recipe is checked against the files that it names (a subword model), or against
+/// their copies in the run that is resumed. Throws io::Error where one cannot be read.
 ReadRecipe read_recipe_for_run(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
                                const std::optional<std::filesystem::path>& resumed_run);
 
@@ -120,8 +121,8 @@ struct SeedsOutcome {
 /// `cachet train` with several seeds, one after the other. Those that another process trains are passed by.
 SeedsOutcome train_seeds(const TrainArguments& arguments);
 
-/// The task that is about to be trained. Where no run with a checkpoint is gone on with, it takes its weights from
-/// where the recipe says, and says what became of them.
+/// The task that is about to be trained. Where no run with a checkpoint is resumed, it takes its weights from
+/// where the recipe names them, and reports what became of them.
 std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, const tasks::RecipePlan& plan,
                                            const std::optional<std::filesystem::path>& resumed_run);
 

@@ -109,7 +109,7 @@ KneserNey::KneserNey(const data::TokenSequence& text, int64_t vocabulary, Token 
       for (size_t i = 0; i < line.size(); ++i) {
         key = (key << kIdBits | static_cast<Key>(line[i])) & low_bits(length);
         const bool whole = static_cast<int64_t>(i) + 1 >= length;
-        if (whole && !(length == 1 && i == 0)) all.push_back(key);  // <s> alone is no n-gram
+        if (whole && !(length == 1 && i == 0)) all.push_back(key);  // <s> alone is not an n-gram
       }
     });
     raw.push_back(counted(std::move(all)));

@@ -55,7 +55,7 @@ Document& Document::operator=(Document&&) noexcept = default;
 Document Document::from_file(const std::filesystem::path& path) {
   Document document;
   document.state_->root = read_recipe(path);
-  document.state_->root.table()->erase("sweep");  // says which runs are made of the recipe, and is no part of it
+  document.state_->root.table()->erase("sweep");  // lists runs to make from the recipe, and is not a part of it
   return document;
 }
 

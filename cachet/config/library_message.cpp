@@ -8,7 +8,7 @@
 namespace cachet::config {
 namespace {
 
-/// Whether the text is a place in C++ sources: "/a/b/device.cc:83", "trainer.cc(12)".
+/// Whether the text is a position in C++ sources: "/a/b/device.cc:83", "trainer.cc(12)".
 bool is_source_place(std::string_view text) {
   for (const std::string_view extension : {".cc", ".cpp", ".h", ".hpp", ".cu"}) {
     const size_t at = text.rfind(extension);

@@ -39,7 +39,7 @@ size_t distance(std::string_view a, std::string_view b) {
 std::vector<std::string> near_names(std::string_view typed, std::span<const std::string> known, size_t most) {
   if (typed.empty() || typed.size() > kLongestName) return {};
   const std::string wanted = folded(typed);
-  // By distance; the longer names that a beginning stands for come behind the misspelled ones.
+  // By distance; the longer names that a beginning stands for come after the misspelled ones.
   std::vector<std::tuple<bool, size_t, size_t>> candidates;
   for (size_t i = 0; i < known.size(); ++i) {
     if (known[i].empty() || known[i].size() > kLongestName) continue;

@@ -5,7 +5,7 @@
 namespace cachet::config {
 namespace {
 
-/// The index behind the string that begins at `start` with a quotation mark of either kind. One that is never closed
+/// The index after the string that begins at `start` with a quotation mark of either kind. One that is never closed
 /// ends with its line, or with the text when it is of several lines; the parser reports it.
 size_t skip_string(std::string_view toml, size_t start) {
   const char mark = toml[start];

@@ -76,7 +76,7 @@ Reading<double> read_real(const Node& node, const Range<double>& range) {
 
 Reading<std::string> read_text(const Node& node) {
   if (const auto* value = std::get_if<std::string>(&node.value)) {
-    // A path, and what an exception says, end at it.
+    // A path and the text of an exception end at it.
     if (value->find('\0') != std::string::npos) return {std::nullopt, "must not have the character U+0000"};
     return {*value, ""};
   }

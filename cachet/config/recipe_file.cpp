@@ -17,7 +17,7 @@ namespace {
   throw Error({Problem{origin, key, message}});
 }
 
-/// A path that a recipe names as a base, and the place where it does.
+/// A path that a recipe names as a base, and the position where it does.
 struct BaseName {
   std::string path;
   Origin origin;
@@ -44,7 +44,7 @@ std::vector<BaseName> take_bases(Node& recipe) {
   return names;
 }
 
-/// merge_over(), but a recipe's own table [paper] takes the place of that of its bases: it trains another row.
+/// merge_over(), but a recipe's own table [paper] replaces that of its bases: it trains another row.
 void lay_over(Node& merged, Node recipe) {
   constexpr const char* kPaper = "paper";
   if (recipe.table()->contains(kPaper)) merged.table()->erase(kPaper);
@@ -116,7 +116,7 @@ class RecipeReader {
     refuse_recipe(base.origin, "base", "recipes name each other in a circle: " + circle + path.string());
   }
 
-  /// What is wrong with a base is told at the line that names it.
+  /// A problem with a base is reported at the line that names it.
   static std::string text_of(const std::filesystem::path& path, const BaseName* named_by) {
     try {
       return read_text_file(path, kMaxRecipeBytes);

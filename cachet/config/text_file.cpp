@@ -31,7 +31,7 @@ class Descriptor {
 
 std::string reason() { return "cannot be read: " + std::string(std::strerror(errno)); }
 
-/// Recipes beside a missing one whose names are near its own.
+/// Recipes next to a missing one whose names are near its own.
 std::string near_files(const std::filesystem::path& missing) {
   constexpr size_t kMaxLookedAt = 1000;
   std::vector<std::string> names;

@@ -22,8 +22,9 @@
 // what it includes of the C library comes before it, since hidden it would not be found.
 //
 // Some of its assertions fail for texts that it refuses a line later ("[" at the end of a line). Where they are active
-// they would end the program, and where NDEBUG is defined clang is told to take them for true: they are made nothing.
-// Likewise its question whether U+FEF5 is a space ends at a place marked as unreachable: there the answer is made no.
+// they would end the program, and where NDEBUG is defined clang takes them for true: they are defined as nothing.
+// Likewise its question whether U+FEF5 is a space ends at a position marked as unreachable: there the answer is made
+// no.
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
 #define TOML_MAX_NESTED_VALUES 32  // never reached: nesting.h looks first

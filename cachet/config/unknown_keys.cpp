@@ -79,7 +79,7 @@ class Search {
     return near;
   }
 
-  /// " (did you mean 'optimizer.lr'?)" for `lr` at another place.
+  /// " (did you mean 'optimizer.lr'?)" for `lr` at another position.
   std::string suggestion_elsewhere(const std::string& here, const std::string& key) const {
     std::vector<std::string> names;
     for (const auto& [table, siblings] : siblings_) {

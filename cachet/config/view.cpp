@@ -113,7 +113,7 @@ void View::refuse(std::string_view key, const std::string& message) const {
   const std::string path = join_path(path_, key);
   const Node* node = find(state_->root, path);
   if (node == nullptr || node->left_behind) return;
-  state_->record(path, "", node->origin);  // known, so that nothing else is said of it
+  state_->record(path, "", node->origin);  // known, so that nothing else is reported about it
   state_->add_problem(path, message);
 }
 

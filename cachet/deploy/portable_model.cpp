@@ -16,7 +16,7 @@ std::vector<std::string> names_of(const PortableModel& portable) {
   return names;
 }
 
-// The graph of `model` as a function of what `portable` says it takes.
+// The graph of `model` as a function of the inputs that `portable` lists.
 void trace_into(PortableModel& portable, models::Model& model, const std::vector<FreeSize>& sizes,
                 const MakeInputs& inputs) {
   const auto run = [&](const std::vector<at::Tensor>& tensors) { return classify(model, tensors); };

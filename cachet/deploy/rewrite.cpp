@@ -58,7 +58,7 @@ Footprint footprint_of(const models::Model& model, bool count_work) {
   return footprint;
 }
 
-/// Rewrites place by place and notes what each took away.
+/// Rewrites position by position and notes what each took away.
 class Rewriting {
  public:
   Rewriting(const models::Model& model, bool count_work) : model_(model), count_work_(count_work) {
@@ -105,7 +105,7 @@ class Rewriting {
     return names;
   }
 
-  // A reader that took a norm in may keep numbers for it: windows fill places beyond the map with them. The name of
+  // A reader that took a norm in may keep numbers for it: windows fill positions beyond the map with them. The name of
   // these numbers in the module that had the norm.
   std::optional<std::string> kept_for(const std::string& module, const std::string& norm,
                                       const std::set<std::string>& before) const {
@@ -180,7 +180,7 @@ RewriteReport rewrite(models::Model& model, const RewriteOptions& options) {
 
 std::vector<std::string> report_lines(const RewriteReport& report,
                                       const std::function<std::string(const analysis::Work&)>& saved_text) {
-  // By kind, what is left and why; all places of one line together.
+  // By kind, what is left and why; all positions of one line together.
   struct Alike {
     std::vector<std::string> paths;
     analysis::Work removed;

@@ -25,7 +25,7 @@ std::shared_ptr<jit::Graph> record(const Traceable& model, const std::vector<std
               inputs.size());
   const at::NoGradGuard no_grad;
   const ops::CompositionsTraced compositions;
-  model(inputs);  // what layers keep for tensors of these sizes is made now: it is no step of the graph
+  model(inputs);  // what layers keep for tensors of these sizes is made now: it is not a step of the graph
   jit::Stack stack(inputs.begin(), inputs.end());
   const auto run = [&](const jit::Stack& given) -> jit::Stack {
     std::vector<at::Tensor> tensors;
@@ -40,10 +40,10 @@ std::shared_ptr<jit::Graph> record(const Traceable& model, const std::vector<std
   return graph;
 }
 
-/// The same place of all graphs, in their order.
+/// The same position of all graphs, in their order.
 using Nodes = std::vector<jit::Node*>;
 
-/// A whole number that all graphs have in one place, one value for each.
+/// A whole number that all graphs have in one position, one value for each.
 std::optional<std::vector<int64_t>> numbers_of(const Nodes& nodes) {
   std::vector<int64_t> values;
   for (jit::Node* node : nodes) {
@@ -131,7 +131,7 @@ class Merged {
   }
 
   void replace(jit::Value* constant, const SizeForm& form) {
-    // All of it before the first step, where every later one can read it, and behind what was put there before.
+    // All of it before the first step, where every later one can read it, and after what was put there before.
     const jit::WithInsertPoint at_start(first_step_);
     jit::Value* result = nullptr;
     if (form.factor != 1) result = number(form.factor);

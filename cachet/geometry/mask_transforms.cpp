@@ -44,7 +44,7 @@ class Columns {
   std::vector<Stretch> stretches_;
 };
 
-// Which place of the old side each place of the new one shows.
+// Which position of the old side each position of the new one shows.
 std::vector<int64_t> nearest_places(int64_t old_side, int64_t new_side) {
   const double step = 1 / (static_cast<double>(new_side) / static_cast<double>(old_side));
   std::vector<int64_t> sources(static_cast<size_t>(new_side));

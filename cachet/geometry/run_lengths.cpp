@@ -83,7 +83,7 @@ RunLengths::RunLengths(const Size& size, std::span<const uint32_t> counts) : siz
       throw std::invalid_argument("the run lengths of a mask of " + words(size) + " pixels add up to more than " +
                                   std::to_string(pixels));
     sum += counts[i];
-    // An empty run joins its neighbours: where the next one would be of the other kind, it goes on with the last.
+    // An empty run joins its neighbours: where the next one would be of the other kind, it continues the last.
     if (i > 0 && counts[i] == 0) continue;
     if (counts_.size() % 2 == i % 2) {
       counts_.push_back(counts[i]);

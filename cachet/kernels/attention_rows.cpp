@@ -5,7 +5,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cachet/kernels/attention_rows.cpp"
 #include <hwy/foreach_target.h>
-// Behind the one above.
+// After the one above.
 #include "cachet/kernels/dispatch.h"
 #include "cachet/kernels/simd-inl.h"
 

@@ -8,7 +8,7 @@
 namespace cachet::kernels {
 
 // Rows between the products of kernel attention, float32 and dense unless of T, whose rows lie `stride` numbers apart.
-// Totals are numerators (rows, e) and denominators (rows); of their gradient the latter lie behind the former,
+// Totals are numerators (rows, e) and denominators (rows); of their gradient the latter lie after the former,
 // (rows, e + 1).
 
 struct ValueRows {

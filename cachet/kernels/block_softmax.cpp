@@ -7,7 +7,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cachet/kernels/block_softmax.cpp"
 #include <hwy/foreach_target.h>
-// Behind the one above.
+// After the one above.
 #include <hwy/highway.h>
 
 #include "cachet/kernels/softmax-inl.h"

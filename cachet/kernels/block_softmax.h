@@ -22,7 +22,7 @@ struct SeenKeys {
 };
 constexpr int32_t kAlwaysSeen = -2;
 
-/// What no sum of scores outweighs, and float32 still resolves scores beside.
+/// What no sum of scores outweighs, and float32 still resolves scores next to.
 constexpr float kOwnPenalty = 1e5f;
 /// The logsumexp of a row that sees nothing.
 constexpr float kNoScore = -1e30f;
@@ -39,7 +39,7 @@ void block_softmax_backward(const float* weights, const float* offsets, float sc
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// scale·score as a query sees it: −∞ if it does not see the key, lowered by kOwnPenalty if the rule says so.
+/// scale·score as a query sees it: −∞ if it does not see the key, lowered by kOwnPenalty if the rule asks for it.
 CACHET_HOST_DEVICE inline float seen_score(float score, float scale, const SeenKeys* seen, int64_t row,
                                            int64_t column) {
   const float scaled = score * scale;

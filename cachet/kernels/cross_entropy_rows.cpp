@@ -6,14 +6,14 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cachet/kernels/cross_entropy_rows.cpp"
 #include <hwy/foreach_target.h>
-// Behind the one above.
+// After the one above.
 #include "cachet/kernels/dispatch.h"
 #include "cachet/kernels/softmax-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cachet::kernels::HWY_NAMESPACE {
 
-/// All of a row's results are one number: 0 where it has no class, NaN where its scores are no numbers.
+/// All of a row's results are one number: 0 where it has no class, NaN where its scores are not numbers.
 template <class T>
 HWY_INLINE void FillRow(float value, float* loss, float* likelihood, T* residual, int64_t columns) {
   *loss = *likelihood = value;

@@ -7,13 +7,13 @@
 
 namespace cachet::kernels {
 
-// Rows of scores of `columns` classes, row behind row. T is float or BFloat16; all arithmetic is float32.
+// Rows of scores of `columns` classes, row after row. T is float or BFloat16; all arithmetic is float32.
 struct CrossEntropyShape {
   int64_t rows, columns;
 };
 
-/// What a row should have said: the class of each (−1: none, which costs nothing), each with probability
-/// 1 − smoothing − other; every class besides with `other`.
+/// The targets of the rows: the class of each (−1: none, which costs nothing), each with probability
+/// 1 − smoothing − other; every other class with `other`.
 struct CrossEntropyTargets {
   const int64_t* classes;
   float smoothing = 0.0f, other = 0.0f;  // other = smoothing / (columns − 1)

@@ -19,17 +19,17 @@ struct DropoutMask {
 /// Elements whose words are made together, where a piece of a tensor may begin, and Philox's counters for them.
 inline constexpr int64_t kDropoutGroup = 64, kDropoutCounters = kDropoutGroup / 4;
 
-/// out[i] = scale·x[i] where element first + i is kept, else 0, also for NaN; first is a multiple of kDropoutGroup.
+/// out[i] = scale·x[i] where element first + i is retained, else 0, also for NaN; first is a multiple of kDropoutGroup.
 /// out may be x.
 template <class T>
 void dropout(const T* x, T* out, DropoutMask mask, float scale, int64_t first, int64_t count);
 
-/// kept[i]: whether element first + i is kept.
+/// `kept[i]`: whether element first + i is retained.
 void kept_by_dropout(DropoutMask mask, int64_t first, int64_t count, bool* kept);
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// Whether element i is kept.
+/// Whether element i is retained.
 CACHET_HOST_DEVICE inline bool is_kept(DropoutMask mask, int64_t i) {
   const Philox::Words four =
       Philox::words(static_cast<uint64_t>(i / kDropoutGroup * kDropoutCounters + i % kDropoutCounters), mask.seed);

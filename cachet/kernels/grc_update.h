@@ -18,7 +18,7 @@ struct GrcInputs {
   const T* reset_products;      // (batch·length, W): r ⊙ C with the candidate's
   const float* cache;           // (length, W)
   const float* candidate_bias;  // (W), or null
-  const float *norm_weight, *norm_bias;  // (W): LayerNorm behind GELU; null where the candidate is linear
+  const float *norm_weight, *norm_bias;  // (W): LayerNorm after GELU; null where the candidate is linear
   float norm_eps;
 };
 

@@ -6,7 +6,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cachet/kernels/nms.cpp"
 #include <hwy/foreach_target.h>
-// Behind the one above.
+// After the one above.
 #include "cachet/kernels/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -17,7 +17,7 @@ void Nms(const BoxColumns& boxes, float threshold, uint8_t* kept, float* space) 
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const int64_t room = nms_space(boxes.count) / 5;
   float *x0 = space, *y0 = x0 + room, *x1 = y0 + room, *y1 = x1 + room, *areas = y1 + room;
-  // The kept boxes; behind the last of them stand numbers that overlap nothing.
+  // The remaining boxes; after the last of them stand numbers that overlap nothing.
   std::fill(space, space + 5 * room, std::numeric_limits<float>::quiet_NaN());
   int64_t found = 0;
   const auto zero = hn::Zero(d), most = hn::Set(d, threshold);

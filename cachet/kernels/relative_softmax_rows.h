@@ -33,8 +33,8 @@ void relative_softmax_rows_backward(const T* weights, const T* grad, float scale
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// Where in `position` the shift takes the number at (row, column) from: its place in the matrix with a column of zeros
-/// before it, counted through. −1 for one of the zeros.
+/// Where in `position` the shift takes the number at (row, column) from: its position in the matrix with a column of
+/// zeros before it, counted through. −1 for one of the zeros.
 CACHET_HOST_DEVICE inline int64_t shifted_from(int64_t row, int64_t column, RelativeSoftmaxShape shape) {
   const int64_t place = row * shape.columns + column + shape.rows;
   const int64_t from_row = place / (shape.columns + 1), from_column = place % (shape.columns + 1);

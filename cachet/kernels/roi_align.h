@@ -7,7 +7,7 @@
 namespace cachet::kernels {
 
 /// What the bins of a box read along one axis: bin i the cells from first[i] on, with the weights
-/// weights[offset[i]] … weights[offset[i + 1] − 1]; none where these are none. `offset` has bins + 1 numbers. From bin
+/// weights[offset[i]] … weights[offset[i + 1] − 1]; none where these are equal. `offset` has bins + 1 numbers. From bin
 /// to bin neither the first cell nor the last goes back, but for bins that read none.
 struct RoiAxis {
   int64_t bins;

@@ -1,4 +1,4 @@
-// What all SIMD kernels share. Compiled once per instruction set: include it behind foreach_target.h.
+// What all SIMD kernels share. Compiled once per instruction set: include it after foreach_target.h.
 #if defined(CACHET_KERNELS_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CACHET_KERNELS_SIMD_INL_H_
 #undef CACHET_KERNELS_SIMD_INL_H_
@@ -19,7 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Wide = hn::ScalableTag<float>;
 
-/// Calls step(d, i) as long as a vector of D fits behind i. Returns the i behind the last.
+/// Calls step(d, i) as long as a vector of D fits after i. Returns the i after the last.
 template <class D, class Step>
 HWY_INLINE int64_t Steps(D d, int64_t i, int64_t count, const Step& step) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -86,14 +86,14 @@ HWY_INLINE void StoreFloat(hn::Vec<D> value, D, BFloat16* to) {
   hn::StoreU(hn::DemoteTo(narrow, hn::BitCast(wide_signed, kept)), narrow, reinterpret_cast<uint16_t*>(to));
 }
 
-/// eˣ for x at most 88, NaN for NaN; larger x are taken as 88, which no caller tells from infinity.
+/// eˣ for x at most 88, NaN for NaN; larger x are taken as 88, which no caller distinguishes from infinity.
 template <class D>
 HWY_INLINE hn::Vec<D> BoundedExp(D d, hn::Vec<D> x) {
   // Highway's own makes 0 of NaN.
   return hn::IfThenElse(hn::Eq(x, x), hn::Exp(d, hn::Min(x, hn::Set(d, 88.0f))), x);
 }
 
-/// eˣ for x ≤ 0, to 4 units of 2⁻²⁴; 0 where that is no normal number. x is not NaN.
+/// eˣ for x ≤ 0, to 4 units of 2⁻²⁴; 0 where that is not a normal number. x is not NaN.
 template <class D>
 HWY_INLINE hn::Vec<D> ExpOfNegative(D d, hn::Vec<D> x) {
   // 2ⁿ·eʳ with |r| ≤ log(2)/2: n·log 2 is taken off in two parts, eʳ is fitted, and n goes into the exponent's bits.

@@ -8,7 +8,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cachet/kernels/small_product.cpp"
 #include <hwy/foreach_target.h>
-// Behind the one above.
+// After the one above.
 #include "cachet/kernels/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -24,7 +24,7 @@ constexpr int kWidest = 4;
 constexpr int kTallest[] = {0, 12, 12, 8, 6};
 #endif
 
-/// The first `count` numbers of a vector; no other memory is touched. What stands behind them is zero.
+/// The first `count` numbers of a vector; no other memory is touched. What stands after them is zero.
 HWY_INLINE hn::Vec<Wide> LoadFirst(const float* from, int64_t count) {
   const Wide d;
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2

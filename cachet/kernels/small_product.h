@@ -4,7 +4,7 @@
 
 namespace cachet::kernels {
 
-/// The left matrix of a product: element (i, j) lies i·row_stride + j·column_stride numbers behind data.
+/// The left matrix of a product: element (i, j) lies i·row_stride + j·column_stride numbers after data.
 struct LeftMatrix {
   const float* data;
   int64_t row_stride, column_stride;
@@ -22,7 +22,7 @@ struct ProductShape {
 };
 
 /// out (rows, columns) = left (rows, inner) · right (inner, columns), or += where `add`, of float32 matrices small
-/// enough to lie in a core's caches: nothing is copied to where it is read faster. out is none of the others.
+/// enough to lie in a core's caches: nothing is copied to where it is read faster. out is not one of the others.
 void small_gemm(const LeftMatrix& left, const DenseRows<const float>& right, const DenseRows<float>& out, bool add,
                 const ProductShape& shape);
 

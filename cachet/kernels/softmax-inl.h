@@ -1,4 +1,4 @@
-// The passes over a row of scores that its softmax takes. Compiled once per instruction set: include it behind
+// The passes over a row of scores that its softmax takes. Compiled once per instruction set: include it after
 // foreach_target.h.
 #if defined(CACHET_KERNELS_SOFTMAX_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CACHET_KERNELS_SOFTMAX_INL_H_

@@ -7,7 +7,7 @@
 
 namespace cachet::kernels {
 
-// Rows of attention: `columns` keys for each of `rows` queries, row behind row. T is float or BFloat16; all arithmetic
+// Rows of attention: `columns` keys for each of `rows` queries, row after row. T is float or BFloat16; all arithmetic
 // is float32.
 struct SoftmaxShape {
   int64_t rows, columns;

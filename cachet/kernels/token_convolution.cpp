@@ -3,7 +3,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cachet/kernels/token_convolution.cpp"
 #include <hwy/foreach_target.h>
-// Behind the one above.
+// After the one above.
 #include "cachet/kernels/dispatch.h"
 #include "cachet/kernels/simd-inl.h"
 
@@ -30,7 +30,7 @@ HWY_INLINE int64_t VectorChannels(int64_t channels, int64_t group) {
   return lanes % group == 0 ? channels / lanes * lanes : 0;
 }
 
-/// Channels [first, channels) of a place, one by one.
+/// Channels [first, channels) of a position, one by one.
 template <int64_t kGroup, class T>
 HWY_INLINE void ConvolveChannels(const T* x, const float* packed, const float* bias, const T* addend, T* out,
                                  const ConvolutionShape& s, int64_t row, int64_t column, int64_t first) {
@@ -66,8 +66,8 @@ HWY_INLINE void ConvolvePlace(const T* x, const float* packed, const float* bias
   ConvolveChannels<kGroup>(x, packed, bias, addend, out, s, row, column, c);
 }
 
-/// The same for four places in a line, none of them in the first or last column: weights are loaded once for all four,
-/// and each input once for the up to three places that see it.
+/// The same for four positions in a line, none of them in the first or last column: weights are loaded once for all
+/// four, and each input once for the up to three positions that see it.
 template <int64_t kGroup, class T>
 HWY_INLINE void ConvolveFourPlaces(const T* x, const float* packed, const float* bias, const T* addend, T* out,
                                    const ConvolutionShape& s, int64_t row, int64_t column) {
@@ -134,7 +134,7 @@ void ConvolveTokens(const T* x, const float* packed, const float* bias, const T*
                                        : ConvolveRow<8, T>;
   for (int64_t row = first_row; row < last_row; ++row) {
     convolve(x, packed, bias, addend, out, s, row);
-    // Behind the row, which is still in the cache: within the loops above its constants would drive out theirs.
+    // After the row, which is still in the cache: within the loops above its constants would drive out theirs.
     T* made = out + row * s.width * s.channels;
     if (end == ConvolutionEnd::gelu)
       ForEachVector(s.width * s.channels,
@@ -153,7 +153,7 @@ void WeightGradient(const T* grad, const T* x, float* d_packed, const Convolutio
     const int64_t top = dy < 0 ? 1 : 0, bottom = s.height - (dy > 0 ? 1 : 0);
     const int64_t left = dx < 0 ? 1 : 0, right = s.width - (dx > 0 ? 1 : 0);
     const int64_t offset = (dy * s.width + dx) * s.channels;
-    // Two products of a group at a time: both are sums over all places of what is loaded once.
+    // Two products of a group at a time: both are sums over all positions of what is loaded once.
     for (int64_t j = 0; j < s.group; j += 2) {
       const bool pair = j + 1 < s.group;
       float *even = d_packed + packed_index(s, tap, j, 0), *odd = d_packed + packed_index(s, tap, pair ? j + 1 : j, 0);

@@ -39,7 +39,7 @@ void convolve_tokens_weight_gradient(const T* grad, const T* x, float* d_packed,
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// One of the nine taps at a place of the grid: how far away its input lies, in tokens.
+/// One of the nine taps at a position of the grid: how far away its input lies, in tokens.
 struct Tap {
   int64_t number, offset;
 };
@@ -58,7 +58,7 @@ CACHET_HOST_DEVICE inline int64_t packed_index(const ConvolutionShape& s, int64_
   return (tap * s.group + j) * s.channels + c;
 }
 
-/// Channel c of the convolution of x at a place of the grid, without bias and addend.
+/// Channel c of the convolution of x at a position of the grid, without bias and addend.
 template <class T>
 CACHET_HOST_DEVICE inline float convolved(const T* x, const float* packed, const ConvolutionShape& s, int64_t row,
                                           int64_t column, int64_t c) {

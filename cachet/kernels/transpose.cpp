@@ -3,7 +3,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cachet/kernels/transpose.cpp"
 #include <hwy/foreach_target.h>
-// Behind the one above.
+// After the one above.
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();

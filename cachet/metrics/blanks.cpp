@@ -7,7 +7,7 @@ unsigned char byte_at(std::string_view text, size_t at) {
   return at < text.size() ? static_cast<unsigned char>(text[at]) : 0;
 }
 
-// U+2000 … U+200A, U+2028, U+2029 and U+202F, behind their first byte.
+// U+2000 … U+200A, U+2028, U+2029 and U+202F, after their first byte.
 bool is_blank_of_block_20(unsigned char second, unsigned char third) {
   if (second == 0x81) return third == 0x9F;  // U+205F
   return second == 0x80 && ((third >= 0x80 && third <= 0x8A) || third == 0xA8 || third == 0xA9 || third == 0xAF);

@@ -82,7 +82,7 @@ ChrfCounts ChrfCounter::count(std::string_view hypothesis, std::span<const std::
     ChrfCounts counts;
     for (size_t n = 1; n <= matches_.orders(); ++n) {
       const int64_t here = NgramMatches::count(reference_.size(), n);
-      // An order that the reference does not have is no matter of the sentence's.
+      // An order that the reference does not have does not count for the sentence.
       counts.orders.push_back({here == 0 ? 0 : NgramMatches::count(hypothesis_.size(), n), here, correct[n - 1]});
     }
     if (const double score = chrf(counts, options_); score > best_score) {

@@ -34,8 +34,8 @@ std::array<int64_t, kRecallSteps> hits_at_recalls(int64_t truths) {
   return hits;
 }
 
-/// A detection that found an object, all its copies together: the precision and the number of hits behind them. The
-/// best precision from any of the copies on is that behind the last one, so that none needs a place of its own.
+/// A detection that found an object, all its copies together: the precision and the number of hits after them. The
+/// best precision from any of the copies on is that after the last one, so that none needs a position of its own.
 struct Hit {
   int64_t hits;
   double precision;

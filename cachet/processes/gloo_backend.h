@@ -10,7 +10,7 @@
 
 namespace cachet::processes {
 
-/// This process cannot use Gloo, whatever the others do: what() says why and what to do.
+/// This process cannot use Gloo, whatever the others do: what() has the reason and what to do.
 class CannotConnect : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

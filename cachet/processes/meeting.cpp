@@ -17,7 +17,7 @@
 namespace cachet::processes {
 namespace {
 
-// Beside the keys of an attempt: what torchrun's store holds of earlier attempts is read too.
+// Next to the keys of an attempt: what torchrun's store holds of earlier attempts is read too.
 constexpr const char* kPrefix = "cachet";
 
 std::string prefix_of_attempt(const ProcessPlace& place) {
@@ -26,7 +26,7 @@ std::string prefix_of_attempt(const ProcessPlace& place) {
 
 std::string arrival_key(int64_t rank) { return "arrived/" + std::to_string(rank); }
 
-constexpr const char* kVerdict = "verdict";   // of the leader: why the processes do not fit together; empty if they do
+constexpr const char* kVerdict = "verdict";   // of rank 0: why the processes do not fit together; empty if they do
 constexpr const char* kVerdictRead = "read";  // by how many
 
 /// How a process was started, as it writes it into the store.
@@ -92,7 +92,7 @@ class Meeting {
     if (!verdict.empty()) throw std::runtime_error(verdict);
   }
 
-  /// A process that finds out by itself that it does not fit leaves without the leader's verdict.
+  /// A process that finds out by itself that it does not fit leaves without rank 0's verdict.
   void follow() {
     Wait wait = limited_wait();
     while (true) {
@@ -157,7 +157,7 @@ class Meeting {
            "; start all processes of the run with the same";
   }
 
-  /// Tells the verdict to the others. A verdict that refuses them waits for a moment until they have read it, also
+  /// Sends the verdict to the others. A verdict that refuses them waits for a moment until they have read it, also
   /// those that are just about to come: the store may go with this process.
   void give(const std::string& verdict) {
     constexpr auto kTimeToRead = std::chrono::milliseconds(2000);

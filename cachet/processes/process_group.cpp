@@ -21,7 +21,7 @@
 namespace cachet::processes {
 namespace {
 
-// A leader that evaluates for days is not gone: one that is gone ends its connections.
+// A rank 0 that evaluates for days is not gone: one that is gone ends its connections.
 constexpr std::chrono::milliseconds kAsLongAsItTakes = std::chrono::hours(24 * 365);
 
 constexpr const char* kGone = "another process is gone";
@@ -91,7 +91,7 @@ void ProcessGroup::connect() {
   sign_that_it_waits();
   try {
     links_->backend = links_->make_backend();
-  } catch (const CannotConnect&) {  // of this process alone, which says so to the others
+  } catch (const CannotConnect&) {  // of this process alone, which reports it to the others
     throw;
   } catch (const std::exception& error) {
     throw ProcessLost(why_not_connected(error.what()));
@@ -139,8 +139,8 @@ std::string ProcessGroup::broadcast(const std::string& text) {
 }
 
 void ProcessGroup::broadcast_tensor(const at::Tensor& said) {
-  // A sum, because a broadcast ends in some processes before it ends in others. Then nobody could tell which one is
-  // late.
+  // A sum, because a broadcast ends in some processes before it ends in others. Then no process could find out which
+  // one is late.
   together("waiting for what is next", [&] {
     c10d::AllreduceOptions options;
     if (!leads()) options.timeout = kAsLongAsItTakes;
@@ -191,7 +191,7 @@ std::string ProcessGroup::text_from_store(const std::string& text) {
     if (said) break;
     wait.pause([] { return names_of({0}); });
   }
-  sign_that_it_waits();  // it has read it: the leader may leave
+  sign_that_it_waits();  // it has read it: rank 0 may leave
   return *said;
 }
 
@@ -227,7 +227,7 @@ void ProcessGroup::require_all_alive() const {
   std::optional<std::string> failure;
   try {
     failure = known_failure();
-  } catch (const std::exception&) {  // the store went with the leader: the call that follows says so
+  } catch (const std::exception&) {  // the store went with rank 0: the next call reports it
   }
   if (!failure) return;
   if (leads()) std::this_thread::sleep_for(kTimeToRead);  // the others learn of it too before the store goes
@@ -255,7 +255,8 @@ void ProcessGroup::wait_for_all(c10d::Work& call, bool names_stragglers) {
     while (true) {
       sign_that_it_waits();
       const auto left = until - std::chrono::steady_clock::now();
-      const auto whole = std::chrono::ceil<std::chrono::milliseconds>(left);  // never told too early
+      const auto whole =
+          std::chrono::ceil<std::chrono::milliseconds>(left);  // rounded up, so that it never ends too early
       if (ends_within(call, std::clamp(whole, kAMoment, between))) return true;
       if (left <= between) return false;
     }
@@ -271,7 +272,7 @@ void ProcessGroup::wait_for_all(c10d::Work& call, bool names_stragglers) {
 void ProcessGroup::sign_that_it_waits() noexcept {
   try {
     set_text(*links_->store, waits_key(rank_), std::to_string(call_) + " " + std::to_string(++signs_left_));
-  } catch (...) {  // the store is gone with the leader: the call will fail for it
+  } catch (...) {  // the store is gone with rank 0: the call will fail for it
   }
 }
 
@@ -285,7 +286,7 @@ std::vector<std::string> ProcessGroup::signs() const {
 void ProcessGroup::look_at_signs() noexcept {
   try {
     earlier_signs_ = signs();
-  } catch (...) {  // the store is gone with the leader: the call will fail for it
+  } catch (...) {  // the store is gone with rank 0: the call will fail for it
     earlier_signs_.clear();
   }
 }
@@ -307,14 +308,14 @@ std::vector<int64_t> ProcessGroup::missing(const std::vector<std::string>& signs
 void ProcessGroup::name_missing(std::chrono::steady_clock::duration waited) noexcept {
   try {
     const std::vector<int64_t> ranks = missing(signs());
-    // The first of those that wait says it, for all.
+    // The first of those that wait reports it, for all.
     int64_t first = 0;
     while (std::find(ranks.begin(), ranks.end(), first) != ranks.end()) ++first;
     if (ranks.empty() || first != rank_) return;
     say_of_stragglers_("the others have waited " +
                        std::to_string(std::chrono::duration_cast<std::chrono::seconds>(waited).count()) + " s for " +
                        names_of(ranks));
-  } catch (...) {  // nobody is told: the call itself will say what is wrong
+  } catch (...) {  // no report: the call itself will fail with the reason
   }
 }
 
@@ -322,16 +323,16 @@ void ProcessGroup::tell_failure(const std::string& why) noexcept {
   try {
     set_text(*links_->store, failure_key(rank_), why.substr(0, kMaxReason));
     set_text(*links_->store, kFailed, std::to_string(rank_));
-    // The store goes with the leader: the others get the time to read it.
+    // The store goes with rank 0: the others get the time to read it.
     if (leads() && !links_->backend) std::this_thread::sleep_for(kTimeToRead);
-  } catch (...) {  // the store is gone with the leader
+  } catch (...) {  // the store is gone with rank 0
   }
 }
 
 std::string ProcessGroup::late_names() const {
   try {
     if (const std::vector<int64_t> ranks = missing(signs()); !ranks.empty()) return names_of(ranks);
-  } catch (const std::exception&) {  // of a store that went with the leader
+  } catch (const std::exception&) {  // of a store that went with rank 0
   }
   return "another process";
 }
@@ -355,14 +356,14 @@ std::string ProcessGroup::why_not_connected(const std::string& cause) const {
 }
 
 std::string ProcessGroup::why_lost(const char* what, const std::string& cause) const {
-  // One that fails says so before it goes, and those that it leaves may ask before that has arrived.
+  // A process that fails reports it before it ends, and those that it leaves may ask before that has arrived.
   constexpr int kLooks = 10;
   try {
     for (int look = 0; look < kLooks; ++look) {
       if (const auto failure = known_failure()) return *failure;
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
-  } catch (const std::exception&) {  // of a store that went with the leader
+  } catch (const std::exception&) {  // of a store that went with rank 0
     return "process 0, which leads, is gone (" + std::string(what) + ")";
   }
   const bool late = cause.find("imed out") != std::string::npos || cause.find("timeout") != std::string::npos;

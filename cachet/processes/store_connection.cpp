@@ -87,9 +87,9 @@ void hold_back_sigpipe() {
   pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
 }
 
-/// A client of the store, with its server if the settings say so, that is made in a thread of its own: the constructor
-/// waits for ever for a server that accepts connections and does not answer. The thread is left to
-/// itself if this object does not wait for it any longer.
+/// A client of the store, with its server if the settings ask for it, that is made in a thread of its own: the
+/// constructor waits for ever for a server that accepts connections and does not answer. The thread is left to itself
+/// if this object does not wait for it any longer.
 class StoreAttempt {
  public:
   StoreAttempt(const std::string& host, const c10d::TCPStoreOptions& settings) {
@@ -131,7 +131,7 @@ class Connection {
   c10::intrusive_ptr<c10d::Store> open() {
     while (true) {
       StoreAttempt attempt(place_.host, settings_of(place_, std::min(options_.waiting.report_every, left())));
-      // An attempt that goes on for longer waits for a server that says nothing.
+      // An attempt that continues for longer waits for a server that does not answer.
       while (!attempt.ends_within(options_.waiting.report_every + kGrace)) report_or_give_up();
       try {
         auto store = attempt.take();

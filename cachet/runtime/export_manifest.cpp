@@ -51,7 +51,7 @@ const char* word_of(const Words<Value>& words, Value value) {
   throw std::logic_error("export manifest: a value without a word");
 }
 
-/// Reads parts of a document and says where one is not what it should be.
+/// Reads parts of a document and reports the parts that are not as they should be.
 class Reader {
  public:
   Reader(const Json& json, const std::string& name, std::string place = "")

@@ -81,7 +81,7 @@ std::vector<Reading<Real>> readings(int64_t from, int64_t to, PixelFilter filter
   return all;
 }
 
-/// Sums of bytes in whole numbers: weights have as many bits behind the point as the largest leaves in 16.
+/// Sums of bytes in whole numbers: weights have as many bits after the point as the largest leaves in 16.
 class ByteSums {
  public:
   using Value = uint8_t;

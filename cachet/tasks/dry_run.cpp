@@ -48,14 +48,14 @@ class ScratchFolder {
   std::filesystem::path path_;
 };
 
-constexpr double kEnoughSeconds = 5;  // of an evaluation, to tell how long all of it takes
+constexpr double kEnoughSeconds = 5;  // of an evaluation, to estimate how long all of it takes
 
 /// Thrown through an evaluation that has been looked at for long enough.
 struct SeenEnough {
   double seconds;  // of the whole, as it seems
 };
 
-/// What has not come after a while takes as long, piece by piece, as the last one did: translating comes behind losses.
+/// What has not come after a while takes as long, piece by piece, as the last one did: translating comes after losses.
 double whole_evaluation_seconds(train::LiveRun& live, const train::RunDescription& run) {
   const Stopwatch watch;
   double before = 0;

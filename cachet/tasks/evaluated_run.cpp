@@ -76,8 +76,8 @@ SavedRun open_to_evaluate(const std::filesystem::path& path, const std::vector<s
   std::vector<std::string> own = single_values(settings);
   if (std::ranges::any_of(own, [](const std::string& value) { return sets(value, kTrainingLimit); }))
     evaluated = smaller_limit(evaluated, asked.plan.task->training_evaluation_limit());
-  // data.limit of an evaluation must not cut the training data: they tell how pixels are normalized, and what counting
-  // words of them reaches.
+  // data.limit of an evaluation must not cut the training data: they decide how pixels are normalized, and what
+  // counting words of them reaches.
   const bool cuts_data = std::erase_if(own, [](const std::string& value) { return sets(value, kDataLimit); }) > 0;
   SavedRun saved = cuts_data ? open_saved_run(path, own) : std::move(asked);
   if (of_others) saved.plan = with_all_evaluated(std::move(saved.plan));

@@ -18,7 +18,7 @@ constexpr config::Range<int64_t> kAtLeastOne{.least = 1, .most = int64_t{1} << 4
 constexpr int64_t kMaxParts = 65536;
 constexpr config::Range<double> kNoLessThanZero{.least = 0};
 
-// A run keeps what "auto" meant where it began, so that it goes on with that elsewhere.
+// A run keeps the meaning of "auto" on the machine where it began, also if it is resumed elsewhere.
 Precision decided_precision(const config::View& view, PrecisionWord word, const DeviceChoice& device) {
   if (word != PrecisionWord::automatic)
     return word == PrecisionWord::bfloat16 ? Precision::bfloat16 : Precision::float32;

@@ -38,7 +38,7 @@ namespace {
 /// Thrown through an evaluation that is left for Ctrl-C.
 struct EvaluationLeft {};
 
-/// Throws std::logic_error for a task that does not say which of its metrics decides, and which way is better.
+/// Throws std::logic_error for a task that does not name the metric that decides, and which way is better.
 RunDescription described(TrainingTask& task) {
   RunDescription run = task.describe();
   deciding_metric(run);
@@ -99,7 +99,7 @@ class Trainer::Loop {
   }
 
  private:
-  /// Goes on from the newest whole checkpoint, or begins.
+  /// Continues from the newest whole checkpoint, or begins.
   void start() {
     log_.note(to_text(environment()));
     for (const std::string& line : task_.data_notes()) log_.note(line);
@@ -286,7 +286,7 @@ class Trainer::Loop {
       update_best();
     } catch (const EvaluationLeft&) {
       live_.state.seconds = seconds_so_far();
-      return;  // still to be done, as the checkpoint says
+      return;  // still to be done, as the checkpoint records
     } catch (const std::exception&) {
       log_.say("the evaluation at step " + std::to_string(live_.state.step) +
                " failed; the checkpoint of this step is " + saved_->folder.string() +
@@ -499,7 +499,7 @@ class Trainer::Loop {
     }
   }
 
-  /// A resume that fails before it has read the checkpoint says nothing about such a run: its status and page stay.
+  /// A resume that fails before it has read the checkpoint does not change such a run: its status and page stay.
   bool has_trained_before() const {
     const std::optional<Status> status = read_status(folder_.status());
     return (status && status->step > 0) || !newest_checkpoints(folder_.checkpoints()).empty();

@@ -15,7 +15,7 @@ long page_faults() {
   return usage.ru_minflt;
 }
 
-// Page faults of passes that write to a buffer each, as a share of the pages that they write to.
+// Page faults of passes that write to a buffer each, as a fraction of the pages that they write to.
 double share_of_new_pages(std::size_t bytes) {
   constexpr int kPasses = 20;
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));

@@ -1,4 +1,4 @@
-"""Looking inside runs: the page, the numbers, going on, and what cannot be looked at."""
+"""Looking inside runs: the page, the numbers, resuming, and what cannot be looked at."""
 import json
 import shutil
 

@@ -16,7 +16,7 @@ def write(checkpoint, file, data):
 
 
 def fill(checkpoint, chosen, value, file="model.safetensors", count=None):
-    """Fills float32 tensors whose names `chosen` takes with a value, the first `count` places or all, and makes the manifest true again. Returns their names."""
+    """Fills float32 tensors whose names `chosen` takes with a value, the first `count` positions or all, and makes the manifest true again. Returns their names."""
     data = bytearray((checkpoint / file).read_bytes())
     size = struct.unpack("<Q", data[:8])[0]
     header = json.loads(data[8:8 + size])

@@ -47,7 +47,7 @@ def run(*words, cwd=None, timeout=300, address_space=None, stdin="", variables=N
 
 
 def without_locale(**more):
-    """This environment, but for what says how wide a terminal is and which signs it knows; and these variables."""
+    """This environment without the variables for the width and the signs of a terminal, and with these variables."""
     kept = {name: value for name, value in os.environ.items()
             if not name.startswith("LC_") and name not in ("LANG", "COLUMNS", "TERM")}
     return {**kept, "TERM": "xterm", **more}
@@ -67,7 +67,7 @@ def on_terminal(*words, columns=80, cwd=None, timeout=300, **variables):
     try:
         while part := os.read(ours, 65536):
             parts.append(part)
-    except OSError:  # how Linux says that the other end is gone
+    except OSError:  # how Linux reports that the other end is gone
         pass
     os.close(ours)
     return process.wait(timeout), b"".join(parts).decode().replace("\r\n", "\n")
@@ -84,7 +84,7 @@ class CommandTest(unittest.TestCase):
         return json.loads(self.succeed(*words, **options).stdout)
 
     def refused(self, *words, code=2, lines=2, **options):
-        """What a failing command says: short, without a stack, nothing on standard output."""
+        """The message of a failing command: short, without a stack, nothing on standard output."""
         done = run(*words, **options)
         self.assertEqual(done.returncode, code, f"cachet {' '.join(words)}\n{done.stdout}{done.stderr}")
         self.assertEqual(done.stdout, "")

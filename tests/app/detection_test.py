@@ -422,7 +422,7 @@ class Detection(command.CommandTest):
         self.cachet("predict", "deployed", "shapes/images/val/000001.png", "-o", "drawn")
         self.assertTrue((self.folder / "drawn/pictures/000001.png").exists())
         self.cachet("bench", "deployed", "--mode", "infer", "--seconds", "0.05")
-        # Cast by whoever runs it, and without data held to the model on noise.
+        # Cast by whoever runs it, and without data checked against the model on noise.
         self.cachet("export", "run", "-o", "narrow", "--engine", "torch", "--precision", "bf16")
         self.cachet("predict", "narrow", "shapes/images/val/000001.png")
         blind = self.json_of("export", "run", "-o", "blind", "--engine", "torch", "--set", 'data.root="nowhere"', "--json",
@@ -439,7 +439,7 @@ class Detection(command.CommandTest):
         self.assertEqual(struct.unpack(">2I", (self.folder / "widely/pictures/wide.png").read_bytes()[16:24]),
                          (12000, 20))
         png = bytearray((self.folder / "wide.png").read_bytes())
-        png[16:24] = struct.pack(">2I", 12000, 9000)  # 108 million pixels, as its header says
+        png[16:24] = struct.pack(">2I", 12000, 9000)  # 108 million pixels, as its header states
         png[29:33] = struct.pack(">I", zlib.crc32(bytes(png[12:29])))
         (self.folder / "huge.png").write_bytes(png)
         said = self.refused("predict", "run", "huge.png", cwd=self.folder, code=1)

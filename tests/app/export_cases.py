@@ -186,12 +186,12 @@ class Case:
         if self.cache == "grc_official" and (self.family == "pixels" or self.inputs not in ("images", "scenes")):
             settings.append("model.cache.positional_convolution=false")  # of a grid
         if self.cache not in ("", "none") and self.family == "language":
-            settings.append("model.memory_length=0")  # the cache stands in its place
+            settings.append("model.memory_length=0")  # the cache replaces it
         return [word for setting in settings for word in ("--set", setting)]
 
 
     def refusal(self, engine, precision):
-        """What `export` has to say; nothing if it writes the folder."""
+        """The message of `export`; nothing if it writes the folder."""
         if self.inputs in NO_GRAPH and engine != "torch":
             return "is not a graph that " + engine
         # The rule of version 0.1.0: the answer to a text is another one if padding follows it.
@@ -245,7 +245,7 @@ def sample():
 
 
 def words_of(label, number, draw):
-    """A review of a label: any length, and words that tell the label."""
+    """A review of a label: any length, and words that reveal the label."""
     told = (("bad", "dull"), ("fine", "good"))[label]
     return " ".join(draw.choice(told) if draw.random() < 0.6 else f"w{draw.randrange(9)}" for _ in range(1 + number % 14))
 
@@ -310,7 +310,7 @@ def expression(value, depth):
 
 
 def texts():
-    """Of one byte, of two, of odd lengths, around those of blocks and chunks, of the maximum and beyond; of bytes that are no letters."""
+    """Of one byte, of two, of odd lengths, around those of blocks and chunks, of the maximum and beyond; of bytes that are not letters."""
     draw = random.Random(3)
     lengths = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 23, 31, 32, 33, 41, 47, 55, LONGEST - 2, LONGEST - 1, LONGEST, LONGEST + 1, 200)
     made = []

@@ -153,12 +153,12 @@ class ExportMatrix(command.FolderTest):
 
     def ask(self, threads, *words, stdin=""):
         done = self.start(threads, *words, stdin=stdin)
-        # OpenVINO's library hwloc says so on a machine without /sys, such as a bare container.
+        # OpenVINO's library hwloc prints this on a machine without /sys, such as a bare container.
         messages = "".join(line for line in done.stderr.splitlines(keepends=True) if not line.startswith("hwloc/"))
         return Said(done.returncode, messages, [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")])
 
     def answers(self, model, case, ways):
-        """What a run or an export says, by the way of asking: one by one always; in batches, and to the test split, if `ways` says so."""
+        """The predictions of a run or an export, by the way of asking: always one by one; in batches, and on the test split, if `ways` has them."""
         lines = "".join(line + "\n" for line in self.given[case.inputs])
         (self.folder / "given.txt").write_text(lines)
         if case.inputs == "prompts":
@@ -201,7 +201,7 @@ class ExportMatrix(command.FolderTest):
         return total
 
     def export(self, engine, precision):
-        """What `export` says if it refuses: the last line of what it prints."""
+        """The message of `export` if it refuses: the last line of what it prints."""
         shutil.rmtree(self.folder / "export", ignore_errors=True)
         done = self.start(1, "export", "run", "-o", "export", "--engine", engine, "--precision", precision, "--progress", "none")
         if done.returncode == 0:
@@ -265,13 +265,13 @@ class ExportMatrix(command.FolderTest):
         return dataclasses.replace(result, **dataclasses.asdict(difference))
 
     def try_case(self, case, ways):
-        """What became of its exports. What fails is none of them."""
+        """What became of its exports. What fails is not one of them."""
         shutil.rmtree(self.folder / "run", ignore_errors=True)
         (self.folder / "recipe.toml").write_text(case.recipe)
         trained = self.start(1, "train", "recipe.toml", "--run", "run", "--progress", "none", *case.settings)
         self.assertEqual(trained.returncode, 0, trained.stderr)
         expected = self.answers("run", case, ways)
-        # A small language model goes on in the same way after any prompt; its losses differ.
+        # A small language model continues in the same way after any prompt; its losses differ.
         seen = [spread(said.records) for said in expected.values() if "prompt" not in said.records[0]]
         self.assertGreater(min(seen), SPREAD, "the answers are all alike")
         targets = []

@@ -22,7 +22,7 @@ SMALL = [word for key in ("image_size=8", "patch_size=4", "embed_dim=16", "depth
          for word in ("--set", f"model.{key}")]
 MODEL = "deit_tiny_patch16_224"
 
-# Run by the Python that has torch. Writes what it is told to into the working folder.
+# Run by the Python that has torch. Writes the given weights into the working folder.
 WRITER = """
 import argparse, collections, functools, os, sys
 import torch
@@ -263,7 +263,7 @@ class Models(ImportTest):
             (folder / f"{index}.jpg").write_bytes(base64.b64decode(picture["file"]))
 
     def test_images_that_are_not_square(self):
-        """Weights for 8 x 12 pixels are imported, predict, train on, go on, are evaluated and exported."""
+        """Weights for 8 x 12 pixels are imported, predict, train on, continue, are evaluated and exported."""
         self.write_photos()
         shutil.copytree(self.folder / "photos/val", self.folder / "photos/train", dirs_exist_ok=True)
         words = ["import", "wide.pth", "--model", "vit_tiny_patch16_224", "-o", "wide", *SMALL,

@@ -1,4 +1,4 @@
-"""Language models from a folder of text: vocabulary, training that goes on bit by bit, evaluation, comparison, bad input."""
+"""Language models from a folder of text: vocabulary, training that continues bit by bit, evaluation, comparison, bad input."""
 import gzip
 import json
 import math

@@ -1,4 +1,4 @@
-"""What asks for too much: each command answers or refuses within seconds and a GiB, and says what is too much."""
+"""What asks for too much: each command answers or refuses within seconds and a GiB, and names what is too much."""
 import gzip
 import json
 import os

@@ -1,4 +1,4 @@
-"""What commands say of names and arguments that hold control characters, and of what libraries complain about."""
+"""The messages of commands about names and arguments that hold control characters, and of what libraries complain about."""
 import os
 import subprocess
 

@@ -1,4 +1,4 @@
-"""Wrong usage: exit code 2, a line or two that say what to do, the nearest names."""
+"""Wrong usage: exit code 2, a line or two with what to do, the nearest names."""
 import json
 
 import command

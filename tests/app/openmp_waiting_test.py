@@ -12,7 +12,7 @@ VARIABLES = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
 
 
 def env_command(**variables):
-    """`cachet env --json` with these of the variables that say how to wait, and no other: (object, standard error)."""
+    """`cachet env --json` with these of the variables for how to wait, and no other: (object, standard error)."""
     environment = {name: value for name, value in os.environ.items() if name not in VARIABLES}
     done = subprocess.run([command.COMMAND, "env", "--json"], env={**environment, **variables}, capture_output=True,
                           text=True, timeout=60, check=True)
@@ -33,7 +33,7 @@ def idle_share(core, seconds=0.2):
 
 class OpenMpWaiting(command.CommandTest):
     def test_threads_spin_no_longer_than_between_operators(self):
-        # What OpenMP itself says at its start, once: the command starts again before OpenMP does.
+        # The output of OpenMP itself at its start, once: the command starts again before OpenMP does.
         env, said = env_command(OMP_DISPLAY_ENV="verbose")
         self.assertEqual(env["openmp_waiting"], "GOMP_SPINCOUNT=20000")
         self.assertEqual(said.count("GOMP_SPINCOUNT = '20000'"), 1, said)
@@ -44,7 +44,7 @@ class OpenMpWaiting(command.CommandTest):
         cores = sorted(os.sched_getaffinity(0))
         if len(cores) < 2:
             self.skipTest("one core alone is free or busy")
-        # A command that computes, and says how before it finds that there is no such run.
+        # A command that computes, and reports how before it finds that there is no such run.
         words = [command.COMMAND, "eval", "nowhere"]
         with subprocess.Popen([sys.executable, "-c", "while True: pass"],
                               preexec_fn=lambda: os.sched_setaffinity(0, cores[:1])) as busy:

@@ -1,5 +1,5 @@
 """Processes that train together, of which one is killed, asked to stop or held up at any moment: the others end at once or wait,
-and the same command goes on to the weights of a run that nothing befell. Killed and asked at 100 random moments each, held up
+and the same command then reaches the weights of a run without faults. Killed and asked at 100 random moments each, held up
 at 10, where CACHET_ROBUSTNESS is "full"; at a few of them otherwise."""
 import json
 import os
@@ -66,7 +66,7 @@ class ProcessFaults(runs.RunTest):
         return True
 
     def ended(self, process, others, seconds):
-        """The exit code and what was said; all of them are gone within the time."""
+        """The exit code and the output; all of them are gone within the time."""
         start = time.monotonic()
         errors = process.communicate(timeout=seconds)[1]
         while any(is_alive(pid) for pid in others):

@@ -130,7 +130,7 @@ class Processes(RunTest):
         process = self.started("run", *TWO, *LONG)
         other, = children_of(process)
         os.kill(process.pid, signal.SIGSTOP)
-        time.sleep(3)  # the other waits for the leader, and says so
+        time.sleep(3)  # the other waits for rank 0, and reports it
         os.kill(other, signal.SIGSTOP)
         os.kill(process.pid, signal.SIGCONT)
         told = self.log_has("run", "s for process 1")
@@ -260,7 +260,7 @@ class Processes(RunTest):
         self.assert_plain(errors)
 
     def logs_of_c10d(self, runs):
-        """For each run and the variables of its environment, (the run's log, what process 1 said). Process 1 begins first and finds no
+        """For each run and the variables of its environment, (the run's log, the output of process 1). Process 1 begins first and finds no
         other process, and c10d warns of that."""
         ports = self.free_ports(len(runs))
         others = [self.start_place(1, port, "--run", run, *LONG, **variables) for port, (run, variables) in zip(ports, runs.items())]

@@ -1,4 +1,4 @@
-"""The recipes that come with Cachet, and folders of one's own."""
+"""The recipes that come with Cachet, and folders of your own."""
 import functools
 import json
 import os

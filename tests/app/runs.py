@@ -66,7 +66,7 @@ fc_out_channels = 12
 
 
 def detector_recipe(name, side, tables, pyramid=PYRAMID):
-    """A recipe of seconds for such scenes: a detector on a small pyramid, of PVT unless said, and tables of its own."""
+    """A recipe of seconds for such scenes: a detector on a small pyramid, of PVT by default, and tables of its own."""
     return f"""
 [task]
 kind = "detection"

@@ -1,6 +1,6 @@
 """Saved results and changed data: for each task and each command that saves something, one byte of an input file is changed.
 Then the command prints the numbers of a fresh call, bit for bit, or refuses; a training resumes or refuses by the rules of
-docs/training.md. What version 0.1.0 saved is read, and computed again where it does not say what it was made of."""
+docs/training.md. What version 0.1.0 saved is read, and computed again if it does not record its inputs."""
 import gzip
 import json
 import os
@@ -79,7 +79,7 @@ class SavedResults(command.FolderTest):
     """One run of a task, and what its commands save."""
 
     def numbers(self, output):
-        """What a command saved, without what it says of where it comes from."""
+        """What a command saved, without the record of its origin."""
         path = self.folder / output
         if path.suffix != ".jsonl" and (path / "predictions.jsonl").exists():
             path = path / "predictions.jsonl"
@@ -166,7 +166,7 @@ class SavedResults(command.FolderTest):
 
 
 def passed_over(count, among):
-    """One of these places that version 0.1.0 did not look at: it took 4,096 of them."""
+    """One of these positions that version 0.1.0 did not look at: it took 4,096 of them."""
     looked_at = {i * (count - 1) // 4095 for i in range(4096)}
     return next(place for place in among if place not in looked_at)
 
@@ -544,7 +544,7 @@ class Sequences(SavedResults):
         self.hold_all("aclImdb/test/*/*")
         analysis = ["analyze", "run", "--samples", "8", "--steps", "8", "--what", "similarity"]
         self.hold([(analysis, "")], self.some("aclImdb/test/*/*", seed=2), refuses=False)
-        self.refused_resume("aclImdb/train/neg/3_5.txt", lambda held: held + b" " * 80)  # after the place where it is cut
+        self.refused_resume("aclImdb/train/neg/3_5.txt", lambda held: held + b" " * 80)  # after the position where it is cut
         long = self.folder / "aclImdb/train/neg/3_5.txt"
         long.write_text("word " * 60)
         self.assertIn("the run began with", self.refused("train", "run", "--resume", "--progress", "none", cwd=self.folder, code=1, lines=8))

@@ -18,7 +18,7 @@ HUGE = 3e38
 
 class Scores(command.FolderTest):
     def refuses(self, *words, said):
-        # Before the sentence `predict` says where the data lie, and `analyze` how far it is.
+        # Before the sentence `predict` prints the folder of the data, and `analyze` its progress.
         lines = self.refused(*words, cwd=self.folder, code=1, lines=4).splitlines()
         self.assertIn(said, lines[-1])
         self.assertEqual(sum("cachet " in line for line in lines), 1, lines)

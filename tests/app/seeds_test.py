@@ -70,7 +70,7 @@ class Seeds(RunTest):
                         for _ in range(2)]
                 said = [process.communicate(timeout=200)[1] for process in both]
                 self.assertEqual(len([run for run in (self.folder / runs).iterdir() if not run.is_symlink()]), 1, said)
-                # Who comes late to a run of one seed is told that it is taken, or finds it done.
+                # A process that comes late to a run of one seed gets a message that it is taken, or finds it done.
                 self.assertIn(0, [process.returncode for process in both], said)
 
     def test_one_that_another_process_trains_is_passed_by(self):

@@ -12,13 +12,13 @@ FOLDERS = RECIPE.replace('kind = "idx"', 'kind = "class_folders"\nskip_other_fil
 
 class SharedData(command.FolderTest):
     def listed(self, kind, root):
-        """What `data ls` says of a folder: an object, and its remarks in lines."""
+        """What `data ls` prints about a folder: an object, and its remarks in lines."""
         found, = (data for data in self.json_of("data", "ls", kind, "--json", cwd=self.folder)["data"] if data["root"] == root)
         table = self.cachet("data", "ls", kind, "--wide").stdout
         return found, [line for line in table.splitlines() if line.startswith(root + ": ")]
 
     def dry_run(self, recipe, *words):
-        """What a dry run says of it."""
+        """What a dry run prints about it."""
         text = self.cachet("train", recipe, "--dry-run", *words).stdout
         return [line.removeprefix("shared data").strip() for line in text.splitlines() if line.startswith("shared data")]
 

@@ -58,7 +58,7 @@ class Soak(runs.RunTest):
         print(f"{STEPS} steps, {STEPS // STEPS_PER_SAVE} saves: {memory[0] / 2**20:.1f} MiB, then {memory[1] / 2**20:.1f} MiB",
               flush=True)
         self.assertLessEqual(memory[1], max(1.01 * memory[0], memory[0] + SMALLEST_GROWTH))
-        # The fewest: a file that a save has open for a moment is no leak.
+        # The fewest: a file that a save has open for a moment is not a leak.
         files = [min(sample[1] for sample in part) for part in (warm, last)]
         self.assertLessEqual(files[1], files[0])
 

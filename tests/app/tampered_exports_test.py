@@ -1,5 +1,5 @@
 """An export that was changed is refused, or answers as before: each byte of its manifest (where CACHET_ROBUSTNESS is "full"; a sample
-else), and files of another export in its place."""
+else), and files of another export instead."""
 import itertools
 import json
 import os
@@ -105,7 +105,7 @@ class Tampered(runs.RunTest):
                         self.assertTrue(self.hold((engine, group), expected=expected))
                         for name in group:
                             shutil.copy2(self.folder / "kept" / name, self.folder / "out" / name)
-                # Two files of the export in each other's place.
+                # Two files of the export swapped.
                 for one, two in itertools.combinations(names, 2):
                     shutil.copy2(self.folder / "kept" / one, self.folder / "out" / two)
                     shutil.copy2(self.folder / "kept" / two, self.folder / "out" / one)

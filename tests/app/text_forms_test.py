@@ -53,7 +53,7 @@ class TextForms(command.FolderTest):
         self.assertEqual(*weights)
         said = self.refused("train", *recipe, "--run", "other", "--set", "data.root=tokens", cwd=self.folder, code=1)
         self.assertIn('was made with --normalize nfc, and the recipe has data.normalize = "none"', said)
-        # A run does not go on with another form, whose words may be the same.
+        # A run is not resumed with another form, whose words may be the same.
         said = self.refused("train", "plain", "--resume", *NORMALIZED, "--set", "train.limit=9 steps", cwd=self.folder, code=1, lines=5)
         self.assertIn('data.normalize: "none" -> "nfc"', said)
 

@@ -1,4 +1,4 @@
-"""Language and translation runs that are killed at any moment (kill -9) and go on: the same bits as a run that was not."""
+"""Language and translation runs that are killed at any moment (kill -9) and continue: the same bits as a run that was not."""
 import json
 import subprocess
 import time
@@ -24,7 +24,7 @@ class TextKills(command.FolderTest):
         return [json.loads(line) for line in lines if line.endswith("}")]
 
     def killed_when(self, recipe, run, settings, moment):
-        """Trains until the events say so, or to the end; returns the last event's kind and step."""
+        """Trains until the events are there, or to the end; returns the last event's kind and step."""
         process = subprocess.Popen([command.COMMAND, *self.words(recipe, run, settings)], cwd=self.folder,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         deadline = time.monotonic() + 60
@@ -41,7 +41,7 @@ class TextKills(command.FolderTest):
         done = command.run(*self.words(recipe, "whole", settings), cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
         reached = lambda kind, step: lambda events: any(each["kind"] == kind and each["step"] >= step for each in events)
-        # Behind a checkpoint and before one, where a step's micro-batches are under way, and while the evaluation that
+        # After a checkpoint and before one, where a step's micro-batches are under way, and while the evaluation that
         # a step calls for is.
         moments = [reached("step", 1), reached("step", 4), reached("step", 7), reached("step", 11), reached("step", 14),
                    reached("evaluation", 14), reached("step", 18)]

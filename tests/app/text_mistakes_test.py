@@ -1,4 +1,4 @@
-"""What language and translation commands say of input that is wrong, huge or odd, and what they keep of it."""
+"""The messages of language and translation commands about input that is wrong, huge or odd, and the part of it that they use."""
 import json
 import unicodedata
 
@@ -179,7 +179,7 @@ class TextMistakes(command.FolderTest):
         self.assertIn("is another vocabulary than the recipe's", self.refuses("eval", "run", "--set", "data.vocabulary_file=others.txt"))
         for stem in ("train", "validation", "test"):
             (self.folder / f"corpus/{stem}.tokens-cachet").unlink(missing_ok=True)
-        # Subwords: one model in the place of another of as many pieces.
+        # Subwords: one model instead of another of as many pieces.
         folder = self.folder / "corpus"
         make = ["data", "subwords", "--line-ends", "--vocabulary", "36"]
         self.cachet(*make, "--train", "corpus", "-o", "corpus/subwords.model")

@@ -62,7 +62,7 @@ class TextModels(command.FolderTest):
         return [word for key in keys for word in ("--set", "model." + key)]
 
     def round_trip(self, run, model, names):
-        """The run's weights under others' names and back: the same bits, in a folder that says what it is."""
+        """The run's weights under others' names and back: the same bits, in a folder that describes itself."""
         said = self.json_of("export", run, "--names", names, "-o", "theirs.safetensors", "--json", cwd=self.folder)
         self.assertEqual((said["model"], said["names"]), (model, names))
         settings = self.sizes(run)
@@ -93,7 +93,7 @@ class TextModels(command.FolderTest):
         self.assertEqual(config["architecture"], "transformer_xl_small")
         self.assertEqual(config["text"], {"vocabulary": 23, "target_length": 8})
         self.assertEqual(config["source"]["names"], "transformer_xl")
-        # It reads text as the run does, once it is told where the vocabulary lies.
+        # It reads text as the run does, once it gets the folder of the vocabulary.
         data = ["--set", "data.root=corpus", "--set", "data.vocabulary=23"]
         expected = self.metrics("run", "--set", "task.evaluation.lanes=2")
         actual = self.metrics("imported", *data, "--set", "task.evaluation.lanes=2")
@@ -159,7 +159,7 @@ class TextModels(command.FolderTest):
                 self.assertIn("beginnings of test segments", page)
                 row = self.json_of("bench", out, "--seconds", "0.001", "--batch", "2", "--json", cwd=self.folder)
                 self.assertEqual(row["mode"], "infer")
-        # It has a copy of its vocabulary, and of made-up text where there is no other.
+        # It has a copy of its vocabulary, and of synthetic text where there is no other.
         shutil.rmtree(self.folder / "corpus")
         self.cachet("generate", "run-deployed", "--prompt", "word1", "--tokens", "2")
         report = self.json_of("export", "run", "-o", "blind", "--engine", "torch", "--json", cwd=self.folder)

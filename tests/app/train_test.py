@@ -1,4 +1,4 @@
-"""Training: what a run leaves, stopping it, going on with it."""
+"""Training: what a run leaves, stopping it, resuming it."""
 import html
 import json
 import os

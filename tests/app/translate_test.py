@@ -1,4 +1,4 @@
-"""Translation from a folder of text: training that goes on bit by bit, evaluation, lines of every kind, bad input."""
+"""Translation from a folder of text: training that continues bit by bit, evaluation, lines of every kind, bad input."""
 import json
 import shutil
 

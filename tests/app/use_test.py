@@ -54,7 +54,7 @@ class Use(RunTest):
                       ["--set", "data.normalization.mean=0.4", "--set", "data.normalization.std=0.5"]):
             self.assertIn("--overwrite", self.refused("eval", "run", "-o", "kept", *other, cwd=self.folder, code=1))
         self.assertEqual(kept.read_bytes(), held)
-        # The numbers are the records': of those that say that all is right, all is right.
+        # The numbers are those of the records: if all records are right, so are the numbers.
         kept.write_text("".join(json.dumps({**record, "predicted": record["label"]}, separators=(",", ":")) + "\n" for record in records))
         self.assertEqual(self.json_of("eval", "run", "-o", "kept", "--json", cwd=self.folder)["metrics"]["top1"], 1)
         kept.write_text("".join(json.dumps({**record, "sample": 0}, separators=(",", ":")) + "\n" for record in records))
@@ -218,7 +218,7 @@ class Use(RunTest):
         write_png(self.folder / "0.png", 8, 8, pixels(3))
         said = self.refused("predict", "run", "3.png", "0.png", "1.png", "3.png", "4.png", "5.png", "-o", "p.jsonl", cwd=self.folder, code=1)
         self.assertIn("line 5 was made of a sample whose bytes have changed since", said)
-        # From standard input samples come one by one, and records stay at their places.
+        # From standard input samples come one by one, and records stay at their positions.
         words = ["predict", "run", "--lines", "-", "-o", "s.jsonl"]
         for stdin, code in (("1.png\n", 0), ("3.png\n1.png\n", 1), ("1.png\n3.png\n", 0)):
             self.assertEqual(command.run(*words, cwd=self.folder, stdin=stdin).returncode, code, stdin)

@@ -5,7 +5,7 @@
 namespace cachet::config {
 namespace {
 
-/// What finish() says; "" where nothing is wrong.
+/// The message of finish(); "" where nothing is wrong.
 std::string problems_of(Document& document) {
   try {
     document.finish();

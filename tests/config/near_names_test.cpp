@@ -19,7 +19,7 @@ TEST(NearNames, FindsOneSlipOfEachKind) {
 TEST(NearNames, IsSilentWhenNothingIsNear) {
   const Names known{"epochs", "lr"};
   EXPECT_TRUE(near_names("momentum", known).empty());
-  EXPECT_TRUE(near_names("wd", known).empty());  // a third of two letters is none
+  EXPECT_TRUE(near_names("wd", known).empty());  // a third of two letters is less than one
   EXPECT_TRUE(near_names("", known).empty());
   EXPECT_TRUE(near_names("epochs", Names{}).empty());
   EXPECT_TRUE(near_names(std::string(100000, 'e'), known).empty());

@@ -1,6 +1,6 @@
 // Every file of tests/data/toml_bad is refused with the error that its first line, `# expect: ...`, names a part of;
 // where a comment cannot stand first, expected.tsv names it. Every file of tests/data/toml_good holds what `# accept:
-// key = value` says, and its resolved form reads back as itself.
+// key = value` sets, and its resolved form reads back as itself.
 #include <gtest/gtest.h>
 
 #include <algorithm>

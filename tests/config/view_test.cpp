@@ -70,7 +70,7 @@ TEST(View, CollectsProblemsAndGoesOnWithDefaults) {
   EXPECT_EQ(model.integer("heads", 4), 4);
   EXPECT_EQ(model.choice("color", ViewColor::red, kViewColors), ViewColor::red);
   EXPECT_EQ(model.reals("rates", {1}), std::vector<double>{1});
-  model.integer("heads", 4);  // the same problem is told once
+  model.integer("heads", 4);  // the same problem is reported once
   EXPECT_EQ(finish_message(document),
             "t.toml:2: m.ratio: must be above 0.0 and at most 1.0, not 2.0\n"
             "t.toml:3: m.heads: must be an integer, not the text \"x\"\n"
@@ -141,7 +141,7 @@ TEST(View, AsksForARequiredText) {
             "t.toml:7: third.root: must be a text, not 3; put it in quotes");
 }
 
-// A path, and what an exception says, would end at the character.
+// A path and the text of an exception would end at the character.
 TEST(View, TakesNoTextWithTheCharacterOfCode0) {
   Document document = Document::from_text("[a]\nb = \"x\\u0000y\"\nc = [\"x\", \"\\u0000\"]\n", "t.toml");
   EXPECT_EQ(document.root().table("a").text("b", "d"), "d");

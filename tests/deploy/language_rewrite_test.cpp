@@ -1,4 +1,4 @@
-// Language models × norm × cache, small and random: a rewritten model foretells what it did, and writes it where no
+// Language models × norm × cache, small and random: a rewritten model predicts what it did, and writes it where no
 // cache was frozen.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using test::Settings;
 
-/// What is foretold of three segments that follow each other, and what is written behind them.
+/// The predictions for three segments that follow each other, and what is written after them.
 struct Foretold {
   at::Tensor scores;
   std::vector<int64_t> written;
@@ -62,7 +62,7 @@ TEST(RewriteOfALanguageModel, KeepsWhatItForetellsAndWrites) {
   }
 }
 
-// A memory of earlier inputs is no cache: it stays, and what reads it too.
+// A memory of earlier inputs is not a cache: it stays, and what reads it too.
 TEST(RewriteOfALanguageModel, LeavesAMemoryOfTokensAsItIs) {
   for (const Settings& memory : {Settings{"memory_length=4"}, Settings{"memory_tokens=2"},
                                  Settings{"memory_tokens=2", "memory_tokens_recurrent=true"}})

@@ -166,7 +166,7 @@ TEST(RewriteReport, SaysWhatWentAndWhatStayedAndWhy) {
   EXPECT_EQ(report_lines(rewrite(*model)),
             (std::vector<std::string>{"5 norms; left of each: the normalisation, without its weights (it computes "
                                       "statistics of its input): norm, …"}));
-  // The first swin's windows fit the map, the second one's reach beyond it: both keep what would fill such places.
+  // The first swin's windows fit the map, the second one's reach beyond it: both keep what would fill such positions.
   for (const SmallModel& small : small_models()) {
     if (small.name != "swin_tiny_patch4_window7_224") continue;
     model = trained(small, {"norm.kind=un"});

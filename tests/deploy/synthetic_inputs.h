@@ -9,7 +9,7 @@
 
 namespace cachet::deploy {
 
-/// Made-up inputs of a classifier, those that inputs_of() names; sequences are so much shorter than the longest,
+/// Synthetic inputs of a classifier, those that inputs_of() names; sequences are so much shorter than the longest,
 /// the second of pairs by one token more, and end in padding.
 inline std::vector<at::Tensor> synthetic_inputs(const models::Model& model, int64_t batch, int64_t shorter = 0) {
   if (const auto* images = dynamic_cast<const models::ImageClassifier*>(&model)) {

@@ -1,5 +1,5 @@
-// Reads files from standard input, each behind its length (8 bytes, little-endian), and prints a line for each: "+" and
-// what the header says, or "-" and the reason to refuse it. safetensors_differential.py compares these with the
+// Reads files from standard input, each after its length (8 bytes, little-endian), and prints a line for each: "+" and
+// the content of the header, or "-" and the reason to refuse it. safetensors_differential.py compares these with the
 // reference reader.
 #include <cstdint>
 #include <iostream>

@@ -207,7 +207,7 @@ class TensorBoard(unittest.TestCase):
         self.write_data()
         self.train("--set", "train.limit=5 steps")
         self.expect_shows_the_log()
-        # As a process leaves it that was killed behind the checkpoint of step 5.
+        # As a process leaves it that was killed after the checkpoint of step 5.
         log = self.folder / "run" / "metrics.jsonl"
         later = log.read_text().splitlines()[-1].replace('"step":5', '"step":6')
         log.write_text(log.read_text() + later + "\n" + later[:20])
@@ -218,7 +218,7 @@ class TensorBoard(unittest.TestCase):
         self.assertEqual(steps, list(range(1, 11)))
 
     def kill_at(self, step, *words):
-        """Trains until so many steps are logged, and leaves no time to say goodbye."""
+        """Trains until so many steps are logged, and is then killed."""
         process = subprocess.Popen([COMMAND, "train", "tiny.toml", "--run", "run", "--progress", "none", *words],
                                    cwd=self.folder, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 100

@@ -21,7 +21,7 @@ void read_tokens(std::span<const uint8_t> bytes) {
     if (id < 0 || id >= file.facts().vocabulary) std::abort();
 }
 
-// The vocabulary ends at the first zero byte; the text stands behind it.
+// The vocabulary ends at the first zero byte; the text stands after it.
 void read_text(std::string_view input) {
   const size_t end = std::min(input.find('\0'), input.size());
   const data::WordEncoder encoder(input.substr(0, end), "input");

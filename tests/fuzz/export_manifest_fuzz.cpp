@@ -1,4 +1,4 @@
-// export.json: what is taken must say the same when it is written and read again.
+// export.json: what is taken must be the same when it is written and read again.
 #include <cstdlib>
 #include <span>
 

@@ -29,7 +29,7 @@ TEST(DropoutKernelRobustness, EqualsItsDefinitionFromAnyGroupOn) {
   sweep(
       []<class T>(T*, int64_t count, int64_t offset, std::mt19937& random, const std::string& label) {
         const Guarded<T> x(count, offset, random);
-        // The last is behind the 2³² counters of the lower word.
+        // The last is after the 2³² counters of the lower word.
         for (const int64_t first : {int64_t{0}, 3 * kernels::kDropoutGroup, int64_t{1} << 36}) {
           const auto kept = std::make_unique<bool[]>(static_cast<size_t>(count) + 1);
           kernels::kept_by_dropout({kSeed, kHalf}, first, count, kept.get());
@@ -60,7 +60,8 @@ TEST(DropoutKernel, KeepsEachElementByItselfWithItsProbability) {
       return static_cast<double>(held) / static_cast<double>(count);
     };
     EXPECT_NEAR(share([&](int64_t i) { return kept[i]; }, kCount), p, 4 * deviation);
-    // What is kept says nothing of its neighbours, of the words of one counter (16 apart), or of another seed.
+    // Whether an element is retained does not depend on its neighbours, of the words of one counter (16 apart), or of
+    // another seed.
     for (const int64_t apart : {1, 16, 64})
       EXPECT_NEAR(share([&](int64_t i) { return kept[i] == kept[i + apart]; }, kCount - apart),
                   p * p + (1 - p) * (1 - p), 0.003)

@@ -15,7 +15,7 @@
 namespace cachet::test {
 
 /// Numbers for a kernel, somewhere in memory that it may not touch: they begin `offset` numbers into it, so that no
-/// vector need be aligned, and the words before and behind them must stay what they were.
+/// vector need be aligned, and the words before and after them must stay what they were.
 template <class T>
 class Guarded {
  public:

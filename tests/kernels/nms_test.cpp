@@ -10,7 +10,7 @@ namespace {
 
 using test::Guarded;
 
-/// Boxes of whole numbers, so that many overlap by exactly the same share, which may be the threshold.
+/// Boxes of whole numbers, so that many overlap by exactly the same fraction, which may be the threshold.
 struct SmallBoxes {
   SmallBoxes(int64_t count, int64_t offset, std::mt19937& random)
       : x0(count, offset), y0(count, offset), x1(count, offset), y1(count, offset) {

@@ -49,8 +49,8 @@ std::vector<T> random_numbers(int64_t count, float spread = 1.0f) {
   return numbers;
 }
 
-// What run(out, beside, from, to) writes of [0, count) is the same bits in one call and in several threads. `beside`
-// has what a kernel writes besides: sums, losses.
+// What run(out, extra, from, to) writes of [0, count) is the same bits in one call and in several threads. `extra` has
+// what a kernel also writes: sums, losses.
 template <class T, class Run>
 void expect_parts_make_the_whole(int64_t numbers, int64_t numbers_beside, int64_t count, int64_t step, const Run& run) {
   std::vector<T> whole(static_cast<size_t>(numbers)), parts(whole);
@@ -99,7 +99,7 @@ TYPED_TEST(KernelThreads, PassesOverTokens) {
   });
 }
 
-// Sums over tokens are kept apart for each thread's range; here each token has its own.
+// Sums over tokens are separate for each thread's range; here each token has its own.
 TYPED_TEST(KernelThreads, PassesThatSumOverTokens) {
   using T = TypeParam;
   const auto x = random_numbers<T>(kTokens * kWidth), dy = random_numbers<T>(kTokens * kWidth);
@@ -167,7 +167,7 @@ TYPED_TEST(KernelThreads, RowsOfTheCache) {
                                    std::vector<float> scratch(kWidth);
                                    kernels::grc_blend(in, out, mean, scratch.data(), shape, {from, to});
                                  });
-  // The gradients of the norm's weights are a thread's own, and added up behind.
+  // The gradients of the norm's weights are a thread's own, and added up after.
   const auto grad = random_numbers<T>(kBatch * kTokens * kWidth),
              to_mean = random_numbers<T>(kBatch * kTokens * kWidth);
   const int64_t of_gates = kTokens * 2 * kWidth;

@@ -15,7 +15,7 @@ struct Reference {
   kernels::ConvolutionShape s;
   std::vector<float> weight;
 
-  // Calls visit(input index, weight index) for each product of output (place, c).
+  // Calls visit(input index, weight index) for each product of output (position, c).
   template <class Visit>
   void products(int64_t i, const Visit& visit) const {
     const int64_t place = i / s.channels, c = i % s.channels, row = place / s.width, column = place % s.width;
@@ -35,7 +35,7 @@ TEST(TokenConvolutionKernelRobustness, EqualsItsDefinitionForwardAndBackward) {
   for (const int64_t group : {1, 2, 4, 8})
     sweep(
         [group]<class T>(T*, int64_t channels, int64_t offset, std::mt19937& random, const std::string& name) {
-          // Grids of one place, one line, and of lines with and without four inner places.
+          // Grids of one position, one line, and of lines with and without four inner positions.
           for (const auto& [height, width] : {std::pair<int64_t, int64_t>{1, 1}, {1, 7}, {3, 2}, {2, 6}, {3, 11}}) {
             const std::string label = name + ", group " + std::to_string(group) + ", " + std::to_string(height) +
                                       " x " + std::to_string(width);

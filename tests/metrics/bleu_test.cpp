@@ -108,7 +108,7 @@ TEST(Bleu, IsSacreBleusOfVietnameseInEveryForm) {
     expect_bleu(score, each.at("bleu"));
     scores[name] = score.score;
   }
-  // Two forms of one text are two texts, and sacreBLEU says so, too.
+  // Two forms of one text are two texts, also for sacreBLEU.
   EXPECT_NEAR(scores["composed for composed"], scores["decomposed for decomposed"], 1e-9);
   EXPECT_LT(scores["decomposed for composed"], scores["composed for composed"] / 2);
   EXPECT_LT(scores["marked for composed"], scores["composed for composed"]);

@@ -109,7 +109,7 @@ TEST(CocoNumbersOf, ATruthThatNobodySawAreZeroWhereItCounts) {
 
 TEST(CocoNumbersOf, ATruthThatWasSeenTwiceCountOnce) {
   const CocoNumbers numbers = numbers_of({truth_at(0)}, {seen_at(0, 0.5), seen_at(0, 0.9)});
-  EXPECT_NEAR(numbers.ap, 1, 1e-15);  // the miss stands behind the hit
+  EXPECT_NEAR(numbers.ap, 1, 1e-15);  // the miss stands after the hit
   EXPECT_EQ(numbers.ar1, 1);
   const CocoNumbers late = numbers_of({truth_at(0)}, {seen_at(50, 0.95), seen_at(0, 0.9)});
   EXPECT_NEAR(late.ap, 0.5, 1e-15);

@@ -25,7 +25,7 @@ TEST(DesignatedOptions, OfModels) {
   EXPECT_EQ(pvt.stages.front().spatial_reduction, 1);
   const SwinTransformerOptions swin{.stages = {{.depth = 2, .num_heads = 3}}, .window_size = 8};
   EXPECT_EQ(swin.embed_dim, 96);
-  // Published without biases of queries, keys and values, unless something else is said.
+  // Published without biases of queries, keys and values, unless a test sets them.
   EXPECT_FALSE((T2tVisionTransformerOptions{.classes = 10}.plug_ins.attention.qkv_bias));
   EXPECT_FALSE((LongRangeOptions{.depth = 2}.plug_ins.attention.projection_bias));
   EXPECT_TRUE((LongRangeOptions{.plug_ins = {.norm = nn::RMSNormOptions{}}}.plug_ins.attention.qkv_bias));

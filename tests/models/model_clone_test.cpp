@@ -20,7 +20,7 @@ void expect_model_clones(const SmallModel& small, const Settings& plug_ins) {
     const at::NoGradGuard no_grad;
     model->trial(3, at::kFloat).forward();  // caches and statistics that moved
   }
-  // Made-up samples are drawn from the generator, whose seed is the same for both.
+  // Synthetic samples are drawn from the generator, whose seed is the same for both.
   test::expect_clones<Model>(model, [](Model& each) {
     at::Generator random = at::detail::getDefaultCPUGenerator();
     const at::Tensor kept = random.get_state();

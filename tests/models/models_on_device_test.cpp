@@ -51,8 +51,8 @@ void expect_near(const at::Tensor& expected, const at::Tensor& found, double tol
 
 // A training step of each family with its plug-ins, weights and state and all, gives what it gives on the CPU. Sums
 // come in another order, hundreds of them one after the other: in float64 1e-9 of the largest element. In float32 the
-// logits are held to 1e-4; of gradients the smallest (1e-8 beside others of 1) are sums that cancel, and say nothing in
-// that type.
+// logits must agree within 1e-4; of gradients the smallest (1e-8 next to others of 1) are sums that cancel, and
+// have no meaning in that type.
 TEST(ModelsOnDevice, TakeTheSameStepAsOnTheCpu) {
   const auto device = test::test_device();
   if (!device) GTEST_SKIP() << "CACHET_TEST_DEVICE names no device";

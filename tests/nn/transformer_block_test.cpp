@@ -23,7 +23,7 @@ std::shared_ptr<nn::TransformerBlock> double_block(const nn::TransformerBlockOpt
                                                    const nn::PlugIns& plug_ins = {}) {
   auto block = std::make_shared<nn::TransformerBlock>(options, plug_ins);
   block->to(at::kDouble);
-  // Norms that can be told from each other.
+  // Norms that can be distinguished.
   const at::NoGradGuard no_grad;
   for (const auto& parameter : block->named_parameters())
     if (parameter.key().find("norm") != std::string::npos)
@@ -130,7 +130,7 @@ TEST(TransformerBlock, DecodesWithAnEncoderThatIsProjectedOnce) {
   for (int64_t i = 0; i < 7; ++i) {
     const at::Tensor y = block->forward(x.narrow(1, i, 1), layout, i == 0 ? encoder : nn::EncoderTokens{});
     EXPECT_TRUE(at::allclose(y, expected.narrow(1, i, 1), 1e-12, 1e-13)) << i;
-    if (i == 3) {  // lanes change places
+    if (i == 3) {  // batch rows are swapped
       const at::Tensor swapped = at::tensor({1, 0}, at::kLong);
       state->reorder(swapped);
       state->reorder(swapped);

@@ -1,5 +1,5 @@
-// Backward operators check their operands as the forward ones do: called alone, from Python say, with a tensor of
-// another shape they refuse it and read no memory that is not theirs.
+// Backward operators check their operands as the forward ones do: called alone, for example from Python, with a tensor
+// of another shape they refuse it and read no memory that is not theirs.
 
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -130,7 +130,7 @@ TEST(BackwardOperators, GiveFiniteGradientsWhoseShapesMetaPredicts) {
   }
 }
 
-/// What a call that must be refused says; empty where it is not.
+/// The message of a call that must be refused; empty if it is not.
 std::string refusal(const std::string& op, const Arguments& arguments) {
   try {
     call(op, arguments);

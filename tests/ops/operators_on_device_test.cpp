@@ -14,7 +14,7 @@ namespace {
 using Inputs = std::vector<at::Tensor>;
 using test::expect_same_on_device;
 
-// Each operator on another device is its composition; what it gives is what it gives on the CPU.
+// Each operator on another device is its unfused form; what it gives is what it gives on the CPU.
 class OperatorsOnDevice : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 class Found:
     """What a comparison found: how many results were compared, and the largest difference between two of them."""
     cases: int
-    difference: float | None = 0.0  # None: within what is allowed, as a test says that prints no number
+    difference: float | None = 0.0  # None: within what is allowed, for a test that prints no number
     note: str = ""
 
     def add(self, difference, cases=1):
@@ -45,7 +45,7 @@ COMPARISONS = []
 
 def comparison(peer, what, allowed, unit="", source=None):
     """Registers a function of a Setting that returns a Found. The comparison fails if the difference is above `allowed`.
-    `source` says where the values of a peer come from that is not installed."""
+    `source` is the origin of the values of a peer that is not installed."""
     def register(compare):
         COMPARISONS.append(Comparison(peer, what, allowed, unit, source, compare))
         return compare

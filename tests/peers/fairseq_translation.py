@@ -76,7 +76,7 @@ class Translator(nn.Module):
 
 
 def sinusoids(count):
-    """fairseq's SinusoidalPositionalEmbedding from the place after that of the padding, id 0, on."""
+    """fairseq's SinusoidalPositionalEmbedding from the position after that of the padding, id 0, on."""
     rates = torch.exp(torch.arange(DIM // 2) * -(math.log(10000) / (DIM // 2 - 1)))
     angles = torch.arange(1, count + 1)[:, None] * rates
     return torch.cat([angles.sin(), angles.cos()], 1)

@@ -15,7 +15,7 @@ SIZES = [(1, 1), (1, 9), (7, 2), (16, 21), (40, 31), (64, 64), (97, 130), (240, 
 
 
 def picture(number, height, width, channels=3):
-    """Waves, edges and noise of a seed, in different shares: as smooth as a photograph or as rough as noise."""
+    """Waves, edges and noise of a seed, in different proportions: as smooth as a photograph or as rough as noise."""
     random = numpy.random.default_rng(number)
     y, x = numpy.mgrid[:height, :width]
     layers = []

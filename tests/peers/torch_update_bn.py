@@ -29,7 +29,7 @@ def written_images(folder):
     """Images in IDX files, and what a model gets of the training images."""
     folder.mkdir()
     pixels = torch.randint(256, (IMAGES, 28, 28), generator=torch_drawer("update_bn"), dtype=torch.uint8)
-    pixels[:, 10:20] //= 3  # so that places differ
+    pixels[:, 10:20] //= 3  # so that positions differ
     for prefix, count in (("train", IMAGES), ("t10k", 20)):
         (folder / f"{prefix}-images-idx3-ubyte").write_bytes(
             struct.pack(">4I", 0x803, count, 28, 28) + pixels[:count].numpy().tobytes())

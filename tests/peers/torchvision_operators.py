@@ -90,7 +90,7 @@ def nms(setting):
         if number % 2:  # on whole pixels, so that overlaps lie at the threshold
             boxes = boxes.round()
         if number % 3 == 0 and count:
-            boxes = boxes[torch.randint(count, (count,), generator=generator)]  # twins
+            boxes = boxes[torch.randint(count, (count,), generator=generator)]  # some boxes are there twice
         scores = torch.randperm(count, generator=generator).float() / max(count, 1)
         threshold = draw.choice((0.0, 0.3, 0.5, 0.7, 1.0))
         order, kept = cachet.nms(boxes, scores, None, threshold)

@@ -93,12 +93,11 @@ TEST(Rendezvous, OneThatDoesNotComeIsWaitedForSoLong) {
   EXPECT_EQ(said.find('\n'), std::string::npos) << said;
 }
 
-/// What each of several processes that meet says in the end; "met" where it met the others.
+/// The result of each of several processes that meet; "met" where it met the others.
 std::vector<std::string> meet_at(uint16_t port, LocalSocket* socket, std::vector<ProcessPlace> places,
                                  const MeetingOptions& options) {
   std::vector<std::string> said(places.size());
-  std::vector<std::shared_ptr<ProcessGroup>> met(
-      places.size());  // until all are through: the store goes with the leader
+  std::vector<std::shared_ptr<ProcessGroup>> met(places.size());  // until all have finished: the store goes with rank 0
   std::vector<std::thread> threads;
   for (size_t i = 0; i < places.size(); ++i) {
     threads.emplace_back([&, i] {
@@ -165,7 +164,7 @@ TEST(Rendezvous, ReportsForWhomItWaits) {
     EXPECT_TRUE(line.starts_with("waiting for processes 1 and 3 (") && line.ends_with(" s)")) << line;
 }
 
-/// What a process says that looks for process 0 at a port.
+/// The message of a process that looks for process 0 at a port.
 std::string message_at(uint16_t port, std::chrono::seconds join = std::chrono::seconds(3)) {
   return test::thrown_message<ProcessLost>([&] {
     meet({.rank = 1, .size = 2, .port = port}, nullptr,

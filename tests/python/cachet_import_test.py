@@ -43,7 +43,7 @@ class CopiedPackage(unittest.TestCase):
         file.write_text(file.read_text().replace(_build.TORCH_VERSION, torch_version))
 
     def refused(self, code="import cachet"):
-        """The last line of what a process says that fails; it is the only one after the traceback."""
+        """The last line of the output of a process that fails; it is the only one after the traceback."""
         done = python(code, path=self.path)
         self.assertNotEqual(done.returncode, 0, done.stdout)
         return done.stderr.strip().splitlines()[-1]

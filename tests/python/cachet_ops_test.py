@@ -1,4 +1,4 @@
-"""cachet.ops: each typed function is its operator, and holds what its documentation says.
+"""cachet.ops: each typed function is its operator, and does what its documentation describes.
 
   PYTHONPATH=build/release/python python tests/python/cachet_ops_test.py
 """

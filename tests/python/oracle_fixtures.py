@@ -1,4 +1,4 @@
-"""The fixtures of tests/data/oracles for tests of Python: tensors by name, and what their metadata says."""
+"""The fixtures of tests/data/oracles for tests of Python: tensors by name, and their metadata."""
 import json
 import pathlib
 

@@ -1,4 +1,4 @@
-"""Asks every operator that a user calls for second derivatives: each gives the right ones or says that it has none.
+"""Asks every operator that a user calls for second derivatives: each gives the right ones or reports that it has none.
 
   python tests/python/second_derivatives_test.py build/release/lib/libcachet_ops.so
 

@@ -10,7 +10,7 @@
 namespace cachet::report::test {
 
 /// What a terminal shows after some output: rows of text that break at its width, with the few controls that a progress
-/// line may use. Anything else is kept as text, where a test will see it.
+/// line may use. Anything else stays as text, where a test will see it.
 class Screen {
  public:
   explicit Screen(int columns) : columns_(columns) {}
@@ -39,7 +39,7 @@ class Screen {
     }
   }
 
-  /// Breaks rows anew, as terminals do; the cursor stays behind the last character.
+  /// Breaks rows anew, as terminals do; the cursor stays after the last character.
   void resize(int columns) {
     std::vector<std::u32string> rows;
     for (const std::u32string& row : rows_) {

@@ -26,7 +26,7 @@ inline Series synthetic_series(const std::string& name, int points, double first
   return series;
 }
 
-/// Every part that the page of a run that classifies images can have, from made-up numbers that look like a run.
+/// Every part that the page of a run that classifies images can have, from synthetic numbers that look like a run.
 inline RunPage synthetic_run() {
   RunPage run;
   run.name = "vit_tiny · GRC + UN";

@@ -10,7 +10,7 @@
 namespace cachet::runtime {
 namespace {
 
-/// Answers with ones, in the shape that it is told.
+/// Answers with ones, in the given shape.
 class Ones : public Session {
  public:
   Ones(int64_t samples, int64_t classes) : samples_(samples), classes_(classes) {}
@@ -29,7 +29,7 @@ ExportManifest of_sequences() {
   return manifest;
 }
 
-/// What a session says of ids (2, length) and their padding; empty if it answers.
+/// The message of a session about ids (2, length) and their padding; empty if it answers.
 std::string refusal(const ExportManifest& manifest, const std::vector<int64_t>& ids, int64_t padded,
                     int64_t samples = 2, int64_t classes = 3) {
   const auto length = static_cast<int64_t>(ids.size()) / 2;

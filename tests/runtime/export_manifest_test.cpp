@@ -49,7 +49,7 @@ std::string signed_text(const ExportManifest& manifest, const std::function<void
   return json.dump();
 }
 
-/// What parsing says of a manifest that was changed by somebody who computed its digest too.
+/// The message of parsing for a manifest that was changed together with its digest.
 std::string refusal_of(const std::function<void(Json&)>& change) {
   return refusal_of(signed_text(manifest_of_images(), change));
 }
@@ -167,7 +167,7 @@ TEST(ExportManifest, OfAnEarlierVersionHasNoKeyOfALaterOne) {
   }
 }
 
-// One changed bit of a manifest: it is refused, or says what it said.
+// One changed bit of a manifest: it is refused, or has the same content.
 TEST(ExportManifest, IsHeldToItsDigest) {
   const std::string whole = to_json(manifest_of_images());
   int64_t refused = 0;

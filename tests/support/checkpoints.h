@@ -8,7 +8,7 @@
 
 namespace cachet::test {
 
-/// The checkpoint that a run would go on from.
+/// The checkpoint that a run would continue from.
 inline train::Checkpoint last_checkpoint(const std::filesystem::path& run) {
   return train::read_checkpoint(*train::CheckpointStore(run / "checkpoints", "", 1).last());
 }

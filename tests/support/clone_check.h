@@ -67,7 +67,7 @@ inline void expect_same_form(const torch::nn::Module& copy, const torch::nn::Mod
 }
 
 /// A clone is a copy on its own: of the same form and values, with the same outputs bit for bit and the same state
-/// behind them in training and evaluation; a training step of it leaves the original as it was. `forward` gives one
+/// after them in training and evaluation; a training step of it leaves the original as it was. `forward` gives one
 /// tensor.
 template <class Module>
 void expect_clones(const std::shared_ptr<Module>& original, const std::function<at::Tensor(Module&)>& forward) {

@@ -11,7 +11,7 @@
 namespace cachet::test {
 
 /// Expects a causal layer, made float64 here, to give for 7 tokens of 8 channels what it gives for their pieces one
-/// after the other. Returns the state behind them.
+/// after the other. Returns the state after them.
 inline std::shared_ptr<nn::AttentionState> expect_decoding_equals_whole(nn::Attention& attention, int64_t batch) {
   attention.to(at::kDouble);
   const at::Tensor x = at::randn({batch, 7, 8}, at::kDouble);

@@ -48,7 +48,7 @@ inline void expect_close(const Tensors& actual, const Tensors& expected, double 
 
 /// Holds the fused form to the composite one, outputs (with and without a gradient to come, which may take other ways)
 /// and gradients, in float32 and bfloat16: in float32 both are within `float_tolerance` of it, in bfloat16 both are
-/// compared with the composition in float32 of the same numbers, which a fused form with float32 sums meets up to the
+/// compared with the unfused form in float32 of the same numbers, which a fused form with float32 sums meets up to the
 /// rounding of its operands between products. Then to itself with one thread.
 inline void expect_fused_equals_composite(const std::function<Tensors(const Tensors&)>& op, const Tensors& inputs,
                                           const std::string& what, double float_tolerance = 2e-5,

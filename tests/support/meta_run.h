@@ -237,7 +237,7 @@ class MetaDeviceCompleted {
   torch::Library library_;
 };
 
-/// A task's stream whose forward passes upload and read nothing after the first, or tell what they did. The first may
+/// A task's stream whose forward passes upload and read nothing after the first, or report what they did. The first may
 /// make tables that later ones remember.
 class WatchedForward : public train::TrainingBatches {
  public:

@@ -15,10 +15,10 @@
 
 namespace cachet::test {
 
-/// A whole model beside its fixture: what the published names become, and what it computes.
+/// A whole model compared with its fixture: what the published names become, and what it computes.
 struct ModelUnderTest {
   std::shared_ptr<torch::nn::Module> model;
-  std::vector<io::NameMap> names;  // applied one behind the other
+  std::vector<io::NameMap> names;  // applied one after the other
   /// Adds what the published code does not record and the maps ask for.
   std::function<void(io::TensorMap& published)> complete;
   /// images -> the fixture's outputs: y, or y0, y1, … of a pyramid.
@@ -39,7 +39,7 @@ inline std::vector<std::string> parameter_order(const Oracle& oracle) {
       .get<std::vector<std::string>>();
 }
 
-/// Loads the start values; every name of the fixture must find its place. Buffers start as they are.
+/// Loads the start values; every name of the fixture must be used. Buffers start as they are.
 inline void load_model(const ModelUnderTest& test, const Oracle& oracle) {
   test.model->to(at::kDouble);
   io::LoadPolicy policy;

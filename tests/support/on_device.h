@@ -13,7 +13,7 @@
 namespace cachet::test {
 
 /// The device that CACHET_TEST_DEVICE names ("cuda"), for the tests called *OnDevice*, which skip without it. They pass
-/// on "cpu" too. Convolutions, which take TF32 unless told otherwise (1e-3 a rounding), take float32 from then on.
+/// on "cpu" too. Convolutions, which take TF32 by default (1e-3 a rounding), take float32 from then on.
 inline std::optional<c10::Device> test_device() {
   const char* name = std::getenv("CACHET_TEST_DEVICE");
   if (name == nullptr || *name == '\0') return std::nullopt;

@@ -12,7 +12,7 @@ namespace cachet::test {
 /// How two models' scores of the same samples differ, whatever they are scores of.
 struct ScoreDifference {
   int64_t samples = 0;
-  double largest = 0;       // as a share of the largest score of the first model
+  double largest = 0;       // as a fraction of the largest score of the first model
   int64_t clear_other = 0;  // samples whose best score leads by more than twice the tolerance, and is another one now
   int64_t other = 0;        // of all samples
 

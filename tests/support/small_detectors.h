@@ -40,7 +40,7 @@ inline std::shared_ptr<models::ObjectDetector> built_detector(const SmallModel& 
   return std::dynamic_pointer_cast<models::ObjectDetector>(built(small, plug_ins));
 }
 
-/// Two made-up images of one batch, the second smaller and without objects, and the first's objects.
+/// Two synthetic images of one batch, the second smaller and without objects, and the first's objects.
 inline models::DetectionBatch synthetic_batch(at::ScalarType type = at::kFloat) {
   const auto place = [](int64_t height, int64_t width, int64_t padded_width) {
     models::DetectionImage image;

@@ -22,7 +22,7 @@ inline std::string u16(uint64_t value) { return little_endian_bytes(static_cast<
 inline std::string u32(uint64_t value) { return little_endian_bytes(static_cast<uint32_t>(value)); }
 inline std::string u64(uint64_t value) { return little_endian_bytes(value); }
 
-/// A member of a zip archive. What is set beside name and data makes it wrong, or rare.
+/// A member of a zip archive. What is set next to name and data makes it wrong, or rare.
 struct ZipPart {
   std::string name, data;
   uint16_t flags = 0x0808, method = 0;

@@ -26,7 +26,7 @@ inline train::Metrics metrics_of_records(tasks::Task& task, const std::vector<ta
   });
 }
 
-/// Holds a task to what EvaluatesRecords promises: the numbers of evaluate(), and records that go on anywhere. Gives
+/// Holds a task to what EvaluatesRecords promises: the numbers of evaluate(), and records that continue anywhere. Gives
 /// the records.
 inline std::vector<tasks::Record> expect_records_are_the_evaluation(tasks::Task& task) {
   const train::Metrics metrics = task.evaluate([](int64_t, int64_t) {});

@@ -12,7 +12,7 @@
 
 namespace cachet::test {
 
-/// Keeps what a task says about samples that it answers.
+/// Keeps what a task reports about samples that it predicts.
 class RecordedPredictions : public tasks::Predictor {
  public:
   explicit RecordedPredictions(tasks::ClassificationTask& task) : task_(task) {}
@@ -34,7 +34,7 @@ class RecordedPredictions : public tasks::Predictor {
   tasks::ClassificationTask& task_;
 };
 
-/// What a task says about samples that are given, all `top` classes of each.
+/// What a task reports about given samples, all `top` classes of each.
 inline std::vector<tasks::Prediction> given_predictions(tasks::Task& task, const std::vector<std::string>& samples,
                                                         int64_t top) {
   RecordedPredictions kept(dynamic_cast<tasks::ClassificationTask&>(task));

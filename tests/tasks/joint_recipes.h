@@ -61,7 +61,7 @@ stochastic_depth = 0.0
 out_channels = 8
 )" + joint_training("10.0", "0.01");
 
-/// For few made-up samples.
+/// For few synthetic samples.
 inline tasks::RecipePlan joint_plan(const std::string& recipe, const std::vector<std::string>& settings,
                                     int64_t batch_size) {
   config::Document document = config::Document::from_text(recipe, "joint.toml");

@@ -105,7 +105,7 @@ TEST_P(KeyValuesRobustness, DrawnBySeed) {
   for (int i = 0; i < count; ++i) {
     const KnownKey& key = keys[random() % keys.size()];
     const std::string value = test::drawn_value(key, random);
-    if (!context_works(key.context)) continue;  // which the other test tells
+    if (!context_works(key.context)) continue;  // which the other test reports
     expect_a_step_or_a_sentence(key, value);
   }
 }

@@ -218,7 +218,7 @@ TEST_P(MetaTexts, StepsReadAndUploadNothing) {
   EXPECT_EQ(test::faults_of_step(*task, plan.training, GetParam().past), GetParam().faults);
 }
 
-// Enough passes for a test of normality. All that a run logs of its plug-ins is there: shares, caches, norms with a
+// Enough passes for a test of normality. All that a run logs of its plug-ins is there: gates, caches, norms with a
 // threshold for each channel, and the normality of their statistics.
 TEST(MetaObservation, OfAllPlugInsIsOneReadOfTheDevice) {
   analysis::register_meta_kernels();

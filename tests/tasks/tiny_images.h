@@ -99,7 +99,7 @@ inline std::unique_ptr<tasks::ImageClassification> as_images(std::unique_ptr<tas
   return std::unique_ptr<tasks::ImageClassification>(&images);
 }
 
-/// Makes the run folder, or goes on with it, and trains a Task in it.
+/// Makes the run folder, or resumes it, and trains a Task in it.
 template <class Task = tasks::ImageClassification>
 train::Outcome train_tiny(const std::filesystem::path& images, const std::filesystem::path& run,
                           const std::vector<std::string>& settings = {}) {

@@ -14,7 +14,7 @@
 
 namespace cachet::test {
 
-/// Trains what a small recipe says, with settings over it as --set has them, in a folder of the test's own.
+/// Trains a small recipe, with settings over it as --set has them, in a folder of the test's own.
 class TinyRunTest : public ::testing::Test {
  protected:
   virtual std::string recipe() const = 0;
@@ -28,7 +28,7 @@ class TinyRunTest : public ::testing::Test {
     config::Document read = document(settings);
     return tasks::read_recipe(read);
   }
-  /// Makes the run's folder, or goes on with it.
+  /// Makes the run's folder, or resumes it.
   train::Outcome trained(const std::filesystem::path& run, const std::vector<std::string>& settings = {}) const {
     config::Document read = document(settings);
     const bool resumes = std::filesystem::exists(run);

@@ -1,4 +1,4 @@
-"""tools/citations: which places of which paper it finds, in text, comments and recipes."""
+"""tools/citations: which positions of which paper it finds, in text, comments and recipes."""
 
 import pathlib
 import shutil

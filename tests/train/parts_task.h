@@ -42,7 +42,7 @@ class PartsModel : public torch::nn::Module {
   at::Tensor weight, memory, passes;
 };
 
-/// Squared errors of 17 rows, of which an epoch has batches as the options say; the last one is smaller.
+/// Squared errors of 17 rows, of which an epoch has batches as the options ask; the last one is smaller.
 class PartsTask : public train::TrainingTask {
  public:
   static constexpr int64_t kRows = 17;

@@ -14,7 +14,7 @@
 
 namespace cachet::test {
 
-/// What the tests train unless they say otherwise: 3 epochs of 4 steps, the last step of an epoch a short one.
+/// What the tests train by default: 3 epochs of 4 steps, the last step of an epoch a short one.
 inline const std::string kToyRecipe = R"(
 [train]
 epochs = 3
@@ -43,7 +43,7 @@ inline train::Options read_toy(config::Document& document, int64_t* workers = nu
   return options;
 }
 
-/// `train RECIPE` or `train RUN --resume`: makes the run folder or goes on with it.
+/// `train RECIPE` or `train RUN --resume`: makes the run folder or resumes it.
 inline train::Outcome train_toy(const std::filesystem::path& run, ToyHooks hooks = {},
                                 const std::vector<std::string>& settings = {},
                                 io::FileSystem& file_system = io::FileSystem::real()) {

@@ -54,7 +54,7 @@ struct ToyHooks {
   std::function<void()> before_evaluation = [] {};
   std::function<void()> after_evaluation = [] {};
   std::function<train::Metrics(train::Metrics)> metrics = [](train::Metrics metrics) { return metrics; };
-  std::string details;  // what an evaluation finds besides
+  std::string details;  // other results of an evaluation
   std::function<at::Tensor(at::Tensor)> loss = [](at::Tensor loss) { return loss; };
   std::function<at::Tensor(const ToyModel& model)> penalty = [](const ToyModel&) { return at::Tensor(); };
   std::function<void(const train::Status&)> report = [](const train::Status&) {};

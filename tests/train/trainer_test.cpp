@@ -132,7 +132,7 @@ TEST(Trainer, AResumeThatCannotStartLeavesTheStatusOfTheRun) {
 }
 
 TEST(Trainer, ReadsItsMetricsOnlyWhenItStarts) {
-  // With the file moved away behind its back, an evaluation that reads it would find nothing to sum up.
+  // With the file moved away, an evaluation that reads it would find nothing to sum up.
   const TemporaryDirectory folder;
   ToyHooks hooks;
   hooks.before_evaluation = [&] {

@@ -1,4 +1,4 @@
-"""The numbers of a page and the comments that say where they come from.
+"""The numbers of a page and the comments that name their sources.
 
     <!-- numbers
     gain = vit_cache.grc - vit_cache.plain
@@ -11,7 +11,7 @@
 
 A comment stands before a paragraph or a table.
 - `needs: name, …`: as long as docs/evidence lacks one of these files, the comment is passed over, and what follows it stands as it
-  is: rows that say "not run".
+  is: rows with "not run".
 - `name = expression` names a value for the rest of the page.
 - `holds: expression` is a fact that the text states without a number.
 - A line that begins with | is a row of the table. Its cells before the first brace find the row.
@@ -93,7 +93,7 @@ def joined(parts):
 
 
 def hole(text):
-    """What may stand in the place of a text: the same with other numbers and verdicts."""
+    """What may stand instead of a text: the same with other numbers and verdicts."""
     pattern, end = "", 0
     for found in re.finditer(f"{NUMBER}|{VERDICT}", text):
         pattern += re.escape(text[end:found.start()]) + (NUMBER if re.fullmatch(NUMBER, found[0]) else f"(?:{VERDICT})")
@@ -117,7 +117,7 @@ class Page:
         return self.text.count("\n", 0, position) + 1
 
     def corrected(self):
-        """The text with the right numbers; `problems` says what was wrong or cannot be told."""
+        """The text with the right numbers; `problems` lists what was wrong or cannot be computed."""
         for mark in re.finditer(r"<!--\s*numbers", self.text):
             if not COMMENT.match(self.text, mark.start()):
                 self.problem(mark.start(), "a comment of numbers is '<!-- numbers', lines, '-->'")

@@ -75,7 +75,7 @@ class Sweep:
         return self[name]
 
     def column(self, name):
-        """The values of a file whose lines are no runs, such as the steps of one."""
+        """The values of a file whose lines are not runs, such as the steps of one."""
         return [float(row[name]) for row in self.rows]
 
 

@@ -1,4 +1,4 @@
-"""The rules of docs/evidence.md ("How a claim is decided"): what an interval says of a claim."""
+"""The rules of docs/evidence.md ("How a claim is decided"): the verdict of an interval on a claim."""
 
 SEEN, NOT_SEEN, OPPOSITE = "seen", "not seen", "opposite"
 WORDS = (NOT_SEEN, OPPOSITE, SEEN)

@@ -26,7 +26,7 @@ PYTHON = re.compile(r"^#!.*python")
 
 
 def is_installed(root):
-    """A function that says whether the header of a path is installed, from cmake/Install.cmake."""
+    """A function that decides whether the header of a path is installed, from cmake/Install.cmake."""
     text = (root / "cmake/Install.cmake").read_text()
     rule = re.search(r"install\(DIRECTORY \S*/cachet TYPE INCLUDE (.*?)\)\n", text, re.DOTALL)
     if not rule:

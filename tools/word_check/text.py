@@ -3,7 +3,7 @@
 import bisect
 import re
 
-# A name takes the place of what it covers: it is one word, and no word of the table.
+# A name replaces what it covers: it is one word, and no word of the table.
 NAME = "\x01"
 NOTHING = "\u200b"  # fills what an escape takes more than its character
 NAMES = re.compile(r"`[^`\n]*`"                        # code

@@ -40,7 +40,7 @@ struct RecipeData {
   std::vector<std::string> recipes{};
 };
 
-/// A user's own recipe may be half written; that is no reason to list nothing.
+/// A user's own recipe may be half written; that is not a reason to list nothing.
 std::optional<tasks::RecipePlan> read_if_valid(const config::NamedRecipe& recipe) try {
   config::Document document = config::Document::from_file(recipe.path);
   return tasks::read_recipe(document);
@@ -92,7 +92,7 @@ struct FoundData {
   std::optional<tasks::DataLook> look{};
 };
 
-/// A folder that cannot be read as the recipe says is listed all the same.
+/// A folder that cannot be read as the recipe describes is listed all the same.
 FoundData found_data(const RecipeData& data, const DataListArguments& arguments) {
   FoundData found{place_of(data)};
   if (!found.place || arguments.quick) return found;

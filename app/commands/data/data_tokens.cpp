@@ -154,7 +154,8 @@ int run_tokens(const TokensArguments& arguments) {
     require_token_file(file, arguments.output, {text});
     work.push_back({split, text, file});
   }
-  if (work.empty()) data::find_corpus_text(options.root, data::SequenceSplit::train);  // says what it looks for
+  if (work.empty())
+    data::find_corpus_text(options.root, data::SequenceSplit::train);  // throws an error that names the files
   fs::create_directories(folder);
   for (const auto& [split, text, file] : work) {
     const data::TokenFileFacts facts = write_split(options, *encoder, split, text, file, arguments.progress);

@@ -93,7 +93,7 @@ class AdamWStep {
   std::vector<at::Tensor> parameters_, mean_, square_, steps_;
 };
 
-/// A GPU works behind the calls: they are through when it is.
+/// A GPU works asynchronously: a call has finished when the GPU has.
 void wait_for(c10::Device device) {
   if (!device.is_cpu() && !device.is_meta())
     c10::impl::getDeviceGuardImpl(device.type())->synchronizeDevice(device.index());

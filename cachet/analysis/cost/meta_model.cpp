@@ -21,7 +21,7 @@ class ReservingAllocator final : public c10::Allocator {
     constexpr size_t kLarge = size_t{1} << 20;
     if (bytes < kLarge) return before_->allocate(bytes);
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) return before_->allocate(bytes);  // its error says how much is missing
+    if (memory == MAP_FAILED) return before_->allocate(bytes);  // its error has the number of missing bytes
     return {memory, new Piece{memory, bytes}, &release, c10::Device(c10::kCPU)};
   }
   c10::DeleterFnPtr raw_deleter() const override { return nullptr; }

@@ -23,7 +23,7 @@ std::vector<Product> transposed_convolution(const Operands& t, const at::Tensor&
   return {{t[0].numel() * row_of(t[1]), {t[1]}}};
 }
 
-// The first flag says whether it is transposed.
+// The first flag is whether it is transposed.
 std::vector<Product> any_convolution(const Operands& t, const at::Tensor& output) {
   return t.flags.at(0) ? transposed_convolution(t, output) : convolution(t, output);
 }

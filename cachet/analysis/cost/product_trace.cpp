@@ -62,7 +62,7 @@ ProductTrace::Recorder::Recorder(torch::nn::Module& root) {
       const auto [known, is_new] =
           owners.emplace(tensor.storage().unsafeGetStorageImpl(), Owner{item.key(), attention, attends, is_weight});
       known->second.is_shared |= !is_new;
-      // A tensor that several attentions share does not tell whose turn it is.
+      // A tensor that several attentions share does not identify the attention that runs.
       if (!is_new && known->second.attention != attention) known->second.attention.clear();
     };
     auto* function = dynamic_cast<nn::AttentionFunction*>(item.value().get());
@@ -73,7 +73,7 @@ ProductTrace::Recorder::Recorder(torch::nn::Module& root) {
     for (const auto& parameter : item.value()->parameters(/*recurse=*/false))
       own(parameter, in_function, /*is_weight=*/true);
     for (const auto& buffer : item.value()->buffers(/*recurse=*/false)) own(buffer, has_features, /*is_weight=*/false);
-    // Attention functions alone: other modules may compute what they tell, which is none of our business.
+    // Attention functions alone: signals of other modules may cost products, which do not count here.
     if (function) {
       const auto hear = [this](const std::string& path, nn::Signal, const at::Tensor&) { attention_path = path; };
       subscriptions_before.emplace_back(item.value(), function->listen({item.key(), hear}));

@@ -13,7 +13,7 @@
 namespace cachet::analysis {
 namespace {
 
-// The name of a block's part, by what the block tells of it.
+// The name of a block's part, by the signal of the block.
 const std::map<nn::Signal, std::string>& part_names() {
   static const std::map<nn::Signal, std::string> names{
       {nn::Signal::norm1_output, ".norm1"},           {nn::Signal::attention_output, ".attn"},

@@ -114,7 +114,7 @@ at::Tensor shown(const at::Tensor& weights, const at::Tensor& keys) {
   return at::adaptive_avg_pool2d(one, {rows, columns})[0];
 }
 
-/// φ of tokens (B or 1, H, L, n), and which of them are no padding, (B or 1, 1, L).
+/// φ of tokens (B or 1, H, L, n), and which of them are not padding, (B or 1, 1, L).
 struct Features {
   at::Tensor values, valid;
 

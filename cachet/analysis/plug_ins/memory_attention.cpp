@@ -18,7 +18,7 @@ using nn::Signal;
 
 constexpr int64_t kMemoryScores = int64_t{1} << 22;  // that are in memory at a time
 
-// The attention function of a layer: the layer tells the cache's tokens, its function the operands.
+// The attention function of a layer: the layer reports the cache's tokens, its function the operands.
 std::string function_of(const std::string& layer) { return layer.empty() ? "function" : layer + ".function"; }
 
 }  // namespace

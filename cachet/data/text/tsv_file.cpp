@@ -63,7 +63,7 @@ std::set<std::string> other_files(const std::filesystem::path& folder, const std
 void require_file(const std::filesystem::path& folder, const TsvFileName& name) {
   if (has_data_file(folder, name.text())) return;
   const std::set<std::string> others = other_files(folder, name.ending);
-  if (others.empty()) static_cast<void>(find_data_file(folder, name.text()));  // says that there is none
+  if (others.empty()) static_cast<void>(find_data_file(folder, name.text()));  // throws, since there is none
   throw io::Error("there is no " + name.text() + " in " + folder.string() + ", but a " + *others.begin() + name.ending +
                   "; set data.files = \"" + *others.begin() + "\"");
 }

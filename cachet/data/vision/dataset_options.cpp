@@ -30,7 +30,7 @@ void read_class_folder_options(const config::View& data, ClassFolderOptions& opt
   options.strict_images = data.boolean("strict_images", options.strict_images);
 }
 
-// "idx" and "class_folders": the kinds whose recipes say how many classes there are.
+// "idx" and "class_folders": the kinds whose recipes have the number of classes.
 std::string kinds_without_known_classes() {
   std::string words;
   for (const ImageKind* kind : image_kinds()) {
@@ -40,7 +40,7 @@ std::string kinds_without_known_classes() {
   return words;
 }
 
-/// Calls `read`, which reads a split; its errors name the keys that say where the split lies and what it is.
+/// Calls `read`, which reads a split; its errors name the keys that choose the split and its folder.
 template <class Read>
 auto read_split(const DatasetOptions& options, const Read& read) {
   if (options.kind->has_class_folders)

@@ -71,7 +71,7 @@ std::string ImageFiles::image_digest(int64_t index) const {
 void ImageFiles::add_to(Fingerprint& fingerprint) const {
   for (const std::string& name : names_) fingerprint.add(name);
   Fingerprint::for_some(size(), [&](int64_t index) {
-    std::error_code unreadable;  // whoever opens the file says so
+    std::error_code unreadable;  // the reader of the file reports it
     fingerprint.add(static_cast<int64_t>(std::filesystem::file_size(path(index), unreadable)));
   });
 }

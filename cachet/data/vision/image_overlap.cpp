@@ -49,7 +49,7 @@ struct Candidates {
   }
 };
 
-/// Tells one thread at a time how many files were read.
+/// Reports, from one thread at a time, how many files were read.
 class CountedFiles {
  public:
   CountedFiles(const LookProgress& progress, size_t total) : progress_(progress), total_(total) {}

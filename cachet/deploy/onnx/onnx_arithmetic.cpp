@@ -45,7 +45,7 @@ void mul(Step& s) { s.give(arithmetic(s, "Mul")); }
 void div(Step& s) {
   const std::string quotient = arithmetic(s, "Div");
   const bool rounds = s.inputs() > 2 && !s.is_none(2);
-  // Integers are divided towards zero as it is, which is the floor of those above it: places and ids.
+  // Integers are divided towards zero as it is, which is the floor of those above it: positions and ids.
   const bool integer = !of_numbers(s) && !c10::isFloatingType(s.result_dtype());
   s.give(rounds && !integer ? s.model.add(s.text(2) == "floor" ? "Floor" : "Trunc", {quotient}) : quotient);
 }

@@ -6,7 +6,7 @@
 
 #include "cachet/deploy/onnx/onnx_rules.h"
 
-// Rules that take elements by their places, sort them, and fill tensors. Arguments stand in the order of ATen's
+// Rules that take elements by their positions, sort them, and fill tensors. Arguments stand in the order of ATen's
 // schemas.
 namespace cachet::deploy {
 namespace {
@@ -131,7 +131,7 @@ std::string positions(const Step& s, const std::string& size) {
 }
 
 // Not every engine keeps the order of equal ones, as the standard's operator should: whole numbers are made different
-// by their places.
+// by their positions.
 // `values` are input 0, or smaller ones in the same order.
 std::string order_of(const Step& s, const std::string& values) {
   const int64_t dimension = s.dimension(2, 0);

@@ -94,7 +94,7 @@ class Quantization::Calibration : public runtime::Session {
     for (const auto& read : owner.read_)
       for (const auto& reduced : {over_all<ov::op::v1::ReduceMin>(read), over_all<ov::op::v1::ReduceMax>(read)})
         results.push_back(std::make_shared<ov::op::v0::Result>(reduced));
-    // The reductions hang beside the model's nodes, which they leave as they are.
+    // The reductions hang next to the model's nodes, which they leave as they are.
     const ov::ResultVector own = owner.model_->get_results();
     results.insert(results.begin(), own.begin(), own.end());
     const auto watched = std::make_shared<ov::Model>(results, owner.model_->get_parameters());

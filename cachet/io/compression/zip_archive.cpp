@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kHeaderBytes = 30;
 constexpr uint32_t kHeaderSignature = 0x04034B50, kSizesSignature = 0x08074B50;
-constexpr uint64_t kSizesBytes = 16, kWideSizesBytes = 24;  // what stands behind the bytes of a member
+constexpr uint64_t kSizesBytes = 16, kWideSizesBytes = 24;  // what stands after the bytes of a member
 
 /// Holds the members' own headers to the directory.
 class MemberReader {
@@ -50,7 +50,7 @@ class MemberReader {
   static bool fits(uint64_t said, uint64_t known, bool may_be_behind) {
     return said == known || (may_be_behind && said == 0);
   }
-  // A size that needs 64 bits is said in the header's extra fields, which the directory's outweigh.
+  // A size that needs 64 bits is in the header's extra fields, which the directory's outweigh.
   static bool fits_size(uint32_t said, uint64_t known, bool may_be_behind) {
     return fits(said, known, may_be_behind) || (said == 0xFFFFFFFF && known >= said);
   }

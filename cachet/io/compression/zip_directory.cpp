@@ -73,7 +73,7 @@ class DirectoryReader {
     begin_ = end.at<uint32_t>(16);
   }
 
-  /// A 64-bit directory end stands before the other one, which says the same or that it cannot.
+  /// A 64-bit directory end stands before the other one, which has the same numbers or marks that they do not fit.
   void read_end64() {
     const bool needed = entries_ == kIn64Count || bytes_ == kIn64 || begin_ == kIn64;
     const auto locator_bytes = bytes_at(end_ - std::min(end_, kLocatorBytes), std::min(end_, kLocatorBytes));

@@ -52,7 +52,7 @@ void sha256_blocks_portable(std::array<uint32_t, 8>& state, const uint8_t* block
 #if defined(__x86_64__)
 namespace {
 
-// The instructions hold the state as two vectors, (A B E F) and (C D G H) from the highest lane down, and do two
+// The instructions hold the state as two vectors, (A B E F) and (C D G H) from the highest element down, and do two
 // rounds each; four words of the message schedule come from the sixteen before them by two more instructions.
 __attribute__((target("sha,sse4.1"))) void sha256_blocks_x86(std::array<uint32_t, 8>& state, const uint8_t* blocks,
                                                              size_t count) {

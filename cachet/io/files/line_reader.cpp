@@ -39,7 +39,7 @@ bool LineReader::fill() {
 }
 
 std::optional<std::string_view> LineReader::next() {
-  size_t searched = 0;  // bytes behind begin_ that hold no line end
+  size_t searched = 0;  // bytes after begin_ that hold no line end
   while (true) {
     const char* start = buffer_.data() + begin_;
     const size_t held = buffer_.size() - begin_;

@@ -59,7 +59,7 @@ bool is_temporary_of(const fs::path& path, const std::string& name) {
   return name.starts_with(mark) && name.find_first_not_of("0123456789-", mark.size()) == std::string::npos;
 }
 
-/// Removes what killed processes left. A file system without locks does not tell who writes, and all of it stays.
+/// Removes what killed processes left. A file system without locks does not show who writes, so that all of it stays.
 void remove_left_overs(const fs::path& path) {
   std::error_code error;
   const fs::path above = path.has_parent_path() ? path.parent_path() : fs::path(".");

@@ -9,7 +9,7 @@
 
 // This follows <cstdio>, from which it takes FILE and size_t.
 #include <jpeglib.h>
-// This follows <jpeglib.h>, whose macros say which codes of messages there are.
+// This follows <jpeglib.h>, whose macros list the codes of messages.
 #include <jerror.h>
 
 #include "cachet/io/error.h"
@@ -215,7 +215,7 @@ bool start_jpeg(JpegReader& reader) {
   return true;
 }
 
-// As Adobe stores CMYK, 255 is no ink: R = C·K / 255, to the nearest.
+// As Adobe stores CMYK, 255 is not ink: R = C·K / 255, to the nearest.
 void rgb_of_inverted_cmyk(const uint8_t* cmyk, uint32_t width, uint8_t* rgb) {
   const auto times = [](unsigned ink, unsigned black) {
     const unsigned product = ink * black + 128;

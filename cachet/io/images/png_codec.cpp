@@ -67,7 +67,7 @@ void take_png_bytes(png_structp png, png_bytep to, size_t count) {
   reader->left = reader->left.subspan(count);
 }
 
-// Every bad checksum is an error, and so is what libpng would tolerate in the pixels. Chunks that do not bear on the
+// Every bad checksum is an error, and so is what libpng would tolerate in the pixels. Chunks that do not affect the
 // pixels (text, colour profiles, times) are skipped, so that nothing in them can cost memory or fail.
 bool begin_png(PngReader& reader) {
   if (setjmp(png_jmpbuf(reader.png))) return false;

@@ -126,7 +126,7 @@ double JsonCursor::number(std::string_view what) {
   const char* const begin = text_.data() + start;
   const auto result = std::from_chars(begin, text_.data() + position_, value);
   if (result.ec != std::errc::result_out_of_range) return value;
-  // Too small or too large: the exponent tells, or the number of digits.
+  // Too small or too large: the exponent decides, or the number of digits.
   const std::string_view text = text_.substr(start, position_ - start);
   const size_t exponent = text.find_first_of("eE");
   const bool fraction = text.starts_with("0.") || text.starts_with("-0.");

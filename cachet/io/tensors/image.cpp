@@ -23,7 +23,7 @@ struct Beginning {
   std::string_view bytes, format;
 };
 
-// A WebP file has its mark behind the length of its container.
+// A WebP file has its mark after the length of its container.
 constexpr std::array<Beginning, 8> kBeginnings{{
     {"\xFF\xD8\xFF", "JPEG"},
     {"\x89PNG\r\n\x1A\n", "PNG"},

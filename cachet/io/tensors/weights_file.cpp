@@ -158,7 +158,7 @@ class Checkpoint {
     return any ? ", which --key can choose from" : "";
   }
 
-  /// Why the dictionaries that were searched have no weights, if the file tells it.
+  /// Why the dictionaries that were searched have no weights, if the file has the reason.
   std::string why_none(const Dict& dict) const {
     if (has_arrays(dict) || std::ranges::any_of(searched_, [this](const Dict* each) { return has_arrays(*each); }))
       return "; its weights are arrays of NumPy: in Python, save them with torch.save as tensors "

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int64_t kCocoClasses = 80;
 
-/// What is read of a detector beside its backbone, and how it is built on it.
+/// What is read of a detector next to its backbone, and how it is built on it.
 template <class Options>
 struct DetectorForm {
   const char* prefix;  // of its names

@@ -127,7 +127,7 @@ class BeamSearch {
     return all;
   }
 
-  // Finishes what ends; what goes on.
+  // Finishes the hypotheses that end, and returns those that continue.
   std::vector<Continuation> finish(int64_t sentence, const std::vector<Continuation>& best) {
     const auto beam = static_cast<size_t>(options_.beam);
     std::vector<Hypothesis>& done = finished_[static_cast<size_t>(sentence)];

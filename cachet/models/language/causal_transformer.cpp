@@ -11,7 +11,7 @@
 namespace cachet::models {
 namespace {
 
-constexpr const char* kPosition = "position";  // of the next token, in a stream's state
+constexpr const char* kPosition = "position";  // of the next token, in a session's state
 
 bool keeps_sums(const nn::AttentionFunctionOptions& function) {
   return nn::chosen_attention_function(function).traits.sums_past;

@@ -29,7 +29,7 @@ torch::Tensor on_device(std::span<const int64_t> numbers, const torch::Device& d
   return at::tensor(at::ArrayRef<int64_t>(numbers.data(), numbers.size()), at::kLong).to(device);
 }
 
-// Sentences of like lengths lie beside each other in a batch: in parts, each as wide as its own longest, fewer
+// Sentences of like lengths lie next to each other in a batch: in parts, each as wide as its own longest, fewer
 // positions of padding are encoded.
 EncodedSentences encode_in_parts(TranslationModel& model, const Sequences& source) {
   constexpr int64_t kSentencesAtOnce = 32;
@@ -87,7 +87,7 @@ torch::Tensor DecodingRows::next(std::span<const int64_t> last_tokens) {
   torch::Tensor log_probabilities = model_.next_token(on_device(last_tokens, model_.device()), session_);
   ops::require_log_probabilities(log_probabilities);
   const TranslationTokens special = model_.translation_shape().tokens;
-  // Some vocabularies have one id for both: masks tell what is padding.
+  // Some vocabularies have one id for both: masks mark the padding.
   if (special.padding != special.end) log_probabilities.select(1, special.padding).fill_(kNever);
   if (special.known > 0)
     log_probabilities.narrow(1, special.known, log_probabilities.size(1) - special.known).fill_(kNever);

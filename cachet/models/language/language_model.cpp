@@ -17,7 +17,7 @@ ModelInput input_of(const LanguageShape& text) {
 
 namespace {
 
-/// Tokens (batch, length) as a vocabulary that is ordered by count has them, the n-th with a share of about 1/n,
+/// Tokens (batch, length) as a vocabulary that is ordered by count has them, the n-th with a frequency of about 1/n,
 /// which decides what an adaptive softmax has to do. The same each time.
 torch::Tensor common_tokens(int64_t vocabulary, int64_t batch, int64_t length, const torch::TensorOptions& options) {
   const torch::Tensor quantile = (at::arange(batch * length, options.dtype(at::kDouble)) + 0.5) / (batch * length);

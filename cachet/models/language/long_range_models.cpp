@@ -56,7 +56,7 @@ RegisteredModel lra(const char* name, const LongRangeOptions& options) {
 }  // namespace
 
 // One encoder a task, as the JAX configurations have them; lra_small is the common PyTorch port's, for any task. A
-// recipe's data say vocabulary, length, classes and whether samples are pairs.
+// recipe's data determine vocabulary, length, classes and whether samples are pairs.
 std::vector<RegisteredModel> long_range_models() {
   return {lra("lra_image", image()), lra("lra_listops", arena({17, 2000, false}, 10, {512, 4, 8, 1024})),
           lra("lra_matching", dual(arena({257, 4000, true}, 2, {128, 4, 4, 512}))), lra("lra_small", small()),

@@ -20,7 +20,7 @@ namespace {
 constexpr double kLongRangeNormEps = 1e-6;  // of the arena's norms
 constexpr double kLearnedPositionSpread = 0.02;
 
-// Widths from what is pooled to the classes; each hidden layer behind the first is half as wide as the one before.
+// Widths from what is pooled to the classes; each hidden layer after the first is half as wide as the one before.
 std::vector<int64_t> head_widths(const LongRangeOptions& o) {
   const int64_t features = !o.sequence.pairs ? 1 : o.pair_features == PairFeatures::joined ? 2 : 4;
   std::vector<int64_t> widths{features * o.embed_dim};

@@ -21,7 +21,7 @@ std::vector<double> penalized(std::span<const double> scores, std::span<const in
   return changed;
 }
 
-// e^(score − largest) of the tokens that are kept, 0 of the others; then their sum is 1.
+// e^(score − largest) of the remaining tokens, 0 of the others; then their sum is 1.
 void softmax_of(const std::vector<double>& scores, const std::vector<size_t>& kept, std::vector<double>& out) {
   double largest = -std::numeric_limits<double>::infinity(), sum = 0;
   for (const size_t token : kept) largest = std::max(largest, scores[token]);
@@ -79,7 +79,7 @@ int64_t drawn_token(std::span<const double> probabilities, double uniform) {
     sum += probabilities[token];
     if (sum > uniform) return static_cast<int64_t>(token);
   }
-  return last;  // roundings kept the sum below
+  return last;  // roundings leave the sum below
 }
 
 }  // namespace cachet::models

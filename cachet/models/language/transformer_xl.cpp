@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kMemoryTokens = "memory_tokens";
 
 // What a token sees: those before it and itself, within the last `window` where that is above 0. Without a window,
-// memory tokens before the segment see each other, those behind it all of the segment, too, and both the past only if
+// memory tokens before the segment see each other, those after it all of the segment, too, and both the past only if
 // they are to; with one they are tokens as any, as in the published code.
 torch::Tensor hidden_keys(int64_t length, int64_t past, int64_t window, const MemoryTokenOptions& memory) {
   const torch::Tensor distance =

@@ -52,7 +52,7 @@ void check_size(const config::View& table, const PyramidVisionTransformerOptions
   }
 }
 
-// Memory attention can only reduce what lies on a grid, and a length of one's own has none.
+// Memory attention can only reduce a grid, which a cache of a given length does not have.
 void check_memory(const config::View& table, const PyramidVisionTransformerOptions& o) {
   const std::optional<nn::CachedLayerOptions> cache = nn::cached_layer_options(o.plug_ins.cache);
   if (cache && cache->length && o.memory_reduction == MemoryReduction::as_self)

@@ -89,7 +89,7 @@ void AttentionState::Slot::make_room(int64_t length) {
   tensor = moved;
 }
 
-// The last places of the whole that are to be kept.
+// The last positions of the whole, which stay.
 void AttentionState::Slot::hold(const at::Tensor& whole) {
   const int64_t length = whole.size(*growing), dropped = kept ? std::max<int64_t>(0, length - *kept) : 0;
   tensor = whole.narrow(*growing, dropped, length - dropped);
@@ -262,7 +262,7 @@ void AttentionState::detach() {
 std::shared_ptr<AttentionState> AttentionState::clone() const {
   auto copy = std::make_shared<AttentionState>(batch_rows_);
   copy->slots_ = slots_;
-  // The tensors are never written where they are; a buffer is, behind its tensor.
+  // The tensors are never written where they are; a buffer is, after its tensor.
   for (auto& [name, place] : copy->slots_) place.leave_buffer();
   for (const auto& [name, child] : parts_) copy->parts_[name] = child->clone();
   return copy;

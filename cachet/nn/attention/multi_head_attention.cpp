@@ -351,7 +351,7 @@ void MultiHeadAttention::hold_memory() {
   const at::NoGradGuard no_grad;
   Heads memory;
   project_memory(cache_->tokens.to(proj_->weight.scalar_type()), memory);
-  const bool holds_step = cache_->holds_step();  // zeros say that it does not
+  const bool holds_step = cache_->holds_step();  // zeros mean that it does not
   const auto constant = [&](const char* as, const torch::Tensor& heads) {
     return register_buffer(as, holds_step ? heads.contiguous() : at::zeros_like(heads));
   };

@@ -36,7 +36,7 @@ TokenPerformer::TokenPerformer(const TokenPerformerOptions& o)
   features_ = register_buffer("features", square.narrow(0, 0, count) * std::sqrt(static_cast<double>(count)));
 }
 
-// In float32 at least: an exponential of squares is no place for bfloat16's eight bits.
+// In float32 at least: an exponential of squares needs more than bfloat16's eight bits.
 torch::Tensor TokenPerformer::feature_map(const torch::Tensor& x) const {
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   const auto dtype = c10::promoteTypes(x.scalar_type(), at::kFloat);

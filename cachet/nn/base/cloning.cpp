@@ -77,7 +77,7 @@ std::shared_ptr<torch::nn::Module> Cloning::clone(const torch::nn::Module& origi
   cloning.copy_leaves(original);
   const auto made = cloning.modules_[&original] = copy();
   for_each_pair(original, *made, [](const torch::nn::Module& before, torch::nn::Module& after) {
-    after.train(before.is_training());  // and all below it, which come behind
+    after.train(before.is_training());  // and all below it, which come after
   });
   check_shared(original, *made);
   return made;

@@ -26,7 +26,7 @@ Memory Cache::constant_memory() const {
 
 torch::Tensor Cache::mean_over_replicas(const torch::Tensor& mean, int64_t samples) const {
   if (!reducer()) return mean;
-  // The mean of none is no number; the graph stays, for the other processes wait for this one's part in the backward
+  // The mean of none is not a number; the graph stays, for the other processes wait for this one's part in the backward
   // pass too.
   const torch::Tensor none = at::full({}, samples == 0, mean.options().dtype(at::kBool).requires_grad(false));
   const torch::Tensor sum = mean.masked_fill(none, 0) * samples;

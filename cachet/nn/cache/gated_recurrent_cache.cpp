@@ -186,14 +186,14 @@ std::optional<std::string> GatedRecurrentCache::why_memory_is_unfamiliar() const
          "(inference = \"frozen\"), of which it learns nothing: take \"per_sample\" for both, or attend = \"mean\"";
 }
 
-// A batch row is a sample whose cache goes on.
+// A batch row is a sample whose cache continues.
 bool GatedRecurrentCache::moves_in_evaluation() const {
   const CacheInference inference = options_.inference_or_default();
   return inference == CacheInference::updated ||
          (inference == CacheInference::per_sample && options_.scope == CacheScope::batch_row);
 }
 
-// Whether the cache is in the stream's state, and why, as an option says it.
+// Whether the cache is in the session's state, and the option that is the reason.
 const char* GatedRecurrentCache::held_by_stream(const AttentionArgs& layout) const {
   if (options_.scope == CacheScope::batch_row) return "`scope = \"lane\"`";
   if (!is_training()) return updates() ? "inference = updated" : nullptr;

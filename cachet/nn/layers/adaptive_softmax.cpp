@@ -98,7 +98,7 @@ torch::Tensor AdaptiveSoftmax::negative_log_likelihood(const torch::Tensor& hidd
     rows[i] = within.nonzero().squeeze(1).to(hidden.device());  // targets with values may meet tables without
     in_head = in_head.masked_fill(within, column_of(i));
   }
-  // What is no token must not become a cluster's column.
+  // What is not a token must not become a cluster's column.
   const int64_t tokens = clusters_.back().first + clusters_.back().count;
   if (clusters_.size() > 1) in_head = at::where(target.ge(tokens), target + clusters_[0].count, in_head);
   const torch::Tensor own_target = target.to(hidden.device());

@@ -8,7 +8,7 @@
 namespace cachet::nn {
 
 at::Tensor Affine::apply(const at::Tensor& x) const {
-  // Weights may be stored narrow; the map is not, and is no narrower than what it maps.
+  // Weights may be stored narrow; the map is not, and is at least as wide as what it maps.
   const auto wide = c10::promoteTypes(c10::promoteTypes(scale.scalar_type(), at::kFloat), x.scalar_type());
   return ops::scale_shift(x, scale.to(wide), shift.to(wide));
 }

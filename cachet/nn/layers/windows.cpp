@@ -13,14 +13,14 @@ namespace {
 
 int64_t rounded_up(int64_t size, int64_t step) { return (size + step - 1) / step * step; }
 
-// Where along one side of the map the place of a padded, shifted side comes from; −1 = beyond the map.
+// Where along one side of the map the position of a padded, shifted side comes from; −1 = beyond the map.
 int64_t source_of(int64_t place, int64_t size, int64_t padded, int64_t shift, WindowOrder order) {
   if (order == WindowOrder::shift_then_pad) return place < size ? (place + shift) % size : -1;
   const int64_t source = (place + shift) % padded;
   return source < size ? source : -1;
 }
 
-// Along one side of the padded map: 0 before the last window, and in it 1 before what the shift brought, 2 behind.
+// Along one side of the padded map: 0 before the last window, and in it 1 before what the shift brought, 2 after.
 int64_t region_of(int64_t place, int64_t padded, int64_t window, int64_t shift) {
   if (place < padded - window) return 0;
   return place < padded - shift ? 1 : 2;

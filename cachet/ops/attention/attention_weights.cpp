@@ -56,7 +56,7 @@ Tensor attention_weights_composite(const Tensor& scores, const OptionalTensor& b
   }
   if (is_size(x.sym_size(3), 0)) return x.to(scores.scalar_type());
   const Tensor none = x.amax(-1, /*keepdim=*/true).eq(-std::numeric_limits<double>::infinity());
-  // Not the rows of −∞ themselves: their softmax is NaN, and its gradient would stay so behind a `where`.
+  // Not the rows of −∞ themselves: their softmax is NaN, and its gradient would stay so after a `where`.
   const Tensor weights = x.masked_fill(none, 0).softmax(-1).masked_fill(none, 0);
   return weights.to(scores.scalar_type());
 }

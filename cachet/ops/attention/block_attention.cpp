@@ -123,7 +123,8 @@ void check_block_gradient(const BlockGradientOperands& call) {
 // (…, L) or (…, L, n) in blocks: (…, N, size) or (…, N, size, n), filled up with `fill`.
 Tensor cut_into_blocks(const Tensor& x, int64_t dim, int64_t size, const at::Scalar& fill) {
   std::vector<int64_t> pad(static_cast<size_t>(2 * (x.dim() - dim)), 0);
-  // As much for every length, and always more than is kept: whether blocks come out even is no property of a program.
+  // As much for every length, and always more than is used: the program does not depend on whether the blocks are of
+  // equal length.
   pad.back() = size;
   const auto count = chunks_of(x.sym_size(dim), size);
   return at::constant_pad_nd(x, pad, fill)
@@ -177,7 +178,7 @@ BlockOutputs block_attention_composite(const BlockOperands& call) {
   const auto [seen, own] = visibility(call);
   if (call.own_last) scores = scores - own * kernels::kOwnPenalty;
   scores = scores.masked_fill(seen.logical_not(), -std::numeric_limits<double>::infinity());
-  // Not the rows of −∞ themselves: their softmax is NaN, and its gradient would stay so behind a `where`.
+  // Not the rows of −∞ themselves: their softmax is NaN, and its gradient would stay so after a `where`.
   const Tensor none = seen.any(-1, /*keepdim=*/true).logical_not();
   scores = scores.masked_fill(none, 0);
   const Tensor sums = scores.logsumexp(-1).masked_fill(none.squeeze(-1), kNothingSeen);

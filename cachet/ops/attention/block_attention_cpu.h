@@ -7,7 +7,7 @@
 namespace cachet::ops {
 
 // Block attention head by head: the scores of one block of queries and the keys it meets stay in a core's cache, no key
-// is copied beside another, and the backward pass computes the weights again from the logsumexp.
+// is copied next to another, and the backward pass computes the weights again from the logsumexp.
 // ops/attention/block_attention.h has the formula.
 
 /// Operands of one call: q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, e), last dimension dense; blocks contiguous;

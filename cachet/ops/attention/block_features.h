@@ -20,12 +20,12 @@ class BlockFeatures {
   BlockFeatures(const std::vector<at::Tensor>& weights, const std::vector<int64_t>& units, int64_t width, int64_t block,
                 int64_t features);
 
-  /// φ of rows of x (L, n), the given head's: (block, m), zero behind rows.count and where padding, of these rows, is
+  /// φ of rows of x (L, n), the given head's: (block, m), zero after rows.count and where padding, of these rows, is
   /// true. Valid until the next call.
   template <class T>
   Matrix compute(const HeadRows<T>& x, int64_t head, BlockRows rows, const bool* padding) {
     const HeadRows<T> own = x.block(rows);
-    // Nothing is computed of what lies in padding, which may be no number.
+    // Nothing is computed of what lies in padding, which may not be a number.
     input_ = padding ? copied_rows(own, x_) : float_rows(own, x_);
     for (int64_t row = 0; padding && row < rows.count; ++row)
       if (padding[row]) std::fill_n(input_.data + row * input_.row_stride, input_.columns, 0.0f);

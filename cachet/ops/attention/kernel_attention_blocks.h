@@ -75,7 +75,7 @@ class RowBuffer {
 
 inline kernels::ValueRows shape_of(const Matrix& m) { return {m.rows, m.columns, m.row_stride}; }
 
-/// [v, 1] of a block, zero at padding and behind the block's rows.
+/// [v, 1] of a block, zero at padding and after the block's rows.
 template <class T>
 void load_values(const KernelHead<T>& head, BlockRows rows, RowBuffer& with_ones) {
   const HeadRows<T> v = head.v.block(rows);
@@ -88,7 +88,7 @@ void load_values(const KernelHead<T>& head, BlockRows rows, RowBuffer& with_ones
 inline Matrix numerators(const Matrix& sums) { return sums.block_of_rows(0, sums.rows - 1); }
 inline const float* denominators(const Matrix& sums) { return sums.data + (sums.rows - 1) * sums.row_stride; }
 
-/// The sums Σ [v, 1]φ(k)ᵀ, or their gradients, before (or behind) each kInner rows of a block.
+/// The sums Σ [v, 1]φ(k)ᵀ, or their gradients, before (or after) each kInner rows of a block.
 class InnerSums {
  public:
   explicit InnerSums(const KernelBlocks& blocks)
@@ -104,7 +104,7 @@ class InnerSums {
   void before(BlockProduct& product, Matrix state, const Left& left, const Right& right) {
     for (int64_t i = 0; i < count_; ++i) step(product, state, i, left, right);
   }
-  /// The same with all j behind it.
+  /// The same with all j after it.
   template <class Left, class Right>
   void behind(BlockProduct& product, Matrix state, const Left& left, const Right& right) {
     for (int64_t i = count_; i-- > 0;) step(product, state, i, left, right);

@@ -39,7 +39,7 @@ void check_relative_gradient(const Tensor& grad, const Tensor& weights) {
   check_shape("relative_attention_weights_backward", "grad", grad, weights.sym_sizes(), weights);
 }
 
-// The numbers dealt out anew behind a column of zeros.
+// The numbers dealt out anew after a column of zeros.
 Tensor shifted(const Tensor& position) {
   const auto batch = position.sym_size(0), heads = position.sym_size(1), queries = position.sym_size(2),
              keys = position.sym_size(3);
@@ -56,7 +56,7 @@ Tensor relative_attention_weights_composite(const Tensor& content, const Tensor&
   if (is_size(x.sym_size(3), 0)) return x.to(content.scalar_type());
   if (hidden) x = x.masked_fill(*hidden, -infinity);
   const Tensor none = x.amax(-1, /*keepdim=*/true).eq(-infinity);
-  // Not the rows of −∞ themselves: their softmax is NaN, and its gradient would stay so behind a `where`.
+  // Not the rows of −∞ themselves: their softmax is NaN, and its gradient would stay so after a `where`.
   return x.masked_fill(none, 0).softmax(-1).masked_fill(none, 0).to(content.scalar_type());
 }
 

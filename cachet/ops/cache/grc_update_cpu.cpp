@@ -31,7 +31,7 @@ void for_rows(const Tensor& tokens, const Body& body) {
                   });
 }
 
-/// What the kernels read, kept alive.
+/// What the kernels read, which must stay alive.
 struct Operands {
   explicit Operands(const GrcUpdateCall& call)
       : cache(call.cache.contiguous()),
@@ -82,7 +82,7 @@ GrcStep grc_update_forward(const GrcUpdateCall& call) {
   const Tensor samples = at::empty(tokens.sizes(), tokens.options());
   const Tensor mean = at::empty({1, tokens.size(1), tokens.size(2)}, call.cache.options());
   for_type_of(tokens, [&]<class T>(T*) {
-    // The samples' place serves r ⊙ C until they are there.
+    // Until the samples are computed, their memory holds r ⊙ C.
     for_rows(tokens, [&](int64_t, kernels::GrcRows part) {
       kernels::grc_reset(in.inputs<T>(), mutable_data<T>(samples), in.shape, part);
     });

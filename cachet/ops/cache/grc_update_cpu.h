@@ -9,7 +9,7 @@ namespace cachet::ops {
 enum class FusedOn;  // ops/support/fused.h
 
 // One step of the gated recurrent cache on the CPU: three products, ATen's, and between them a pass over memory before
-// the candidate's product and one behind it. ops/cache/grc_update.h has the formulas.
+// the candidate's product and one after it. ops/cache/grc_update.h has the formulas.
 
 /// Operands of one call, in the order of the schema: cache (1 or B, Tm, Dm), tokens (B, Tm, Dm), weights (Dm, 2·Dm)
 /// over [cache, tokens], biases and the candidate's norm (Dm) if there are any.
@@ -31,7 +31,7 @@ struct GrcUpdateCall {
 };
 
 /// Where the fused kernels serve these operands: they read tokens and weights of one type and a float32 cache. A
-/// sample's own cache is stream state, whose successors must not be rounded to bfloat16.
+/// sample's own cache is session state, whose successors must not be rounded to bfloat16.
 FusedOn grc_update_fused_on(const GrcUpdateCall& call);
 
 /// The products that the backward pass reads: X̄ with all weights (B, Tm, 3·Dm), C with those of the gates, biases added

@@ -61,7 +61,7 @@ Tensor overlapping(const Tensor& rows, const Tensor& others, double threshold) {
 // Rows of the table of overlaps that are on their way at a time.
 constexpr int64_t kTableRows = 512;
 
-// Which boxes are kept is decided on the host, from a table that the device makes.
+// Which boxes remain is decided on the host, from a table that the device makes.
 std::tuple<Tensor, Tensor> nms_composite(const Tensor& boxes, const Tensor& scores, const OptionalTensor& groups,
                                          double threshold) {
   check_nms(boxes, scores, groups);
@@ -87,7 +87,7 @@ std::tuple<Tensor, Tensor> nms_composite(const Tensor& boxes, const Tensor& scor
 
 // --- CPU -------------------------------------------------------------------------------------------------------------
 
-/// Places in the falling order, by group, within a group in that order; where each group begins; and their end.
+/// Positions in the falling order, by group, within a group in that order; where each group begins; and their end.
 struct Grouped {
   std::vector<int64_t> indices, begins;
 };

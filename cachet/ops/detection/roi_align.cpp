@@ -72,7 +72,8 @@ Tensor measured_boxes(const char* op, const Tensor& boxes, int64_t images) {
   return wide;
 }
 
-// --- composition -----------------------------------------------------------------------------------------------------
+// --- unfused form
+// -----------------------------------------------------------------------------------------------------
 
 /// What the bins of all boxes read along one axis: so many cells (reads, K, bins) and their weights, 0 for those that a
 /// bin has no use for.

@@ -44,7 +44,7 @@ struct TurnedBoxes {
   }
 };
 
-/// With fixed samples such a box reads the places of the upright one, in reverse. Nothing if there is none.
+/// With fixed samples such a box reads the positions of the upright one, in reverse. Nothing if there is none.
 std::optional<TurnedBoxes> turned_boxes(const Tensor& measured, int64_t sampling) {
   if (sampling == 0) return std::nullopt;
   TurnedBoxes boxes{measured.clone()};

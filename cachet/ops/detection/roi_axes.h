@@ -13,7 +13,7 @@ struct RoiBins {
   int64_t sampling = 0;  // samples a bin; 0: ⌈length / bins⌉
 };
 
-/// What the bins of many boxes read along one axis, one box behind the other.
+/// What the bins of many boxes read along one axis, one box after the other.
 class RoiAxes {
  public:
   explicit RoiAxes(RoiBins bins) : bins_(bins) {}

@@ -58,7 +58,7 @@ void check_cross_entropy(const Tensor& x, const Tensor& weight, const OptionalTe
               ": label_smoothing spreads over other classes, and there is only one class");
 }
 
-// In the fused form; in the composition ATen refuses a wrong one.
+// In the fused form; in the unfused form ATen refuses a wrong one.
 void check_targets(const Tensor& target, int64_t classes) {
   const auto* first = data<int64_t>(target);
   const auto* wrong = std::find_if(first, first + target.numel(), [&](int64_t id) { return id < -1 || id >= classes; });
@@ -92,7 +92,7 @@ CrossEntropyForward linear_cross_entropy_composite(const Tensor& x, const Tensor
 
 // --- CPU -------------------------------------------------------------------------------------------------------------
 
-// Rows whose scores are made at a time where they are not kept: about 32 MiB.
+// Rows whose scores are made at a time where they are not stored: about 32 MiB.
 int64_t rows_at_a_time(int64_t rows, int64_t classes) {
   constexpr int64_t kNumbers = 8 << 20;
   return std::clamp<int64_t>(kNumbers / classes, 1, std::max<int64_t>(rows, 1));

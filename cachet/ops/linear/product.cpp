@@ -19,8 +19,8 @@ namespace {
 
 using at::Tensor;
 
-// ATen's operator for oneDNN's product with an epilogue: x, weight, bias, epilogue, its numbers, its algorithm. It is
-// no part of LibTorch's interface: where this LibTorch has none, or another, products are at::linear's.
+// ATen's operator for oneDNN's product with an epilogue: x, weight, bias, epilogue, its numbers, its algorithm.
+// LibTorch's interface does not have it: where this LibTorch has none, or another, products are at::linear's.
 using LinearPointwise = Tensor(const Tensor&, const Tensor&, const OptionalTensor&, std::string_view,
                                c10::List<std::optional<at::Scalar>>, std::optional<std::string_view>);
 
@@ -48,7 +48,7 @@ bool makes_sense(const Tensor& x, const Tensor& weight) {
   return x.dim() >= 2 && x.numel() > 0 && weight.numel() > 0 && weight.scalar_type() == x.scalar_type();
 }
 
-// oneDNN reads bfloat16 in pairs, and with AMX in tiles of 32: behind a shorter row what comes next too, times zero.
+// oneDNN reads bfloat16 in pairs, and with AMX in tiles of 32: after a shorter row what comes next too, times zero.
 // Where rows lie apart that is another's, and may be NaN.
 bool reads_beyond_rows(const Tensor& x) {
   constexpr int64_t kTile = 32;

@@ -12,10 +12,10 @@ class Library;
 
 namespace cachet::ops {
 
-/// Registers a composition under LibTorch's key for tracing.
+/// Registers an unfused form under LibTorch's key for tracing.
 using RegisterForTracing = std::function<void(torch::Library& library, const char* name)>;
 
-/// What Operator calls for each composition of ATen operators.
+/// What Operator calls for each unfused form, which ATen operators make up.
 void remember_composition(const std::string& name, RegisterForTracing form);
 
 /// While it lives, a trace records the ATen operators of which an operator is composed in place of the operator, so

@@ -10,7 +10,7 @@
 namespace cachet::ops {
 namespace {
 
-// Backward passes may run on other threads, so this is no thread's own.
+// Backward passes may run on other threads, so this is not a thread's own.
 std::atomic<int> composite_guards{0};
 
 bool composite_by_environment() {

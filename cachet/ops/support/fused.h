@@ -12,11 +12,11 @@
 
 namespace cachet::ops {
 
-/// Whether compositions of ATen operators stand for all fused kernels: CACHET_COMPOSITE=1 in the environment, or a
+/// Whether unfused forms of ATen operators replace all fused kernels: CACHET_COMPOSITE=1 in the environment, or a
 /// CompositeOnly.
 bool composite_only();
 
-/// The device on which a fused kernel serves a call; none if a composition of ATen operators does.
+/// The device on which a fused kernel serves a call; none if the unfused form of ATen operators does.
 enum class FusedOn { none, cpu, cuda };
 
 /// Where the fused kernel of the operator cachet::<op> runs for a tensor. Kernels read float32 and bfloat16. Each
@@ -92,7 +92,7 @@ void parallel_chunks(int64_t count, int64_t size, int64_t work, const Body& body
   });
 }
 
-/// What the CPU form of a backward operator asks first: elsewhere the composition has gradients of its own.
+/// What the CPU form of a backward operator asks first: elsewhere autograd computes the unfused form's gradients.
 inline void check_fused_on_cpu(const char* op, FusedOn fused) {
   TORCH_CHECK(fused == FusedOn::cpu, op, "_backward: serves float32 and bfloat16 on the CPU; elsewhere ", op,
               " is an unfused reference implementation, whose gradients autograd computes");

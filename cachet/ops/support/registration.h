@@ -51,13 +51,13 @@ class Operator {
     library_.def(schema);
   }
 
-  /// A composition for all devices, whose gradient is the autograd form.
+  /// An unfused form for all devices, whose gradient is the autograd form.
   template <class Form>
   Operator& composite(Form* form) {
     remember(form);
     return add(c10::DispatchKey::CompositeExplicitAutograd, form);
   }
-  /// A composition for all devices, whose gradient is that of its parts.
+  /// An unfused form for all devices, whose gradient is that of its parts.
   template <class Form>
   Operator& differentiable_composite(Form* form) {
     remember(form);
@@ -82,7 +82,7 @@ class Operator {
   Operator& autograd(Form* form) {
     return add(c10::DispatchKey::Autograd, form);
   }
-  /// What every backward operator is: it has no gradient, and says so where one is asked for: "`of`: no second
+  /// What every backward operator is: it has no gradient, and throws if one is asked for: "`of`: no second
   /// derivative `why`".
   Operator& without_gradient(const std::string& of, const char* why) {
     library_.impl(name_.c_str(), torch::dispatch(c10::DispatchKey::Autograd,

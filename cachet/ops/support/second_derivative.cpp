@@ -54,7 +54,7 @@ class RefuseSecondDerivative : public c10::OperatorKernel {
  public:
   explicit RefuseSecondDerivative(std::string message) : message_(std::move(message)) {}
 
-  // The stack holds the operands of this operator last, and then its results in their place.
+  // The stack holds the operands of this operator last, and then its results in their position.
   void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) const {
     torch::jit::Stack own = torch::jit::pop(*stack, op.schema().arguments().size());
     const std::vector<Tensor> operands = at::GradMode::is_enabled() ? tensors_of(own) : std::vector<Tensor>();

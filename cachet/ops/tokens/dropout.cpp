@@ -28,7 +28,7 @@ void check_dropout(const Tensor& x, double p) {
   TORCH_CHECK(p >= 0 && p <= 1, "dropout: p must be in [0, 1], got ", p);
 }
 
-// Some element is kept: p < 1.
+// Some element is retained: p < 1.
 kernels::DropoutMask mask_of(double p, int64_t seed) {
   const double words = std::round((1 - p) * 0x1p32);
   return {static_cast<uint64_t>(seed), static_cast<uint32_t>(std::max(words, 1.0) - 1)};

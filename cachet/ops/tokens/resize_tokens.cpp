@@ -65,7 +65,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
   Operator(m, "resize_tokens(Tensor tokens, SymInt length, Tensor? padding=None) -> Tensor")
       .differentiable_composite(resize_tokens_composite)
       .meta(resize_tokens_meta);
-  // The composition's gradient does not hold where a device has a form of its own.
+  // The unfused form's gradient is not used where a device has a form of its own.
   m.impl("resize_tokens", torch::dispatch(c10::DispatchKey::AutogradMeta, resize_tokens_meta));
 }
 

@@ -15,7 +15,7 @@ struct Span {
   bool empty() const { return least > most; }
 };
 
-// Where all values are equal, a span around them that doubles can still tell apart.
+// Where all values are equal, a span around them that doubles can still distinguish.
 Span widened(Span span) {
   if (span.empty()) return {0, 1};
   if (span.least < span.most) return span;

@@ -77,7 +77,7 @@ json numbers_of(const LineChart& chart, const std::vector<DrawnSeries>& series) 
       y.push_back(shortened(point.y));
     }
     numbers.push_back({{"name", chart.series[i].name}, {"x", std::move(x)}, {"y", std::move(y)}});
-    json starts = json::array();  // of lines behind a gap
+    json starts = json::array();  // of lines after a gap
     for (size_t k = 1; k < series[i].points.size(); ++k)
       if (series[i].points[k].starts) starts.push_back(k);
     if (!starts.empty()) numbers.back()["starts"] = std::move(starts);

@@ -105,7 +105,7 @@ struct DirectLabel {
   double y;
 };
 
-// Each label beside the end of its curve, moved apart where they would touch.
+// Each label next to the end of its curve, moved apart where they would touch.
 void draw_direct_labels(Markup& svg, const LineChart& chart, const std::vector<DrawnSeries>& series,
                         const PlotFrame& frame, const Axis& y) {
   std::vector<DirectLabel> labels;

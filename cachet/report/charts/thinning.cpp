@@ -14,7 +14,7 @@ constexpr double kNoisyPath = 5;  // times the range: up and down twice is a cur
 std::vector<Point> thinned(const std::vector<Point>& points, size_t buckets) {
   const size_t inner = points.size() - 2;
   std::vector<Point> kept = {points.front()};
-  bool gap = false;  // a start that was dropped passes on to the next point that is kept
+  bool gap = false;  // a start that was dropped passes on to the next point that is drawn
   const auto lower = [](const Point& a, const Point& b) { return a.y < b.y; };
   for (size_t bucket = 0; bucket < buckets; ++bucket) {
     const auto begin = points.begin() + 1 + bucket * inner / buckets;

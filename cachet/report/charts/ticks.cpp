@@ -9,7 +9,7 @@
 namespace cachet::report {
 namespace {
 
-// A range is drawn in pixels: what lies this share of it outside is still inside.
+// A range is drawn in pixels: a point outside by this fraction of the range still counts as inside.
 constexpr double kSlack = 1e-9;
 constexpr double kMinRange = 1e-12;        // of the greatest value
 constexpr double kSmallestRange = 1e-300;  // smaller steps would be denormal or zero
@@ -45,7 +45,7 @@ Ticks linear_ticks(double least, double most, int count, bool whole) {
   Ticks ticks;
   if (!std::isfinite(most - least) || !(least < most) || count < 1) return ticks;
   const double range = most - least, greatest = std::max(std::abs(least), std::abs(most));
-  // Labels could not tell such values apart, and multiples of the step would be no exact integers.
+  // Labels could not distinguish such values, and multiples of the step would not be exact integers.
   if (range < kMinRange * greatest || range < kSmallestRange) return ticks;
   double step = nice_step(range / count);
   const auto first = [&] { return std::ceil((least - kSlack * range) / step); };

@@ -30,7 +30,7 @@ std::string_view script() {
   const fraction = (value, [least, most], log) =>
     log ? Math.log(value / least) / Math.log(most / least) : (value - least) / (most - least);
 
-  // The mean of a value and those before it, each of which counts `weight` of the one behind it.
+  // The mean of a value and those before it, each of which counts `weight` of the one after it.
   const smoothed = (values, weight) => {
     let sum = 0, weights = 0;
     return values.map(value => {
@@ -161,7 +161,7 @@ std::string_view script() {
         const from = position === null ? (way > 0 ? view.x[0] : view.x[1]) : position;
         let next = from + way * step;
         show(svg, view, Math.min(view.x[1], Math.max(view.x[0], next)));
-        // Where points lie further apart than a step, go on to the next one.
+        // Where points lie further apart than a step, continue to the next one.
         const all = data.series.flatMap(series => series.x).filter(x => way > 0 ? x > from : x < from);
         if (position === from && all.length > 0) {
           next = all.reduce((a, b) => Math.abs(b - from) < Math.abs(a - from) ? b : a);

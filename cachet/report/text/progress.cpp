@@ -81,7 +81,7 @@ Progress::Progress(const ProgressOptions& options) noexcept try : mode_(options.
   impl_->style.unicode = takes_unicode(options.descriptor);
   impl_->style.colour = wants_colour();
 } catch (...) {
-  // Without memory there is no progress to show: every member does nothing.
+  // If memory is exhausted, no progress is shown: every member does nothing.
 }
 
 Progress::~Progress() { finish(); }
@@ -101,7 +101,7 @@ void Progress::update(const ProgressState& state) noexcept try {
   if (leaves_line && state.is_concluded) impl_->pending = false;
   if (leaves_line ? !state.is_concluded : now - impl_->last_drawn >= interval) impl_->draw(mode_, now);
 } catch (...) {
-  // A line that cannot be drawn is no reason to end a run.
+  // A line that cannot be drawn is not a reason to end a run.
 }
 
 void Progress::log(std::string_view line) noexcept try {

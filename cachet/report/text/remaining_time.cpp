@@ -6,7 +6,7 @@
 namespace cachet::report {
 namespace {
 
-// Older work fades within half of the run's age, but not faster than this: early on, a step says little.
+// Older work fades within half of the run's age, but not faster than this: early on, a step is a poor estimate.
 constexpr double kShortestMemorySeconds = 30;
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace cachet::report {
 namespace {
 
 constexpr int kGap = 2;             // blanks between columns
-constexpr int kNarrowestText = 20;  // a column of sentences is no narrower, though their words may be
+constexpr int kNarrowestText = 20;  // a column of sentences has at least this width, though their words may be
 constexpr int kWidestWord = 24;     // a longer word of a sentence may be broken, but of a name in the first column
 
 std::string aligned(const std::string& text, int width, Alignment alignment) {

@@ -14,7 +14,7 @@ struct Word {
   bool follows_blank;
 };
 
-// A word, or a part of a path with the slash behind it.
+// A word, or a part of a path with the slash after it.
 std::vector<Word> words_of(std::string_view text) {
   std::vector<Word> words;
   while (true) {

@@ -10,13 +10,13 @@ namespace cachet::runtime {
 namespace {
 
 // OpenVINO's threads look at the machine through a library that they load with RTLD_DEEPBIND: it would free with glibc
-// what a program's own allocator (jemalloc, say) gave. Loaded before, it takes the program's.
+// what a program's own allocator (such as jemalloc) gave. Loaded before, it takes the program's.
 void load_topology_library() {
   Dl_info openvino{};
   if (dladdr(reinterpret_cast<const void*>(&ov::get_openvino_version), &openvino) == 0) return;
   const std::filesystem::path folder = std::filesystem::path(openvino.dli_fname).parent_path();
   for (const char* name : {"libtbbbind_2_5.so.3", "libtbbbind_2_0.so.3", "libtbbbind.so.3"})
-    if (dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return;  // kept: it is never closed
+    if (dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return;  // it is never closed
 }
 
 ov::element::Type type_of(Element element) {
@@ -42,13 +42,13 @@ ov::Core& openvino_core() {
 }
 
 std::string reason(const ov::Exception& error) {
-  // The last line says what is wrong.
+  // The last line has the reason.
   std::string text = error.what();
   while (!text.empty() && text.back() == '\n') text.pop_back();
   text.erase(0, text.rfind('\n') + 1);
   constexpr std::string_view kItem = "-- ";  // of a list
   if (text.starts_with(kItem)) text.erase(0, kItem.size());
-  // "Check 'a == b' failed at src/plugins/…:12": nothing but a place in OpenVINO's sources.
+  // "Check 'a == b' failed at src/plugins/…:12": nothing but a position in OpenVINO's sources.
   const bool is_place = text.starts_with("Check '") && text.find(" failed at ") != std::string::npos;
   return text.empty() || is_place ? "it gives no reason" : text;
 }

@@ -11,7 +11,7 @@ namespace cachet::runtime {
 /// OpenVINO reads the list of its plug-ins once a process.
 ov::Core& openvino_core();
 
-/// What an error of OpenVINO says, in a line, without the place in OpenVINO's sources.
+/// The text of an error of OpenVINO, in a line, without the position in OpenVINO's sources.
 std::string reason(const ov::Exception& error);
 
 /// Hands the caller's memory to a request, which reads it when it runs. Throws std::runtime_error for another number of

@@ -28,7 +28,7 @@ ClassificationTally::ClassificationTally(int64_t classes) : right_per_class_(sta
   if (classes <= kMaxConfusedClasses) sums_.confusion.assign(static_cast<size_t>(classes * classes), 0);
 }
 
-// Of the right ones, some of each class are kept; of the wrong ones, the surest.
+// Of the right ones, some of each class are saved; of the wrong ones, the surest.
 void ClassificationTally::keep(const ClassifiedSample& sample) {
   if (sample.label == sample.predicted) {
     const auto most = (kShown + right_per_class_.size() - 1) / right_per_class_.size();

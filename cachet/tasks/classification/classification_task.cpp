@@ -87,7 +87,7 @@ std::vector<report::Section> ClassificationTask::evaluation_sections() const {
 
 namespace {
 
-/// What the logits (classes) of one sample say.
+/// The prediction from the logits (classes) of one sample.
 void answer(const at::Tensor& logits, const AnswerOptions& options, Prediction& prediction) {
   prediction.top = top_guesses(logits.log_softmax(0).exp(), options.top);
   if (!options.logits) return;

@@ -17,7 +17,7 @@ namespace cachet::tasks {
 namespace {
 
 struct PreparedPicture : PreparedSample {
-  at::Tensor pixels;  // upright if data.orientation says so
+  at::Tensor pixels;  // upright if data.orientation asks for it
   data::DetectionSample image;
 };
 
@@ -78,7 +78,7 @@ std::string Detection::picture_of_answer(const PreparedSample& sample, const Rec
   return {reinterpret_cast<const char*>(png.data()), png.size()};
 }
 
-// Those of the file at hand, or those that the run kept, or numbers of classes from 1.
+// Those of the file at hand, or those that the run saved, or numbers of classes from 1.
 std::vector<int64_t> Detection::category_ids() const {
   if (validation_) {
     std::vector<int64_t> ids = validation_->category_ids();

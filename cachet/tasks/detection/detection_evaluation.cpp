@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kShownImages = 6;
 constexpr int kCurveStep = 2;  // of the ten overlaps every second one
 
-// The twelve numbers: name behind "box_" or "mask_", and COCO's words.
+// The twelve numbers: name after "box_" or "mask_", and COCO's words.
 struct NumberWords {
   const char *name, *title, *words;
 };
@@ -68,7 +68,7 @@ void keep_shown(std::vector<ShownImage>& kept, const ShownImage& image, Before b
 
 std::string number_text(double number) { return number < 0 ? "–" : report::format_fixed(number, 3); }
 
-/// The first of the numbers has its error behind it.
+/// The first of the numbers has its error after it.
 std::string number_text(const OverlapNumbers& numbers, size_t i) {
   const bool has_error = i == 0 && numbers.ap_error && numbers.numbers[i] >= 0;
   return number_text(numbers.numbers[i]) + (has_error ? " ± " + report::format_fixed(*numbers.ap_error, 3) : "");

@@ -267,7 +267,7 @@ SavedFiles DetectionPlan::files_to_keep() const {
   std::map<std::string, int64_t> ids;
   std::vector<std::string> names = options_.class_names;
   for (const data::CocoCategory& category : instances.categories()) {
-    // Names that are there twice tell nothing apart.
+    // Names that are there twice do not identify a class.
     if (!ids.emplace(category.name, category.id).second) return {};
     if (options_.class_names.empty()) names.push_back(category.name);
   }

@@ -68,7 +68,7 @@ void StrokeText::for_pixels(std::string_view text, const std::function<void(int6
   for (const char symbol : text) {
     const std::string_view corners = strokes(symbol);
     for (size_t i = 0; i + 3 < corners.size(); i += 2) {
-      if (corners[i + 2] == ' ') {  // the next line begins behind the space
+      if (corners[i + 2] == ' ') {  // the next line begins after the space
         ++i;
         continue;
       }

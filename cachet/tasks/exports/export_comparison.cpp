@@ -197,7 +197,7 @@ std::vector<std::string> ExportCheck::broken_bounds() const {
     for (std::string& bound : sent.broken_bounds(tolerance.sent()))
       if (std::ranges::find(broken, bound) == broken.end()) broken.push_back(std::move(bound));
   }
-  // Accuracies and precisions are shares of 1, perplexities and BLEU are not.
+  // Accuracies and precisions are fractions of 1, perplexities and BLEU are not.
   const double whole = std::max(1.0, std::abs(metric_before)), most = tolerance.metric * whole;
   if (has_metric && !(std::abs(metric_after - metric_before) <= most))
     broken.push_back((metric == kTop1 ? "accuracy" : metric) + " may change by " + report::format_number(most, 3));

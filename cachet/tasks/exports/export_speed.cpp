@@ -40,7 +40,7 @@ class TimedModel {
  public:
   explicit TimedModel(const SavedRun& saved)
       : model_(model_of(saved)),
-        // A rewritten model is cast as its recipe says, the run itself not, whatever it was trained in.
+        // A rewritten model is cast as its recipe asks, the run itself not, whatever it was trained in.
         precision_(saved.exported ? saved.plan.training.train.precision : train::Precision::float32) {}
 
   void take_batch(int64_t batch) {

@@ -69,7 +69,7 @@ void require_exportable(Task& task, EngineKind engine) {
                              rewritten->why_no_graph() + "; take --engine torch");
 }
 
-// Of a model that is no graph: tokens, or images; batch and length, or sides, are free.
+// Of a model that is not a graph: tokens, or images; batch and length, or sides, are free.
 std::vector<runtime::ExportedInput> free_inputs(const models::Model& model) {
   const auto tokens = [](const char* name) { return runtime::ExportedInput{name, runtime::Element::int64, {-1, -1}}; };
   if (dynamic_cast<const models::TranslationModel*>(&model) != nullptr) return {tokens("source_ids"), tokens("ids")};
@@ -87,7 +87,7 @@ void add_files(ExportReport& report, const fs::path& folder) {
   }
 }
 
-// Runs training samples through a session in the place of the model.
+// Runs training samples through a session instead of the model.
 void calibrate(const ExportSource& source, const runtime::ExportManifest& manifest,
                std::unique_ptr<runtime::Session> session, const ExportProgress& progress) {
   const SavedRun saved = open_saved_run(source.path, with(source.settings, kCalibrationSettings));
@@ -160,7 +160,7 @@ void write_model(const SavedRun& saved, Task& task, const ExportSource& source, 
   report.notes.insert(report.notes.end(), written.notes.begin(), written.notes.end());
 }
 
-// The precision of a session is no matter of automatic casts any more. A rewritten model has no session, and is cast
+// Automatic casts no longer affect the precision of a session. A rewritten model has no session, and is cast
 // by whoever runs it.
 std::string exported_recipe(const SavedRun& saved, const std::vector<std::string>& settings, bool casts) {
   config::Document recipe = config::Document::from_text(saved.recipe, "the recipe of " + saved.run.string());
@@ -198,7 +198,7 @@ void write_compared(const ExportSource& source, const ExportOptions& options, co
   io::write_new_file(folder / runtime::kExportRecipe,
                      exported_recipe(own, is_classifier ? std::vector<std::string>() : keep.settings, casts));
   for (const auto& [name, bytes] : keep.files) io::write_new_file(folder / name, bytes);
-  // Twice: the page says what the comparison found, which reads the folder.
+  // Twice: the page has the result of the comparison, which reads the folder.
   add_files(report, folder);
   io::write_new_file(folder / runtime::kExportManifest, to_json(report.manifest));
   report.check = compare_export(source, options, folder, progress);

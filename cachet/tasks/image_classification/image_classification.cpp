@@ -62,7 +62,7 @@ constexpr const char* kMatchedByPosition =
     "the model does not store the names of its classes: they are matched by position with the sorted names of the "
     "class folders, which is wrong if these are not the folders of its training; data.class_names gives names to them";
 
-// The note on given images, if neither the run nor files tell how large the images of its training are.
+// The note on given images, if neither the run nor files have the size of its training images.
 constexpr const char* kSizeUnknown =
     "the size of the training images is not known, because the data are absent: each image is resized to the model's "
     "input at once; data.stored_size gives the size";
@@ -137,7 +137,7 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
                                          Splits splits)
     : ClassificationTask(plan.profile()), options_(plan.options()), training_options_(training) {
   const ImageClassificationOptions& options = options_;
-  // If the model has no names for its classes, or only the files tell how large the images of its training are, given
+  // If the model has no names for its classes, or only the files have the size of its training images, given
   // images need the data.
   const bool names_classes = !options.dataset.class_names.empty();
   const bool absent = plan.absent_data().has_value();

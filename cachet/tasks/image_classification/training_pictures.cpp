@@ -24,7 +24,7 @@ data::MixedBatch samples_at(const data::ImageLoader& loader, const data::BatchPl
   return {made.images, data::soft_targets(made.labels, loader.dataset().labels().classes(), label_smoothing)};
 }
 
-/// "cat 0.62, dog 0.38"; "cat" where it has all. What every class gets of label smoothing is no class of the image.
+/// "cat 0.62, dog 0.38"; "cat" where it has all. What every class gets of label smoothing is not a class of the image.
 std::string classes_of(const at::Tensor& target, const std::vector<std::string>& names, double everywhere) {
   std::vector<std::pair<double, size_t>> shares;
   const float* values = target.const_data_ptr<float>();

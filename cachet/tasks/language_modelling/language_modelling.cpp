@@ -20,8 +20,8 @@
 namespace cachet::tasks {
 namespace {
 
-// Tokens that nobody wrote, for dry runs. The n-th of the vocabulary has a share of about 1/n, as in texts: an adaptive
-// softmax takes longer for rare tokens.
+// Tokens that nobody wrote, for dry runs. The n-th of the vocabulary has a frequency of about 1/n, as in texts: an
+// adaptive softmax takes longer for rare tokens.
 class SyntheticTokens final : public data::TokenSequence {
  public:
   SyntheticTokens(int64_t vocabulary, int64_t size) : ids_(drawn(vocabulary, size)) {}
@@ -175,7 +175,7 @@ LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const tr
                                 " tokens: choose fewer batch rows");
   if (held_out_) {
     held_out_text_ = {.text = held_out_->facts.text, .bits_of = options_.evaluation.bits_of};
-    held_out_text_.coded.targets.size = held_out_->facts.text;  // of made-up tokens
+    held_out_text_.coded.targets.size = held_out_->facts.text;  // of synthetic tokens
     if (encoder_) held_out_text_.coded = data::coded_text(*held_out_, *encoder_, options_.corpus.tokens);
     if (training_) require_bits(report::deciding(plan.profile().metrics)->name);
   }

@@ -52,7 +52,7 @@ class LineScores {
       --left_.front();
     }
     while (!left_.empty() && left_.front() == 0) pop();
-    ids_.erase(ids_.begin(), ids_.end() - 1);  // what is foretold last is read first in the next segment
+    ids_.erase(ids_.begin(), ids_.end() - 1);  // the last target is read first in the next segment
     tokens_ += length;
     scored_(tokens_);
   }

@@ -44,10 +44,10 @@ bool of_same_kind(const std::string& key, const RunRecord& one, const RunRecord&
 
 bool same_task(const RunRecord& one, const RunRecord& other) { return of_same_kind("task.kind", one, other); }
 
-/// What a run's recipe says, with the options that are newer than the run: those of [train] at their defaults, those
-/// whose rule has changed at the value that the run was made with; with the names of classes that other runs on such
-/// data have if it has none; and with the number of parts of a step if they have states of their own. (Other keys of
-/// other tables come and go with kinds: one that is missing there says something.)
+/// The values of a run's recipe, with the options that are newer than the run: those of [train] at their defaults,
+/// those whose rule has changed at the value that the run was made with; with the names of classes that other runs on
+/// such data have if it has none; and with the number of parts of a step if they have states of their own. (Other keys
+/// of other tables come and go with kinds: a missing one there is a difference.)
 train::RecipeValues recipe_beside(const RunRecord& run, const std::vector<RunGroup>& groups) {
   train::RecipeValues recipe = run.recipe;
   const train::RecipeValues experiment = train::values_of_experiment(recipe, std::max<int64_t>(1, run.processes));
@@ -117,7 +117,7 @@ std::string unknown_sentence(const std::vector<RunGroup>& groups) {
   return names.empty() ? "" : "Whether the test data are the same is not known of: " + names + ".";
 }
 
-/// The runs whose image files may be others although nothing but their modification times says so.
+/// The runs whose image files may be others although only their modification times differ.
 std::string other_times_sentence(const std::vector<RunGroup>& groups) {
   std::string names;
   for (const std::string& name : runs_with_other_times(groups)) names += (names.empty() ? "" : ", ") + name;

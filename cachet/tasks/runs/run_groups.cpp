@@ -25,8 +25,8 @@ train::RecipeValues experiment_of(const RunRecord& run) {
   return train::values_of_experiment(run.recipe, std::max<int64_t>(1, run.processes));
 }
 
-/// Whether all that one recipe says the other says too, except for the seed and for how the same parts of a step are
-/// spread over processes. If the other does not have a key because its run is older, it was made with the option's
+/// Whether all values of one recipe are those of the other, except for the seed and for how the same parts of a step
+/// are spread over processes. If the other does not have a key because its run is older, it was made with the option's
 /// default, or with the earlier value if that is another one; the names of classes do not matter there.
 bool says_the_same(const RunRecord& run, const RunRecord& other) {
   const train::RecipeValues own = experiment_of(run), theirs = experiment_of(other);
@@ -64,7 +64,7 @@ fs::path last_parts(const fs::path& path, std::ptrdiff_t count) {
   return last;
 }
 
-/// Runs of one name are told apart by the folders that they lie in, of which a name has as many as it takes.
+/// Runs of one name are distinguished by the folders that they lie in, of which a name has as many as it takes.
 void name_apart(std::vector<RunRecord>& runs) {
   for (bool longer = true; longer;) {
     longer = false;
@@ -95,7 +95,7 @@ std::string name_of(const RunGroup& group) {
   return common_folder(group).empty() ? first : fs::path(first).parent_path().string();
 }
 
-/// Two groups of one folder of seeds (their data are not the same, say) are called as their first runs are.
+/// Two groups of one folder of seeds (for example, because their data differ) are called as their first runs are.
 void name_groups(std::vector<RunGroup>& groups) {
   std::map<std::string, int> counts;
   for (RunGroup& group : groups) ++counts[group.name = name_of(group)];
@@ -147,7 +147,7 @@ class RunReader {
     if (seen_.insert(run.path).second) runs.push_back(std::move(run));
   }
 
-  /// Runs and folders of seeds below a folder that is none itself.
+  /// Runs and folders of seeds below a folder that is not one itself.
   static std::vector<fs::path> runs_inside(const fs::path& path) {
     if (train::is_run_folder(path)) return {};
     return run_folders_below(path, /*seeds_as_one=*/true);

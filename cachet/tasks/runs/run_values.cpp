@@ -30,7 +30,7 @@ std::vector<report::MetricDescription> evaluated_metrics(const RunRecord& run) {
   return metrics;
 }
 
-/// The last of each, their errors behind ±; behind what the run was to reach, its best.
+/// The last of each, their errors after ±; after what the run was to reach, its best.
 void add_evaluation(const RunRecord& run, std::vector<RunValue>& values) {
   for (const report::MetricDescription& metric : evaluated_metrics(run)) {
     const std::vector<double> curve = train::step_curve(run.events, Event::Kind::evaluation, metric.name).values;
@@ -62,7 +62,7 @@ void add_training_metrics(const RunRecord& run, std::vector<RunValue>& values) {
 }
 
 void add_speed(const RunRecord& run, std::vector<RunValue>& values) {
-  // Sequences differ in length: of those that log them, tokens tell.
+  // Sequences differ in length: if tokens are logged, they are counted.
   const train::StepCurve tokens = train::step_curve(run.events, Event::Kind::step, "tokens_per_second");
   const train::StepCurve samples = train::step_curve(run.events, Event::Kind::step, "samples_per_second");
   const train::StepCurve& rates = tokens.values.empty() ? samples : tokens;

@@ -20,7 +20,7 @@ const Digest* test_digest(const RunRecord& run) {
   return found == run.data.end() ? nullptr : std::get_if<Digest>(&found->second);
 }
 
-/// What the recipe says about its task and its data.
+/// The values of the recipe for its task and its data.
 std::string data_of_recipe(const RunRecord& run) {
   std::string text;
   for (const auto& [key, value] : run.recipe)

@@ -43,7 +43,7 @@ bool GivenRecords::is_of(int64_t line, const GivenSample& sample) const {
   return std::ranges::count(source_.old_sources_of_given(sample.text, form_), file_.origin(line).source) > 0;
 }
 
-/// Whether each record is of the sample at its place. If a sample may not be elsewhere, throws for the first that is
+/// Whether each record is of the sample at its position. If a sample may not be elsewhere, throws for the first that is
 /// not.
 bool GivenRecords::match_in_place(SampleLocations locations) {
   for (int64_t line = 0; line < file_.done(); ++line) {

@@ -12,7 +12,7 @@ namespace {
 
 struct Batch {
   PreparedSamples samples;
-  std::exception_ptr error;  // of the sample behind them
+  std::exception_ptr error;  // of the sample after them
   bool last = false;
 };
 
@@ -74,7 +74,7 @@ Record record_of(const UnreadableSample& sample, SampleForm form) {
 /// Records of all samples, in their order; the task sees those that could be read.
 void answer(Predictor& task, PreparedSamples samples, const AnswerOptions& options, const UseAnswer& use) {
   PreparedSamples readable;
-  std::vector<std::unique_ptr<UnreadableSample>> unreadable;  // in the place of those, or nothing
+  std::vector<std::unique_ptr<UnreadableSample>> unreadable;  // instead of those, or nothing
   for (auto& sample : samples) {
     auto* problem = dynamic_cast<UnreadableSample*>(sample.get());
     unreadable.emplace_back(problem);

@@ -151,7 +151,7 @@ SequenceClassification::SequenceClassification(const SequenceClassificationPlan&
     return data::SequenceLoader(samples, data::sequence_order(*samples, batches, bucket_batches, shard),
                                 options.loader.loader, options.loader.padding);
   };
-  // Predictions are written, and gone on with, in the order of the data.
+  // Predictions are written, and resumed, in the order of the data.
   held_out_loader_.emplace(loader(held_out_, once, /*bucket_batches=*/0));
   by_length_loader_.emplace(loader(held_out_, once, options.loader.bucket_batches));
   if (trains) {

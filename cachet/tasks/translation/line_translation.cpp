@@ -17,7 +17,7 @@ void add_in_pieces(const Tokens& tokens, int64_t most, std::vector<Tokens>& part
   }
 }
 
-// Translations of the parts of a line, one behind the other: the i-th best of each.
+// Translations of the parts of a line, one after the other: the i-th best of each.
 std::vector<TranslatedLine::Translation> joined_translations(std::span<const std::vector<models::Hypothesis>> parts,
                                                              const data::SentenceEncoder& target,
                                                              double length_penalty) {

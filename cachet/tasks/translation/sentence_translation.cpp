@@ -81,7 +81,7 @@ std::string text_of(const models::Hypothesis& hypothesis, const data::SentenceEn
   std::vector<data::Token> tokens;
   for (const int64_t token : hypothesis.tokens)
     if (token != target.marks.end) tokens.push_back(static_cast<data::Token>(token));
-  // Pieces that are each in a form may stand beside each other and be composed.
+  // Pieces that are each in a form may stand next to each other and be composed.
   std::string text = normalized(target.texts->decode(tokens), target.texts->vocabulary().normalization);
   std::ranges::replace_if(
       text, [](char c) { return c == '\n' || c == '\r'; }, ' ');

@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kShownSentences = 8;
 
-// Words of a source, by which sentences are told apart in lengths.
+// Words of a source, by which sentences are divided into lengths.
 constexpr std::array<std::pair<int64_t, int64_t>, 6> kLengths{{{0, 5}, {6, 10}, {11, 20}, {21, 30}, {31, 50}, {51, 0}}};
 
 int64_t words_in(const std::string& text) {

@@ -37,7 +37,7 @@ int64_t tokens_of(const data::PaddedTokens& sentences) {
   return sentences.ids.numel() - (sentences.padding.defined() ? sentences.padding.sum().item<int64_t>() : 0);
 }
 
-/// Gives batches one after the other; nothing behind the last.
+/// Gives batches one after the other; nothing after the last.
 using NextPairs = std::function<std::optional<data::ParallelBatch>()>;
 
 NextPairs next_of(data::BatchIterator<data::ParallelBatch> batches) {
@@ -126,7 +126,7 @@ TranslationTask::TranslationTask(const TranslationPlan& plan, const train::Train
   build_model();
 }
 
-// Batches hold sentences of like lengths: a memory made of one, and stored, tells the next ones a length that is not
+// Batches hold sentences of like lengths: a memory made of one, and stored, gives the next ones a length that is not
 // theirs.
 std::optional<std::string> TranslationTask::doubt_about(const nn::Cache& cache) const {
   if (cache.why_memory_varies()) return Task::doubt_about(cache);
@@ -206,7 +206,7 @@ int64_t TranslationTask::translated_pairs() const {
   return limit > 0 ? std::min(limit, size) : size;
 }
 
-// The first pairs of the held-out split, as many as the recipe says.
+// The first pairs of the held-out split, as many as the recipe asks for.
 std::vector<SentenceToTranslate> TranslationTask::sources_to_translate() const {
   std::vector<SentenceToTranslate> sources;
   for (int64_t i = 0; i < translated_pairs(); ++i) {
@@ -275,7 +275,7 @@ TranslatedSentence TranslationTask::sentence_of(const SentenceToTranslate& sourc
   if (!held_out_->texts(Side::target).empty()) {
     sentence.source = held_out_->texts(Side::source).at(line);
     sentence.reference = held_out_->texts(Side::target).at(line);
-  } else {  // of the training text none are kept
+  } else {  // of the training text none are saved
     sentence.source = encoders_->source.texts->decode(held_out_->tokens(Side::source, sentence.index));
     sentence.reference = encoders_->target.texts->decode(held_out_->tokens(Side::target, sentence.index));
   }

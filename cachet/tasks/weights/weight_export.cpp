@@ -53,7 +53,7 @@ bool has_mark(const io::TensorMap& weights, io::NameSource source) {
   return false;
 }
 
-/// What the exported form needs of the model and the weights do not tell.
+/// What the exported form needs of the model and the weights do not have.
 struct ModelFacts {
   io::ExportFacts names;
   at::Tensor positions;                                       // of T2T-ViT, which computes them

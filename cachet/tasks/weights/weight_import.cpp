@@ -55,7 +55,7 @@ io::TensorMap below_backbone(const io::TensorMap& weights) {
   return moved;
 }
 
-/// What a classifier has beside its pyramid: `norm`, `head`, a class token; below `backbone.`.
+/// What a classifier has next to its pyramid: `norm`, `head`, a class token; below `backbone.`.
 bool classifies(std::string_view name) {
   name.remove_prefix(kBackbone.size());
   constexpr std::array<std::string_view, 3> kParts{"norm", "head", "head_dist"};
@@ -87,7 +87,7 @@ std::string counted(const std::string& what, const Strings& names) {
   return text + (names.size() > kShown ? ", …)" : ")");
 }
 
-// T2T-ViT's code saves the positions that it computes, as ours does. Learned ones stay, and find no place.
+// T2T-ViT's code saves the positions that it computes, as ours does. Learned ones stay, and do not fit the model.
 void drop_computed_positions(io::TensorMap& weights) {
   constexpr double kRoundings = 1e-5;  // of other libraries' sines; a learned table is nowhere near
   const auto found = weights.find("pos_embed");
@@ -112,7 +112,7 @@ io::WeightsFile read_weights(const std::filesystem::path& path, const WeightImpo
   return weights;
 }
 
-/// The images that the weights of a run or a model folder were made for; a file does not say.
+/// The images that the weights of a run or a model folder were made for; a file does not have them.
 std::optional<models::ImageShape> image_of_source(const std::filesystem::path& path) {
   if (!std::filesystem::is_directory(path)) return std::nullopt;
   return models::image_of(open_saved_run(path).plan.model().input);

@@ -128,7 +128,7 @@ std::string_view weights_file(const Manifest& manifest, bool averaged) {
   return averaged && manifest.files.contains("ema.safetensors") ? "ema.safetensors" : "model.safetensors";
 }
 
-/// The bytes of a file that the manifest lists. The digest is worked out beside `use`, whose result counts only when
+/// The bytes of a file that the manifest lists. The digest is worked out next to `use`, whose result counts only when
 /// the digest is right.
 template <class Use>
 auto use_verified(const fs::path& folder, const Manifest& manifest, std::string_view name, Use use) {

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder's place in the order of saving: `step-00000120`, or `step-00000120-r1` where the step was reached again.
+/// A folder's position in the order of saving: `step-00000120`, or `step-00000120-r1` where the step was reached again.
 struct SaveOrder {
   int64_t step = 0;
   int64_t revision = 0;

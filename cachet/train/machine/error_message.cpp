@@ -28,7 +28,7 @@ std::string of_file_system(const std::filesystem::filesystem_error& error) {
   return error.path1().empty() ? act : error.path1().string() + ": " + act + other;
 }
 
-/// Of what LibTorch's allocator says that has no memory: "… you tried to allocate 4096 bytes. …".
+/// Of the message of LibTorch's allocator if memory is exhausted: "… you tried to allocate 4096 bytes. …".
 std::optional<std::string> of_memory(std::string_view message) {
   constexpr std::string_view kAllocator = "can't allocate memory", kBefore = "you tried to allocate ";
   if (message.find(kAllocator) == std::string_view::npos) return std::nullopt;

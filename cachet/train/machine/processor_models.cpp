@@ -8,7 +8,7 @@
 namespace cachet::train {
 namespace {
 
-/// What stands behind a key, its colon and blanks, in the first line that begins with it; empty where there is none.
+/// What stands after a key, its colon and blanks, in the first line that begins with it; empty where there is none.
 std::string value_of(const std::filesystem::path& file, std::string_view key) {
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);) {

@@ -22,7 +22,7 @@ struct Slot {
   std::vector<at::Tensor> state;
 };
 
-/// A quantity that is kept for each parameter.
+/// A quantity that is stored for each parameter.
 struct Quantity {
   std::string_view name;
   bool scalar;  // one number a parameter, else a tensor of its shape

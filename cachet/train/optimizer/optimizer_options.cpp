@@ -72,7 +72,7 @@ void read_one_cycle(const config::View& view, ScheduleOptions& schedule) {
   OneCycleOptions& options = schedule.one_cycle;
   for (const char* key : {"warmup_from", "minimum"})
     view.refuse(key, "is not an option of PyTorch's one_cycle; set div_factor or final_div_factor");
-  // A warm-up in steps or epochs takes the place of a share of the run; one of no steps is none.
+  // A warm-up in steps or epochs replaces the fraction of the run; a warm-up of 0 steps does not.
   if (view.has("warmup")) schedule.warmup = read_duration(view, "warmup", schedule.warmup, 0);
   if (schedule.warmup.count > 0) {
     options.share_up.reset();

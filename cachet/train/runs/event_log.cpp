@@ -59,8 +59,8 @@ std::optional<Event> parse_event(std::string_view line, const std::string& name)
   }
 }
 
-/// Calls `visit(event, end)` for each whole line, of a damaged one with nothing, until `visit` says no more. Returns
-/// whether the file goes on after the last whole line that was visited.
+/// Calls `visit(event, end)` for each whole line, of a damaged one with nothing, until `visit` returns false. Returns
+/// whether the file continues after the last whole line that was visited.
 template <class Visit>
 bool visit_events(const std::filesystem::path& path, Visit visit) {
   std::error_code absent;

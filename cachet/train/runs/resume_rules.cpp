@@ -40,7 +40,7 @@ std::string change_line(const std::string& key, std::string_view before, std::st
 
 constexpr std::string_view kAccumulate = "train.accumulate";
 
-/// The keys whose values say how large a micro-batch is.
+/// The keys whose values set the size of a micro-batch.
 std::vector<std::string> size_keys(const RecipeValues& values) {
   if (values.contains("data.max_tokens")) return {"data.max_tokens", "data.max_samples"};
   return {"train.batch_size"};

@@ -105,7 +105,7 @@ io::FolderLock lock_of_run(const fs::path& path) {
   throw RunInUse(path.string() + ": another process is training this run; wait for it or stop it first");
 }
 
-/// `latest` always names a run: the link is made under another name and takes its place in one step.
+/// `latest` always names a run: the link is made under another name and replaces it in one step.
 void point_latest(const fs::path& run) {
   const fs::path link = run.parent_path() / "latest";
   if (fs::exists(fs::symlink_status(link)) && !fs::is_symlink(link)) return;  // somebody's own file
@@ -256,7 +256,7 @@ RunFolder RunFolder::resume(const fs::path& given, const config::Document& docum
     std::vector<config::Document::Value> values = document.resolved();
     std::erase_if(values, [&](const auto& value) { return !folder.run_.values.contains(value.key); });
     folder.unkept_ = Changes{std::move(lines), config::resolved_toml(values, /*with_origins=*/true)};
-    // Other data in another place would leave a run that does not find its own again.
+    // Other data in another position would leave a run that does not find its own again.
     if (std::ranges::none_of(changes.allowed_keys, is_place_of_data)) folder.keep_changes();
   }
   Environment machine = train::environment();

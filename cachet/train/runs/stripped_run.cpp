@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 2> kPointers{"best", "last"};
 constexpr uint64_t kMaxKeptBytes = uint64_t{1} << 30;
 
-/// Files that tell how a run was trained, and nothing that its answers depend on.
+/// Files about the training of a run, which do not affect its predictions.
 bool tells_of_training(const std::string& name) {
   constexpr std::array<std::string_view, 7> kLogs{"metrics.jsonl", "summary.csv",     "report.html",     "log.txt",
                                                   "status.json",   "evaluation.json", "evaluation.jsonl"};

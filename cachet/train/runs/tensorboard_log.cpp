@@ -54,7 +54,7 @@ fs::path next_path(const fs::path& run, const std::vector<fs::path>& earlier) {
   return run / std::string(kEventPrefix).append(digits).append(kEventSuffix);
 }
 
-/// Whether the files have all events before a step. Each part has, as long as it logs, so the last one tells.
+/// Whether the files have all events before a step. Each part has, as long as it logs, so the last one decides.
 bool have_all_before(const std::vector<fs::path>& files, const std::vector<Event>& events, int64_t step) {
   if (files.empty()) return false;
   const auto is_before = [&](const Event& event) { return event.step < step; };
@@ -96,8 +96,8 @@ std::string TensorBoardLog::record_of(const Event& event) {
   }
   for (const auto& [name, value] : event.machine)
     if (name != kUnixTime) scalars.push_back({"machine/" + name, value});
-  // A run that is evaluated at a step tells its seconds, and what its layers tell, with the step and once more with the
-  // evaluation.
+  // A run that is evaluated at a step reports its seconds, and the signals of its layers, with the step and once more
+  // with the evaluation.
   std::erase_if(scalars, [&](const io::TensorBoardScalar& scalar) {
     const auto [last, is_new] = last_step_.try_emplace(scalar.tag, event.step);
     return !is_new && std::exchange(last->second, event.step) == event.step;

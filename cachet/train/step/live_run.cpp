@@ -67,7 +67,7 @@ LiveRun::LiveRun(TrainingTask& task, const Options& options, std::shared_ptr<pro
       total_steps_(bounded_steps(options.train, steps_per_epoch_)),
       schedule_(options.schedule, options.optimizer.learning_rate, total_steps_, steps_per_epoch_),
       renews_average_(options.train.ema_decay > 0 && options.train.ema_renew_states > 0 && has_states(task.model())) {
-  // Other processes than the leader need the average for its states alone, which are sums over all of them unless parts
+  // Other processes than rank 0 need the average for its states alone, which are sums over all of them unless parts
   // have states of their own.
   if (parts_ && rank() > 0) renews_average_ = false;
   const AverageOptions average = average_options(options.train);
@@ -234,7 +234,7 @@ std::vector<std::string> LiveRun::restore_parts(const Checkpoint& checkpoint) {
 
 std::string LiveRun::own_state() const {
   io::TensorMap own;
-  if (rank() > 0) {  // the leader has its own at hand
+  if (rank() > 0) {  // rank 0 has its own at hand
     own = own_generators();
     own.merge(own_stream());
     if (parts_) own.merge(parts_->states());

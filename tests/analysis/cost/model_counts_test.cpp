@@ -15,8 +15,8 @@
 #include "tests/support/bytes.h"
 #include "tests/support/test_data.h"
 
-/// The products of every registered model, of one sample of its own size. Models that timm has are held to what fvcore
-/// counts in timm's; detectors to fvcore's counts of the same backbone (timm) and of the same neck and heads
+/// The products of every registered model, of one sample of its own size. Models that timm has are compared with what
+/// fvcore counts in timm's; detectors to fvcore's counts of the same backbone (timm) and of the same neck and heads
 /// (torchvision); the others to formulas that are worked out by hand below (tools/make_model_count_fixtures.py).
 namespace cachet::analysis {
 namespace {
@@ -71,8 +71,8 @@ struct Vocabulary {
   std::vector<int64_t> cutoffs;
   int64_t division = 1;
 
-  /// Of `tokens` targets, the n-th word of which has a share of about 1/n: the embedding's projections, the head with a
-  /// column for each further cluster, and each cluster for its own words.
+  /// Of `tokens` targets, the n-th word of which has a frequency of about 1/n: the embedding's projections, the head
+  /// with a column for each further cluster, and each cluster for its own words.
   Products products(int64_t tokens) const {
     std::vector<int64_t> found(cutoffs.size() + 1), sizes, widths;
     for (int64_t i = 0; i < tokens; ++i) {

@@ -50,7 +50,7 @@ std::vector<Case> cases() {
        [] {
          ops::linear_cross_entropy(ones({4, 5}), ones({9, 5}), {}, at::zeros({4}, at::kLong));
        }},
-      // Each of 6 × 7 outputs of two samples: 2 channels of its group, 3 places.
+      // Each of 6 × 7 outputs of two samples: 2 channels of its group, 3 positions.
       {"aten::conv1d", 2 * 6 * 7 * 2 * 3,
        [] {
          at::conv1d(ones({2, 4, 9}), ones({6, 2, 3}), {}, at::IntArrayRef{1}, at::IntArrayRef{0}, at::IntArrayRef{1},
@@ -65,7 +65,7 @@ std::vector<Case> cases() {
        [=] {
          at::convolution(image, filter, {}, {1, 1}, {0, 0}, {1, 1}, false, {0, 0}, 1);
        }},
-      // Each of 3 × 2 × 2 inputs: 4 channels, 2 × 2 places.
+      // Each of 3 × 2 × 2 inputs: 4 channels, 2 × 2 positions.
       {"aten::convolution", 3 * 2 * 2 * 4 * 2 * 2,
        [] {
          at::convolution(ones({1, 3, 2, 2}), ones({3, 4, 2, 2}), {}, {2, 2}, {0, 0}, {1, 1}, true, {0, 0}, 1);
@@ -74,7 +74,7 @@ std::vector<Case> cases() {
        [] {
          at::conv_transpose1d(ones({2, 3, 4}), ones({3, 5, 2}));
        }},
-      // Each of 4 × 3 × 3 inputs: 2 channels of its group, 2 × 2 places.
+      // Each of 4 × 3 × 3 inputs: 2 channels of its group, 2 × 2 positions.
       {"aten::conv_transpose2d", 4 * 3 * 3 * 2 * 2 * 2,
        [] {
          at::conv_transpose2d(ones({1, 4, 3, 3}), ones({4, 2, 2, 2}), {}, 2, 0, 0, 2);
@@ -133,7 +133,7 @@ std::vector<Case> cases() {
        [=] {
          ops::block_attention(ones({1, 2, 4, 4}), ones({1, 2, 4, 4}), ones({1, 2, 4, 6}), blocks, 2, 0.5);
        }},
-      // 2 × 3 places of 4 channels, one channel a group, 3 × 3 products each; the class token has none.
+      // 2 × 3 positions of 4 channels, one channel a group, 3 × 3 products each; the class token has none.
       {"cachet::token_convolution", 2 * 2 * 3 * 4 * 9,
        [] {
          ops::token_convolution(ones({2, 7, 4}), ones({4, 1, 3, 3}), {}, {2, 3, 1});

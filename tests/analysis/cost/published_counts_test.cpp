@@ -10,7 +10,7 @@
 namespace cachet::analysis {
 namespace {
 
-// What a count is when printed with that many digits behind the point.
+// What a count is when printed with that many digits after the point.
 double rounded_to(double value, int digits) {
   const double scale = std::pow(10.0, digits);
   return std::round(value * scale) / scale;

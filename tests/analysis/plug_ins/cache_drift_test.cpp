@@ -53,7 +53,7 @@ TEST(CacheDrift, StepsRelativeToWhatTheCacheHolds) {
 }
 
 TEST(CachePlaces, CosinesByHand) {
-  // Places along x, along x again, and along y; then an empty one.
+  // Positions along x, along x again, and along y; then an empty one.
   const at::Tensor similarity =
       similarity_of_places(at::tensor({2.0, 0.0, 1.0, 0.0, 0.0, 3.0}, at::kDouble).view({1, 3, 2}));
   EXPECT_NEAR(similarity[0][1].item<double>(), 1, 1e-12);

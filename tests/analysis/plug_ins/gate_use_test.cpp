@@ -27,7 +27,7 @@ TEST(GateUse, MeansAndSaturationByHand) {
   EXPECT_EQ(layer.update.open, 0.25);
 }
 
-// What the cache tells are the gates that its update went through: C' = (1 − u)·C + u·C̃, C̃ the candidate's constant.
+// The cache reports the gates of its update: C' = (1 − u)·C + u·C̃, C̃ the candidate's constant.
 TEST(GateUse, ACacheTellsTheGatesOfItsUpdate) {
   nn::GatedRecurrentCacheOptions options;
   options.variant = nn::GatedRecurrentCacheVariant::paper;

@@ -23,8 +23,8 @@ namespace cachet::analysis {
 namespace {
 
 TEST(KernelUse, EntropyByHand) {
-  // Three queries over four keys: one key alone, all alike, two alike; the last sees one key, the one before is no
-  // token.
+  // Three queries over four keys: one key alone, all alike, two alike; the last sees one key, the one before is
+  // padding.
   const at::Tensor weights =
       at::tensor({1.0, 0.0, 0.0, 0.0, 0.25, 0.25, 0.25, 0.25, 0.5, 0.5, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0}, at::kDouble)
           .view({1, 1, 4, 4});

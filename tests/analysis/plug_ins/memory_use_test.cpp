@@ -58,7 +58,7 @@ TEST(MemoryUse, PaddingDoesNotCount) {
   const nn::Listener listener = use.listener();
   const auto with_padding = [](const at::Tensor& token) { return at::cat({token, at::full_like(token, 1e6)}, 1); };
   const at::Tensor padding = at::tensor({0, 1}, at::kLong).ne(0).view({1, 2});
-  listener("a.self_attention.function", nn::Signal::token_padding, padding);  // which is no layer of its own
+  listener("a.self_attention.function", nn::Signal::token_padding, padding);  // which is not a layer of its own
   listener("a", nn::Signal::token_padding, padding);
   listener("a", nn::Signal::mixing_gate, kHalves);
   listener("a", nn::Signal::self_output, with_padding(kOwn));

@@ -55,7 +55,7 @@ TEST(Observations, StepsOfUnifiedNormAreCountedByLayer) {
   models::VisionTransformer model(small_cached_model());
   for (int i = 0; i < 9; ++i) model.forward(at::randn({2, 1, 8, 8}));
   model.eval();
-  model.forward(at::randn({2, 1, 8, 8}));  // evaluation is no step
+  model.forward(at::randn({2, 1, 8, 8}));  // evaluation is not a step
   const auto steps = unified_norm_steps(model);
   ASSERT_EQ(steps.size(), 5u);  // two a block, and the last one
   EXPECT_EQ(steps.front().layer, "blocks.0.norm1");

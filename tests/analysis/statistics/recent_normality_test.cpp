@@ -34,7 +34,7 @@ TEST(RecentNormality, IsThatOfTheLastTrainingPasses) {
       EXPECT_TRUE(recent.layers().empty()) << pass;
     }
     model->eval();
-    model->norm->forward(values * 1e3);  // evaluation is no pass
+    model->norm->forward(values * 1e3);  // evaluation is not a pass
     model->train();
     recent.record(false);
     model->norm->forward((values * 1e3).requires_grad_()).sum().backward();  // of another part of the step

@@ -1,4 +1,4 @@
-// What is said of a model that an engine cannot take: a line, without places in the sources of a library.
+// The message about a model that an engine cannot take: a line, without positions in the sources of a library.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 

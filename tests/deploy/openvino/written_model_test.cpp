@@ -1,4 +1,4 @@
-// What the files of exports say of themselves.
+// What the files of exports record about themselves.
 #include <gtest/gtest.h>
 
 #include <algorithm>

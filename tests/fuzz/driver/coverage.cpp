@@ -7,7 +7,7 @@
 
 namespace {
 
-// Places share a counter when their addresses hash alike; with some thousands of places in 64 Ki that is rare.
+// Positions share a counter when their addresses hash alike; with some thousands of positions in 64 Ki that is rare.
 constexpr size_t kCounters = 1 << 16;
 constinit thread_local std::array<uint8_t, kCounters> counts{};
 constinit std::array<uint8_t, kCounters> seen{};

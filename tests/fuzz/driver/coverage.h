@@ -2,16 +2,16 @@
 
 namespace cachet::fuzz {
 
-/// Which places of the instrumented code an input reaches, counted through the compiler's trace-pc calls.
+/// Which points of the instrumented code an input reaches, counted through the compiler's trace-pc calls.
 
 /// Forgets the counts of the last input.
 void start_input();
 
-/// Whether the input since start_input() reached a place, or reached one in an order of magnitude of times, that none
-/// before it did. Remembers it.
+/// Whether the input since start_input() reached a position, or reached one in an order of magnitude of times, that
+/// none before it did. Remembers it.
 bool input_was_new();
 
-/// How many places all inputs together reached.
+/// How many positions all inputs together reached.
 int places_reached();
 
 }  // namespace cachet::fuzz

@@ -1,7 +1,7 @@
-// Feeds a reader mutated inputs, keeping those that reach new places as the base of others.
+// Feeds a reader mutated inputs, keeping those that reach new positions as the base of others.
 //   <name>_fuzz [--seconds N] [--runs N] [--seed N] [--corpus FOLDER] [--finds FOLDER] [FILE...]
-// With files, reads just these. FOLDER of --corpus: read at the start, gets what reached new places. A find is written
-// to the folder of --finds (default: here), to be read again as FILE, and ends the program with a failure.
+// With files, reads just these. FOLDER of --corpus: read at the start, gets what reached new positions. A find is
+// written to the folder of --finds (default: here), to be read again as FILE, and ends the program with a failure.
 #include <sanitizer/common_interface_defs.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -75,7 +75,7 @@ void bound_time(unsigned seconds) {  // 0: no longer
   setitimer(ITIMER_PROF, &timer, nullptr);
 }
 
-/// Gives the input to the reader; true if it reached a new place.
+/// Gives the input to the reader; true if it reached a new position.
 bool try_input(std::string input) {
   current_input = std::move(input);
   cachet::fuzz::start_input();
@@ -117,8 +117,8 @@ void fuzz(const Options& options) {
   }
   std::printf("%llu runs in %.1f s, %zu inputs from %zu seeds, %d places reached, nothing found\n",
               static_cast<unsigned long long>(runs), elapsed(), corpus.size(), seeds, cachet::fuzz::places_reached());
-  // A reader that was not instrumented, or seeds that it refuses at once, would look just as clean. A kept corpus may
-  // be past finding more.
+  // A reader that was not instrumented, or seeds that it refuses at once, would look just as clean. A saved corpus
+  // may be past finding more.
   if (runs > 1000 && corpus.size() == cachet::fuzz::seeds().size()) {
     std::fprintf(stderr, "no input reached a new place: the reader is not instrumented\n");
     std::exit(1);

@@ -40,7 +40,7 @@ std::string xz(const std::string& text, uint32_t preset = 1, lzma_check check = 
   return out;
 }
 
-// An xz stream whose filter asks for a dictionary of 1 GiB: that is the value 36 behind the filter's number (0x21) and
+// An xz stream whose filter asks for a dictionary of 1 GiB: that is the value 36 after the filter's number (0x21) and
 // the size of its properties (1), in a block header that ends with its checksum.
 std::string xz_of_large_dictionary(const std::string& text) {
   std::string out = xz(text);

@@ -144,7 +144,7 @@ TEST(ZipArchive, RefusesEachByNameAndCheaply) {
 }
 
 TEST(ZipArchive, ReadsWhatTorchSaveWrites) {
-  ZipPart wide{"a/wide", "a large one"};  // as behind 4 GiB: sizes in extra fields and of 64 bits behind the bytes
+  ZipPart wide{"a/wide", "a large one"};  // as beyond 4 GiB: sizes in extra fields and of 64 bits after the bytes
   wide.size = 0xFFFFFFFF;
   wide.extra = u16(1) + u16(16) + u64(11) + u64(11);
   const auto crc = static_cast<uint32_t>(crc32(0, reinterpret_cast<const Bytef*>("a large one"), 11));

@@ -14,7 +14,7 @@
 namespace cachet::io {
 namespace {
 
-/// Writes a few bytes at a time, is interrupted once, and is full behind `capacity`.
+/// Writes a few bytes at a time, is interrupted once, and is full after `capacity`.
 class SmallDisk : public FileSystem {
  public:
   explicit SmallDisk(size_t capacity) : left_(capacity) {}

@@ -1,4 +1,4 @@
-// Whole detectors beside their fixtures: losses, gradients, samples, proposals, detections and masks.
+// Whole detectors compared with their fixtures: losses, gradients, samples, proposals, detections and masks.
 #include <gtest/gtest.h>
 
 #include "cachet/io/tensors/names/name_source.h"
@@ -47,7 +47,7 @@ models::RegionDetectorOptions region_options_of(const Oracle& oracle, bool masks
   o.rpn.targets.sampler = test::sample_options_of(rpn, false);
   o.rpn.train = test::proposal_limits_of(oracle.metadata["proposals"]["train"]);
   o.rpn.test = test::proposal_limits_of(oracle.metadata["proposals"]["test"]);
-  // What tells the two published configurations apart is the defaults' to know.
+  // The defaults have the differences between the two published configurations.
   EXPECT_EQ(o.roi.assigner.match_low_quality, rcnn["match_low_quality"].get<bool>());
   EXPECT_EQ(o.roi.assigner.positive_iou, rcnn["pos_iou_thr"].get<double>());
   o.roi.sampler = test::sample_options_of(rcnn["sampling"], true);

@@ -148,7 +148,7 @@ TEST_P(Detectors, LearnAndDetectWithoutAnyProposal) {
     EXPECT_EQ(found.boxes.sizes(), at::IntArrayRef({0, 4}));
 }
 
-// What a run that diverges meets in its last step: the loss says so, and not a shape.
+// What a run that diverges meets in its last step: the loss shows it, and not a shape.
 TEST_P(Detectors, LossesOfWeightsThatAreNotFiniteAreNotFinite) {
   for (const char* least_side : {"0", "-1"}) {
     Settings settings;

@@ -70,7 +70,8 @@ TEST(CausalTransformer, NoTokenSeesItsFutureWhateverTheAttentionAndTheNorm) {
   for (const auto& [form, options] : causal_forms())
     for (const auto& [norm, norm_options] : test::causal_norms())
       for (const auto place : {nn::NormPlace::before, nn::NormPlace::after}) {
-        if (place == nn::NormPlace::after && form != "softmax") continue;  // the place does not know the attention
+        if (place == nn::NormPlace::after && form != "softmax")
+          continue;  // the position of the norm does not depend on the attention
         CausalTransformerOptions o = options;
         o.norm_place = place;
         o.plug_ins.norm = norm_options;

@@ -17,7 +17,7 @@ inline at::Tensor drawn_ids(int64_t batch_rows, int64_t length) {
   return at::randint(20, {batch_rows, length}, at::kLong);
 }
 
-/// A changed token changes its own loss and none before it, behind two segments of training and one of evaluation.
+/// A changed token changes its own loss and none before it, after two segments of training and one of evaluation.
 inline void expect_no_token_sees_its_future(models::LanguageModel& model, const models::SegmentOptions& segments,
                                             const std::string& form) {
   const at::NoGradGuard no_grad;
@@ -39,7 +39,7 @@ inline void expect_no_token_sees_its_future(models::LanguageModel& model, const 
   }
 }
 
-/// A copy of the model goes on from the state that a stream saved, with the same bits.
+/// A copy of the model continues from the state that a stream saved, with the same bits.
 inline void expect_stream_goes_on(models::LanguageModel& model, const models::SegmentOptions& segments,
                                   const std::string& form) {
   models::LanguageSession session = model.make_session(3, segments);

@@ -30,7 +30,7 @@ Sequences random_sequences(int64_t batch, int64_t length) {
   return {at::randint(1, 11, {batch, length}, at::kLong), {}};
 }
 
-// `sequences` with `more` padded places behind them, which hold anything.
+// `sequences` with `more` padded positions after them, which hold anything.
 Sequences padded_by(const Sequences& sequences, int64_t more) {
   const int64_t batch = sequences.ids.size(0), length = sequences.ids.size(1);
   const at::Tensor padding = at::zeros({batch, length + more}, at::kBool);

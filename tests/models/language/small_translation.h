@@ -29,7 +29,7 @@ inline std::shared_ptr<models::TranslationTransformer> made_translation_model(
   return model;
 }
 
-/// Three pairs of several lengths: sources padded before the first and behind the others, targets behind.
+/// Three pairs of several lengths: sources padded before the first and after the others, targets after.
 inline models::SentencePairs drawn_pairs() {
   models::SentencePairs pairs{{at::randint(4, 20, {3, 6}, at::kLong), at::zeros({3, 6}, at::kBool)},
                               {at::randint(4, 20, {3, 7}, at::kLong), at::zeros({3, 7}, at::kBool)},

@@ -49,7 +49,7 @@ TransformerXLOptions transformer_xl_options_of(const Oracle& oracle) {
   return o;
 }
 
-// The fixtures' tensors are (length, lanes, …).
+// The fixtures' tensors are (length, batch rows, …).
 at::Tensor by_batch_row(const at::Tensor& x) { return x.transpose(0, 1).contiguous(); }
 
 void expect_gradients_of(const ModelUnderTest& test, const Oracle& oracle, int64_t step, Comparison& compare) {
@@ -106,7 +106,7 @@ TEST(TransformerXLOracle, SegmentsMemoriesAndGradientsAreReproduced) {
   }
 }
 
-// --- the cache in the memory's place ---------------------------------------------------------------------------------
+// --- the cache instead of the memory ---------------------------------------------------------------------------------
 
 // The fixture's gates read [tokens, cache], ours [cache, tokens] as the published code for images has them.
 std::vector<io::NameMap> cached_names() {
@@ -182,7 +182,7 @@ nn::AttentionState& cache_state(LanguageSession& session, int64_t layer) {
   return session.state->part("block_" + std::to_string(layer)).part("attn").part("cache");
 }
 
-// The cache of a layer behind the last segment, wherever it is kept.
+// The cache of a layer after the last segment, wherever it is stored.
 at::Tensor cache_of(const NamedModel& cached, LanguageSession& session, int64_t layer) {
   const at::Tensor held = cache_state(session, layer).get("cache");
   if (held.defined()) return held;
@@ -337,7 +337,7 @@ NamedModel memory_model(const Oracle& oracle, const MemoryCase& memory, bool rec
   return made;
 }
 
-// Losses, the first layer's memory and the memory tokens behind a segment.
+// Losses, the first layer's memory and the memory tokens after a segment.
 void expect_segment(const NamedModel& made, const Oracle& oracle, int64_t step, LanguageSession& session,
                     const std::string& label, Comparison& compare) {
   compare.close(by_batch_row(losses_of(made, oracle, step, session)), oracle[label + ".nll"], label + ".nll");

@@ -36,7 +36,7 @@ TransformerXLOptions small_language_options() {
   return o;
 }
 
-// Everything that may stand in the memory's place.
+// Everything that may stand instead of the memory.
 std::vector<std::pair<std::string, TransformerXLOptions>> language_memories() {
   std::vector<std::pair<std::string, TransformerXLOptions>> all;
   const auto with = [&](const char* name, const auto& change) {

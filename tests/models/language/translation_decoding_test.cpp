@@ -21,7 +21,7 @@ using models::Hypothesis;
 using models::LengthLimits;
 using models::Sequences;
 
-// Long enough for lanes to leave at many steps.
+// Long enough for batch rows to leave at many steps.
 std::shared_ptr<models::TranslationTransformer> made_translator() {
   auto options = test::small_translation_options();
   options.text.source_length = options.text.target_length = 24;
@@ -47,7 +47,7 @@ void expect_equal(const Hypothesis& a, const Hypothesis& b, const std::string& w
   EXPECT_NEAR(a.score, b.score, 1e-9) << what;
 }
 
-// What the encoder left is there once a sentence, however many lanes write translations of it.
+// What the encoder left is there once a sentence, however many batch rows write translations of it.
 TEST(Decoding, WhatGoesOnFillsTheGapsOfWhatDoesNot) {
   using Positions = std::vector<int64_t>;
   EXPECT_EQ(models::with_gaps_filled({}), Positions());
@@ -67,7 +67,7 @@ TEST(Decoding, LanesOfASentenceShareItsKeysAndSayTheSame) {
     const Sequences source{at::randint(4, 20, {3, 6}, at::kLong), at::zeros({3, 6}, at::kBool)};
     source.padding[1].narrow(0, 4, 2).fill_(true);
     const at::Tensor beams = at::tensor({0, 0, 0, 1, 1, 1, 2, 2, 2}, at::kLong), begin = at::full({3}, 2, at::kLong);
-    // The one forks behind the first token, the other has all lanes from the beginning, each with keys of its own.
+    // The one forks after the first token, the other has all batch rows from the beginning, each with keys of its own.
     models::TranslationSession forked = model->make_session(model->encode(source));
     models::TranslationSession apart =
         model->make_session(model->encode({source.ids.index_select(0, beams), source.padding.index_select(0, beams)}));
@@ -200,7 +200,7 @@ TEST(Decoding, SurestSamplesAreGreedyAndSeedsDiffer) {
   EXPECT_NE(drawn(1), drawn(2));
 }
 
-// Of a vocabulary that was padded upwards, say to a multiple of 64.
+// Of a vocabulary that was padded upwards, for example to a multiple of 64.
 TEST(Decoding, NoTranslationHasAnIdThatOnlyPadsTheVocabulary) {
   const auto model = made_translator();
   const Sequences source = drawn_sources(6);

@@ -145,7 +145,7 @@ struct HypothesesAsTensors {
                    length = static_cast<int64_t>(own.tokens.size());
         lengths[sentence][rank] = length;
         scores[sentence][rank] = own.score;
-        if (length > sizes[2]) continue;  // the lengths tell
+        if (length > sizes[2]) continue;  // the lengths decide
         tokens[sentence][rank].narrow(0, 0, length).copy_(at::tensor(own.tokens, at::kLong));
         cumulative[sentence][rank].narrow(0, 0, length).copy_(at::tensor(cumulated(own), at::kDouble));
       }
@@ -174,7 +174,7 @@ TEST(TranslationOracle, BeamSearchFindsTheSameTokensAndScores) {
     EXPECT_TRUE(at::equal(all.tokens, oracle[label + "tokens"])) << label << all.tokens;
     compare.close(all.scores, oracle[label + "scores"], label + "scores");
     compare.close(all.cumulative, oracle[label + "cumulative"], label + "cumulative");
-    // The search stops where the fixture says that it would have found a better one, and nowhere else.
+    // The search stops where, by the fixture, it would have found a better one, and nowhere else.
     for (int64_t sentence = 0; sentence < source.ids.size(0); ++sentence) {
       const nlohmann::json pair{i, sentence};
       const nlohmann::json& stops = oracle.metadata.at("early_stop_matters");

@@ -26,7 +26,7 @@ using test::expect_refused;
 using test::made_translation_model;
 using test::small_translation_options;
 
-// Every attention function in every place where it may stand.
+// Every attention function in every position where it may stand.
 std::vector<std::pair<std::string, TranslationTransformerOptions>> translation_attentions() {
   std::vector<std::pair<std::string, TranslationTransformerOptions>> all;
   for (const auto& [name, function] : test::attention_functions()) {
@@ -81,7 +81,7 @@ TEST(TranslationTransformer, NoTargetTokenSeesItsFuture) {
   });
 }
 
-// Blocks and chunks count places: a longer batch cuts others. All else must not know of the padding.
+// Blocks and chunks count positions: a longer batch cuts others. All else must not know of the padding.
 TEST(TranslationTransformer, PaddingChangesNothing) {
   const at::NoGradGuard no_grad;
   for_all_attentions_and_norms([](TranslationTransformer& model, const std::string& attention) {
@@ -118,12 +118,12 @@ TEST(TranslationTransformer, DecodesTokenByTokenWhatItDecodesAtOnce) {
       const at::Tensor ids = pairs.target.ids.select(1, i).index_select(0, rows);
       const at::Tensor next = model.next_token(ids, session);
       EXPECT_TRUE(at::allclose(next, expected.select(1, i).index_select(0, rows), 1e-9, 1e-10)) << i;
-      if (i == 1) {  // lanes are copied, change places and leave
+      if (i == 1) {  // batch rows are copied, are swapped and leave
         const at::Tensor moved = at::tensor({2, 2, 0, 1}, at::kLong);
         model.reorder(session, moved, /*same_sentences=*/false);
         rows = rows.index_select(0, moved);
       }
-      if (i == 3) {  // the two of one sentence change places
+      if (i == 3) {  // the two of one sentence are swapped
         const at::Tensor moved = at::tensor({1, 0, 2, 3}, at::kLong);
         model.reorder(session, moved, /*same_sentences=*/true);
         rows = rows.index_select(0, moved);

@@ -59,7 +59,7 @@ class PyramidOracle : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(PyramidOracle, NamesOutputsFeaturesAndGradientsAreReproduced) {
   Oracle oracle = test::load_oracle(GetParam());
-  // The published PVT's fixtures do not say so: as those of its layer, they end with a step of evaluation.
+  // The published PVT's fixtures do not record it: as those of its layer, they end with a step of evaluation.
   if (oracle.name.starts_with("pvt_official")) oracle.metadata["train_steps"] = steps_of(oracle) - 1;
   const bool v2 = oracle.name.starts_with("model_pvt_v2"), linear = v2 && oracle.metadata["arguments"]["linear"];
   const auto options =

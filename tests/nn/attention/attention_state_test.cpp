@@ -30,7 +30,7 @@ TEST(AttentionState, ReordersWhatBelongsToLanesAndLeavesWhatIsShared) {
   state.reorder(rows_of({2}));
   EXPECT_EQ(state.batch_rows(), 1);
   EXPECT_TRUE(at::equal(state.get("own"), own.slice(0, 2, 3)));
-  state.reorder(rows_of({0, 0, 0, 0}));  // one lane becomes several
+  state.reorder(rows_of({0, 0, 0, 0}));  // one batch row becomes several
   EXPECT_TRUE(at::equal(state.get("own"), own.slice(0, 2, 3).expand({4, 2})));
   EXPECT_TRUE(at::equal(state.part("inner").get("own"), own.slice(0, 2, 3).expand({4, 2})));
   EXPECT_TRUE(at::equal(state.get("shared"), shared)) << "the lanes share it";
@@ -88,7 +88,7 @@ TEST(AttentionState, GroupsOfLanesKeepWhatTheyShareOnce) {
   state.reorder(rows_of({0, 1, 5, 4}));  // a group leaves
   EXPECT_EQ(state.batch_rows(), 4);
   EXPECT_TRUE(holds({0, 2}));
-  state.reorder(rows_of({0, 1, 2}));  // groups of two lanes and of one: a lane each
+  state.reorder(rows_of({0, 1, 2}));  // groups of two batch rows and of one: a batch row each
   EXPECT_TRUE(holds({0, 0, 2}));
   state.reorder(rows_of({2, 2, 0, 1}));  // the former first two are apart, though they hold the same
   EXPECT_TRUE(holds({2, 2, 0, 0}));

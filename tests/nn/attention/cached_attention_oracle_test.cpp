@@ -23,7 +23,7 @@ bool reduces(const Oracle& oracle) { return oracle.metadata.value("attention", "
 nn::CacheOptions cache_options_of(const Oracle& oracle) {
   const auto common = [&](auto& o) {
     o.ratio = oracle.real("ratio");
-    // The published layer takes the length of its first batch; a fixture of the paper's form says it.
+    // The published layer takes the length of its first batch; a fixture of the paper's form has it.
     if (!reduces(oracle)) o.length = is_official(oracle) ? oracle.step(0, "x").size(1) : oracle.integer("tm");
     o.positional_convolution = oracle.flag("spatial_pos_emb");
     if (oracle.metadata.value("cache_scope", "") == "lane") o.scope = nn::CacheScope::batch_row;
@@ -63,7 +63,7 @@ std::shared_ptr<nn::Attention> make_layer(const Oracle& oracle, const nn::CacheO
 }
 
 // Names of the published layer to ours. Fixtures of the paper's form concatenate [tokens, cache]; the layer has the
-// published order [cache, tokens] in both, so the halves of their gates change places.
+// published order [cache, tokens] in both, so the halves of their gates are swapped.
 io::TensorMap to_our_names(const Oracle& oracle, const io::TensorMap& tensors) {
   const io::NameMap map = reduces(oracle) ? io::published_grc_spatial_reduction() : io::published_grc();
   io::TensorMap named = map.apply(tensors).tensors;

@@ -79,7 +79,7 @@ TEST(CachedAttention, LanesDoNotMix) {
   Grc options;
   options.scope = nn::CacheScope::batch_row;
   const auto layer = make_cached(options);
-  const at::Tensor x = at::randn({3, 2, 4, 8}, at::kDouble);  // three segments of two lanes
+  const at::Tensor x = at::randn({3, 2, 4, 8}, at::kDouble);  // three segments of two batch rows
   const auto stream = [&](const at::Tensor& segments) {
     const auto state = layer->make_state(segments.size(1), nn::SessionUse::segments);
     nn::AttentionArgs layout;

@@ -151,7 +151,7 @@ TEST(MultiHeadAttention, OneLaneBecomesSeveral) {
 TEST(MultiHeadAttention, AFixedContextIsProjectedOnceAndServesEveryCall) {
   nn::AttentionOptions reformer;
   reformer.function = nn::LshOptions{};
-  for (const bool own : {true, false})  // a context of each lane's own, or one for all
+  for (const bool own : {true, false})  // a context of each batch row's own, or one for all
     for (const auto& options : {nn::AttentionOptions{}, reformer}) {
       nn::MultiHeadOptions heads{8, 2, options, nn::Projection::separate};
       if (options.function.index() == 0) heads.context_dim = 6;
@@ -172,7 +172,7 @@ TEST(MultiHeadAttention, AFixedContextIsProjectedOnceAndServesEveryCall) {
         const at::Tensor kept = attention->forward(query, i == 0 ? context : at::Tensor(), streamed);
         EXPECT_TRUE(at::allclose(kept, anew, 1e-12, 1e-14)) << "call " << i;
       }
-      // Beams: lane 1 three times.
+      // Beams: batch row 1 three times.
       state->reorder(at::tensor({1, 1, 1}, at::kLong));
       const at::Tensor query = at::randn({3, 1, 8}, at::kDouble);
       nn::AttentionArgs beams;

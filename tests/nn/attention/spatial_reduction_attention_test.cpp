@@ -81,7 +81,7 @@ TEST(TokenAttention, FeaturesOfThePerformerAreFloat32UnderAutocast) {
   const at::Tensor exact = attention.forward(x, x, {}) - x;
   const test::BFloat16Autocast autocast;
   const at::Tensor narrow = attention.forward(x, x, {}).to(at::kFloat) - x;
-  // Values to 2, and five roundings of 2^-9 behind the features: their sums, the divisor, the projection.
+  // Values to 2, and five roundings of 2^-9 after the features: their sums, the divisor, the projection.
   EXPECT_LT((narrow - exact).abs().max().item<double>(), 0.02);
 }
 

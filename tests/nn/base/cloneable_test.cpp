@@ -168,7 +168,7 @@ TEST(LayerClone, KeepsWhatIsShared) {
   test::expect_clones<Pair>(twice, [](Pair& each) { return each.forward(at::ones({2, kDim})); });
 }
 
-// A part of LibTorch's own beside one that shares its weight.
+// A part of LibTorch's own next to one that shares its weight.
 class Mixed : public Cloneable<Mixed> {
  public:
   Mixed() {

@@ -30,7 +30,7 @@ TEST(TruncatedNormal, ADrawAtTheEdgeIsADrawLikeAnother) {
     at::manual_seed(seed);
     at::Tensor drawn = at::empty({kDraws});
     nn::truncated_normal_(drawn, kSpread);
-    // 5.4 is the largest deviation that 24 bits can tell from none.
+    // 5.4 is the largest deviation that 24 bits can distinguish from none.
     EXPECT_LT(drawn.abs().max().item<double>(), 5.5 * kSpread);
     EXPECT_LT(drawn.masked_select(edge).max().item<double>(), -5 * kSpread);
     const at::Tensor expected = uniform.erfinv().mul_(kSpread * std::sqrt(2.0));

@@ -106,7 +106,7 @@ at::Tensor reduced_by_two(const Parameters& p, const at::Tensor& x, int64_t clas
   return layer_norm_of(p, at::stack(tokens, 1));
 }
 
-// Windows of 2 x 2 of a map that is moved up and left by `shift`: the place in the map of each token of each window.
+// Windows of 2 x 2 of a map that is moved up and left by `shift`: the position in the map of each token of each window.
 std::vector<std::vector<int64_t>> window_positions(int64_t shift) {
   std::vector<std::vector<int64_t>> windows;
   for (int64_t top = 0; top < kTwinSide; top += 2)

@@ -75,7 +75,7 @@ TEST_P(AdaptiveSoftmaxOracle, TheFusedFormReproducesThemInFloat32) {
 INSTANTIATE_TEST_SUITE_P(Published, AdaptiveSoftmaxOracle, ::testing::ValuesIn(test::oracles({"adaptive_softmax"})),
                          [](const auto& info) { return info.param; });
 
-// --- what holds besides ----------------------------------------------------------------------------------------------
+// --- other properties ---------------------------------------------------------------------------------------
 
 struct VocabularyForm {
   std::string name;

@@ -57,7 +57,7 @@ TEST(Windows, AMaskStandsOnlyBetweenWhatAShiftBroughtTogether) {
   const at::Tensor mask = windows.mask();
   ASSERT_EQ(mask.sizes(), at::IntArrayRef({4, 1, 9, 9}));
   EXPECT_TRUE(at::equal(mask[0], at::zeros({1, 9, 9}))) << "the first window was no border";
-  // Two places of a window may see each other exactly if they were neighbours before the shift: less than a window
+  // Two positions of a window may see each other exactly if they were neighbours before the shift: less than a window
   // apart in both directions.
   const at::Tensor place = at::arange(36, at::kDouble).view({1, 36, 1});
   const at::Tensor token = windows.partition(place).to(at::kLong).view({4, 9});

@@ -20,7 +20,7 @@ namespace {
 constexpr double kEps = 1e-5;
 
 // (x − mean)/√(variance + ε)·w + b, number by number: the statistics of a sample and a group are over the tokens that
-// are no padding and the group's channels. Padded tokens are 0. x (B, T, C), float64.
+// are not padding and the group's channels. Padded tokens are 0. x (B, T, C), float64.
 at::Tensor by_definition(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, int64_t groups,
                          const at::Tensor& padding = {}) {
   const int64_t samples = x.size(0), tokens = x.size(1), channels = x.size(2), in_group = channels / groups;

@@ -61,7 +61,7 @@ void compare_state(const nn::UnifiedNorm& norm, const Oracle& oracle, int64_t i,
         compare.close(tensor, oracle.step(i, key).reshape(tensor.sizes()), "step " + std::to_string(i) + " " + key);
 }
 
-// The fixtures record skips as a running count, or as a flag of the step where they say how a skip is handled.
+// The fixtures record skips as a running count, or as a flag of the step where they record how a skip is handled.
 void expect_filtered(const nn::UnifiedNorm& norm, const Oracle& oracle, int64_t i) {
   const bool flag = oracle.metadata.contains("on_filtered") || oracle.metadata.contains("norm");
   if (oracle.has_step(i, "skipped")) {

@@ -17,7 +17,7 @@ using ops::RoiAlignOptions;
 using test::expect_refused;
 using test::Tensors;
 
-/// Boxes on `images` images, of sizes and places on and around a map of 12 × 16 cells of 4 pixels.
+/// Boxes on `images` images, of sizes and positions on and around a map of 12 × 16 cells of 4 pixels.
 at::Tensor drawn_boxes(int64_t images, int64_t count) {
   const at::Tensor image = at::arange(count, at::kDouble).remainder(images).unsqueeze(1);
   const at::Tensor corner = at::rand({count, 2}, at::kDouble) * 70 - 10, size = at::rand({count, 2}, at::kDouble) * 60;
@@ -152,8 +152,8 @@ TEST(RoiAlign, BoxesThatReadNothingGiveZeros) {
     const at::Tensor map = at::ones({1, 3, 12, 16}, type);
     for (const int64_t sampling : {0, 2}) {
       const at::Tensor out = ops::roi_align(map, boxes, {7, 7, 0.25, sampling});
-      // With samples of a fixed number a box without a side reads the place where it is, and one that is turned around
-      // reads its places in reverse.
+      // With samples of a fixed number a box without a side reads the position where it is, and one that is turned
+      // around reads its positions in reverse.
       const double expected = sampling > 0 ? 1 : 0;
       EXPECT_LT((out.narrow(0, 0, 2) - expected).abs().max().item<double>(), 1e-6) << type << ' ' << sampling;
       EXPECT_TRUE((out.narrow(0, 2, 4) == 0).all().item<bool>()) << type << ' ' << sampling;

@@ -25,7 +25,7 @@ TEST(LinearCrossEntropy, IsThatOfATen) {
 }
 
 TEST(LinearCrossEntropy, TheOtherClassesShareTheSmoothing) {
-  // ATen's own shares ε among all V classes; ε' = ε·V/(V − 1) of that is ε among the others.
+  // ATen's own spreads ε over all V classes; ε' = ε·V/(V − 1) of that is ε among the others.
   const at::Tensor x = at::randn({4, 3}, at::kDouble), weight = at::randn({5, 3}, at::kDouble);
   const at::Tensor target = targets({4, 0, 2, 2});
   const auto [loss, likelihood] = ops::linear_cross_entropy(x, weight, {}, target, 0.1);

@@ -17,7 +17,7 @@ constexpr int64_t kPowerChannels = 3;
 // The reference values themselves are held by the fixtures, in tests/nn/norm/power_norm_oracle_test.cpp.
 
 TEST(PowerNormOperator, OnRunningStatisticsTheScaleIsConstant) {
-  // Behind the warm-up the statistic that normalises is not this step's: w and b have exact derivatives.
+  // After the warm-up the statistic that normalises is not this step's: w and b have exact derivatives.
   ops::PowerNormSettings settings;
   settings.warmup = 0;
   const at::Tensor x = at::randn({2, 4, kPowerChannels}, at::kDouble),

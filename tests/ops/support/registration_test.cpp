@@ -12,7 +12,7 @@ using at::Tensor;
 using ops::fused_on;
 using ops::FusedOn;
 
-// A tensor that says that it lies on a GPU. It has no memory, so that no GPU is needed.
+// A tensor whose device is a GPU. It has no memory, so that no GPU is needed.
 Tensor as_on_gpu(at::ScalarType type = at::kFloat) {
   const c10::Device device(c10::kCUDA, 0);
   Tensor x = at::detail::make_tensor<c10::TensorImpl>(c10::DispatchKeySet(c10::DispatchKey::CUDA),
@@ -21,7 +21,7 @@ Tensor as_on_gpu(at::ScalarType type = at::kFloat) {
   return x;
 }
 
-// Forms that say which of them ran.
+// Forms that show which of them ran.
 Tensor composition(const Tensor&) { return at::scalar_tensor(0.0); }
 Tensor cpu_form(const Tensor&) { return at::scalar_tensor(1.0); }
 Tensor cuda_form(const Tensor&) { return at::scalar_tensor(2.0); }

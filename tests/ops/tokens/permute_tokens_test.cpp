@@ -14,7 +14,7 @@ using test::expect_refused;
 
 at::Tensor tokens_numbers(const std::vector<int64_t>& numbers) { return at::tensor(numbers, at::kLong); }
 
-// Five places for four tokens: one left out, two empty.
+// Five positions for four tokens: one left out, two empty.
 const std::vector<int64_t> kPlaces{2, -1, 0, -1, 3}, kTokens{2, -1, 0, 4};
 
 TEST(PermuteTokens, PutsEveryTokenInItsPlaceWhateverTheTypeAndTheStrides) {

@@ -80,7 +80,7 @@ TEST_F(RestoredEvaluation, ARunWithNothingLeftToDoKeepsItsPage) {
     EXPECT_EQ(outcome.step, 24);
     EXPECT_EQ(page(), before) << keeps_details;
   }
-  // A page that is lost is written again, without what nobody kept.
+  // A page that is lost is written again, without what nobody saved.
   std::filesystem::remove(run() / "report.html");
   test::train_tiny(images(), run(), {kTwoEpochs});
   EXPECT_NE(page().find("Top-1"), std::string::npos);

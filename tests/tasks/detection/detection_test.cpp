@@ -167,7 +167,7 @@ TEST_F(DetectionTest, AnEvaluationThatWasCutGoesOn) {
   // As a process that is killed in the middle of its second batch leaves it.
   std::string records = test::read_bytes(kept);
   EXPECT_EQ(std::ranges::count(records, '\n'), 4);
-  // Says of the first record that it is of the evaluation that was cut.
+  // Marks the first record as one of the interrupted evaluation.
   const auto marked = [](std::string text) { return text.insert(text.find(",\"source\""), ",\"of\":\"before\""); };
   const auto is_of_before = [&] { return test::read_bytes(kept).find(R"("of":"before")") != std::string::npos; };
   test::write_bytes(kept, marked(records.substr(0, records.rfind('\n', records.size() - 2) + 1)));
@@ -330,7 +330,7 @@ TEST_F(DetectionTest, HasNoNumberWhereNothingCanBeMeasured) {
   EXPECT_EQ(trained(folder_ / "run").step, 9);
 }
 
-// Every picture of the validation set stored turned by 90°, with an EXIF block that says so.
+// Every picture of the validation set stored turned by 90°, with an EXIF block for it.
 void turn_pictures(const std::filesystem::path& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const at::Tensor upright = io::decode_png(io::read_file(entry.path(), 1 << 20), "picture");

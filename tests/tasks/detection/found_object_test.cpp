@@ -134,7 +134,7 @@ TEST(DetectionTally, CountsWhatWasFoundAsWhat) {
   EXPECT_TRUE(metrics.find("box_ap").has_value());
   EXPECT_FALSE(metrics.find("box_ap_large").has_value());
   EXPECT_FALSE(metrics.find("mask_ap").has_value());
-  // Half of class 0 was found first, its miss came later; of class 1 half, behind a miss: 51 of 101 recalls.
+  // Half of class 0 was found first, its miss came later; of class 1 half, after a miss: 51 of 101 recalls.
   EXPECT_NEAR(*metrics.find("box_ap50"), (51.0 / 101 + 51.0 / 101 / 2) / 2, 1e-12);
 
   const auto again = detection_evaluation_from_json(to_json(evaluation, kNames), 2);

@@ -53,7 +53,7 @@ TEST_F(ImageClassificationTest, Learns) {
   EXPECT_FALSE(outcome.metrics.find("top5")) << "there are no more than five classes";
 }
 
-// Stopped within an epoch, gone on with by another number of workers.
+// Stopped within an epoch, resumed by another number of workers.
 TEST_F(ImageClassificationTest, ResumesBitByBitWhateverTheWorkers) {
   train_tiny(images(), run("whole"));
   train_tiny(images(), run(), {"train.limit=17 steps", "data.workers=2"});

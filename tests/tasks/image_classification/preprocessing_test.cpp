@@ -79,7 +79,7 @@ TEST(Preprocessing, IsToldInALineAndInJson) {
   EXPECT_EQ(to_json(Preprocessing{}), R"({"mean":null,"std":null,"crop_fraction":1.0,"interpolation":"bicubic"})");
 }
 
-// A folder with weights and what timm writes beside them.
+// A folder with weights and what timm writes next to them.
 class TimmConfig : public ::testing::Test {
  protected:
   Preprocessing read(const std::string& config) const {

@@ -74,7 +74,7 @@ TEST(TrainingPictures, SayTheClassesAndTheirShares) {
   }
   EXPECT_NE(plain.note.find("16 of the 20 images"), std::string::npos) << plain.note;
 
-  // Shares of Beta(50, 50): about a half each.
+  // Fractions from Beta(50, 50): about a half each.
   const report::ImageGrid mixed = pictures_of(loader, {.mixup = 50, .label_smoothing = 0.3});
   std::set<size_t> counts;
   for (const report::Picture& picture : mixed.pictures) {

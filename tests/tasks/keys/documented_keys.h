@@ -6,7 +6,7 @@
 namespace cachet::test {
 
 /// The keys that the pages of docs/ give values (`--set KEY=`, `KEY = value`, blocks of TOML) and those that the
-/// recipes below recipes/ write, each with a place where it stands.
+/// recipes below recipes/ write, each with a position where it stands.
 std::map<std::string, std::string> documented_keys();
 
 /// The keys that readers ask for only where they are written, View::has("KEY"), which no listing of keys has, each

@@ -60,7 +60,7 @@ std::vector<std::string> words_in(const std::string& complaint) {
   return words;
 }
 
-/// What the reader of a key takes, by what it says of a list of an empty list.
+/// The values that the reader of a key accepts, from its message about a list of an empty list.
 void find_type(const KeyFamily& family, KnownKey& key) {
   using Type = KnownKey::Type;
   const std::string said = complaint_of(family, with(key.context, key.path, "[[]]"), key.path);
@@ -89,7 +89,7 @@ void find_type(const KeyFamily& family, KnownKey& key) {
   }
 }
 
-/// With all that the value needs in addition, as the family says.
+/// With all that the value needs in addition, as the family defines.
 Settings with_needs(const KeyFamily& family, Settings settings, const std::string& key, const std::string& value) {
   settings = with(std::move(settings), key, value);
   if (const auto needs = family.needs.find(settings.back()); needs != family.needs.end())
@@ -108,7 +108,7 @@ std::string line_of(const KnownKey& key) {
   return line + '\n';
 }
 
-/// Those that are read there and are none of `before`; none where the reader refuses the word of `chosen` that led
+/// Those that are read there and are not among `before`; none where the reader refuses the word of `chosen` that led
 /// there.
 std::vector<KnownKey> keys_in_context(const KeyFamily& family, const Settings& context, const std::string& chosen,
                                       const std::set<std::string>& before) {

@@ -7,7 +7,8 @@
 
 namespace cachet::test {
 
-/// A key as its reader takes it: found by what the reader says of values, so that no second list of keys is kept.
+/// A key as its reader takes it: found from the reader's messages about values, so that there is no second list of
+/// keys.
 struct KnownKey {
   enum class Type { boolean, word, integer, real, text, span, integers, reals, texts };
   std::string path;   // "model.cache.ratio"

@@ -8,9 +8,9 @@
 
 namespace cachet::test {
 
-// What the reader of a family's recipes says of settings.
+// The messages of the reader of a family's recipes about settings.
 
-/// What it says of one key, "" if nothing. Problems of other keys do not count.
+/// Its message about one key, "" if there is none. Problems of other keys do not count.
 std::string complaint_of(const KeyFamily& family, const Settings& settings, const std::string& key);
 
 bool accepts(const KeyFamily& family, const Settings& settings);
@@ -21,7 +21,7 @@ Settings with(Settings settings, const std::string& key, const std::string& valu
 std::vector<std::string> parts_of(const std::string& text, char between);
 
 /// What `work` returns in a process of its own, since the reader may crash. Throws std::runtime_error if it does;
-/// `what` says what was tried.
+/// `what` names what was tried.
 std::string answer_of(const KeyFamily& family, const std::string& what, const std::function<std::string()>& work);
 
 }  // namespace cachet::test

@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kLongestLine = 500;
 constexpr std::ptrdiff_t kMaxLines = 20;  // a problem each
 
-// What only a library says.
+// Messages that only a library has.
 constexpr std::array<std::string_view, 22> kWordsOfLibraries{"[enforce fail",
                                                              "Expected ",
                                                              "expected input",
@@ -49,7 +49,7 @@ bool is_of_memory(const std::string& message) {
          message.find("not enough memory") != std::string::npos || message.find("out of memory") != std::string::npos;
 }
 
-/// "done", or what the command would say after the kind of exception that it came by.
+/// "done", or the message of the command after the kind of exception that it came by.
 std::string told(const std::function<void()>& work) {
   try {
     work();

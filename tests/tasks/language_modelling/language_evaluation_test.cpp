@@ -9,7 +9,7 @@
 namespace cachet::tasks {
 namespace {
 
-/// A segment of lanes with so many tokens each, whose losses are these.
+/// A segment of batch rows with so many tokens each, whose losses are these.
 SegmentLosses segment_of(const std::vector<double>& losses, int64_t tokens) {
   SegmentLosses segment;
   segment.by_batch_row = losses;
@@ -25,10 +25,10 @@ SegmentLosses segment_of(const std::vector<double>& losses, int64_t tokens) {
 TEST(LanguageTally, ErrorIsThatOfBlocksWeightedByTheirTokens) {
   LanguageTally tally;
   tally.add(segment_of({256, 512}, 256));
-  tally.add(segment_of({256, 512}, 256));  // the first blocks of both lanes are full
+  tally.add(segment_of({256, 512}, 256));  // the first blocks of both batch rows are full
   tally.add(segment_of({768, 1024}, 256));
   SegmentLosses last = segment_of({768, 0}, 256);
-  last.tokens_by_batch_row[1] = 0;  // where the lane is at its end
+  last.tokens_by_batch_row[1] = 0;  // where the batch row is at its end
   last.tokens_by_place.assign(256, 1);
   tally.add(last);
   const LanguageEvaluation evaluation = tally.finish();
@@ -100,7 +100,7 @@ TEST(LanguageEvaluation, BitsAreOfWhatTheTokensTell) {
   EXPECT_NEAR(evaluation.metrics().find("bits_per_byte").value(), 0.1, 1e-15);
   EXPECT_NEAR(evaluation.metrics().find("bits_per_coded_byte").value(), 0.5, 1e-15);
   EXPECT_EQ(*language_evaluation_from_json(to_json(evaluation)), evaluation);
-  // A text that is cut: its length is not known, what its tokens tell is.
+  // A text that is cut: its length is not known, but the part that its tokens encode is.
   evaluation.text = {.coded = {{1, 1}, {{20, 10}, 5}}};
   EXPECT_NEAR(evaluation.metrics().find("bits_per_byte").value(), 0.5, 1e-15);
   EXPECT_FALSE(evaluation.metrics().find("uncoded"));

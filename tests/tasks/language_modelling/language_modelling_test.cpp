@@ -97,7 +97,7 @@ TEST_F(LanguageModellingTest, TellsTheErrorOfWhatItMeasures) {
     EXPECT_EQ(page.find(name), std::string::npos) << name << " is no curve of its own";
 }
 
-// Whatever a model carries from segment to segment is there again when an evaluation goes on in the middle.
+// Whatever a model carries from segment to segment is there again when an evaluation continues in the middle.
 TEST_F(LanguageModellingTest, EvaluatesByRecordsOfItsSegments) {
   const std::vector<std::vector<std::string>> models{
       {"model.memory_length=12"},

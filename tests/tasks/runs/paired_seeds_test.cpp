@@ -41,7 +41,7 @@ TEST(PairedSeeds, ShowWhatTheMeansHide) {
   const std::string page = report::text_table(table);
   EXPECT_NE(page.find("seeds to decide"), std::string::npos);
 
-  runs.erase(runs.begin() + 4);  // two pairs are no evidence
+  runs.erase(runs.begin() + 4);  // two pairs are not evidence
   EXPECT_EQ(paired_seeds_table(grouped(runs)).rows.size(), 1U);
   runs.front().status->running = true;
   EXPECT_TRUE(paired_seeds_table({}).rows.empty());

@@ -70,7 +70,7 @@ TEST(Comparison, ShowsTheRulesOfOlderRuns) {
   EXPECT_EQ(rule_of(rows[2]), "");
 }
 
-// Real runs in a folder of seeds, one of which has not begun, beside one of another recipe.
+// Real runs in a folder of seeds, one of which has not begun, next to one of another recipe.
 TEST(Comparison, ReadsFoldersOfSeeds) {
   const test::TemporaryDirectory folder;
   test::write_tiny_images(folder / "images");
@@ -121,7 +121,7 @@ TEST(Comparison, ReadsFoldersOfSeeds) {
   ASSERT_NE(seed_row, keys.rows.end());
   EXPECT_EQ((*seed_row)[1].text, "0, 1");
 
-  // The runs in a folder, beside what is no run and one that is damaged.
+  // The runs in a folder, next to what is not a run and one that is damaged.
   fs::create_directory(folder / "broken");
   std::ofstream(folder / "broken" / "run.json") << "{";
   ASSERT_TRUE(fs::is_symlink(folder / "latest")) << "which names one of them";
@@ -184,7 +184,7 @@ TEST(Comparison, LeavesRunsThatWereMeasuredOnSomethingElseOutOfWhatIsBest) {
                 "known of: old.");
 }
 
-// What the folders of runs say about their data.
+// What the folders of runs record about their data.
 TEST(Comparison, LeavesRunsOnOtherDataOutOfWhatIsBest) {
   const auto run_on = [](const std::string& name, double top1, train::RunFolder::SavedDigest digest, int64_t images) {
     RunRecord run = test::synthetic_record(name, "0", {top1});
@@ -215,7 +215,7 @@ TEST(Comparison, LeavesRunsOnOtherDataOutOfWhatIsBest) {
           "task: image_classification and sequence_classification). Whether the test data are the same is not "
           "known of: older, nothing. The image files have the same names and sizes, but other modification times, "
           "in: moved. Whether their pictures are the same is not known.");
-  // A run that does not say how many samples it was evaluated on has no number to compare.
+  // A run that does not record how many samples it was evaluated on has no number to compare.
   const std::string unequal =
       comparison_notes(grouped({run_on("first", 0.7, one, 100), run_on("silent", 0.9, other, 0)}));
   EXPECT_EQ(unequal, "silent" + left_out + "the test data are not the same).");
@@ -261,7 +261,7 @@ TEST(Comparison, SaysThatImageFilesMayHaveBeenReplaced) {
             std::string::npos);
 }
 
-// The old digest of the data as they are now tells which of today's digests a run of 0.1.0 has.
+// The old digest of the data as they are now shows which of today's digests a run of 0.1.0 has.
 TEST(Comparison, SettlesOldDigestsByThePresentData) {
   const auto run_on = [](const std::string& name, train::RunFolder::SavedDigest digest, const std::string& root) {
     RunRecord run = test::synthetic_record(name, "0", {0.7});

@@ -33,7 +33,7 @@ TEST(RunGroups, AreNotTornByOptionsThatAreNewerThanARun) {
   EXPECT_EQ(grouped({old, fresh}).size(), 2U) << "somebody wrote it";
 }
 
-// A run that is older than a rule was made with the earlier one: it is no seed of a run that has the new rule.
+// A run that is older than a rule was made with the earlier one: it is not a seed of a run that has the new rule.
 TEST(RunGroups, AreTornByARuleThatHasChangedSince) {
   RunRecord old = test::synthetic_record("old", "0", {0.5}), fresh = test::synthetic_record("fresh", "1", {0.7});
   for (RunRecord* run : {&old, &fresh}) run->recipe["schedule.kind"] = "\"arena\"";

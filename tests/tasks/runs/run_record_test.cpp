@@ -73,7 +73,7 @@ TEST_F(RunRecordTest, OfADescribedRunNeedsNoModel) {
 TEST_F(RunRecordTest, OfAnOlderRunIsCountedFromItsRecipe) {
   train::RunDescription described = read_run(run()).description;
   EXPECT_GT(described.evaluated, 0);
-  described.evaluated = described.split_size = 0;  // the recipe does not say how many samples there were
+  described.evaluated = described.split_size = 0;  // the recipe does not have the number of samples
   forget_description();
   const RunRecord older = read_run(run());
   expect_same_run(older.description, described);

@@ -31,7 +31,7 @@ TEST(TranslationRecords, AreReadAsTheyWereWritten) {
   EXPECT_EQ(read.tokens, 9);
   EXPECT_EQ(read.loss, losses.loss);
   EXPECT_EQ(read.nll, losses.nll);
-  // Tokens are what counts: a text that is no UTF-8 does no harm.
+  // Tokens are what counts: a text that is not UTF-8 does no harm.
   const WrittenTranslation written = translation_from_record(translation_record({1, {5, 0, 2}}, 8, "a\xFF"), 8, 5, 6);
   EXPECT_EQ(written.pair, 1);
   EXPECT_EQ(written.tokens, (std::vector<int64_t>{5, 0, 2}));

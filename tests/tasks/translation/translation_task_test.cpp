@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kWords = 12;
 
-// Sentence and translation number i: the second language says the same words, the last first.
+// Sentence and translation number i: the second language has the same words, the last first.
 std::pair<std::string, std::string> made_pair(int i) {
   std::string source, target;
   const int length = 1 + i % 6;

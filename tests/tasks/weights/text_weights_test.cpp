@@ -234,7 +234,7 @@ TEST(TextWeights, AModelFolderSaysWhatItIs) {
     EXPECT_EQ(saved.plan.name, each.name);
     EXPECT_EQ(saved.plan.input.text, source.plan.input.text);
     EXPECT_EQ(saved.weights.size(), io::state_dict(*source.model).size());
-    // Read as a run, whose recipe does not say where data lie.
+    // Read as a run, whose recipe does not name the folder of the data.
     const RecipePlan plan = read_saved_plan(folder / "model");
     EXPECT_EQ(plan.model().name, each.name);
     ASSERT_TRUE(plan.task->absent_data());

@@ -129,11 +129,11 @@ TEST(WeightImport, PositionTablesOfImagesThatAreNotSquareAreResized) {
   const SmallModel source = small_model({"model.image_size=[32, 48]"}),
                    large = small_model({"model.image_size=[64, 96]"});
   const at::Tensor images = at::rand({1, 3, 64, 96});
-  // A file does not say what images it is for: of 4 x 6 places there is no square.
+  // A file does not record the size of its images: 4 x 6 positions are not a square.
   import_weights(*large.model, saved(folder, source));
   EXPECT_TRUE(at::allclose(source.model->forward(images), large.model->forward(images), 1e-5, 1e-6));
 
-  // 2 x 8 places would make a square, and a model folder knows better.
+  // 2 x 8 positions would make a square, and a model folder knows better.
   const SmallModel flat = small_model({"model.image_size=[16, 64]"});
   write_model_folder(folder / "flat", io::state_dict(*flat.model), flat.recipe, {.architecture = flat.plan.name});
   const SmallModel flat_square = small_model({"model.image_size=[32, 64]"});
@@ -333,7 +333,7 @@ TEST(TableFitting, FitsWhatDiffersInItsPositionsOnly) {
   EXPECT_TRUE(fits("pos_embed", {1, 17, 4}, {1, 65, 4}, square));
   EXPECT_TRUE(fits("pos_embed", {1, 18, 4}, {1, 66, 4}, square));         // two class tokens
   EXPECT_TRUE(fits("stages.1.pos_embed", {1, 16, 4}, {1, 32, 4}, tall));  // none
-  EXPECT_TRUE(fits("pos_embed", {1, 9, 4}, {1, 33, 4}, tall));            // 4 x 2 places, as no square has
+  EXPECT_TRUE(fits("pos_embed", {1, 9, 4}, {1, 33, 4}, tall));            // 4 x 2 positions, as no square has
   EXPECT_FALSE(fits("pos_embed", {1, 18, 4}, {1, 65, 4}, square));        // the class token differs
   EXPECT_FALSE(fits("pos_embed", {1, 17, 4}, {1, 65, 8}, square));
   EXPECT_FALSE(fits("pos_embed", {1, 17, 4}, {1, 63, 4}, square));

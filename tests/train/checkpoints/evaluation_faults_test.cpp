@@ -38,7 +38,7 @@ std::vector<std::string> names_of_checkpoints(const fs::path& run) {
   return names;
 }
 
-/// Metrics, weights, best checkpoint, patience and what is kept, to the last bit.
+/// Metrics, weights, best checkpoint, patience and saved files, to the last bit.
 void expect_same_results(const fs::path& run, const fs::path& whole) {
   test::expect_same_runs(run, whole);
   EXPECT_EQ(names_of_checkpoints(run), names_of_checkpoints(whole));

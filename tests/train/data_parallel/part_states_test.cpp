@@ -221,7 +221,7 @@ TEST(PartStates, RefuseStatesThatAreNotTheirs) {
   EXPECT_TRUE(parts.load(states, generators));
 }
 
-// Zeros with a sign, numbers that are none, counters: what process 0 has, bit by bit.
+// Zeros with a sign, numbers that are NaN, counters: what process 0 has, bit by bit.
 TEST(PartStates, TheFirstsReachesAllProcessesBitByBit) {
   std::array<std::unique_ptr<PartsModel>, 2> models;
   for (auto& model : models) model = std::make_unique<PartsModel>();

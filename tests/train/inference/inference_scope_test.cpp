@@ -26,7 +26,7 @@ class Layer : public torch::nn::Module, public ops::Packable {
   at::Tensor weight;
 };
 
-/// Two layers, the second of which is kept in evaluation mode while the model trains.
+/// Two layers, the second of which stays in evaluation mode while the model trains.
 class TwoLayers : public torch::nn::Module {
  public:
   TwoLayers() {

@@ -71,7 +71,7 @@ struct RecipeSchedule {
   explicit RecipeSchedule(const std::string& name)
       : options(options_of_file(name)),
         schedule(options.schedule, options.optimizer.learning_rate, options.train.limit->steps(1), 1) {}
-  /// As a share of the peak.
+  /// As a fraction of the peak.
   double rate(int64_t step) const { return schedule.learning_rate(step) / options.optimizer.learning_rate; }
 
   static Options options_of_file(const std::string& name) {

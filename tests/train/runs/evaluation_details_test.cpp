@@ -35,7 +35,7 @@ TEST(EvaluationDetails, AreNoneWhereTheFileIsMissingOrDamaged) {
   std::ifstream written(file);
   const std::string whole{std::istreambuf_iterator<char>(written), {}};
   ASSERT_EQ(read_evaluation_details(file, 12), R"({"classes":3})");
-  for (size_t length = 0; length + 2 < whole.size(); ++length) {  // behind it there is a line's end
+  for (size_t length = 0; length + 2 < whole.size(); ++length) {  // after it there is a line's end
     std::ofstream(file) << whole.substr(0, length);
     EXPECT_EQ(read_evaluation_details(file, 12), std::nullopt) << length;
   }

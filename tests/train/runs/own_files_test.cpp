@@ -29,7 +29,7 @@ using OwnJson = nlohmann::ordered_json;
 struct OwnFile {
   std::string name;
   fs::path path;
-  std::function<bool()> is_read;           // whether its reader takes what lies there now; NewerSchema passes through
+  std::function<bool()> is_read;           // whether its reader takes the existing file; NewerSchema passes through
   bool sealed = false;                     // whether it has a digest of itself
   bool null_is_nan = false;                // whether a number may be null
   std::vector<std::string> lenient = {};   // pointers below which a fault costs that part alone

@@ -108,7 +108,7 @@ TEST(RunReport, CountsTokensWhereARunLogsThem) {
   EXPECT_EQ(page.find("gauges/s"), std::string::npos);
 }
 
-/// Tells of its metrics what a test says.
+/// Describes its metrics as a test sets them.
 class ToldTask : public test::ToyTask {
  public:
   explicit ToldTask(RunDescription run) : run_(std::move(run)) {}
@@ -150,7 +150,7 @@ TEST(Trainer, KeepsTheBestWhereLowerIsBetter) {
   EXPECT_EQ(test::last_checkpoint(folder / "run").state.best, least);
 }
 
-/// Tells of its data when it is made and once more whenever it was evaluated.
+/// Reports its data when it is made and once more whenever it was evaluated.
 class NotingTask : public test::ToyTask {
  public:
   using ToyTask::ToyTask;

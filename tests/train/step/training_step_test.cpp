@@ -44,14 +44,14 @@ class StepModel : public torch::nn::Module {
   at::Tensor weight_, memory_;
 };
 
-/// Squared errors of 12 rows, cut into micro-batches of any sizes. A row weighs as much as `row_weights` says: tokens
+/// Squared errors of 12 rows, cut into micro-batches of any sizes. A row weighs as much as `row_weights` has: tokens
 /// of a sentence, objects of an image.
 struct StepTask : TrainingTask {
   std::vector<int64_t> sizes{12};
   std::vector<double> row_weights = std::vector<double>(12, 1);
   double penalty = 0;
   double spoil_loss = 1;     // factor of the last micro-batch's loss
-  double weight_factor = 1;  // of what each micro-batch says it weighs
+  double weight_factor = 1;  // of the weight of each micro-batch
   std::shared_ptr<StepModel> step_model = std::make_shared<StepModel>();
   at::Tensor rows = at::randn({12, 3}, at::kDouble), targets = at::randn({12, 2}, at::kDouble);
 

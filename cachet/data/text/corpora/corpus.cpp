@@ -183,7 +183,7 @@ fs::path find_corpus_root(const CorpusOptions& options, const fs::path& working_
 
 VocabularyFile read_vocabulary_file(const CorpusOptions& options, const fs::path& working_folder) {
   if (options.tokens == CorpusTokens::bytes) return {};
-  // A run's own copy has a whole path, and needs no data beside it.
+  // A run's own copy has a whole path, and needs no data next to it.
   fs::path path = options.vocabulary_file;
   if (path.is_relative()) path = find_corpus_root(options, working_folder) / options.vocabulary_file;
   std::error_code unreadable;

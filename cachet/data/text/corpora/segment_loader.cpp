@@ -30,7 +30,7 @@ BatchLoader<SegmentBatch> segment_batches(std::shared_ptr<const TokenSequence> t
       }};
 }
 
-// The targets of a batch row, as places of the sequence: from … up to but not with.
+// The targets of a batch row, as positions of the sequence: from … up to but not with.
 struct BatchRowTargets {
   int64_t begin, end;
 };

@@ -286,7 +286,7 @@ TokenFileFacts TokenFileWriter::finish() {
   flush();
   if (in_block_ > 0) end_block();
   file_->append(checksums_);
-  // The header over the zeros that keep its place: how many tokens there are is known now.
+  // The header over the zeros that keep its position: how many tokens there are is known now.
   io::FileSystem& system = io::FileSystem::real();
   const int begin = system.open(temporary_, O_WRONLY | O_CLOEXEC, 0);
   const std::string header = header_of(facts_, io::crc32(bytes_of(checksums_)));

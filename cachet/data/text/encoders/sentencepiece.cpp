@@ -1,4 +1,4 @@
-// All that touches SentencePiece; a build without it (CACHET_SUBWORDS=OFF) refuses in its place.
+// All that touches SentencePiece; a build without it (CACHET_SUBWORDS=OFF) refuses instead.
 #include "cachet/data/text/encoders/subword_encoder.h"
 #include "cachet/data/text/encoders/subword_training.h"
 #include "cachet/io/error.h"
@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kSilent = 2;  // errors come back as a status
 
-/// The reason of a failure, if it has one, without the place in SentencePiece's sources and the condition there.
+/// The reason of a failure, if it has one, without the position in SentencePiece's sources and the condition there.
 std::string reason(const sentencepiece::util::Status& status) {
   const std::string text = status.message();
   // A word's pieces are numbered in 16 bits (bpe_model_trainer.h).

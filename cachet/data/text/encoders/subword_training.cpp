@@ -76,7 +76,7 @@ FoundTexts add_folder(const fs::path& folder, SampledTexts& texts) {
 }
 
 /// Whether SentencePiece would leave the text out without a word: it marks unknown characters with this one. A space
-/// stands in its place.
+/// replaces it.
 bool replace_reserved(std::string& text) {
   constexpr std::string_view kReserved = "\xE2\x96\x85";  // U+2585
   const bool has_some = text.find(kReserved) != std::string::npos;

@@ -1,5 +1,5 @@
-// All that touches utf8proc, whose tables and rules of composition are used. Its own order of combining marks takes the
-// square of their number, which a text of marks alone would make hours of.
+// All that touches utf8proc, whose tables and rules for composed characters are used. Its own order of combining marks
+// takes the square of their number, which a text of marks alone would make hours of.
 #include "cachet/data/text/encoders/unicode_normalization.h"
 
 #include <utf8proc.h>
@@ -14,10 +14,10 @@ namespace {
 
 // No character becomes more in any form (U+FDFA becomes 18).
 constexpr size_t kMaxParts = 32;
-// Characters that are held before they are composed, where the text has a place to part it.
+// Characters that are held before they are composed, if the text has a position where it can be split.
 constexpr size_t kHeldCharacters = 4096;
-// Stands where Hangul's final consonants begin and is none of them: it is composed with nothing, and utf8proc (2.8)
-// drops it behind a syllable.
+// The position before Hangul's final consonants, which is not one of them: it is composed with nothing, and utf8proc
+// (2.8) drops it after a syllable.
 constexpr utf8proc_int32_t kNoFinalJamo = 0x11A7;
 
 bool is_ascii(unsigned char byte) { return byte < 0x80; }
@@ -63,7 +63,7 @@ class Normalizer {
     held_.insert(held_.end(), parts.begin(), parts.begin() + count);
   }
 
-  // Marks behind a character by their class, those of one class as they come (canonical ordering).
+  // Marks after a character by their class, those of one class as they come (canonical ordering).
   void order_marks() {
     const auto mark_class = [](utf8proc_int32_t character) {
       return utf8proc_get_property(character)->combining_class;

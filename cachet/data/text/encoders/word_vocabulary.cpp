@@ -67,7 +67,7 @@ std::vector<CountedWord> WordCounter::words(int64_t most, int64_t least) const {
   std::vector<CountedWord> words{
       {std::string(kEndOfLineWord), lines_ + (written == seen_.end() ? 0 : written->second.count)}};
   const bool has_unknown = seen_.contains(std::string(kUnknownWord));
-  // <unk> has its place whether it is frequent or not.
+  // <unk> has its position whether it is frequent or not.
   int64_t room = most - 2, unknown = 0;
   size_t place = 0;
   for (const auto& [word, seen] : ordered) {

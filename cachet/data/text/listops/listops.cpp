@@ -10,9 +10,9 @@ namespace {
 
 bool is_operator(Token token) { return token >= kListOpsMin && token <= kListOpsSum; }
 
-constexpr size_t kShownBytes = 20;  // of a word that is none
+constexpr size_t kShownBytes = 20;  // of a word that is not a token
 
-/// The token of a word that is no parenthesis; kListOpsUnknown of one that is none.
+/// The token of a word that is not a parenthesis; kListOpsUnknown if the word is not a token.
 Token listops_token(std::string_view word) {
   if (word == "]") return kListOpsClose;
   if (word.size() == 1 && word[0] >= '0' && word[0] <= '9') return static_cast<Token>(kListOpsZero + (word[0] - '0'));

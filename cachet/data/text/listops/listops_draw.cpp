@@ -10,7 +10,7 @@ namespace cachet::data {
 namespace {
 
 /// What is drawn, written as it is drawn: most of the time goes into branches that no processor foresees, so each token
-/// is met once. A node takes one random number: its high bits say what it is, its low 32 which of some, with a bias
+/// is met once. A node takes one random number: its high bits choose its kind, its low 32 which of some, with a bias
 /// below 10^-6.
 class ListOpsDraw {
  public:
@@ -85,7 +85,7 @@ int64_t most_listops_bytes(const ListOpsOptions& options) {
 }
 
 ListOpsExpression draw_listops(const ListOpsOptions& options, int64_t attempt) {
-  thread_local std::vector<char> room;  // hardly any attempt is kept
+  thread_local std::vector<char> room;  // hardly any attempt is used
   room.resize(static_cast<size_t>(most_listops_bytes(options)));
   ListOpsDraw draw(options, attempt, room.data());
   const int value = draw.node(/*depth=*/1);

@@ -116,7 +116,7 @@ std::filesystem::path find_parallel_root(const ParallelOptions& options, const s
 VocabularyFile read_parallel_vocabulary(const ParallelOptions& options, ParallelSide side,
                                         const std::filesystem::path& working_folder) {
   const ParallelVocabulary& vocabulary = options.vocabulary(side);
-  // A run's own copy has a whole path, and needs no data beside it.
+  // A run's own copy has a whole path, and needs no data next to it.
   std::filesystem::path path = vocabulary.file;
   if (path.is_relative()) path = find_parallel_root(options, working_folder) / vocabulary.file;
   std::error_code unreadable;

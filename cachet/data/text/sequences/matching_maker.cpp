@@ -57,7 +57,7 @@ void append_row(std::string& rows, int label, const ReviewHalves& first, const R
 }
 
 /// Of each review, the one whose second half stands falsely next to its first: a neighbour in the order of the second
-/// halves' lengths. Of halves about as long as each other, lengths tell no label.
+/// halves' lengths. Of halves about as long as each other, lengths do not reveal the label.
 std::vector<size_t> partners_of_like_length(std::span<const ReviewHalves> reviews) {
   std::vector<size_t> order(reviews.size()), partners(reviews.size());
   std::iota(order.begin(), order.end(), size_t{0});

@@ -46,7 +46,7 @@ std::vector<int64_t> part_of_training(const SequenceDataset& all, const Sequence
   std::vector<int64_t> sizes;
   for (const std::vector<int64_t>& group : groups) sizes.push_back(std::ssize(group));
   std::vector<size_t> parts = dealt_groups(sizes, {held_out}, {options.subset_seed, RandomStream::held_out, 0, 0});
-  // If all groups are larger than the share, the smallest one is held out.
+  // If all groups are larger than the fraction, the smallest one is held out.
   if (std::ranges::find(parts, size_t{0}) == parts.end())
     parts[static_cast<size_t>(std::ranges::min_element(sizes) - sizes.begin())] = 0;
   const bool validates = split == SequenceSplit::validation;

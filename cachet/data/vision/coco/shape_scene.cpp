@@ -35,7 +35,7 @@ bool in_star(double u, double v) {
   return (1 - x) * dent_y - (1 - dent_x) * y >= 0;
 }
 
-// Whether a place, in radii from the centre and turned back, is within a shape.
+// Whether a position, in radii from the centre and turned back, is within a shape.
 bool in_shape(int64_t label, double u, double v) {
   switch (label) {
     case 0:
@@ -253,7 +253,7 @@ class Scene {
     return pixels;
   }
 
-  // The middle of a shape has its colour, the rim a darker one: shapes of like colours can be told apart.
+  // The middle of a shape has its colour, the rim a darker one: shapes of like colours can be distinguished.
   void paint(const Shape& shape, std::vector<double>& picture) const {
     const Outline outline(shape);
     const int64_t left = std::max<int64_t>(0, outline.left()), right = std::min(width_, outline.right());

@@ -11,7 +11,7 @@ namespace {
 
 struct LinearTaps {
   static constexpr int kCount = 2;
-  static constexpr int kBefore = 0;  // of the pixel left of the place
+  static constexpr int kBefore = 0;  // of the pixel left of the position
   static float mix(const float* v, float d) { return v[0] + d * (v[1] - v[0]); }
 };
 
@@ -25,7 +25,7 @@ struct CubicTaps {
   }
 };
 
-// The rows or columns that a place takes, at the border the last one again; and how far behind the first it lies.
+// The rows or columns that a position takes, at the border the last one again; and how far after the first it lies.
 template <class Taps>
 float find_taps(double place, int64_t length, int64_t stride, int64_t* offsets) {
   const double centred = place - 0.5;

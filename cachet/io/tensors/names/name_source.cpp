@@ -20,7 +20,7 @@ constexpr std::array<std::pair<std::string_view, NameSource>, 9> kWords{{{"cache
                                                                          {"transformer_xl", NameSource::transformer_xl},
                                                                          {"fairseq", NameSource::fairseq}}};
 
-// Parts of a detector: its backbone, and what is beside it.
+// Parts of a detector: its backbone, and what is next to it.
 constexpr std::string_view kBackbone = "backbone.", kNeck = "neck.";
 
 bool any_has(const TensorMap& tensors, std::string_view part) {
@@ -90,7 +90,7 @@ TensorMap backbone_of(const TensorMap& detector) {
   return inner;
 }
 
-/// The detector with another backbone; what is beside it has the names that it was published with.
+/// The detector with another backbone; what is next to it has the names that it was published with.
 TensorMap with_backbone(const TensorMap& detector, const TensorMap& inner) {
   TensorMap all;
   for (const auto& [name, tensor] : detector)

@@ -17,13 +17,13 @@
 namespace cachet::io {
 namespace {
 
-// (rows of windows · windows in a row, side²): what a map that is cut in windows holds at each place of each window.
+// (rows of windows · windows in a row, side²): what a map that is cut in windows holds at each position of each window.
 at::Tensor in_windows(const at::Tensor& map, int64_t side) {
   const int64_t rows = map.size(0) / side, columns = map.size(1) / side;
   return map.reshape({rows, side, columns, side}).permute({0, 2, 1, 3}).reshape({rows * columns, side * side});
 }
 
-// Places of a window's tokens in the table of (2w-1)² offsets: row offset · (2w-1) + column offset, both from 0.
+// Positions of a window's tokens in the table of (2w-1)² offsets: row offset · (2w-1) + column offset, both from 0.
 at::Tensor relative_position_index(int64_t side) {
   const int64_t tokens = side * side;
   at::Tensor index = at::empty({tokens, tokens}, at::kLong);
@@ -36,7 +36,7 @@ at::Tensor relative_position_index(int64_t side) {
   return index;
 }
 
-// Behind the shift, tokens that come from different edges of the map share a window and must not see each other.
+// After the shift, tokens that come from different edges of the map share a window and must not see each other.
 at::Tensor shifted_window_mask(int64_t height, int64_t width, int64_t side) {
   const int64_t shift = side / 2;
   const auto band = [&](int64_t at, int64_t size) { return at < size - side ? 0 : at < size - shift ? 1 : 2; };

@@ -25,7 +25,7 @@ void check_booleans(std::span<const std::byte> bytes, std::string_view file, con
   throw Error(std::string(file) + ": tensor " + in_quotes(tensor) + " of BOOL has a byte that is neither 0 nor 1");
 }
 
-/// Fills tensors with the bytes that follow each other behind the header; `read` hands out the next ones.
+/// Fills tensors with the bytes that follow each other after the header; `read` hands out the next ones.
 Safetensors fill_tensors(SafetensorsHeader header, std::string_view file,
                          const std::function<void(std::span<std::byte>)>& read) {
   Safetensors result;

@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kMaxIndexBytes = 100'000'000;
 constexpr size_t kMaxNameBytes = 1024, kMaxFiles = 10'000;
 
-/// Of each file the tensors that the index says it has.
+/// For each file, the tensors that the index lists for it.
 using TensorsOfFiles = std::map<std::string, std::set<std::string>>;
 
 void read_weight_map(JsonCursor& json, TensorsOfFiles& files) {

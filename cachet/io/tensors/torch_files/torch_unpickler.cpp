@@ -26,7 +26,7 @@ class Unpickler {
         stack_(cursor_, limits.pushes, limits.values),
         storage_bytes_(storage_bytes),
         limits_(limits) {
-    tree_.bytes = std::move(bytes);  // keeps its place in memory
+    tree_.bytes = std::move(bytes);  // keeps its address in memory
   }
 
   PickleTree read() {
@@ -207,7 +207,7 @@ class Unpickler {
   }
   bool make_text(uint64_t size) { return make(cursor_.take(size, "a text")); }
 
-  // Two's complement, little-endian. What does not fit is kept as its bytes: nobody computes with it.
+  // Two's complement, little-endian. A number that does not fit stays as its bytes: nobody computes with it.
   bool make_long(uint64_t size) {
     const std::string_view bytes = cursor_.take(size, "a number");
     if (size > sizeof(int64_t)) return make(bytes);
@@ -287,7 +287,7 @@ class Unpickler {
     fail("calls a value that is not a function");
   }
 
-  /// In the place of what a call would return: the call is not made.
+  /// Instead of what a call would return: the call is not made.
   bool make_placeholder(uint32_t global, bool may_be_tensor) { return make(Tree::Object{global, may_be_tensor}); }
 
   bool make_storage(Ref id) {
@@ -352,7 +352,7 @@ class Unpickler {
     return make_placeholder(global, false);
   }
 
-  // Adds the place to what the rebuilding functions complain of.
+  // Adds the position to the errors of the rebuilding functions.
   template <class Make>
   bool rebuilt(const Make& make_it) {
     try {

@@ -12,8 +12,8 @@ namespace cachet::models {
 namespace {
 
 constexpr double kRetinaDeviation = 0.01;
-// How likely an object is held to be at first: without it the many anchors of the background drown the others (Sec. 3.3
-// of the paper).
+// Probability of an object at the start: without it the many anchors of the background drown the others
+// (Sec. 3.3 of the paper).
 constexpr double kPrior = 0.01;
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace cachet::models {
 namespace {
 
-/// Regions of made-up boxes, cut out of each level in equal parts by its index alone: sizes depend on no value.
+/// Regions of synthetic boxes, cut out of each level in equal parts by its index alone: sizes depend on no value.
 at::Tensor trial_regions(const std::vector<at::Tensor>& levels, int64_t count, const RoiExtractorOptions& o) {
   std::vector<at::Tensor> cut;
   const auto number = static_cast<int64_t>(o.strides.size());

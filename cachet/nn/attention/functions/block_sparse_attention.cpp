@@ -169,7 +169,7 @@ torch::Tensor BlockSparseAttention::attend(const torch::Tensor& q, const torch::
   };
   // They are the same from call to call, and no step of an exported graph.
   const auto kept_or_made = [&] {
-    if (draws.is_inference()) return make();  // it does not tell when it is written
+    if (draws.is_inference()) return make();  // its version does not show when it is written
     const Met wanted{pattern, draws, draws.const_data_ptr(), draws._version(), {}};
     return met_
         .get([&](const Met& kept) { return kept.serves(wanted); },

@@ -33,7 +33,7 @@ bool gated(KernelForm form) {
   return form == KernelForm::glu || form == KernelForm::orthogonal_glu || form == KernelForm::low_rank_glu;
 }
 
-// Whose weight (of a gated unit, the half that is not the gate) is kept orthogonal. In the paper's AOGLU it is too.
+// Whose weight (of a gated unit, the half that is not the gate) stays orthogonal. In the paper's AOGLU it is too.
 bool orthogonal(KernelForm form) {
   return form == KernelForm::orthogonal_linear || form == KernelForm::orthogonal_glu ||
          form == KernelForm::low_rank_glu;

@@ -44,7 +44,7 @@ LocalAttention::LocalAttention(const LocalOptions& options)
   TORCH_CHECK(window_ >= 0, "local_attention: window must be at least 0, got ", window_);
 }
 
-// The key that a query behind the class tokens stands at.
+// The key that a query after the class tokens stands at.
 int64_t LocalAttention::Lengths::place(int64_t query) const {
   if (causal) return query + keys - queries;
   return class_keys + query * (full_keys - class_keys) / (full_queries - class_queries);

@@ -95,7 +95,7 @@ TEST(NameSource, IsRecognisedMapsAndMapsBackBitForBit) {
   }
 }
 
-// The fixture's weights have Hugging Face's names and say what fairseq calls each.
+// The fixture's weights have Hugging Face's names and record fairseq's name of each.
 TensorMap fairseq_parameters() {
   const test::Oracle oracle = test::load_oracle("model_translation");
   TensorMap theirs = fairseq_constants();
@@ -154,7 +154,8 @@ TEST(NameSource, PublishedCacheInPlainAttention) {
   expect_same(to_their_names(NameSource::grc, ours, {}), theirs);
 }
 
-// Swin's own file: downsample with the stage before, constants beside the parameters. Windows of 4 in maps of 16 and 8.
+// Swin's own file: downsample with the stage before, constants next to the parameters. Windows of 4 in maps of 16
+// and 8.
 TEST(NameSource, SwinsConstantsAreMadeAgain) {
   TensorMap theirs = to_their_names(NameSource::swin, parameters_of("model_swin"), {32, 32, {}});
   EXPECT_EQ(recognize_names(theirs), NameSource::swin);
@@ -162,7 +163,7 @@ TEST(NameSource, SwinsConstantsAreMadeAgain) {
   EXPECT_TRUE(theirs.contains("head.weight"));
   const at::Tensor index = theirs.at("layers.0.blocks.0.attn.relative_position_index");
   EXPECT_EQ(index[0][0].item<int64_t>(), 3 * 7 + 3);  // the middle of the table
-  EXPECT_EQ(index[0][15].item<int64_t>(), 0);         // the first token sees the last 3 rows and columns behind
+  EXPECT_EQ(index[0][15].item<int64_t>(), 0);         // the first token sees the last 3 rows and columns after
   EXPECT_EQ(index[15][0].item<int64_t>(), 48);
   EXPECT_FALSE(theirs.contains("layers.0.blocks.0.attn_mask"));  // not shifted
   const at::Tensor mask = theirs.at("layers.0.blocks.1.attn_mask");

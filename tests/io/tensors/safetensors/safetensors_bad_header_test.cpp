@@ -1,4 +1,4 @@
-// One case of each way in which a safetensors header can be wrong, and the message that says so.
+// One case of each way in which a safetensors header can be wrong, and its message.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 struct BadHeader {
   const char* why;
   std::string json;
-  std::string message;  // a part of what must be said
+  std::string message;  // a part of the expected message
   uint64_t data_size = 4;
 };
 

@@ -51,7 +51,7 @@ std::string calls(const std::string& module, const std::string& name, const std:
 }
 
 const std::vector<BadPickle> kBadPickles = {
-    // Code, whatever it hides behind.
+    // Code, however it is hidden.
     {"os.system", calls("os", "system", p::text("true")), "holds code: it mentions 'os.system'"},
     {"posix.system", calls("posix", "system", p::text("true")), "'posix.system'"},
     {"eval", calls("builtins", "eval", p::text("1")), "'builtins.eval'"},

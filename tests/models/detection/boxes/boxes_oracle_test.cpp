@@ -1,4 +1,4 @@
-// Operators and functions that the detectors are made of, beside their fixtures.
+// Operators and functions that the detectors are made of, compared with their fixtures.
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 

@@ -1,4 +1,4 @@
-// Neck and heads beside their fixtures: what they say, losses, gradients, proposals and detections.
+// Neck and heads compared with their fixtures: outputs, losses, gradients, proposals and detections.
 #include <gtest/gtest.h>
 
 #include "cachet/io/tensors/state_dict.h"

@@ -37,7 +37,7 @@ TEST(LshOrder, SortsByBucketThenByPositionAndPutsPaddingLast) {
 at::Tensor dense_lsh(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& query_order,
                      const at::Tensor& key_order, const nn::LshOptions& options, const at::Tensor& padding) {
   const int64_t rounds = query_order.size(2), lq = q.size(2), lk = k.size(2), chunk = options.chunk_size;
-  // How many places a round takes: its tokens, or whole chunks of them.
+  // How many positions a round takes: its tokens, or whole chunks of them.
   const auto slots = [&](int64_t tokens) {
     return options.pattern_length == nn::PatternLength::batch ? tokens : (tokens + chunk - 1) / chunk * chunk;
   };

@@ -88,7 +88,7 @@ TEST(PerformerAttention, EqualsTheDenseFormForEveryLayout) {
 
 TEST(PerformerAttention, GradientsEqualFiniteDifferences) {
   for (const bool causal : {false, true}) {
-    // Largest products are held fixed, as published: their part in ε is no derivative, so there must be none.
+    // Largest products are held fixed, as published: their part in ε is not a derivative, so there must be none.
     auto options = performer_options(nn::RandomFeatures::softmax, 6);
     options.eps = 0.0;
     options.causal_eps = 0.0;

@@ -89,7 +89,7 @@ TEST(TransformerXLOracle, TheLayerIsReproducedWithItsMemory) {
     }
 }
 
-// --- what holds besides ----------------------------------------------------------------------------------------------
+// --- other properties ---------------------------------------------------------------------------------------
 
 nn::RelativeLayout causal_positions(int64_t queries, int64_t keys, const at::Tensor& like) {
   return {nn::distance_sinusoids(keys, like.size(2), 0, like.options().requires_grad(false)),

@@ -15,7 +15,7 @@ using test::Oracle;
 struct AttentionFixture : ::testing::TestWithParam<std::string> {
   const Oracle oracle = test::load_oracle(GetParam());
 
-  // Both types: float64 is the composition, float32 the fused form.
+  // Both types: float64 is the unfused form, float32 the fused form.
   static constexpr std::array<at::ScalarType, 2> kTypes{at::kDouble, at::kFloat};
   Comparison comparison(const std::string& what, at::ScalarType dtype) const {
     return Comparison(oracle.name + " " + what, dtype == at::kFloat ? Comparison::kFloat32 : Comparison::kFloat64);
