@@ -54,7 +54,8 @@ int64_t line_of(std::string_view text, size_t index) { return 1 + std::ranges::c
 void check_bytes(std::string_view text, const std::string& source) {
   const size_t zero = text.find('\0');
   const size_t invalid = first_invalid_utf8(text);
-  if (invalid < zero) refuse(source, line_of(text, invalid), "a byte that is not valid UTF-8; save the file as UTF-8");
+  if (invalid < zero)
+    refuse(source, line_of(text, invalid), "a byte that belongs to no UTF-8 character; save the file as UTF-8");
   if (zero != std::string_view::npos) {
     refuse(source, line_of(text, zero), "a NUL byte: this is UTF-16 or not a text; save the file as UTF-8");
   }

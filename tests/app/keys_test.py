@@ -54,7 +54,7 @@ class Keys(command.FolderTest):
     def test_a_model_gives_its_defaults(self):
         tiny, small = (self.keys("--model", f"deit_{size}_patch16_224") for size in ("tiny", "small"))
         self.assertEqual({key.partition(".")[0] for key in tiny}, {"model"})
-        self.assertEqual((tiny["model.dim"]["value"], small["model.dim"]["value"]), ("192", "384"))
+        self.assertEqual((tiny["model.embed_dim"]["value"], small["model.embed_dim"]["value"]), ("192", "384"))
 
     def test_a_task_leaves_out_keys_of_other_tasks(self):
         every = self.keys()

@@ -187,7 +187,7 @@ TEST(Subwords, TheModelMustBeTheOneThatIsMeant) {
   options.vocabulary_hash = hash;
   EXPECT_EQ(complaint(), "(nothing thrown)");
   options.vocabulary_hash = "0" + hash.substr(1) + "0";
-  EXPECT_EQ(complaint(), (folder / "m.model").string() + ": is another subword model than data.vocabulary_hash says, " +
+  EXPECT_EQ(complaint(), (folder / "m.model").string() + ": is not the subword model of data.vocabulary_hash, " +
                              options.vocabulary_hash + ": its hash is " + hash);
   options.vocabulary = 8000;
   EXPECT_EQ(complaint(), (folder / "m.model").string() +

@@ -62,8 +62,8 @@ TEST(TorchFile, RefusesWhatElseIsCalledPth) {
     return test::zip_archive(parts);
   };
   for (const auto& [file, message] : std::vector<std::pair<std::string, std::string>>{
-           {"", "no PyTorch file"},
-           {"hello", "no PyTorch file"},
+           {"", "not a PyTorch file"},
+           {"hello", "not a PyTorch file"},
            {std::string("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.\x80\x02M\xe9\x03.", 20),
             "before PyTorch 1.6"},
            {pickle, "bare pickle"},
