@@ -64,7 +64,8 @@ class Models(command.CommandTest):
         self.assertEqual([model["name"] for model in listed["models"]],
                          [f"deit_{size}_distilled_patch16_224" for size in ("base", "small", "tiny")])
         for model in listed["models"]:
-            self.assertEqual(list(model), ["name", "parameters", "macs", "image", "can"])
+            self.assertEqual(list(model), ["name", "parameters", "macs", "image", "can", "weights"])
+            self.assertEqual(model["weights"], f"hf:timm/{model['name']}.fb_in1k")
             self.assertEqual(model["can"], ["image_classifier"])
             self.assertEqual(list(model["macs"]), ["linear_convolution", "attention"])
             self.assertEqual(model["image"], {"channels": 3, "height": 224, "width": 224})
