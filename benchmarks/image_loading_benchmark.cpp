@@ -11,8 +11,8 @@
 #include <iostream>
 #include <string>
 
-#include "cachet/data/vision/augmentation/transforms.h"
 #include "cachet/data/vision/image_files.h"
+#include "cachet/data/vision/image_transform.h"
 
 namespace {
 

@@ -67,8 +67,8 @@ double mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20);
 /// The slope is that of log time over log length from 1,024 tokens on.
 void length_rows(const Function& f, bool causal, const std::vector<int64_t>& lengths) {
   const auto function = nn::make_attention_function(f.options, 4, 64);
-  nn::AttentionArgs layout;
-  layout.causal = causal;
+  nn::AttentionArgs args;
+  args.causal = causal;
   std::vector<std::vector<std::string>> rows;
   std::vector<double> x, y;
   for (const int64_t length : lengths) {
@@ -77,7 +77,7 @@ void length_rows(const Function& f, bool causal, const std::vector<int64_t>& len
     Tensors inputs{q, v};
     if (!k.is_same(q)) inputs.push_back(k);
     for (const auto& parameter : function->parameters()) inputs.push_back(parameter);
-    const auto call = [&] { step({function->forward(q, k, v, layout)}, inputs); };
+    const auto call = [&] { step({function->forward(q, k, v, args)}, inputs); };
     const double time = analysis::quartiles(in_turns({call}, length >= 8192 ? 3 : 9)[0]).median;
     const analysis::LiveMemory memory;
     call();

@@ -7,7 +7,7 @@
 #include "cachet/io/digests/sha256.h"
 #include "cachet/io/error.h"
 #include "cachet/io/files/read_file.h"
-#include "cachet/io/tensors/image.h"
+#include "cachet/io/images/image_format.h"
 
 namespace cachet::data {
 namespace {

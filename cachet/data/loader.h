@@ -24,7 +24,7 @@ LoaderOptions read_loader_options(const config::View& view);
 
 /// One epoch's batches, in order: next() gives the next one, nothing after the last; waited_seconds() is the time spent
 /// in next(). A sample that cannot be read makes next() throw a std::runtime_error that names it, whichever thread read
-/// it. Destroying the stream early stops its workers.
+/// it. If the iterator is destroyed early, its workers stop.
 template <class Batch>
 class BatchIterator {
  public:
@@ -37,7 +37,7 @@ class BatchIterator {
 };
 
 /// Makes batches in any order, whatever they hold. What a batch holds is a function of (seed, epoch, shard, batch
-/// number), whatever the number of workers and wherever the stream was started.
+/// number), whatever the number of workers and whichever batch an iterator begins with.
 template <class Batch>
 class BatchLoader {
  public:
@@ -58,7 +58,7 @@ class BatchLoader {
   BatchPlace place(int64_t epoch, int64_t number) const { return order_->epoch(epoch).place(number); }
 
   /// Makes a batch in the caller's thread. If some samples of the batch are removed from `place`, the others are as in
-  /// stream().
+  /// iterate().
   Batch make(const BatchPlace& place) const { return make_(place); }
 
   /// The batches of an epoch from `first_batch` on, without work for those before it. Throws
@@ -66,7 +66,7 @@ class BatchLoader {
   BatchIterator<Batch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     if (first_batch < 0 || first_batch > batches())
       throw std::out_of_range("batch " + std::to_string(first_batch) + " of an epoch of " + std::to_string(batches()));
-    // The stream owns all that its workers touch, so that it may outlive the loader.
+    // The iterator owns all objects that its workers use, so that it may outlive the loader.
     auto produce = [make = make_, order = order_->epoch(epoch)](int64_t number) { return make(order.place(number)); };
     return BatchIterator<Batch>(std::make_unique<OrderedPrefetch<Batch>>(
         first_batch, batches(), std::move(produce), options_.workers, options_.workers * options_.prefetch));

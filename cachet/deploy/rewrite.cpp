@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "cachet/config/counted.h"
 #include "cachet/nn/attention/cached_attention.h"
 #include "cachet/nn/norm/folding.h"
 #include "cachet/nn/transformer_block.h"
@@ -149,10 +150,6 @@ class Rewriting {
   analysis::Work work_;
 };
 
-std::string counted(int64_t count, const std::string& word) {
-  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
-}
-
 }  // namespace
 
 const char* to_string(RewrittenPart::Kind kind) {
@@ -202,7 +199,7 @@ std::vector<std::string> report_lines(const RewriteReport& report,
   for (const auto& [what, together] : ordered) {
     const auto& [kind, is_left, left, reason] = what;
     const auto& [paths, removed] = together;
-    std::string line = counted(static_cast<int64_t>(paths.size()), to_string(kind));
+    std::string line = config::counted(static_cast<int64_t>(paths.size()), to_string(kind));
     const char* each = paths.size() == 1 ? "; left of it: " : "; left of each: ";
     line += is_left ? each + left + " (" + reason + ")" : paths.size() == 1 ? " is gone" : " are gone";
     if (is_left) line += ": " + paths.front() + (paths.size() > 1 ? ", …" : "");

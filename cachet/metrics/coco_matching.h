@@ -4,16 +4,13 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "cachet/geometry/box.h"
 #include "cachet/geometry/run_lengths.h"
 
-/// COCO's evaluation of detections (Lin et al. 2014, with the numbers of pycocotools), an image at a time. What an
-/// image contributes is small and independent of other images, so an evaluation may stop anywhere and continue from its
-/// records.
+/// COCO's evaluation of detections (Lin et al. 2014, with the numbers of pycocotools), an image at a time. An image
+/// contributes verdicts, which are independent of other images.
 namespace cachet::metrics {
 
 inline constexpr int kOverlapThresholds = 10;   // 0.50, 0.55, …, 0.95
@@ -81,9 +78,5 @@ struct ImageVerdicts {
 /// and, of masks, for sizes that differ.
 ImageVerdicts match_image(int64_t image, std::span<const TrueObject> truths, std::span<const DetectedObject> detections,
                           OverlapKind kind);
-
-/// A line of numbers, exact, and back. Throws std::invalid_argument that names the fault of a line.
-std::string to_line(const ImageVerdicts& verdicts);
-ImageVerdicts image_verdicts(std::string_view line);
 
 }  // namespace cachet::metrics

@@ -37,7 +37,7 @@ struct AttentionArgs {
   at::Tensor bias{};                // additive, broadcastable to (B, H, Lq, Lk); where its first dimension divides B,
                                     // it repeats (windows of a sample follow each other); undefined = none
   bool causal = false;              // key j is visible to query i iff j <= i + (Lk - Lq)
-  AttentionState* state = nullptr;  // of a stream, held by the caller; none = the call stands alone
+  AttentionState* state = nullptr;  // of a session, held by the caller; none = the call stands alone
   RelativeLayout relative{};        // for layers that attend to relative positions; others look at nothing of it
 
   /// The layout of self-attention: context tokens are the query's.

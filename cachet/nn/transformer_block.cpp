@@ -79,26 +79,26 @@ torch::Tensor TransformerBlock::add_branch(const torch::Tensor& x, const torch::
   return added(told(signals.norm, normed.narrow(1, context.size(1) - x.size(1), x.size(1))), normed);
 }
 
-torch::Tensor TransformerBlock::forward(const torch::Tensor& tokens, const AttentionArgs& layout,
+torch::Tensor TransformerBlock::forward(const torch::Tensor& tokens, const AttentionArgs& args,
                                         const EncoderTokens& encoder) {
   const torch::Tensor x = is_training() ? with_outliers(tokens, 2, outliers_) : tokens;
-  const auto state = [&](const char* part) { return layout.state ? &layout.state->part(part) : nullptr; };
-  const torch::Tensor& padding = layout.query.padding;
+  const auto state = [&](const char* part) { return args.state ? &args.state->part(part) : nullptr; };
+  const torch::Tensor& padding = args.query.padding;
   if (padding.defined()) notify(Signal::token_padding, padding);
   torch::Tensor context = x;
-  if (layout.state && layout.state->declares("memory")) {
+  if (args.state && args.state->declares("memory")) {
     TORCH_CHECK(!padding.defined(), "transformer_block: a stream with a memory has no padding");
-    context = layout.state->append("memory", x);
-    layout.state->detach("memory");
+    context = args.state->append("memory", x);
+    args.state->detach("memory");
   }
   torch::Tensor y = add_branch(x, context, *norm1_, padding, {Signal::norm1_output, Signal::attention_output},
                                [&](const torch::Tensor& tokens, const torch::Tensor& visible) {
-                                 AttentionArgs own = layout;
+                                 AttentionArgs own = args;
                                  own.state = state("attn");
                                  return attn_->forward(tokens, visible, own);
                                });
   if (cross_attn_) {
-    AttentionArgs cross{layout.query, encoder.layout, {}, false, state("cross_attn")};
+    AttentionArgs cross{args.query, encoder.layout, {}, false, state("cross_attn")};
     TORCH_CHECK(encoder.tokens.defined() || cross.state,
                 "transformer_block: attends to an encoder, whose tokens the call must give");
     y = add_branch(y, y, *cross_norm_, padding, {Signal::cross_norm_output, Signal::cross_attention_output},
@@ -108,9 +108,8 @@ torch::Tensor TransformerBlock::forward(const torch::Tensor& tokens, const Atten
   } else {
     TORCH_CHECK(!encoder.tokens.defined(), "transformer_block: was made without cross attention and takes no encoder");
   }
-  y = add_branch(
-      y, y, *norm2_, padding, {Signal::norm2_output, Signal::feed_forward_output},
-      [&](const torch::Tensor& tokens, const torch::Tensor&) { return mlp_->forward(tokens, layout.query); });
+  y = add_branch(y, y, *norm2_, padding, {Signal::norm2_output, Signal::feed_forward_output},
+                 [&](const torch::Tensor& tokens, const torch::Tensor&) { return mlp_->forward(tokens, args.query); });
   notify(Signal::block_output, y);
   return y;
 }

@@ -84,11 +84,11 @@ class TransformerBlock : public Cloneable<TransformerBlock>, public Foldable, pu
   /// plug-ins norm and outliers.
   TransformerBlock(const TransformerBlockOptions& options, const PlugIns& plug_ins, BlockParts parts);
 
-  /// x (B, T, dim) -> (B, T, dim). layout.state is one that this block made; in a state for memory, the context of
+  /// x (B, T, dim) -> (B, T, dim). args.state is one that this block made; in a state for memory, the context of
   /// self-attention is the inputs of earlier calls, normed as x is, and then x. encoder: for a block with cross
   /// attention; in a session for decoding its tokens may be absent after the first call. Throws c10::Error if only one
   /// of block and call has an encoder. In training, outliers are put in x first.
-  torch::Tensor forward(const torch::Tensor& x, const AttentionArgs& layout, const EncoderTokens& encoder = {});
+  torch::Tensor forward(const torch::Tensor& x, const AttentionArgs& args, const EncoderTokens& encoder = {});
 
   /// The state of a session, in parts `attn` and `cross_attn`: decoding projects the encoder's tokens once. For memory
   /// it has the inputs of all earlier calls, unless AttentionState::keep_last limits them.

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "cachet/io/error.h"
 #include "cachet/io/files/read_file.h"
+#include "cachet/io/images/image_format.h"
 #include "cachet/io/images/image_metadata.h"
 #include "cachet/io/images/jpeg_codec.h"
 #include "cachet/io/images/luma.h"
@@ -15,12 +17,6 @@
 
 namespace cachet::runtime {
 namespace {
-
-constexpr uint64_t kMaxFileBytes = uint64_t{1} << 30;
-
-bool begins_with(std::span<const std::byte> bytes, std::string_view mark) {
-  return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()).starts_with(mark);
-}
 
 uint8_t* take_memory(Pixels& image, const io::PixelSize& size) {
   image.size = {size.height, size.width};
@@ -121,9 +117,10 @@ Pixels decode(std::span<const std::byte> bytes, std::string_view name, int64_t c
   Pixels image;
   const auto allocate = [&](const io::PixelSize& size) { return take_memory(image, size); };
   const io::ImageReadOptions options{.channels = channels == 1 ? io::ImageChannels::grey : io::ImageChannels::rgb};
-  if (begins_with(bytes, "\xFF\xD8\xFF"))
+  const std::string_view format = io::image_format(bytes);
+  if (format == "JPEG")
     io::decode_jpeg_rows(bytes, name, options, allocate);
-  else if (begins_with(bytes, "\x89PNG\r\n\x1A\n"))
+  else if (format == "PNG")
     io::decode_png_rows(bytes, name, options, allocate);
   else
     throw io::Error(std::string(name) + ": is not a JPEG or PNG image");
@@ -141,7 +138,7 @@ std::vector<float> prepare(const Pixels& image, const ImagePreparation& to) {
 
 std::vector<float> prepare_file(const std::filesystem::path& file, const ImagePreparation& preparation) {
   return prepare(
-      decode(io::read_file(file, kMaxFileBytes), file.string(), preparation.channels, preparation.orientation),
+      decode(io::read_file(file, io::kMaxImageFileBytes), file.string(), preparation.channels, preparation.orientation),
       preparation);
 }
 

@@ -52,7 +52,7 @@ std::vector<report::LayerShares> shares_of(const std::vector<Event>& events) {
   return std::move(layers).take();
 }
 
-// A curve a cache. One that holds nothing by itself, since each stream has its own, has none.
+// A curve for each cache. If each session has its own cache, the layer holds none and has no curve.
 std::vector<Series> cache_sizes_of(const std::vector<Event>& events) {
   ByLayer<Series> caches;
   each_series(events, kCacheSizeSeries, [&](int64_t step, const std::string& name, const std::vector<double>& values) {

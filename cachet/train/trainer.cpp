@@ -101,16 +101,7 @@ class Trainer::Loop {
  private:
   /// Continues from the newest whole checkpoint, or begins.
   void start() {
-    log_.note(to_text(environment()));
-    for (const std::string& line : task_.data_notes()) log_.note(line);
-    for (const std::string& change : folder_.changes()) log_.say("changed on resume: " + change);
-    if (!folder_.recipe_text())
-      log_.say(folder_.recipe().string() +
-               " is missing or cannot be read; this changes nothing, because the run is resumed from its other files");
-    if (folder_.recipe_was_edited())
-      log_.say(
-          folder_.recipe().string() +
-          " was edited, which has no effect: a run keeps the recipe that it started with; change a value with --set");
+    tell_changes();
     const std::map<std::string, data::DataDigest> digests = task_.data_digests();
     for (const std::string& line : folder_.require_same_data(digests, [this] { return task_.data_fingerprints(); }))
       log_.say(line);
@@ -127,6 +118,32 @@ class Trainer::Loop {
     if (!found) tell_start_notes();
     started_ = true;
     if (live_.state.evaluated) remove_unfinished_evaluation();  // a process was killed before it did so
+    reopen_events();
+    store_.require_space(static_cast<uint64_t>(live_.expected_checkpoint_bytes()));
+    log_.note("parameters with " + live_.training_step().group_summary());
+    folder_.describe(run_);
+    folder_.trained_by(leader_.processes());
+    wall_start_ = last_save_ = clock_seconds();
+    seconds_before_ = live_.state.seconds;
+    write_status({});
+  }
+
+  /// The machine and the data, and what differs from the run as it was made.
+  void tell_changes() {
+    log_.note(to_text(environment()));
+    for (const std::string& line : task_.data_notes()) log_.note(line);
+    for (const std::string& change : folder_.changes()) log_.say("changed on resume: " + change);
+    if (!folder_.recipe_text())
+      log_.say(folder_.recipe().string() +
+               " is missing or cannot be read; this changes nothing, because the run is resumed from its other files");
+    if (folder_.recipe_was_edited())
+      log_.say(
+          folder_.recipe().string() +
+          " was edited, which has no effect: a run keeps the recipe that it started with; change a value with --set");
+  }
+
+  /// Cuts metrics.jsonl back to the checkpoint, opens it for the events that follow, and reads those before.
+  void reopen_events() {
     const RewoundEvents rewound = rewind_events(folder_.metrics(), live_.state.step, live_.state.evaluated);
     if (rewound.bytes > 0) log_.note("cut " + std::to_string(rewound.bytes) + " bytes of metrics after the checkpoint");
     if (rewound.damaged_lines > 0)
@@ -143,18 +160,10 @@ class Trainer::Loop {
     if (!evaluation_.empty())
       if (const auto details = read_evaluation_details(folder_.evaluation(), live_.state.step))
         task_.restore_evaluation(*details);
-    if (options_.train.tensorboard) {
-      std::vector<report::MetricDescription> metrics = run_.metrics;
-      metrics.insert(metrics.end(), trainer_metrics().begin(), trainer_metrics().end());
-      tensorboard_.emplace(folder_.path(), folder_.recipe_text().value_or(""), metrics, history_, live_.state.step);
-    }
-    store_.require_space(static_cast<uint64_t>(live_.expected_checkpoint_bytes()));
-    log_.note("parameters with " + live_.training_step().group_summary());
-    folder_.describe(run_);
-    folder_.trained_by(leader_.processes());
-    wall_start_ = last_save_ = clock_seconds();
-    seconds_before_ = live_.state.seconds;
-    write_status({});
+    if (!options_.train.tensorboard) return;
+    std::vector<report::MetricDescription> metrics = run_.metrics;
+    metrics.insert(metrics.end(), trainer_metrics().begin(), trainer_metrics().end());
+    tensorboard_.emplace(folder_.path(), folder_.recipe_text().value_or(""), metrics, history_, live_.state.step);
   }
 
   /// What may waste the time of the run.
@@ -543,7 +552,7 @@ class Trainer::Loop {
   StepMeter meter_;
   TimeLeft time_left_;
   /// What was trained since the last evaluation.
-  struct TrainedPart {
+  struct SinceEvaluation {
     std::vector<MetricSum> sums;
     int64_t samples = 0, tokens = 0;
     double seconds = 0;
@@ -555,7 +564,7 @@ class Trainer::Loop {
       seconds += step_seconds;
     }
   };
-  TrainedPart since_evaluation_;
+  SinceEvaluation since_evaluation_;
   Interruption interruption_;
   Metrics evaluation_;
   struct SavedCheckpoint {

@@ -48,7 +48,7 @@ class TrainingBatches {
   virtual ~TrainingBatches() = default;
 
   /// A loss may have a divisor that is not the weight: a sum over the whole step (all micro-batches in all processes)
-  /// that can be counted before the forward passes. A stream with such a loss overrides fetch_step() and count_step().
+  /// that can be counted before the forward passes. Batches with such a loss override fetch_step() and count_step().
   /// The trainer calls both before the first fetch() of each step.
   ///
   /// Waits for all micro-batches of the step; fetch() then gives them one by one. False if there are fewer. The trainer

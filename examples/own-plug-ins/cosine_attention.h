@@ -24,9 +24,9 @@ class CosineAttention : public cachet::nn::Cloneable<CosineAttention, cachet::nn
  protected:
   // softmax_attention has padding, causal masks and biases, and divides scores by √d.
   torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                       const cachet::nn::AttentionArgs& layout) override {
+                       const cachet::nn::AttentionArgs& args) override {
     const torch::Tensor scale = log_temperature_.exp() * std::sqrt(static_cast<double>(q.size(3)));
-    return cachet::nn::softmax_attention((unit(q) * scale).to(q.scalar_type()), unit(k).to(k.scalar_type()), v, layout);
+    return cachet::nn::softmax_attention((unit(q) * scale).to(q.scalar_type()), unit(k).to(k.scalar_type()), v, args);
   }
 
  private:

@@ -27,12 +27,12 @@ class EmaCache : public cachet::nn::Cloneable<EmaCache, cachet::nn::Cache> {
 
   // Memory attention reads the cache as it stood before the step. Evaluation stores nothing.
   cachet::nn::Memory step(const torch::Tensor& input, const torch::Tensor& /*self_output*/,
-                          const cachet::nn::AttentionArgs& layout) override {
+                          const cachet::nn::AttentionArgs& args) override {
     const torch::Tensor previous = tokens_.detach().clone();  // the backward pass needs what was read
     if (is_training() && (input.size(0) > 0 || reducer())) {
       const at::NoGradGuard no_grad;
       std::optional<torch::Tensor> padding;
-      if (layout.query.padding.defined()) padding = layout.query.padding;
+      if (args.query.padding.defined()) padding = args.query.padding;
       const torch::Tensor x = input.narrow(2, 0, tokens_.size(2)).to(tokens_.scalar_type());
       const torch::Tensor resized = cachet::ops::resize_tokens(x, tokens_.size(1), padding);
       tokens_.lerp_(mean_over_replicas(resized.mean(0, /*keepdim=*/true), x.size(0)), 1 - momentum_);

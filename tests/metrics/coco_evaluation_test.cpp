@@ -66,14 +66,6 @@ TEST_P(CocoEvaluation, DependsNeitherOnThreadsNorOnTheOrderOfImages) {
   expect_equal(result, summarize(one, categories, 2));
 }
 
-TEST_P(CocoEvaluation, GoesOnFromWrittenLines) {
-  const CocoFixture data = coco_fixture(test::json_oracle("coco_eval.json"), GetParam());
-  const std::vector<ImageVerdicts> verdicts = verdicts_of(data, GetParam());
-  std::vector<ImageVerdicts> read;
-  for (const ImageVerdicts& image : verdicts) read.push_back(image_verdicts(to_line(image)));
-  EXPECT_EQ(read, verdicts);
-}
-
 INSTANTIATE_TEST_SUITE_P(Kinds, CocoEvaluation, ::testing::Values(OverlapKind::boxes, OverlapKind::masks),
                          [](const auto& info) { return info.param == OverlapKind::boxes ? "boxes" : "masks"; });
 
@@ -198,29 +190,6 @@ TEST(CocoMatching, RefusesWhatCannotBe) {
                   OverlapKind::boxes, 2);
             }),
             "0");
-}
-
-TEST(CocoMatching, RefusesLinesThatAreNone) {
-  const auto refusal = [](std::string_view line) {
-    return thrown_message<std::invalid_argument>([&] { image_verdicts(line); });
-  };
-  const std::string start = "a line of an evaluation's state, byte ";
-  const std::string good = "5 1 0 1 1 0 0 1 0.5 1023 1023 0 0 0 0 0 1023";
-  EXPECT_EQ(refusal(good), "(nothing thrown)");
-  EXPECT_EQ(image_verdicts(good).detections.at(0).matched[1], 1023);
-  EXPECT_EQ(refusal(""), start + "0: no image");
-  EXPECT_EQ(refusal("x"), start + "0: no image");
-  EXPECT_EQ(refusal("5"), start + "1: no number of categories");
-  EXPECT_EQ(refusal("5 999999999999"), start + "2: no number of categories");
-  EXPECT_EQ(refusal("5 -1"), start + "2: no number of categories");
-  EXPECT_EQ(refusal("5 1 -1 1 1 0 0 0 0 0 0"), start + "4: no category");
-  EXPECT_EQ(refusal("5 2 3 1 1 0 0 0 3 1 1 0 0 0"), start + "16: no category");
-  EXPECT_EQ(refusal("5 1 0 1 1 0 0 101 0.5 1023"), start + "14: no number of detections");
-  EXPECT_EQ(refusal("5 1 0 1 1 0 0 1 nan 1023 1023 0 0 0 0 0 1023"), start + "16: no score");
-  EXPECT_EQ(refusal("5 1 0 1 1 0 0 1 0.5 1024 1023 0 0 0 0 0 1023"), start + "20: no bits");
-  EXPECT_EQ(refusal("5 1 0 1 1 0 0 1 0.5 1023 1023 0 0 0 0 0"), start + "39: no bits");
-  EXPECT_EQ(refusal(good + " 7"), start + "44: something follows its end");
-  EXPECT_EQ(refusal("5 1 0 1 1 0 0 2 0.5 0 0 0 0 0 0 0 0 0.6 0 0 0 0 0 0 0 0"), start + "36: no score");
 }
 
 }  // namespace

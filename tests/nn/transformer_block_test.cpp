@@ -122,13 +122,13 @@ TEST(TransformerBlock, DecodesWithAnEncoderThatIsProjectedOnce) {
   const at::Tensor x = at::randn({2, 7, 8}, at::kDouble), tokens = at::randn({2, 5, 6}, at::kDouble);
   const at::Tensor padding = at::tensor({0, 0, 0, 1, 1, 0, 0, 0, 0, 1}).view({2, 5}).to(at::kBool);
   const nn::EncoderTokens encoder{tokens, {std::nullopt, 0, padding}};
-  nn::AttentionArgs layout;
-  layout.causal = true;
-  const at::Tensor expected = block->forward(x, layout, encoder);
+  nn::AttentionArgs args;
+  args.causal = true;
+  const at::Tensor expected = block->forward(x, args, encoder);
   const auto state = block->make_state(2, nn::SessionUse::decoding);
-  layout.state = state.get();
+  args.state = state.get();
   for (int64_t i = 0; i < 7; ++i) {
-    const at::Tensor y = block->forward(x.narrow(1, i, 1), layout, i == 0 ? encoder : nn::EncoderTokens{});
+    const at::Tensor y = block->forward(x.narrow(1, i, 1), args, i == 0 ? encoder : nn::EncoderTokens{});
     EXPECT_TRUE(at::allclose(y, expected.narrow(1, i, 1), 1e-12, 1e-13)) << i;
     if (i == 3) {  // batch rows are swapped
       const at::Tensor swapped = at::tensor({1, 0}, at::kLong);

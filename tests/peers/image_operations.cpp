@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "cachet/data/vision/augmentation/rand_augment.h"
-#include "cachet/data/vision/augmentation/transforms.h"
+#include "cachet/data/vision/image_transform.h"
 #include "cachet/data/vision/pixels/pixel_operations.h"
 #include "cachet/io/tensors/image.h"
 #include "tests/peers/tensor_cases.h"

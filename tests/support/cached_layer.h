@@ -17,20 +17,20 @@ inline std::shared_ptr<nn::Attention> make_cached(const nn::CacheOptions& cache,
   return layer;
 }
 
-inline at::Tensor run(nn::Attention& layer, const at::Tensor& x, const nn::AttentionArgs& layout = {}) {
-  return layer.forward(x, x, layout);
+inline at::Tensor run(nn::Attention& layer, const at::Tensor& x, const nn::AttentionArgs& args = {}) {
+  return layer.forward(x, x, args);
 }
 
 /// The cache that the model stores: (1, Tm, Dm).
 inline at::Tensor stored_tokens(const nn::Attention& layer) { return layer.named_buffers()["cache.tokens"].clone(); }
 
 /// What memory attention attends to in a forward pass over x.
-inline at::Tensor memory_of(nn::Attention& layer, const at::Tensor& x, const nn::AttentionArgs& layout = {}) {
+inline at::Tensor memory_of(nn::Attention& layer, const at::Tensor& x, const nn::AttentionArgs& args = {}) {
   at::Tensor memory;
   const nn::Observation observation(layer, [&](const std::string&, nn::Signal signal, const at::Tensor& value) {
     if (signal == nn::Signal::memory_tokens) memory = value;
   });
-  run(layer, x, layout);
+  run(layer, x, args);
   return memory;
 }
 

@@ -19,13 +19,13 @@ inline std::shared_ptr<nn::AttentionState> expect_decoding_equals_whole(nn::Atte
   whole.causal = true;
   const at::Tensor expected = attention.forward(x, x, whole);
   auto state = attention.make_state(batch, nn::SessionUse::decoding);
-  nn::AttentionArgs layout = whole;
-  layout.state = state.get();
+  nn::AttentionArgs args = whole;
+  args.state = state.get();
   constexpr std::array<int64_t, 4> kCuts{0, 3, 4, 7};
   for (size_t i = 0; i + 1 < kCuts.size(); ++i) {
     const at::Tensor piece = x.slice(1, kCuts[i], kCuts[i + 1]);
     EXPECT_TRUE(
-        at::allclose(attention.forward(piece, piece, layout), expected.slice(1, kCuts[i], kCuts[i + 1]), 1e-9, 1e-10))
+        at::allclose(attention.forward(piece, piece, args), expected.slice(1, kCuts[i], kCuts[i + 1]), 1e-9, 1e-10))
         << "tokens " << kCuts[i] << " to " << kCuts[i + 1];
   }
   return state;

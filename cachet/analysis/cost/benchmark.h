@@ -32,7 +32,7 @@ struct BenchmarkOptions {
 struct BenchmarkResult {
   Quartiles milliseconds;         // of one step
   double samples_per_second = 0;  // at the median
-  // The most that tensors of a step take at a time, above the model: its samples, what a stream carries, what layers
+  // The most that tensors of a step take at a time, above the model: its samples, what the batches carry, what layers
   // give and keep; in training gradients and the optimizer's state, too.
   int64_t activation_bytes = 0;
   int64_t weight_bytes = 0;  // of parameters and buffers; 0 of a model that another engine runs

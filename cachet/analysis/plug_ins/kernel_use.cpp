@@ -154,11 +154,6 @@ bool has_dense_attention(const torch::nn::Module& model) {
                              [](const auto& module) { return is_dense(*module); });
 }
 
-bool has_kernel_attention(const torch::nn::Module& model) {
-  return std::ranges::any_of(model.modules(/*include_self=*/false),
-                             [](const auto& module) { return kernel_of(*module) != nullptr; });
-}
-
 double orthogonality_residual(const at::Tensor& weight) {
   const at::NoGradGuard no_grad;
   const at::Tensor wide = weight.detach().to(at::kCPU, at::kDouble);

@@ -25,9 +25,8 @@ inline constexpr double kDeadFeature = 0.01;
 /// Attention matrices that are stored for pictures have at most this number of rows and columns: means of neighbours.
 inline constexpr int64_t kShownTokens = 32;
 
-/// Whether a model has softmax or kernel attention, which KernelUse could hear of; whether kernel attention.
+/// Whether a model has softmax or kernel attention, which KernelUse can listen to.
 bool has_dense_attention(const torch::nn::Module& model);
-bool has_kernel_attention(const torch::nn::Module& model);
 
 /// Entropy of the attention of a model's layers and, where a layer has a kernel in place of the softmax, what its
 /// feature map does, over all samples of the forward passes that it listens to. Padding does not count. If the scores

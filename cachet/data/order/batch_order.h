@@ -19,7 +19,8 @@ struct Shard {
   /// The process that would have this process's part `own` if each process had one part.
   Shard alone(int64_t own) const { return {number_of(own), all_parts()}; }
 
-  /// How many of a batch's samples 0, 1, … are its own if it has one part: every world_size-th, from its rank on.
+  /// A number of samples: how many of a batch's samples 0, 1, … are this shard's if it has one part. It has every
+  /// world_size-th one, from its rank on.
   int64_t part_of(int64_t samples) const { return (samples - rank + world_size - 1) / world_size; }
 };
 

@@ -7,8 +7,6 @@
 namespace cachet::data {
 namespace {
 
-constexpr int64_t kLongestSegment = int64_t{1} << 24;
-
 int64_t tokens_of_batch_row(int64_t tokens, const BatchRowOptions& options) {
   if (tokens < 0) throw std::invalid_argument("a sequence cannot have " + std::to_string(tokens) + " tokens");
   if (options.batch_rows < 1 || options.segment_length < 1)
@@ -22,12 +20,6 @@ int64_t segments_of_batch_row(int64_t batch_row_tokens, int64_t segment_length) 
 }
 
 }  // namespace
-
-BatchRowOptions read_batch_row_options(const config::View& view) {
-  BatchRowOptions options;
-  options.segment_length = view.integer("segment_length", options.segment_length, {1, kLongestSegment});
-  return options;
-}
 
 BatchRows::BatchRows(int64_t tokens, BatchRowOptions options, Shard shard)
     : BatchRows(options, tokens_of_batch_row(tokens, options), shard) {}

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 
-#include "cachet/config/view.h"
 #include "cachet/data/order/batch_order.h"
 
 namespace cachet::data {
@@ -11,9 +10,6 @@ struct BatchRowOptions {
   int64_t batch_rows = 60;       // of all shards together: the batch size
   int64_t segment_length = 150;  // tokens of a batch row in one batch; both as published for WikiText-103
 };
-
-/// Reads segment_length.
-BatchRowOptions read_batch_row_options(const config::View& view);
 
 /// A piece of a long sequence of tokens: the inputs of a segment, whose targets lie one token further on.
 struct TokenRange {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cachet/data/loader.h"
-#include "cachet/data/vision/augmentation/transforms.h"
+#include "cachet/data/vision/image_transform.h"
 #include "cachet/data/vision/labelled_images.h"
 
 namespace cachet::data {
@@ -31,7 +31,7 @@ class ImageLoader {
   const LabelledImages& dataset() const { return *dataset_; }
   const ImageTransform& transform() const { return transform_; }
 
-  /// As BatchLoader::stream.
+  /// As BatchLoader::iterate.
   BatchIterator<ImageBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.iterate(epoch, first_batch);
   }

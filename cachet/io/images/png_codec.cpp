@@ -15,26 +15,26 @@ namespace cachet::io {
 namespace {
 
 // libpng reports an error by longjmp, which skips destructors. So each function that calls setjmp holds nothing that
-// has one: everything lives in a session object of its caller, and no callback lets an exception pass through libpng.
-struct PngSession {
+// has one: everything is in an object of its caller, and no callback lets an exception pass through libpng.
+struct PngState {
   png_structp png = nullptr;
   png_infop info = nullptr;
   std::string message;  // long enough for any message of libpng from the start: to fill it does not allocate
 
-  PngSession() { message.reserve(256); }
-  PngSession(const PngSession&) = delete;
-  PngSession& operator=(const PngSession&) = delete;
+  PngState() { message.reserve(256); }
+  PngState(const PngState&) = delete;
+  PngState& operator=(const PngState&) = delete;
 };
 
 void on_png_error(png_structp png, png_const_charp text) {
-  auto* session = static_cast<PngSession*>(png_get_error_ptr(png));
-  session->message.assign(text, std::min<size_t>(std::strlen(text), 200));
+  auto* state = static_cast<PngState*>(png_get_error_ptr(png));
+  state->message.assign(text, std::min<size_t>(std::strlen(text), 200));
   png_longjmp(png, 1);
 }
 
 void ignore_png_warning(png_structp, png_const_charp) {}
 
-struct PngReader : PngSession {
+struct PngReader : PngState {
   std::span<const std::byte> left;
   const ImageReadOptions* options = nullptr;
   PixelSize size;
@@ -120,7 +120,7 @@ bool read_png_rows(PngReader& reader) {
   return true;
 }
 
-struct PngWriter : PngSession {
+struct PngWriter : PngState {
   const uint8_t* pixels = nullptr;
   PixelSize size;
   std::vector<std::byte> bytes;

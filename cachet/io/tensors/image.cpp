@@ -2,14 +2,13 @@
 
 #include <ATen/ops/empty.h>
 
-#include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <utility>
 
 #include "cachet/io/error.h"
 #include "cachet/io/files/git_lfs.h"
 #include "cachet/io/files/read_file.h"
+#include "cachet/io/images/image_format.h"
 #include "cachet/io/images/image_metadata.h"
 #include "cachet/io/images/jpeg_codec.h"
 #include "cachet/io/images/luma.h"
@@ -18,27 +17,6 @@
 
 namespace cachet::io {
 namespace {
-
-struct Beginning {
-  std::string_view bytes, format;
-};
-
-// A WebP file has its mark after the length of its container.
-constexpr std::array<Beginning, 8> kBeginnings{{
-    {"\xFF\xD8\xFF", "JPEG"},
-    {"\x89PNG\r\n\x1A\n", "PNG"},
-    {"GIF8", "GIF"},
-    {"BM", "BMP"},
-    {"RIFF", "WebP"},
-    {std::string_view("II*\0", 4), "TIFF"},
-    {std::string_view("MM\0*", 4), "TIFF"},
-    {std::string_view("\0\0\0\x0CjP", 6), "JPEG 2000"},
-}};
-
-std::string_view format_of(std::string_view text) {
-  const auto found = std::ranges::find_if(kBeginnings, [&](const auto& kind) { return text.starts_with(kind.bytes); });
-  return found == kBeginnings.end() ? "" : found->format;
-}
 
 at::Tensor grey_of(const at::Tensor& rgb) {
   at::Tensor grey = at::empty({rgb.size(0), rgb.size(1), 1}, at::kByte);
@@ -87,7 +65,7 @@ DecodedImage decode_png_region(std::span<const std::byte> bytes, std::string_vie
 
 DecodedImage decode_stored(std::span<const std::byte> bytes, std::string_view name, const ImageReadOptions& options) {
   if (bytes.empty()) throw Error(std::string(name) + ": the file is empty");
-  const std::string_view format = format_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  const std::string_view format = image_format(bytes);
   if (format == "JPEG") return decode_jpeg(bytes, name, options);
   if (format == "PNG") return decode_png_region(bytes, name, options);
   const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "cachet/io/images/image_format.h"
 #include "cachet/io/images/image_request.h"
 
 namespace cachet::io {
@@ -21,15 +22,12 @@ struct DecodedImage {
   int orientation = 1;  // as EXIF has it (upright.h), whether it was applied or not
 };
 
-/// Decodes a JPEG or PNG image, recognised by its first bytes and not by a name. Palettes are resolved, 16 bits rounded
-/// to 8,
-/// alpha is dropped (the colours stay as they are stored, over nothing), CMYK becomes RGB; grey is made RGB or RGB grey
-/// only if options.channels asks for it. The orientation in EXIF is applied if options.orientation asks for it. Throws
-/// Error that begins with `name` and names the fault.
+/// Decodes a JPEG or PNG image, recognised by its first bytes and not by a name. Palettes are resolved, 16 bits are
+/// rounded to 8, alpha is dropped (the colours stay as they are stored), and CMYK becomes RGB. Grey is made RGB, or RGB
+/// grey, only if options.channels asks for it. The orientation in EXIF is applied if options.orientation asks for it.
+/// Throws Error that begins with `name` and names the fault.
 DecodedImage decode_image(std::span<const std::byte> bytes, std::string_view name,
                           const ImageReadOptions& options = {});
-
-inline constexpr uint64_t kMaxImageFileBytes = uint64_t{1} << 30;
 
 /// Decodes a file of at most kMaxImageFileBytes so.
 DecodedImage read_image(const std::filesystem::path& path, const ImageReadOptions& options = {});

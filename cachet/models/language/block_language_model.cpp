@@ -65,11 +65,11 @@ torch::Tensor BlockLanguageModel::embed(const torch::Tensor& ids, const Language
   return embedding_->forward(ids);
 }
 
-torch::Tensor BlockLanguageModel::through_blocks(torch::Tensor x, nn::AttentionArgs layout,
+torch::Tensor BlockLanguageModel::through_blocks(torch::Tensor x, nn::AttentionArgs args,
                                                  const LanguageSession& session) const {
   for (size_t i = 0; i < blocks_.size(); ++i) {
-    layout.state = &session.state->part(language_block(i));
-    x = blocks_[i]->forward(x, layout);
+    args.state = &session.state->part(language_block(i));
+    x = blocks_[i]->forward(x, args);
   }
   return x;
 }

@@ -51,9 +51,9 @@ class BlockLanguageModel : public LanguageModel {
   torch::Tensor drop(const torch::Tensor& x) const;
   /// The embeddings of ids. Checks that ids have the batch rows of the session.
   torch::Tensor embed(const torch::Tensor& ids, const LanguageSession& session) const;
-  /// All blocks in turn, each with its part of the session's state; `layout` has no state.
-  torch::Tensor through_blocks(torch::Tensor x, nn::AttentionArgs layout, const LanguageSession& session) const;
-  /// A stream with a part for each block.
+  /// All blocks in turn, each with its part of the session's state; `args` has no state.
+  torch::Tensor through_blocks(torch::Tensor x, nn::AttentionArgs args, const LanguageSession& session) const;
+  /// A session with a state for each block.
   LanguageSession block_session(int64_t batch_rows, const SegmentOptions& segments, nn::SessionUse use) const;
 
   static constexpr double kNormEps = 1e-5;  // of the published code's norms

@@ -102,9 +102,9 @@ torch::Tensor CausalTransformer::encode(const torch::Tensor& ids, LanguageSessio
     first = session.state->get(kPosition).item<int64_t>();
     session.state->set(kPosition, at::full({1}, first + ids.size(1), at::kLong));
   }
-  nn::AttentionArgs layout;
-  layout.causal = true;
-  const torch::Tensor x = through_blocks(drop(tokens + positions(first, tokens)), layout, session);
+  nn::AttentionArgs args;
+  args.causal = true;
+  const torch::Tensor x = through_blocks(drop(tokens + positions(first, tokens)), args, session);
   return norm_ ? norm_->forward(x) : x;
 }
 

@@ -19,7 +19,7 @@ struct LanguageShape {
 
 ModelInput input_of(const LanguageShape& text);
 
-/// How a model reads a stream: training and evaluation may differ.
+/// How a model reads the segments of a session: training and evaluation may differ.
 struct SegmentOptions {
   int64_t memory_length = 0;  // tokens of earlier segments that stay visible
   int64_t clamp_length = 0;   // distances beyond it are taken as it; 0: none is
@@ -57,7 +57,7 @@ class LanguageModel : public virtual Model {
 
   /// Advances the session by a segment, without computing a distribution.
   virtual void read(const torch::Tensor& ids, LanguageSession& session) = 0;
-  /// Whether a stream remembers something that moves with each segment and not with each token: a cache, memory tokens.
+  /// Whether a session holds something that changes with each segment and not with each token: a cache, memory tokens.
   virtual bool remembers_segments() const = 0;
 
   torch::Device device() const { return parameters().at(0).device(); }
@@ -66,7 +66,7 @@ class LanguageModel : public virtual Model {
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 
  private:
-  /// A stream whose memory is full, after a segment with these tokens.
+  /// A session whose memory is full, after a segment with these tokens.
   LanguageSession session_in_the_middle(const torch::Tensor& ids);
 };
 

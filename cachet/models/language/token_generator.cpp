@@ -58,7 +58,7 @@ std::vector<double> TokenGenerator::scores() {
   LanguageSession beside{session_.segments, keeps_past_ ? session_.state : session_.state->clone()};
   const torch::Tensor logs = model_.next_token(ids, beside).to(at::kDouble).cpu().contiguous();
   ops::require_log_probabilities(logs);
-  if (keeps_past_) unread_.clear();  // the stream has them
+  if (keeps_past_) unread_.clear();  // the session has them
   return {logs.const_data_ptr<double>(), logs.const_data_ptr<double>() + known_};
 }
 

@@ -129,11 +129,11 @@ torch::Tensor TransformerXL::with_memory_tokens(const torch::Tensor& tokens, con
 
 torch::Tensor TransformerXL::encode(const torch::Tensor& ids, LanguageSession& session) {
   torch::Tensor x = drop(with_memory_tokens(embed(ids, session), session));
-  nn::AttentionArgs layout;
-  layout.causal = true;
-  layout.relative = positions(x.size(1), session, x);
-  layout.relative.distances = drop(layout.relative.distances);
-  x = through_blocks(x, layout, session);
+  nn::AttentionArgs args;
+  args.causal = true;
+  args.relative = positions(x.size(1), session, x);
+  args.relative.distances = drop(args.relative.distances);
+  x = through_blocks(x, args, session);
   const int64_t memory = options_.memory_tokens.count;
   if (options_.memory_tokens.recurrent) session.state->set(kMemoryTokens, x.narrow(1, x.size(1) - memory, memory));
   return memory == 0 ? x : x.narrow(1, memory, ids.size(1));

@@ -194,11 +194,11 @@ EncodedSentences TranslationTransformer::encode(const Sequences& source) {
 
 torch::Tensor TranslationTransformer::decode(const Sequences& target, const EncodedSentences& source) {
   check_sentences("the target", target, options_.text.target_length);
-  nn::AttentionArgs layout = nn::AttentionArgs::self({std::nullopt, 0, target.padding});
-  layout.causal = true;
+  nn::AttentionArgs args = nn::AttentionArgs::self({std::nullopt, 0, target.padding});
+  args.causal = true;
   const nn::EncoderTokens encoder{source.tokens, {std::nullopt, 0, source.padding}};
   torch::Tensor x = embed(target_table_, target);
-  for (const auto& block : decoder_blocks_) x = block->forward(x, layout, encoder);
+  for (const auto& block : decoder_blocks_) x = block->forward(x, args, encoder);
   return decoder_norm_ ? decoder_norm_->forward(x, target.padding) : x;
 }
 
@@ -230,12 +230,12 @@ torch::Tensor TranslationTransformer::next_token(const torch::Tensor& ids, Trans
               options_.text.target_length, " tokens");
   torch::Tensor x = at::embedding(target_table_, ids.unsqueeze(1)) * std::sqrt(static_cast<double>(options_.embed_dim));
   x = x + positions(x).narrow(0, session.written, 1);
-  nn::AttentionArgs layout;
-  layout.causal = true;
+  nn::AttentionArgs args;
+  args.causal = true;
   const nn::EncoderTokens encoder{session.source.tokens, {std::nullopt, 0, session.source.padding}};
   for (size_t i = 0; i < decoder_blocks_.size(); ++i) {
-    layout.state = &session.state->part(decoder_part(i));
-    x = decoder_blocks_[i]->forward(x, layout, encoder);
+    args.state = &session.state->part(decoder_part(i));
+    x = decoder_blocks_[i]->forward(x, args, encoder);
   }
   session.source = {};  // its keys and values are in the state
   ++session.written;

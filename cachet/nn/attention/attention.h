@@ -12,7 +12,7 @@
 
 namespace cachet::nn {
 
-/// What a stream is for.
+/// How a session uses the state that its calls share.
 enum class SessionUse {
   segments,       // segment after segment, each attending to itself; caches continue
   memory,         // segment after segment: the inputs of earlier calls stay visible, as constants, projected anew
@@ -29,7 +29,7 @@ class Attention : public CopyableModule, public Observable {
   /// padded queries. Self-attention passes the same tensor twice. In a session with a fixed context, calls after the
   /// first ignore the context, which may be undefined.
   virtual torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
-                                const AttentionArgs& layout) = 0;
+                                const AttentionArgs& args) = 0;
 
   /// The state of a session of `batch` rows before its first segment, for AttentionArgs::state.
   virtual std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const;

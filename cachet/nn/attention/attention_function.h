@@ -21,13 +21,13 @@ class AttentionFunction : public StateModule, public Observable, public PlugIn {
   /// q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, e); k and v may have batch 1, shared by all samples.
   /// Returns (B, H, Lq, e). Padded keys are not attended to; rows of padded queries are not defined.
   torch::Tensor forward(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                        const AttentionArgs& layout) {
+                        const AttentionArgs& args) {
     if (observed({Signal::attention_operands, Signal::attention_keys, Signal::attention_bias}))
-      tell_operands(q, k, layout);
-    return attend(q, k, v, layout);
+      tell_operands(q, k, args);
+    return attend(q, k, v, args);
   }
 
-  /// Whether a decoding stream of this function is a state of its own, in place of the keys and values of all earlier
+  /// Whether a decoding session of this function is a state of its own, in place of the keys and values of all earlier
   /// calls. declare_state declares what it is before the first call; attend() replaces it.
   virtual bool keeps_state() const { return false; }
   virtual void declare_state(AttentionState& /*state*/, const torch::TensorOptions& /*options*/) const {}
@@ -37,15 +37,15 @@ class AttentionFunction : public StateModule, public Observable, public PlugIn {
   virtual bool queries_stand_alone() const { return false; }
 
   /// Throw c10::Error, opening with the function's name, where the layout has a bias, or is causal.
-  static void refuse_bias(const char* name, const AttentionArgs& layout);
-  static void refuse_causal(const char* name, const AttentionArgs& layout);
+  static void refuse_bias(const char* name, const AttentionArgs& args);
+  static void refuse_causal(const char* name, const AttentionArgs& args);
 
  protected:
   virtual torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                               const AttentionArgs& layout) = 0;
+                               const AttentionArgs& args) = 0;
 
  private:
-  void tell_operands(const torch::Tensor& q, const torch::Tensor& k, const AttentionArgs& layout) const;
+  void tell_operands(const torch::Tensor& q, const torch::Tensor& k, const AttentionArgs& args) const;
 };
 
 }  // namespace cachet::nn

@@ -16,7 +16,7 @@ namespace cachet::nn {
 /// What models ask of a kind of attention function.
 struct AttentionTraits {
   bool shares_query_and_key = false;  // one projection of the tokens makes both
-  bool sums_past = false;             // a decoding stream is a sum of fixed size over all earlier tokens
+  bool sums_past = false;             // a decoding session is a sum of fixed size over all earlier tokens
   bool takes_bias = false;            // adds AttentionArgs::bias to the score of each pair
   bool chooses_by_query = false;  // which keys a query meets depends on its position and on how many queries there are
   std::string_view causal_with = {};  // if its defaults are not causal, the setting that is: "features = \"relu\""

@@ -30,21 +30,21 @@ void MixedAttention::register_position(const Mixing& mixing) {
   position_bias_ = position_->named_parameters()["bias"];
 }
 
-AttentionState* MixedAttention::part_of(const AttentionArgs& layout, const char* name) {
-  return layout.state ? &layout.state->part(name) : nullptr;
+AttentionState* MixedAttention::part_of(const AttentionArgs& args, const char* name) {
+  return args.state ? &args.state->part(name) : nullptr;
 }
 
-torch::Tensor MixedAttention::self_output(const torch::Tensor& query, const AttentionArgs& layout) const {
-  AttentionArgs self_layout = layout;
-  self_layout.state = part_of(layout, "self_attention");
-  return self_attention_->forward(query, query, self_layout);
+torch::Tensor MixedAttention::self_output(const torch::Tensor& query, const AttentionArgs& args) const {
+  AttentionArgs self_args = args;
+  self_args.state = part_of(args, "self_attention");
+  return self_attention_->forward(query, query, self_args);
 }
 
 torch::Tensor MixedAttention::mix(const torch::Tensor& query, const torch::Tensor& self_output,
-                                  const torch::Tensor& memory_output, const AttentionArgs& layout) const {
-  if (const auto& grid = layout.query.grid; grid && observed({Signal::token_grid}))
-    notify(Signal::token_grid, at::tensor({layout.query.class_tokens, grid->height, grid->width}, at::kLong));
-  if (layout.query.padding.defined()) notify(Signal::token_padding, layout.query.padding);
+                                  const torch::Tensor& memory_output, const AttentionArgs& args) const {
+  if (const auto& grid = args.query.grid; grid && observed({Signal::token_grid}))
+    notify(Signal::token_grid, at::tensor({args.query.class_tokens, grid->height, grid->width}, at::kLong));
+  if (args.query.padding.defined()) notify(Signal::token_padding, args.query.padding);
   if (observed({Signal::mixing_gate})) notify(Signal::mixing_gate, mixing_logit.sigmoid());
   notify(Signal::self_output, self_output);
   notify(Signal::memory_output, memory_output);
@@ -53,17 +53,17 @@ torch::Tensor MixedAttention::mix(const torch::Tensor& query, const torch::Tenso
     return x.view({x.size(0), x.size(1), num_heads, x.size(2) / num_heads});
   };
   return add_position(query, ops::mix_heads(heads(self_output), heads(memory_output), mixing_logit).view(query.sizes()),
-                      layout);
+                      args);
 }
 
 torch::Tensor MixedAttention::add_position(const torch::Tensor& query, const torch::Tensor& mixed,
-                                           const AttentionArgs& layout) const {
+                                           const AttentionArgs& args) const {
   if (!position_) return mixed;
-  const auto& grid = layout.query.grid;
+  const auto& grid = args.query.grid;
   TORCH_CHECK(grid, "cached_attention: the positional convolution needs tokens on a grid");
   const torch::Tensor placed = ops::token_convolution(query, position_weight_, position_bias_,
-                                                      {grid->height, grid->width, layout.query.class_tokens}, mixed);
-  return zero_padding(placed, layout.query);
+                                                      {grid->height, grid->width, args.query.class_tokens}, mixed);
+  return zero_padding(placed, args.query);
 }
 
 CachedAttention::CachedAttention(const CachedAttentionOptions& o, const AttentionFactory& make)
@@ -102,18 +102,18 @@ std::shared_ptr<AttentionState> CachedAttention::make_state(int64_t batch, Sessi
 }
 
 torch::Tensor CachedAttention::forward(const torch::Tensor& query, const torch::Tensor& context,
-                                       const AttentionArgs& layout) {
+                                       const AttentionArgs& args) {
   TORCH_CHECK(query.is_same(context),
               "cached_attention: the cache belongs to self-attention; pass the query as context");
-  AttentionArgs cache_layout = layout;
-  cache_layout.state = part_of(layout, "cache");
-  const torch::Tensor own = self_output(query, layout);
-  const Memory memory = cache_->step(query, own, cache_layout);
+  AttentionArgs cache_args = args;
+  cache_args.state = part_of(args, "cache");
+  const torch::Tensor own = self_output(query, args);
+  const Memory memory = cache_->step(query, own, cache_args);
   notify(Signal::memory_tokens, memory.tokens);
   const torch::Tensor memory_query = query.narrow(2, 0, memory.tokens.size(2));
   const torch::Tensor memory_output = memory_attention_->forward(memory_query, memory.tokens.to(query.scalar_type()),
-                                                                 {layout.query, memory.layout, {}, false, nullptr});
-  return mix(query, own, memory_output, layout);
+                                                                 {args.query, memory.layout, {}, false, nullptr});
+  return mix(query, own, memory_output, args);
 }
 
 void CachedAttention::fold_affine_before(const Affine&) {
@@ -144,15 +144,15 @@ FrozenCachedAttention::FrozenCachedAttention(const CachedAttention::FrozenParts&
 }
 
 torch::Tensor FrozenCachedAttention::forward(const torch::Tensor& query, const torch::Tensor& context,
-                                             const AttentionArgs& layout) {
+                                             const AttentionArgs& args) {
   TORCH_CHECK(!is_training(), "cached_attention: a frozen cache is for evaluation: call eval() first");
   TORCH_CHECK(query.is_same(context),
               "cached_attention: the cache belongs to self-attention; pass the query as context");
-  const torch::Tensor own = self_output(query, layout);
+  const torch::Tensor own = self_output(query, args);
   const torch::Tensor memory_output =
-      memory_attention_->forward(query.narrow(2, 0, width_), {}, {layout.query, {}, {}, false, nullptr});
-  if (has_mixing_logit()) return mix(query, own, memory_output, layout);
-  return add_position(query, sum(own, memory_output), layout);
+      memory_attention_->forward(query.narrow(2, 0, width_), {}, {args.query, {}, {}, false, nullptr});
+  if (has_mixing_logit()) return mix(query, own, memory_output, args);
+  return add_position(query, sum(own, memory_output), args);
 }
 
 // The memory's channels are the first of each head.

@@ -41,12 +41,12 @@ class MixedAttention : public Attention {
   Mixing mixing() const { return {self_attention_, mixing_logit, position_}; }
   bool has_position() const { return position_ != nullptr; }
 
-  torch::Tensor self_output(const torch::Tensor& query, const AttentionArgs& layout) const;
+  torch::Tensor self_output(const torch::Tensor& query, const AttentionArgs& args) const;
   /// O_h = σ(λ_h)·o_mem + (1 − σ(λ_h))·o_self, and the positional convolution of the query.
   torch::Tensor mix(const torch::Tensor& query, const torch::Tensor& self_output, const torch::Tensor& memory_output,
-                    const AttentionArgs& layout) const;
-  torch::Tensor add_position(const torch::Tensor& query, const torch::Tensor& mixed, const AttentionArgs& layout) const;
-  static AttentionState* part_of(const AttentionArgs& layout, const char* name);
+                    const AttentionArgs& args) const;
+  torch::Tensor add_position(const torch::Tensor& query, const torch::Tensor& mixed, const AttentionArgs& args) const;
+  static AttentionState* part_of(const AttentionArgs& args, const char* name);
 
   Submodule<Attention> self_attention_;
 
@@ -71,7 +71,7 @@ class CachedAttention : public Cloneable<CachedAttention, MixedAttention> {
   /// Dm, and unless Dm divides dim when there is a positional convolution.
   CachedAttention(const CachedAttentionOptions& options, const AttentionFactory& make);
 
-  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& layout) override;
+  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override;
   std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const override;
   void fold_affine_before(const Affine& before) override;
   bool has_cache() const override { return true; }
@@ -101,7 +101,7 @@ class FrozenCachedAttention : public Cloneable<FrozenCachedAttention, MixedAtten
  public:
   explicit FrozenCachedAttention(const CachedAttention::FrozenParts& parts);
 
-  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& layout) override;
+  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override;
   std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const override;
   /// Not where there is a positional convolution, which reads zeros beyond the border.
   void fold_affine_before(const Affine& before) override;

@@ -15,14 +15,14 @@ FixedContextAttention::FixedContextAttention(FixedContextParts parts)
 }
 
 torch::Tensor FixedContextAttention::forward(const torch::Tensor& query, const torch::Tensor&,
-                                             const AttentionArgs& layout) {
-  check_tokens("fixed_context_attention: query", query, q_->weight.size(1), layout.query);
+                                             const AttentionArgs& args) {
+  check_tokens("fixed_context_attention: query", query, q_->weight.size(1), args.query);
   const torch::Tensor q =
       q_->forward(query).view({query.size(0), query.size(1), keys.size(1), keys.size(3)}).transpose(1, 2);
-  AttentionArgs whole = layout;
+  AttentionArgs whole = args;
   whole.context = context_;
   const torch::Tensor mixed = function_->forward(q, keys, values, whole).transpose(1, 2);
-  return zero_padding(proj_->forward(mixed.reshape({query.size(0), query.size(1), -1})), layout.query);
+  return zero_padding(proj_->forward(mixed.reshape({query.size(0), query.size(1), -1})), args.query);
 }
 
 void FixedContextAttention::fold_affine_into_query(const Affine& before) { q_->fold_affine_before(before); }

@@ -19,7 +19,7 @@ class FixedContextAttention : public Cloneable<FixedContextAttention, Attention>
  public:
   explicit FixedContextAttention(FixedContextParts parts);
 
-  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& layout) override;
+  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override;
   /// Of the query: there is no other input.
   void fold_affine_before(const Affine& before) override { fold_affine_into_query(before); }
   void fold_affine_into_query(const Affine& before) override;

@@ -140,35 +140,35 @@ torch::Tensor all_padding(AttentionState& past, const torch::Tensor& padding, in
 }  // namespace
 
 // Puts the keys, values and padding of earlier calls before this one's.
-AttentionArgs MultiHeadAttention::remember(Heads& heads, const AttentionArgs& layout) const {
-  if (!layout.state || !layout.state->declares("keys")) return layout;
-  AttentionState& past = *layout.state;
+AttentionArgs MultiHeadAttention::remember(Heads& heads, const AttentionArgs& args) const {
+  if (!args.state || !args.state->declares("keys")) return args;
+  AttentionState& past = *args.state;
   TORCH_CHECK(past.batch_rows() == heads.k.size(0), "multi_head_attention: the state has ", past.batch_rows(),
               " batch rows, the context ", heads.k.size(0));
   const int64_t added = heads.k.size(2);
   heads.k = past.append("keys", heads.k);
   heads.v = past.append("values", heads.v);
-  AttentionArgs whole = layout;
-  whole.context = {std::nullopt, 0, all_padding(past, layout.context.padding, heads.k.size(2) - added, added)};
+  AttentionArgs whole = args;
+  whole.context = {std::nullopt, 0, all_padding(past, args.context.padding, heads.k.size(2) - added, added)};
   return whole;
 }
 
 // Takes the keys, values and padding of the first call's context, which that call leaves in the state.
 AttentionArgs MultiHeadAttention::fixed_context(Heads& heads, const torch::Tensor& context,
-                                                const AttentionArgs& layout) const {
-  AttentionState& state = *layout.state;
+                                                const AttentionArgs& args) const {
+  AttentionState& state = *args.state;
   TORCH_CHECK(state.batch_rows() == heads.q.size(0), "multi_head_attention: the state has ", state.batch_rows(),
               " batch rows, the query ", heads.q.size(0));
   if (!state.get("context_keys").defined()) {
-    check_tokens("multi_head_attention: context", context, context_dim_, layout.context);
+    check_tokens("multi_head_attention: context", context, context_dim_, args.context);
     project_context(context, heads);
     state.set("context_keys", heads.k);
     state.set("context_values", heads.v);
-    if (layout.context.padding.defined()) state.set("context_padding", layout.context.padding);
+    if (args.context.padding.defined()) state.set("context_padding", args.context.padding);
   }
   heads.k = state.get("context_keys");
   heads.v = state.get("context_values");
-  AttentionArgs whole = layout;
+  AttentionArgs whole = args;
   whole.context.padding = state.get("context_padding");
   return whole;
 }
@@ -189,11 +189,11 @@ void MultiHeadAttention::project_memory(const torch::Tensor& tokens, Heads& head
 
 // The memory's keys and values (1, H, L, d); none as long as it holds no step.
 std::optional<MultiHeadAttention::Heads> MultiHeadAttention::read_memory(const torch::Tensor& context,
-                                                                         const AttentionArgs& layout) {
+                                                                         const AttentionArgs& args) {
   Heads memory{{}, memory_keys_, memory_values_};
   if (!cache_) return memory_held_.of(memory_keys_) ? std::optional(memory) : std::nullopt;
   const bool holds_step = cache_->holds_step();
-  const torch::Tensor tokens = cache_->step(context, {}, layout).tokens;
+  const torch::Tensor tokens = cache_->step(context, {}, args).tokens;
   if (!holds_step) return std::nullopt;
   notify(Signal::memory_tokens, tokens);
   project_memory(tokens.to(context.scalar_type()), memory);
@@ -201,34 +201,34 @@ std::optional<MultiHeadAttention::Heads> MultiHeadAttention::read_memory(const t
 }
 
 // Puts the memory's keys and values after the layer's own.
-AttentionArgs MultiHeadAttention::add_memory(Heads& heads, const torch::Tensor& context, const AttentionArgs& layout) {
-  if (!cache_ && !memory_keys_.defined()) return layout;
-  TORCH_CHECK(!layout.causal && !layout.state,
+AttentionArgs MultiHeadAttention::add_memory(Heads& heads, const torch::Tensor& context, const AttentionArgs& args) {
+  if (!cache_ && !memory_keys_.defined()) return args;
+  TORCH_CHECK(!args.causal && !args.state,
               "multi_head_attention: the tokens of a concatenated cache have no order: no causal mask or stream");
-  const std::optional<Heads> memory = read_memory(context, layout);
-  if (!memory) return layout;
+  const std::optional<Heads> memory = read_memory(context, args);
+  if (!memory) return args;
   const int64_t entries = memory->k.size(2);
   const auto joined = [](const torch::Tensor& own, const torch::Tensor& kept) {
     return at::cat({own, kept.to(own.scalar_type()).expand({own.size(0), -1, -1, -1})}, 2);
   };
   heads.k = joined(heads.k, memory->k);
   heads.v = joined(heads.v, memory->v);
-  AttentionArgs whole = layout;
+  AttentionArgs whole = args;
   whole.context = {};
-  if (layout.context.padding.defined())
-    whole.context.padding = at::constant_pad_nd(layout.context.padding, {0, entries}, false);
-  if (layout.bias.defined()) whole.bias = at::constant_pad_nd(layout.bias, {0, entries});
+  if (args.context.padding.defined())
+    whole.context.padding = at::constant_pad_nd(args.context.padding, {0, entries}, false);
+  if (args.bias.defined()) whole.bias = at::constant_pad_nd(args.bias, {0, entries});
   return whole;
 }
 
-AttentionArgs MultiHeadAttention::add_relative_bias(const AttentionArgs& layout) const {
-  if (!relative_window_) return layout;
-  AttentionArgs biased = layout;
+AttentionArgs MultiHeadAttention::add_relative_bias(const AttentionArgs& args) const {
+  if (!relative_window_) return args;
+  AttentionArgs biased = args;
   const at::Device device = relative_position_bias_table_.device();
   const auto index = relative_index_.get([&](const at::Tensor& kept) { return kept.device() == device; },
                                          [&] { return relative_index(*relative_window_, device); });
   const torch::Tensor bias = relative_position_bias(relative_position_bias_table_, *index, *relative_window_);
-  biased.bias = layout.bias.defined() ? layout.bias + bias : bias;
+  biased.bias = args.bias.defined() ? args.bias + bias : bias;
   return biased;
 }
 
@@ -237,17 +237,17 @@ namespace {
 // For fewer keys and values than batch rows, (G, H, Lk, d) and (N, H, L, d), each of which serves N/G batch rows: their
 // queries are queries of one, side by side, (G, H, N/G·L, d).
 torch::Tensor mix_in_groups(AttentionFunction& function, const torch::Tensor& q, const torch::Tensor& k,
-                            const torch::Tensor& v, const AttentionArgs& layout) {
+                            const torch::Tensor& v, const AttentionArgs& args) {
   const int64_t groups = k.size(0), in_group = q.size(0) / groups, heads = q.size(1), length = q.size(2);
-  if (!function.queries_stand_alone() || layout.causal || layout.bias.defined() || layout.query.padding.defined()) {
-    AttentionArgs own = layout;
-    if (layout.context.padding.defined()) own.context.padding = layout.context.padding.repeat_interleave(in_group, 0);
+  if (!function.queries_stand_alone() || args.causal || args.bias.defined() || args.query.padding.defined()) {
+    AttentionArgs own = args;
+    if (args.context.padding.defined()) own.context.padding = args.context.padding.repeat_interleave(in_group, 0);
     return function.forward(q, k.repeat_interleave(in_group, 0), v.repeat_interleave(in_group, 0), own);
   }
   const torch::Tensor beside = q.reshape({groups, in_group, heads, length, q.size(3)})
                                    .transpose(1, 2)
                                    .reshape({groups, heads, in_group * length, q.size(3)});
-  const torch::Tensor mixed = function.forward(beside, k, v, layout);
+  const torch::Tensor mixed = function.forward(beside, k, v, args);
   return mixed.reshape({groups, heads, in_group, length, mixed.size(3)})
       .transpose(1, 2)
       .reshape({q.size(0), heads, length, mixed.size(3)});
@@ -256,38 +256,38 @@ torch::Tensor mix_in_groups(AttentionFunction& function, const torch::Tensor& q,
 }  // namespace
 
 torch::Tensor MultiHeadAttention::forward(const torch::Tensor& query, const torch::Tensor& context,
-                                          const AttentionArgs& layout) {
-  check_tokens("multi_head_attention: query", query, dim_, layout.query);
+                                          const AttentionArgs& args) {
+  check_tokens("multi_head_attention: query", query, dim_, args.query);
   AttentionArgs whole;
   Heads heads;
-  if (layout.state && layout.state->declares("context_keys")) {
+  if (args.state && args.state->declares("context_keys")) {
     heads.q = project_query(query);
-    whole = fixed_context(heads, context, add_relative_bias(layout));
+    whole = fixed_context(heads, context, add_relative_bias(args));
   } else {
-    check_tokens("multi_head_attention: context", context, context_dim_, layout.context);
+    check_tokens("multi_head_attention: context", context, context_dim_, args.context);
     TORCH_CHECK(context.size(0) == query.size(0) || context.size(0) == 1, "multi_head_attention: context has batch ",
                 context.size(0), ", query ", query.size(0));
     heads = project(query, context);
-    whole = add_memory(heads, context, remember(heads, add_relative_bias(layout)));
+    whole = add_memory(heads, context, remember(heads, add_relative_bias(args)));
   }
-  const bool in_groups = layout.state && layout.state->declares("context_keys") && heads.k.size(0) < heads.q.size(0);
+  const bool in_groups = args.state && args.state->declares("context_keys") && heads.k.size(0) < heads.q.size(0);
   const torch::Tensor mixed = (in_groups ? mix_in_groups(*function_, heads.q, heads.k, heads.v, whole)
                                          : function_->forward(heads.q, heads.k, heads.v, whole))
                                   .transpose(1, 2);
   heads = {};  // without a gradient nothing else holds them: the projection has their memory
   const torch::Tensor out = proj_->forward(mixed.reshape({query.size(0), query.size(1), num_heads_ * head_dim_}));
-  return zero_padding(ops::dropout(out, projection_dropout_, is_training()), layout.query);
+  return zero_padding(ops::dropout(out, projection_dropout_, is_training()), args.query);
 }
 
 // What a function makes of values each of which has a channel of its own.
 torch::Tensor MultiHeadAttention::weights_of(const torch::Tensor& query, const torch::Tensor& context,
-                                             const AttentionArgs& layout) const {
-  check_tokens("multi_head_attention: context", context, context_dim_, layout.context);
+                                             const AttentionArgs& args) const {
+  check_tokens("multi_head_attention: context", context, context_dim_, args.context);
   Heads heads;
   project_context(context, heads);
   const int64_t length = context.size(1);
   const torch::Tensor values = at::eye(length, query.options()).expand({context.size(0), num_heads_, length, length});
-  return function_->forward(query, heads.k, values, layout);
+  return function_->forward(query, heads.k, values, args);
 }
 
 void MultiHeadAttention::refuse_to_absorb() const {

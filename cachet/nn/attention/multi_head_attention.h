@@ -36,7 +36,7 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
   /// channels, no heads or a dropout outside [0, 1).
   explicit MultiHeadAttention(const MultiHeadOptions& options);
 
-  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& layout) override;
+  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override;
   std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const override;
   /// Throws c10::Error for an attention function other than softmax.
   void concatenate_cache(int64_t tokens, const TokenLayout& layout) override;
@@ -51,7 +51,7 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
 
   /// How much each token of a context counts for queries that are projected already: heads (B, H, Lq, d), as the
   /// attention function reports them (Signal::attention_operands), context (B, Lk, context_dim) -> (B, H, Lq, Lk).
-  torch::Tensor weights_of(const torch::Tensor& heads, const torch::Tensor& context, const AttentionArgs& layout) const;
+  torch::Tensor weights_of(const torch::Tensor& heads, const torch::Tensor& context, const AttentionArgs& args) const;
 
  protected:
   /// For a copy of a layer that shares its parts: replaces the cache by constant keys and values.
@@ -64,12 +64,12 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
   torch::Tensor project_query(const torch::Tensor& query) const;
   void project_context(const torch::Tensor& context, Heads& heads) const;
   Heads project(const torch::Tensor& query, const torch::Tensor& context) const;
-  AttentionArgs add_relative_bias(const AttentionArgs& layout) const;
-  AttentionArgs remember(Heads& heads, const AttentionArgs& layout) const;
-  AttentionArgs fixed_context(Heads& heads, const torch::Tensor& context, const AttentionArgs& layout) const;
+  AttentionArgs add_relative_bias(const AttentionArgs& args) const;
+  AttentionArgs remember(Heads& heads, const AttentionArgs& args) const;
+  AttentionArgs fixed_context(Heads& heads, const torch::Tensor& context, const AttentionArgs& args) const;
   void project_memory(const torch::Tensor& tokens, Heads& heads) const;
-  std::optional<Heads> read_memory(const torch::Tensor& context, const AttentionArgs& layout);
-  AttentionArgs add_memory(Heads& heads, const torch::Tensor& context, const AttentionArgs& layout);
+  std::optional<Heads> read_memory(const torch::Tensor& context, const AttentionArgs& args);
+  AttentionArgs add_memory(Heads& heads, const torch::Tensor& context, const AttentionArgs& args);
   void refuse_to_absorb() const;
 
   int64_t dim_, context_dim_, num_heads_, head_dim_;

@@ -68,12 +68,12 @@ torch::Tensor SpatialReductionAttention::reduce(const torch::Tensor& context, To
 }
 
 torch::Tensor SpatialReductionAttention::forward(const torch::Tensor& query, const torch::Tensor& context,
-                                                 const AttentionArgs& layout) {
-  if (!sr_) return MultiHeadAttention::forward(query, context, layout);
-  check_tokens("spatial_reduction_attention: context", context, dim_, layout.context);
-  TORCH_CHECK(!layout.causal && !layout.state && !layout.bias.defined(),
+                                                 const AttentionArgs& args) {
+  if (!sr_) return MultiHeadAttention::forward(query, context, args);
+  check_tokens("spatial_reduction_attention: context", context, dim_, args.context);
+  TORCH_CHECK(!args.causal && !args.state && !args.bias.defined(),
               "spatial_reduction_attention: reduced keys have no order and no pairs: no causal mask, stream or bias");
-  AttentionArgs reduced = layout;
+  AttentionArgs reduced = args;
   const torch::Tensor keys = reduce(context, reduced.context);
   return MultiHeadAttention::forward(query, keys, reduced);
 }

@@ -28,7 +28,7 @@ class SpatialReductionAttention : public Cloneable<SpatialReductionAttention, Mu
   SpatialReductionAttention(const MultiHeadOptions& options, const SpatialReductionOptions& reduction);
 
   /// Throws c10::Error for a context without a grid, with padding, or smaller than the ratio.
-  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& layout) override;
+  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override;
   /// The memory has as many entries as the reduced context has tokens.
   void concatenate_cache(int64_t tokens, const TokenLayout& layout) override;
   std::shared_ptr<Attention> freeze_cache() const override;

@@ -47,23 +47,23 @@ torch::Tensor TokenPerformer::feature_map(const torch::Tensor& x) const {
 }
 
 torch::Tensor TokenPerformer::forward(const torch::Tensor& query, const torch::Tensor& context,
-                                      const AttentionArgs& layout) {
-  check_tokens("token_performer: query", query, kqv_->weight.size(1), layout.query);
-  check_tokens("token_performer: context", context, kqv_->weight.size(1), layout.context);
-  TORCH_CHECK(!layout.causal && !layout.state && !layout.bias.defined(),
+                                      const AttentionArgs& args) {
+  check_tokens("token_performer: query", query, kqv_->weight.size(1), args.query);
+  check_tokens("token_performer: context", context, kqv_->weight.size(1), args.context);
+  TORCH_CHECK(!args.causal && !args.state && !args.bias.defined(),
               "token_performer: attends to all tokens at once: no causal mask, stream or bias");
   TORCH_CHECK(context.size(0) == query.size(0) || context.size(0) == 1, "token_performer: context has batch ",
               context.size(0), ", query ", query.size(0));
   const bool to_itself = query.is_same(context);
   const auto [k, q, v] = three_projections(*kqv_, 1, query, context);
   torch::Tensor keys = feature_map(k);
-  if (layout.context.padding.defined()) keys = keys.masked_fill(layout.context.padding.unsqueeze(-1), 0);
+  if (args.context.padding.defined()) keys = keys.masked_fill(args.context.padding.unsqueeze(-1), 0);
   const torch::Tensor queries = feature_map(q);
   const torch::Tensor sums = at::matmul(keys.transpose(1, 2), v.to(keys.scalar_type()));
   const torch::Tensor divisor = at::matmul(queries, keys.sum(1).unsqueeze(-1)) + kPerformerEps;
   const torch::Tensor mixed = (at::matmul(queries, sums) / divisor).to(v.scalar_type());
   const torch::Tensor out = ops::dropout(proj_->forward(mixed), dropout_, is_training());
-  return zero_padding(to_itself ? v + out : out, layout.query);
+  return zero_padding(to_itself ? v + out : out, args.query);
 }
 
 }  // namespace cachet::nn

@@ -22,7 +22,7 @@ class TokenPerformer : public Cloneable<TokenPerformer, Attention> {
  public:
   explicit TokenPerformer(const TokenPerformerOptions& options);
 
-  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& layout) override;
+  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override;
   void fold_affine_before(const Affine& before) override { kqv_->fold_affine_before(before); }
 
  private:

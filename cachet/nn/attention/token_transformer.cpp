@@ -21,17 +21,17 @@ TokenTransformer::TokenTransformer(const TokenTransformerOptions& o)
 }
 
 torch::Tensor TokenTransformer::forward(const torch::Tensor& query, const torch::Tensor& context,
-                                        const AttentionArgs& layout) {
-  check_tokens("token_transformer: query", query, qkv_->weight.size(1), layout.query);
-  check_tokens("token_transformer: context", context, qkv_->weight.size(1), layout.context);
-  TORCH_CHECK(!layout.causal && !layout.state,
+                                        const AttentionArgs& args) {
+  check_tokens("token_transformer: query", query, qkv_->weight.size(1), args.query);
+  check_tokens("token_transformer: context", context, qkv_->weight.size(1), args.context);
+  TORCH_CHECK(!args.causal && !args.state,
               "token_transformer: attends to all tokens at once: no causal mask, "
               "no stream");
   const auto [q, k, v] = three_projections(*qkv_, 0, query, context);
   const torch::Tensor mixed =
-      function_->forward((q * scale_).unsqueeze(1), k.unsqueeze(1), v.unsqueeze(1), layout).squeeze(1);
+      function_->forward((q * scale_).unsqueeze(1), k.unsqueeze(1), v.unsqueeze(1), args).squeeze(1);
   const torch::Tensor out = proj_->forward(mixed);
-  return zero_padding(query.is_same(context) ? v + out : out, layout.query);
+  return zero_padding(query.is_same(context) ? v + out : out, args.query);
 }
 
 }  // namespace cachet::nn

@@ -19,7 +19,7 @@ class TokenTransformer : public Cloneable<TokenTransformer, Attention> {
  public:
   explicit TokenTransformer(const TokenTransformerOptions& options);
 
-  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& layout) override;
+  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override;
   void fold_affine_before(const Affine& before) override { qkv_->fold_affine_before(before); }
 
  private:

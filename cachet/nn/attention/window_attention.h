@@ -31,16 +31,15 @@ class InWindows : public Cloneable<InWindows<Inner>, Inner> {
     check_windows(settings_.window, settings_.shift);
   }
 
-  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
-                        const AttentionArgs& layout) override {
+  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override {
     TORCH_CHECK(query.dim() == 3, "window_attention: query must be (B, L, D), got ", query.sizes());
-    check_tokens("window_attention: query", query, query.size(2), layout.query);
+    check_tokens("window_attention: query", query, query.size(2), args.query);
     TORCH_CHECK(query.is_same(context), "window_attention: windows are of self-attention; pass the query as context");
-    TORCH_CHECK(layout.query.grid && layout.query.class_tokens == 0 && !layout.query.padding.defined(),
+    TORCH_CHECK(args.query.grid && args.query.class_tokens == 0 && !args.query.padding.defined(),
                 "window_attention: tokens must lie on a grid, without class tokens or padding");
-    TORCH_CHECK(!layout.causal && !layout.state && !layout.bias.defined(),
+    TORCH_CHECK(!args.causal && !args.state && !args.bias.defined(),
                 "window_attention: tokens of a window have no order of their own: no causal mask, stream or bias");
-    const Grid map = *layout.query.grid;
+    const Grid map = *args.query.grid;
     const auto windows =
         windows_.get([&](const Windows& kept) { return kept.map() == map && kept.device() == query.device(); },
                      [&] { return Windows(map, settings_.window, settings_.shift, settings_.order, query.device()); });

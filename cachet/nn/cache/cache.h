@@ -28,7 +28,7 @@ class Cache : public StateModule, public SyncedModule, public Observable, public
   /// input (B, T, D), the layer's tokens; self_output (B, T, D), the output of its self-attention. Returns the memory
   /// that memory attention reads, and stores the next one: in model state, shared by all samples, only in training; in
   /// layout.state, one for each batch row, always. An empty batch does not change model state.
-  virtual Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& layout) = 0;
+  virtual Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& args) = 0;
 
   /// The name of the buffer that holds the stored tokens, in files too.
   static constexpr const char* kTokens = "tokens";

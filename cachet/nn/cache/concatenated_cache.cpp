@@ -44,12 +44,12 @@ void ConcatenatedCache::reset() {
   held_.set(tokens, false);
 }
 
-Memory ConcatenatedCache::step(const torch::Tensor& input, const torch::Tensor&, const AttentionArgs& layout) {
+Memory ConcatenatedCache::step(const torch::Tensor& input, const torch::Tensor&, const AttentionArgs& args) {
   const torch::Tensor previous = tokens.detach().clone();   // the backward pass needs what was read
   if (is_training() && (input.size(0) > 0 || reducer())) {  // no samples have no mean
     const at::NoGradGuard no_grad;
     std::optional<torch::Tensor> padding;
-    if (layout.context.padding.defined()) padding = layout.context.padding;
+    if (args.context.padding.defined()) padding = args.context.padding;
     const torch::Tensor x = ops::resize_tokens(input.to(tokens.scalar_type()), tokens.size(1), padding);
     tokens.copy_(mean_over_replicas(x.mean(0, /*keepdim=*/true), x.size(0)));
     held_.set(tokens, true);

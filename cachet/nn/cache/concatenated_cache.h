@@ -32,7 +32,7 @@ class ConcatenatedCache : public Cloneable<ConcatenatedCache, Cache>, public ops
 
   /// input (B, L', D): what keys and values are projected from; its layout is layout.context. Returns the memory of the
   /// step before. `self_output` is not looked at and may be undefined.
-  Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& layout) override;
+  Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& args) override;
   void declare_state(AttentionState&) const override {}
   std::optional<std::string> why_memory_varies() const override { return std::nullopt; }
 

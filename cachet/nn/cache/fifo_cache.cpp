@@ -49,22 +49,22 @@ torch::Tensor FifoCache::push(const torch::Tensor& cache, const torch::Tensor& x
   return at::cat({before, sorted}, 1).gather(1, kept.unsqueeze(2).expand({batch, length, width}));
 }
 
-Memory FifoCache::step(const torch::Tensor& input, const torch::Tensor&, const AttentionArgs& layout) {
+Memory FifoCache::step(const torch::Tensor& input, const torch::Tensor&, const AttentionArgs& args) {
   const bool batch_row = options_.scope == CacheScope::batch_row;
   TORCH_CHECK(
-      !batch_row || layout.state,
+      !batch_row || args.state,
       "fifo_cache: `scope = \"lane\"` needs the session's state in AttentionArgs::state (Attention::make_state)");
   torch::Tensor previous = tokens.detach().clone();
   if (batch_row) {
     previous = previous.expand({input.size(0), -1, -1});
-    if (const torch::Tensor held = layout.state->get("cache"); held.defined()) previous = held;
+    if (const torch::Tensor held = args.state->get("cache"); held.defined()) previous = held;
   }
   if (batch_row || (is_training() && (input.size(0) > 0 || reducer()))) {  // no samples have no mean
     at::NoGradGuard no_grad;
     const torch::Tensor x = input.narrow(2, 0, tokens.size(2)).to(tokens.scalar_type());
-    const torch::Tensor next = push(previous, x, layout.query);
+    const torch::Tensor next = push(previous, x, args.query);
     if (batch_row)
-      layout.state->set("cache", next);
+      args.state->set("cache", next);
     else
       tokens.copy_(mean_over_replicas(next.mean(0, /*keepdim=*/true), next.size(0)));
   }

@@ -20,13 +20,13 @@ struct FifoCacheOptions {
 /// First in, first out: memory attention reads the cache as it stood before this segment, then the first Dm channels of
 /// the segment's valid tokens push the oldest out, detached. It starts as zeros, which are attended to.
 /// `scope = batch_mean` has one cache, averaged over the batch, which evaluation does not change. `scope = lane` has
-/// one for each batch row in layout.state, which evaluation updates, too. Buffer: tokens (1, Tm, Dm). With the model's
+/// one for each batch row in args.state, which evaluation updates, too. Buffer: tokens (1, Tm, Dm). With the model's
 /// own length they lie as the model's tokens do: those of an image push all of the last one's out.
 class FifoCache : public Cloneable<FifoCache, Cache> {
  public:
   FifoCache(const FifoCacheOptions& options, int64_t dim, int64_t tokens, const TokenLayout& layout = {});
 
-  Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& layout) override;
+  Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& args) override;
   void declare_state(AttentionState& state) const override;
   std::optional<std::string> why_memory_varies() const override;
 

@@ -59,10 +59,10 @@ Grid pooled_grid(const Grid& grid, int64_t pool) {
   return {(grid.height + pool - 1) / pool, (grid.width + pool - 1) / pool};
 }
 
-AttentionState& batch_rows(const AttentionArgs& layout, const char* why) {
-  TORCH_CHECK(layout.state, "gated_recurrent_cache: ", why,
+AttentionState& batch_rows(const AttentionArgs& args, const char* why) {
+  TORCH_CHECK(args.state, "gated_recurrent_cache: ", why,
               " needs the session's state in AttentionArgs::state (Attention::make_state)");
-  return *layout.state;
+  return *args.state;
 }
 
 }  // namespace
@@ -193,16 +193,16 @@ bool GatedRecurrentCache::moves_in_evaluation() const {
          (inference == CacheInference::per_sample && options_.scope == CacheScope::batch_row);
 }
 
-// Whether the cache is in the session's state, and the option that is the reason.
-const char* GatedRecurrentCache::held_by_stream(const AttentionArgs& layout) const {
+// If the cache is in the session's state, the option that is the reason; else null.
+const char* GatedRecurrentCache::held_by_session(const AttentionArgs& args) const {
   if (options_.scope == CacheScope::batch_row) return "`scope = \"lane\"`";
   if (!is_training()) return updates() ? "inference = updated" : nullptr;
-  return layout.causal && options_.gradient == CacheGradient::carry ? "gradient = carry" : nullptr;
+  return args.causal && options_.gradient == CacheGradient::carry ? "gradient = carry" : nullptr;
 }
 
-torch::Tensor GatedRecurrentCache::stored(const AttentionArgs& layout, int64_t batch) const {
-  if (const char* why = held_by_stream(layout)) {
-    const torch::Tensor held = batch_rows(layout, why).get("cache");
+torch::Tensor GatedRecurrentCache::stored(const AttentionArgs& args, int64_t batch) const {
+  if (const char* why = held_by_session(args)) {
+    const torch::Tensor held = batch_rows(args, why).get("cache");
     if (held.defined()) return held;
     if (options_.scope == CacheScope::batch_row) return tokens.detach().expand({batch, -1, -1}).clone();
   }
@@ -210,23 +210,23 @@ torch::Tensor GatedRecurrentCache::stored(const AttentionArgs& layout, int64_t b
   return tokens.detach().clone();
 }
 
-void GatedRecurrentCache::store(const ops::GrcUpdated& next, const AttentionArgs& layout) {
-  const bool carried = layout.causal && options_.gradient == CacheGradient::carry && is_training();
+void GatedRecurrentCache::store(const ops::GrcUpdated& next, const AttentionArgs& args) {
+  const bool carried = args.causal && options_.gradient == CacheGradient::carry && is_training();
   const bool batch_row = options_.scope == CacheScope::batch_row;
   if (!batch_row && next.samples.size(0) == 0 && !reducer()) return;  // no sample has a mean
   const torch::Tensor& successor = batch_row ? next.samples : next.mean;
-  if (held_by_stream(layout)) layout.state->set("cache", carried ? successor : successor.detach());
+  if (held_by_session(args)) args.state->set("cache", carried ? successor : successor.detach());
   if (batch_row || !is_training()) return;
   at::NoGradGuard no_grad;
   tokens.copy_(next.mean);
 }
 
 torch::Tensor GatedRecurrentCache::causal_step(const torch::Tensor& previous, const torch::Tensor& x,
-                                               const AttentionArgs& layout) {
+                                               const AttentionArgs& args) {
   torch::Tensor attended = previous;
   const bool recompute = options_.gradient == CacheGradient::recompute && is_training();
   if (recompute) {
-    AttentionState& held = batch_rows(layout, "gradient = recompute");
+    AttentionState& held = batch_rows(args, "gradient = recompute");
     if (const torch::Tensor last = held.get("last_tokens"); last.defined()) {
       const auto [samples, mean] = update(held.get("last_cache"), last);
       attended = options_.scope == CacheScope::batch_mean ? mean : samples;
@@ -236,22 +236,22 @@ torch::Tensor GatedRecurrentCache::causal_step(const torch::Tensor& previous, co
   }
   if (updates()) {
     at::AutoGradMode with_graph(options_.gradient == CacheGradient::carry && at::GradMode::is_enabled());
-    store(update(previous, x), layout);
+    store(update(previous, x), args);
   }
   return attended;
 }
 
 Memory GatedRecurrentCache::step(const torch::Tensor& input, const torch::Tensor& self_output,
-                                 const AttentionArgs& layout) {
-  const torch::Tensor previous = stored(layout, input.size(0));
-  if (!updates() && (layout.causal || options_.inference_or_default() == CacheInference::frozen))
+                                 const AttentionArgs& args) {
+  const torch::Tensor previous = stored(args, input.size(0));
+  if (!updates() && (args.causal || options_.inference_or_default() == CacheInference::frozen))
     return {previous, memory_layout_};
   const bool from_input = options_.variant == GatedRecurrentCacheVariant::paper;
-  const torch::Tensor x = compress(from_input ? input : self_output, layout.query);
-  if (layout.causal) return {causal_step(previous, x, layout), memory_layout_};
+  const torch::Tensor x = compress(from_input ? input : self_output, args.query);
+  if (args.causal) return {causal_step(previous, x, args), memory_layout_};
 
   const ops::GrcUpdated next = update(previous, x);
-  if (updates()) store(next, layout);
+  if (updates()) store(next, args);
   // Batch rows are streams of their own, and so are the samples of an evaluation.
   const bool together = is_training() && options_.scope == CacheScope::batch_mean;
   return {together && options_.attend == CacheAttend::mean ? next.mean : next.samples, memory_layout_};

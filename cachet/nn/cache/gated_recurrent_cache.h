@@ -59,7 +59,7 @@ class GatedRecurrentCache : public Cloneable<GatedRecurrentCache, Cache> {
   GatedRecurrentCache(const GatedRecurrentCacheOptions& options, int64_t dim, int64_t tokens,
                       const TokenLayout& layout);
 
-  Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& layout) override;
+  Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& args) override;
   void declare_state(AttentionState& state) const override;
   std::optional<std::string> why_memory_varies() const override;
   std::optional<std::string> why_memory_is_unfamiliar() const override;
@@ -72,10 +72,10 @@ class GatedRecurrentCache : public Cloneable<GatedRecurrentCache, Cache> {
   ops::GateWeights gate(const Submodule<Linear>& learned) const;
   ops::GrcUpdated update(const torch::Tensor& cache, const torch::Tensor& x) const;
   void tell_gates(const torch::Tensor& cache, const torch::Tensor& x) const;
-  torch::Tensor stored(const AttentionArgs& layout, int64_t batch) const;
-  void store(const ops::GrcUpdated& next, const AttentionArgs& layout);
-  torch::Tensor causal_step(const torch::Tensor& previous, const torch::Tensor& x, const AttentionArgs& layout);
-  const char* held_by_stream(const AttentionArgs& layout) const;
+  torch::Tensor stored(const AttentionArgs& args, int64_t batch) const;
+  void store(const ops::GrcUpdated& next, const AttentionArgs& args);
+  torch::Tensor causal_step(const torch::Tensor& previous, const torch::Tensor& x, const AttentionArgs& args);
+  const char* held_by_session(const AttentionArgs& args) const;
   bool updates() const { return is_training() || moves_in_evaluation(); }
   bool moves_in_evaluation() const;
 

@@ -31,7 +31,7 @@ struct GrcUpdateCall {
 };
 
 /// Where the fused kernels serve these operands: they read tokens and weights of one type and a float32 cache. A
-/// sample's own cache is session state, whose successors must not be rounded to bfloat16.
+/// sample's own cache is a session's state, whose successors must not be rounded to bfloat16.
 FusedOn grc_update_fused_on(const GrcUpdateCall& call);
 
 /// The products that the backward pass reads: X̄ with all weights (B, Tm, 3·Dm), C with those of the gates, biases added

@@ -227,6 +227,7 @@ Tensor linear_gelu(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 
 TORCH_LIBRARY_FRAGMENT(cachet, m) {
   Operator(m, "linear(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor")
+      // For all devices: linear_forward chooses the product for a CPU itself.
       .composite(linear_forward)
       .meta(linear_meta)
       .autograd(linear_autograd)

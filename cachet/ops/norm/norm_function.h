@@ -47,7 +47,7 @@ struct NormFunction : torch::autograd::Function<NormFunction<Norm>> {
     at::AutoDispatchBelowADInplaceOrView below;
     const typename Norm::Call call{operands...};
     SavedNumbers& numbers = ctx->saved_data;
-    if (reducer) numbers["replicas"] = hold(reducer);
+    if (reducer) numbers["reducer"] = hold(reducer);
     // The state is written by later passes too, so it is held as it is and not as a saved variable.
     numbers["statistics"] = call.statistics;
     numbers["bias"] = call.bias.has_value();
@@ -66,7 +66,7 @@ struct NormFunction : torch::autograd::Function<NormFunction<Norm>> {
                                                  torch::autograd::variable_list grads) {
     const auto saved = ctx->get_saved_variables();
     SavedNumbers& numbers = ctx->saved_data;
-    const auto reducer = numbers.find("replicas");
+    const auto reducer = numbers.find("reducer");
     const SavedNorm norm{grads[0].defined() ? grads[0] : at::zeros_like(saved[0]),
                          saved[0],
                          as_optional(saved[1]),
@@ -74,7 +74,7 @@ struct NormFunction : torch::autograd::Function<NormFunction<Norm>> {
                          {saved.begin() + 3, saved.end()},
                          numbers["statistics"].toTensor()};
     const auto [dx, dw, db] =
-        Norm::backward(norm, numbers, reducer == numbers.end() ? nullptr : held_replicas(reducer->second));
+        Norm::backward(norm, numbers, reducer == numbers.end() ? nullptr : held_reducer(reducer->second));
     const at::Tensor none;
     torch::autograd::variable_list all{none, dx, norm.weight ? dw.to(norm.weight->scalar_type()) : none,
                                        numbers["bias"].toBool() ? db : none};

@@ -207,6 +207,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
            "power_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? padding, Tensor(a!) statistics, "
            "Tensor(b!) counters, float momentum, float backward_momentum, float eps, int warmup, "
            "str group=\"\") -> (Tensor, Tensor)")
+      // For all devices: the passes of token_passes.cpp choose CPU kernels themselves.
       .composite(PowerNormForms::form<power_norm_forward>)
       .meta(PowerNormForms::form<power_norm_meta>)
       .autograd(PowerNormForms::form<power_norm_autograd>);

@@ -29,7 +29,7 @@ void check_scale_shift(const Tensor& input, const Tensor& scale, const OptionalT
               ", shift ", shift->scalar_type());
 }
 
-Tensor scale_shift_kernel(const Tensor& input, const Tensor& scale, const OptionalTensor& shift) {
+Tensor scale_shift_forward(const Tensor& input, const Tensor& scale, const OptionalTensor& shift) {
   check_scale_shift(input, scale, shift);
   return passes::scale_shift(input, scale, shift);
 }
@@ -77,7 +77,7 @@ struct ScaleShift : torch::autograd::Function<ScaleShift> {
 
 Tensor scale_shift_autograd(const Tensor& input, const Tensor& scale, const OptionalTensor& shift) {
   const bool fused = scale.scalar_type() == at::kFloat && fused_on(input, "scale_shift") != FusedOn::none;
-  return fused ? ScaleShift::apply(input, scale, shift) : scale_shift_kernel(input, scale, shift);
+  return fused ? ScaleShift::apply(input, scale, shift) : scale_shift_forward(input, scale, shift);
 }
 
 }  // namespace
@@ -89,7 +89,8 @@ Tensor scale_shift(const Tensor& input, const Tensor& scale, const OptionalTenso
 
 TORCH_LIBRARY_FRAGMENT(cachet, m) {
   Operator(m, "scale_shift(Tensor input, Tensor scale, Tensor? shift=None) -> Tensor")
-      .composite(scale_shift_kernel)
+      // For all devices: the passes of token_passes.cpp choose CPU kernels themselves.
+      .composite(scale_shift_forward)
       .meta(scale_shift_meta)
       .autograd(scale_shift_autograd);
   Operator(m, "scale_shift_backward(Tensor grad, Tensor input, Tensor scale) -> (Tensor, Tensor, Tensor)")

@@ -332,6 +332,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
            "Tensor(b!) counters, int[2] window, float[2] momentum, float eps, int warmup, bool filter_outliers, "
            "int forward_mean, bool rescale, bool official, bool per_channel=False, "
            "str group=\"\") -> (Tensor, Tensor, Tensor)")
+      // For all devices: the passes of token_passes.cpp choose CPU kernels themselves.
       .composite(UnifiedNormForms::form<unified_norm_forward>)
       .meta(UnifiedNormForms::form<unified_norm_meta>)
       .autograd(UnifiedNormForms::form<unified_norm_autograd>);

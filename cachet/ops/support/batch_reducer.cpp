@@ -21,12 +21,12 @@ at::Tensor added(const at::Tensor& sums, BatchReducer& reducer) {
 struct SumOver : torch::autograd::Function<SumOver> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& sums,
                             const std::shared_ptr<BatchReducer>& reducer) {
-    ctx->saved_data["replicas"] = hold(reducer);
+    ctx->saved_data["reducer"] = hold(reducer);
     return added(sums, *reducer);
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
                                                  torch::autograd::variable_list grads) {
-    return {added(grads[0], *held_replicas(ctx->saved_data["replicas"])), at::Tensor()};
+    return {added(grads[0], *held_reducer(ctx->saved_data["reducer"])), at::Tensor()};
   }
 };
 

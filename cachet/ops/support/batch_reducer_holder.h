@@ -19,7 +19,7 @@ inline c10::IValue hold(const std::shared_ptr<BatchReducer>& reducer) {
   return c10::IValue::make_capsule(c10::make_intrusive<BatchReducerHolder>(reducer));
 }
 
-inline BatchReducer* held_replicas(const c10::IValue& value) {
+inline BatchReducer* held_reducer(const c10::IValue& value) {
   return static_cast<BatchReducerHolder&>(*value.toCapsule()).reducer.get();
 }
 

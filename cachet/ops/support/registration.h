@@ -51,7 +51,8 @@ class Operator {
     library_.def(schema);
   }
 
-  /// An unfused form for all devices, whose gradient is the autograd form.
+  /// A form for all devices, whose gradient is the autograd form. It is composed of LibTorch's operators, or chooses
+  /// the kernels of a CPU itself.
   template <class Form>
   Operator& composite(Form* form) {
     remember(form);

@@ -18,7 +18,7 @@
 #include "cachet/models/detection/heads/mask_pasting.h"
 #include "cachet/report/text/progress.h"
 #include "cachet/tasks/detection/annotated_picture.h"
-#include "cachet/tasks/detection/detection_stream.h"
+#include "cachet/tasks/detection/detection_training_batches.h"
 #include "cachet/tasks/detection/synthetic_scenes.h"
 #include "cachet/tasks/detection/training_scenes.h"
 #include "cachet/tasks/samples/records.h"

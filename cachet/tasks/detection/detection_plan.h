@@ -14,7 +14,7 @@
 #include "cachet/data/vision/dataset_options.h"
 #include "cachet/data/vision/pixels/pixel_normalization.h"
 #include "cachet/models/detection/object_detector.h"
-#include "cachet/tasks/detection/detection_stream.h"
+#include "cachet/tasks/detection/detection_training_batches.h"
 #include "cachet/tasks/exports/rewritten_export.h"
 #include "cachet/tasks/task_kinds.h"
 

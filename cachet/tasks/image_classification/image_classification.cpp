@@ -12,8 +12,8 @@
 #include <stdexcept>
 
 #include "cachet/data/order/equal_batches.h"
-#include "cachet/data/vision/augmentation/transforms.h"
 #include "cachet/data/vision/image_kinds.h"
+#include "cachet/data/vision/image_transform.h"
 #include "cachet/io/tensors/png.h"
 #include "cachet/ops/support/finite.h"
 #include "cachet/report/text/progress.h"

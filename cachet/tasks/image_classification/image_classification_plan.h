@@ -5,8 +5,8 @@
 
 #include "cachet/data/loader.h"
 #include "cachet/data/vision/augmentation/mixing.h"
-#include "cachet/data/vision/augmentation/transforms.h"
 #include "cachet/data/vision/dataset_options.h"
+#include "cachet/data/vision/image_transform.h"
 #include "cachet/data/vision/pixels/pixel_normalization.h"
 #include "cachet/models/vision/image_classifier.h"
 #include "cachet/nn/layers/outliers.h"

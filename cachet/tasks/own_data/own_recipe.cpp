@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "cachet/config/counted.h"
 #include "cachet/config/toml_text.h"
 #include "cachet/config/utf8.h"
 #include "cachet/data/text/encoders/text_encoder.h"
@@ -46,10 +47,6 @@ const OwnTask& task_of(OwnDataKind kind) { return *std::ranges::find(kOwnTasks, 
 bool model_can(const std::string& model, Capability ability) {
   const std::vector<Capability> can = models::abilities_of(model);
   return std::ranges::find(can, ability) != can.end();
-}
-
-std::string count_text(int64_t count, const char* one, const char* many) {
-  return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
 /// The value of the last setting of a key, as TOML; nothing if no setting has it.
@@ -248,13 +245,13 @@ void write_images(const OwnDataRequest& request, const FoundData& found, RecipeT
   recipe.table("model");
   recipe.set("name", request.model);
   recipe.set_training(samples, epochs_for(samples, batch, 1'500, 50), batch, 5e-4);
-  std::string line = "class folders: " + count_text(classes, "class", "classes") + ", " +
-                     count_text(train.images(), "training image", "training images");
+  std::string line = "class folders: " + config::counted(classes, "class", "classes") + ", " +
+                     config::counted(train.images(), "training image", "training images");
   if (draws) line += ", of which " + std::to_string(drawn) + (drawn == 1 ? " validates" : " validate");
-  if (!draws) line += ", " + count_text(validation.images(), "validation image", "validation images");
+  if (!draws) line += ", " + config::counted(validation.images(), "validation image", "validation images");
   if (has_validation || has_test) {
     const OwnSplit& tested = has_test ? test : validation;
-    line += ", " + count_text(tested.images(), "test image", "test images") + " (" + tested.folder + ")";
+    line += ", " + config::counted(tested.images(), "test image", "test images") + " (" + tested.folder + ")";
   } else {
     line += ", no test images";
   }
@@ -303,21 +300,21 @@ void write_coco(const OwnDataRequest& request, const FoundData& found, RecipeTex
   recipe.table("model");
   recipe.set("name", request.model);
   recipe.set_training(samples, epochs_for(samples, batch, 3'000, 50), batch, 2e-4);
-  std::string line = "COCO folder: " + count_text(coco.classes, "class", "classes") + ", " +
-                     count_text(coco.train.pictures, "training image", "training images");
+  std::string line = "COCO folder: " + config::counted(coco.classes, "class", "classes") + ", " +
+                     config::counted(coco.train.pictures, "training image", "training images");
   if (draws) line += ", of which a tenth validates";
-  if (!draws) line += ", " + count_text(coco.validation.pictures, "validation image", "validation images");
+  if (!draws) line += ", " + config::counted(coco.validation.pictures, "validation image", "validation images");
   if (one_file)
     line += ", no test images";
   else
-    line += ", " + count_text((draws ? second : coco.test).pictures, "test image", "test images");
+    line += ", " + config::counted((draws ? second : coco.test).pictures, "test image", "test images");
   result.lines.push_back(line);
   result.lines.push_back("chosen: images of at most " + std::to_string(longest) + " pixels, batch size " +
                          std::to_string(batch));
 }
 
 std::string split_counts(const PreparedTexts& texts, const char* one, const char* many) {
-  return count_text(texts.train, one, many) + " to train with, " + std::to_string(texts.validation) +
+  return config::counted(texts.train, one, many) + " to train with, " + std::to_string(texts.validation) +
          " to validate with, " + std::to_string(texts.test) + " to test with";
 }
 
@@ -406,8 +403,8 @@ void write_labelled(const OwnDataRequest& request, const FoundData& found, Recip
   recipe.table("model");
   recipe.set("name", request.model);
   recipe.set_training(texts.train, epochs_for(texts.train, batch, 1'500, 30), batch, 5e-4);
-  result.lines.push_back("labelled texts: " + count_text(std::ssize(texts.class_names), "class", "classes") + ", " +
-                         split_counts(texts, "text", "texts"));
+  result.lines.push_back("labelled texts: " + config::counted(std::ssize(texts.class_names), "class", "classes") +
+                         ", " + split_counts(texts, "text", "texts"));
   add_prepared_lines(texts, result);
   result.lines.push_back("chosen: the first " + std::to_string(length) + " bytes of a text, batch size " +
                          std::to_string(batch));

@@ -3,6 +3,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "cachet/config/counted.h"
 #include "cachet/train/checkpoints/checkpoint.h"
 #include "cachet/train/checkpoints/checkpoint_store.h"
 
@@ -13,7 +14,7 @@ int64_t parts_of(const TrainOptions& options) { return options.has_parts() ? opt
 
 std::string spread_text(int64_t parts, int64_t processes) {
   if (parts == 0) return "one state for all micro-batches and processes";
-  return std::to_string(parts) + (parts == 1 ? " part" : " parts") + " in a step (" + count_of_processes(processes) +
+  return config::counted(parts, "part") + " in a step (" + config::counted(processes, "process", "processes") +
          " x train.accumulate " + std::to_string(parts / processes) + ")";
 }
 
@@ -28,10 +29,6 @@ std::string remedy(int64_t parts, const TrainOptions& options) {
 }
 
 }  // namespace
-
-std::string count_of_processes(int64_t processes) {
-  return processes == 1 ? "1 process" : std::to_string(processes) + " processes";
-}
 
 void require_as_many_parts(const TrainState& saved, const TrainOptions& options) {
   if (saved.parts == parts_of(options)) return;

@@ -1,15 +1,11 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 
 #include "cachet/train/checkpoints/train_state.h"
 #include "cachet/train/options.h"
 
 namespace cachet::train {
-
-/// "1 process", "2 processes".
-std::string count_of_processes(int64_t processes);
 
 /// Throws std::runtime_error unless a run with these options has as many parts in a step as the checkpoint, if parts
 /// have states of their own: a part's state belongs to one of N groups of samples.

@@ -26,12 +26,12 @@ at::Tensor digest_tensor(const io::TensorMap& tensors) {
 
 }  // namespace
 
-std::string stream_name(const std::string& name, int64_t rank) {
+std::string carried_name(const std::string& name, int64_t rank) {
   return std::string(kProcessPrefix) + std::to_string(rank) + "/" + name;
 }
 
 io::TensorMap carried_by(const io::TensorMap& carried, int64_t rank) {
-  const std::string prefix = rank == 0 ? "" : stream_name("", rank);
+  const std::string prefix = rank == 0 ? "" : carried_name("", rank);
   io::TensorMap own;
   for (const auto& [name, tensor] : carried) {
     if (rank == 0 ? !name.starts_with(kProcessPrefix) : name.starts_with(prefix))

@@ -13,10 +13,10 @@ namespace cachet::train {
 // their own names; those of process 1 begin with "process.1/". If parts have states of their own, part r has the names
 // of process r.
 
-/// The name in a checkpoint of a tensor in the stream of process `rank` > 0.
-std::string stream_name(const std::string& name, int64_t rank);
+/// The name in a checkpoint of a tensor that the batches of process `rank` > 0 carry.
+std::string carried_name(const std::string& name, int64_t rank);
 
-/// The tensors of a checkpoint's stream that are process `rank`'s, by their own names.
+/// The carried tensors of a checkpoint that are process `rank`'s, by their own names.
 io::TensorMap carried_by(const io::TensorMap& carried, int64_t rank);
 
 /// The bytes that a process sends to rank 0 for a checkpoint: `own`, and a digest of the tensors that all processes

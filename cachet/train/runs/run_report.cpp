@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "cachet/config/counted.h"
 #include "cachet/io/files/atomic_file.h"
 #include "cachet/report/format.h"
 #include "cachet/report/page/html.h"
@@ -126,7 +127,7 @@ void add_part_facts(const RunFolder& folder, report::RunPage& page) {
                 parts = processes * std::strtoll(accumulate.c_str(), nullptr, 10);
   page.facts.push_back({"Parts of a step", std::to_string(parts),
                         (state == "\"first\"" ? "with the state of part 0" : "each with a state of its own") +
-                            std::string("; ") + count_of_processes(processes) +
+                            std::string("; ") + config::counted(processes, "process", "processes") +
                             ", each with train.accumulate = " + accumulate});
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cachet/config/counted.h"
 #include "cachet/io/tensors/state_dict.h"
 #include "cachet/train/data_parallel/part_counts.h"
 #include "cachet/train/data_parallel/process_states.h"
@@ -123,29 +124,30 @@ void LiveRun::move_cursor(int64_t micro_batches) {
   batches_.reset();
 }
 
-void LiveRun::open_batches(const io::TensorMap& stream_state) {
+void LiveRun::open_batches(const io::TensorMap& carried) {
   batches_ = task_.training_batches(state.epoch, state.batch);
   for (int64_t i = 0; i < own_parts(); ++i)
-    if (const io::TensorMap own = carried_by(stream_state, part_number(i)); !own.empty()) batches_->restore(i, own);
+    if (const io::TensorMap own = carried_by(carried, part_number(i)); !own.empty()) batches_->restore(i, own);
 }
 
 io::TensorMap LiveRun::own_generators() const {
   return parts_ ? parts_->generators() : random_state(task_.model(), rank());
 }
 
-io::TensorMap LiveRun::own_stream() const {
+io::TensorMap LiveRun::own_carried() const {
   io::TensorMap own;
   if (!batches_) return own;
   for (int64_t i = 0; i < own_parts(); ++i) {
     const int64_t number = part_number(i);
-    for (auto& [name, tensor] : batches_->state(i)) own.emplace(number == 0 ? name : stream_name(name, number), tensor);
+    for (auto& [name, tensor] : batches_->state(i))
+      own.emplace(number == 0 ? name : carried_name(name, number), tensor);
   }
   return own;
 }
 
 Checkpoint LiveRun::capture() const {
   Checkpoint checkpoint;
-  checkpoint.carried = own_stream();
+  checkpoint.carried = own_carried();
   checkpoint.random = own_generators();
   if (parts_) checkpoint.parts = parts_->states();
   // First of all: the others wait for it, whatever is found to be wrong.
@@ -198,8 +200,8 @@ std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
   if (parts_) return restore_parts(checkpoint);
   std::vector<std::string> notes;
   if (!as_many) {
-    notes.push_back("the checkpoint is one of " + count_of_processes(saved.world_size) + ", and now there " +
-                    (world_size() == 1 ? "is " : "are ") + std::to_string(world_size()) +
+    notes.push_back("the checkpoint is one of " + config::counted(saved.world_size, "process", "processes") +
+                    ", and now there " + (world_size() == 1 ? "is " : "are ") + std::to_string(world_size()) +
                     ": the run continues, but draws other random numbers" +
                     (checkpoint.carried.empty() ? "" : ", and what it carries from batch to batch begins anew"));
     if (rank() > 0) seed_draws(options_.train.seed, rank());
@@ -224,7 +226,8 @@ std::vector<std::string> LiveRun::restore_parts(const Checkpoint& checkpoint) {
   const int64_t then = checkpoint.state.world_size;
   if (then != world_size())
     notes.push_back("the " + std::to_string(parts_->all()) + " parts of a step were those of " +
-                    count_of_processes(then) + " and are those of " + count_of_processes(world_size()) +
+                    config::counted(then, "process", "processes") + " and are those of " +
+                    config::counted(world_size(), "process", "processes") +
                     " now: the run continues as before, except for the order of sums");
   if (!parts_->load(checkpoint.parts, checkpoint.random))
     notes.push_back("the checkpoint was made on another kind of device than " + device_.str() +
@@ -236,7 +239,7 @@ std::string LiveRun::own_state() const {
   io::TensorMap own;
   if (rank() > 0) {  // rank 0 has its own at hand
     own = own_generators();
-    own.merge(own_stream());
+    own.merge(own_carried());
     if (parts_) own.merge(parts_->states());
   }
   return packed_state(std::move(own), common_tensors());

@@ -74,11 +74,11 @@ class LiveRun {
  private:
   /// A step whose NotFinite also names what of the model has outgrown float32.
   StepSummary named_step(int64_t micro_batches, int stop_signal);
-  void open_batches(const io::TensorMap& stream_state);
+  void open_batches(const io::TensorMap& carried);
   /// The generators of this process, by the names that a checkpoint has.
   io::TensorMap own_generators() const;
-  /// The same of what the stream carries.
-  io::TensorMap own_stream() const;
+  /// The same of the tensors that the batches carry from step to step.
+  io::TensorMap own_carried() const;
   int64_t own_parts() const { return parts_ ? parts_->own() : 1; }
   int64_t part_number(int64_t own) const { return parts_ ? parts_->number(own) : rank(); }
   /// The state of a checkpoint as this process counts micro-batches.

@@ -11,7 +11,7 @@ namespace cachet::train {
 int64_t checked_batches(const TrainingTask& task);
 
 /// Fetches and prepares `count` micro-batches of training, epoch after epoch from the first on, and calls `take` after
-/// each with the stream and its number, from 1 on. Returns how many there were: fewer if an epoch has none. If a
+/// each with the batches and its number, from 1 on. Returns how many there were: fewer if an epoch has none. If a
 /// step has several parts of this process, of which each micro-batch is one, it takes the first part of each step
 /// alone.
 int64_t for_each_micro_batch(TrainingTask& task, int64_t count,

@@ -38,7 +38,7 @@ class TrainingStep {
   TrainingStep(TrainingTask& task, const Options& options, std::shared_ptr<processes::ProcessGroup> processes = nullptr,
                PartStates* parts = nullptr);
 
-  /// Takes `micro_batches` of the stream. The gradient is that of ForwardResult, of one large batch. Each forward pass
+  /// Takes `micro_batches` of the batches. The gradient is that of ForwardResult, of one large batch. Each forward pass
   /// updates the model's state (batch statistics, caches) once, in order. If the whole step has no weight, no parameter
   /// is updated. Nothing is read from the device before the last backward pass; then all numbers are read at once.
   ///
@@ -69,7 +69,7 @@ class TrainingStep {
   };
 
   Accumulated accumulate(TrainingBatches& batches, int64_t micro_batches, StepSummary& summary) const;
-  /// Waits for the data of the whole step and lets the stream count in them.
+  /// Waits for the data of the whole step, in which the batches count what divides the loss.
   void fetch_step(TrainingBatches& batches, int64_t micro_batches, StepSummary& summary) const;
   void accumulate_one(TrainingBatches& batches, Accumulated& step, StepSummary& summary) const;
   ForwardResult forward(TrainingBatches& batches) const;

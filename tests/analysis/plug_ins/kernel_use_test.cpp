@@ -54,7 +54,6 @@ TEST(KernelUse, EqualKeysAreAttendedEvenlyByBoth) {
   options.form = nn::KernelForm::orthogonal_linear;
   const auto made = std::make_shared<OneFunction>(std::make_shared<nn::KernelAttention>(options, 2, 3));
   OneFunction& model = *made;
-  EXPECT_TRUE(has_kernel_attention(model));
   KernelUse use(model, 0);
   const at::NoGradGuard no_grad;
   {
@@ -110,10 +109,10 @@ TEST(KernelUse, ImpliedWeightsGiveWhatTheKernelGives) {
   const nn::Observation observation(model, [&](const std::string&, nn::Signal signal, const at::Tensor& value) {
     if (signal == nn::Signal::attention_bias) bias = value;
   });
-  nn::AttentionArgs layout = nn::AttentionArgs::self({std::nullopt, 0, padding});
+  nn::AttentionArgs args = nn::AttentionArgs::self({std::nullopt, 0, padding});
   for (const bool causal : {false, true}) {
-    layout.causal = causal;
-    const at::Tensor y = model.function->forward(q, k, v, layout);
+    args.causal = causal;
+    const at::Tensor y = model.function->forward(q, k, v, args);
     const at::Tensor composed =
         kernel.weights_of_features(kernel.features(q), kernel.features(k), bias.isneginf()).matmul(v);
     EXPECT_LT((y - composed).abs().max().item<double>(), 1e-5) << causal;
@@ -124,7 +123,6 @@ TEST(KernelUse, SoftmaxLayersHaveTheirEntropyAlone) {
   const auto made = std::make_shared<OneFunction>(std::make_shared<nn::SoftmaxAttention>(nn::SoftmaxOptions{}));
   OneFunction& model = *made;
   EXPECT_TRUE(has_dense_attention(model));
-  EXPECT_FALSE(has_kernel_attention(model));
   KernelUse use(model, 0);
   const at::NoGradGuard no_grad;
   {
@@ -132,9 +130,9 @@ TEST(KernelUse, SoftmaxLayersHaveTheirEntropyAlone) {
     // One key draws all, but for what is hidden from it: the first token of a causal layer sees one key alone.
     at::Tensor k = at::full({1, 1, 3, 1}, 0.0);
     k[0][0][0] = 100.0;
-    nn::AttentionArgs layout = nn::AttentionArgs::self({});
-    layout.causal = true;
-    model.function->forward(at::ones({1, 1, 3, 1}), k, k, layout);
+    nn::AttentionArgs args = nn::AttentionArgs::self({});
+    args.causal = true;
+    model.function->forward(at::ones({1, 1, 3, 1}), k, k, args);
   }
   const ByLayer<KernelUse::Layer> layers = use.layers();
   const KernelUse::Layer& layer = layers.begin()->second;
@@ -179,10 +177,10 @@ TEST(KernelUse, PaddingDoesNotCount) {
       layouts.back().causal = causal;
     }
     const auto [queries, padding] = padded(texts, kLongest);
-    nn::AttentionArgs layout = nn::AttentionArgs::self({std::nullopt, 0, padding});
-    layout.causal = causal;
+    nn::AttentionArgs args = nn::AttentionArgs::self({std::nullopt, 0, padding});
+    args.causal = causal;
     const KernelUse::Layer one_by_one = kernel_layer(*made, 0, layouts, alone),
-                           together = kernel_layer(*made, 0, {layout}, {{queries, padded(keys, kLongest).first}});
+                           together = kernel_layer(*made, 0, {args}, {{queries, padded(keys, kLongest).first}});
     EXPECT_NEAR(together.entropy, one_by_one.entropy, 1e-5) << causal;
     EXPECT_NEAR(together.softmax_entropy, one_by_one.softmax_entropy, 1e-5);
     EXPECT_NEAR(together.distance, one_by_one.distance, 1e-5);

@@ -100,14 +100,5 @@ TEST(BatchRows, RefuseWhatCannotBe) {
   EXPECT_THROW(BatchRows(100, {.batch_rows = 2}, {0, 3}), std::invalid_argument) << "a process without lanes";
 }
 
-TEST(BatchRowOptions, AreReadFromARecipe) {
-  auto document = config::Document::from_text("segment_length = 512", "recipe.toml");
-  EXPECT_EQ(read_batch_row_options(document.root()).segment_length, 512);
-  document.finish();
-  auto bad = config::Document::from_text("segment_length = 0", "recipe.toml");
-  read_batch_row_options(bad.root());
-  EXPECT_THROW(bad.finish(), config::Error);
-}
-
 }  // namespace
 }  // namespace cachet::data

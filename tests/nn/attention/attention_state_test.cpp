@@ -202,18 +202,18 @@ TEST(AttentionState, GoesOnFromWhatItSaved) {
   for (const auto& [name, layer] : layers_with_streams()) {
     layer->to(at::kDouble);
     const at::Tensor first = at::randn({2, 4, 8}, at::kDouble), second = at::randn({2, 4, 8}, at::kDouble);
-    nn::AttentionArgs layout;
-    layout.causal = true;
+    nn::AttentionArgs args;
+    args.causal = true;
     const auto state = layer->make_state(2, nn::SessionUse::decoding);
-    layout.state = state.get();
-    layer->forward(first, first, layout);
+    args.state = state.get();
+    layer->forward(first, first, args);
     std::map<std::string, at::Tensor> saved;
     for (const auto& [path, tensor] : state->named_tensors()) saved[path] = tensor.detach().clone();
     EXPECT_GT(saved.size(), 1u) << name << " remembers nothing";
 
     std::map<std::string, at::Tensor> model;  // what the layer itself has stored
     for (const auto& buffer : layer->named_buffers()) model[buffer.key()] = buffer.value().clone();
-    const at::Tensor expected = layer->forward(second, second, layout);
+    const at::Tensor expected = layer->forward(second, second, args);
     {
       const at::NoGradGuard no_grad;
       for (const auto& buffer : layer->named_buffers()) buffer.value().copy_(model[buffer.key()]);
@@ -221,8 +221,8 @@ TEST(AttentionState, GoesOnFromWhatItSaved) {
     const auto restored = layer->make_state(1, nn::SessionUse::decoding);
     restored->load(saved);
     EXPECT_EQ(restored->batch_rows(), 2);
-    layout.state = restored.get();
-    EXPECT_TRUE(at::allclose(layer->forward(second, second, layout), expected, 1e-12, 1e-14)) << name;
+    args.state = restored.get();
+    EXPECT_TRUE(at::allclose(layer->forward(second, second, args), expected, 1e-12, 1e-14)) << name;
   }
 }
 
@@ -232,18 +232,18 @@ TEST(AttentionState, LanesOfEveryLayerCanBeReplicated) {
     layer->eval();
     const at::NoGradGuard no_grad;
     const at::Tensor first = at::randn({1, 4, 8}, at::kDouble), second = at::randn({3, 4, 8}, at::kDouble);
-    nn::AttentionArgs layout;
-    layout.causal = true;
+    nn::AttentionArgs args;
+    args.causal = true;
     const auto one = layer->make_state(1, nn::SessionUse::decoding),
                three = layer->make_state(3, nn::SessionUse::decoding);
-    layout.state = one.get();
-    layer->forward(first, first, layout);
+    args.state = one.get();
+    layer->forward(first, first, args);
     one->replicate(3);
-    const at::Tensor y = layer->forward(second, second, layout);
-    layout.state = three.get();
+    const at::Tensor y = layer->forward(second, second, args);
+    args.state = three.get();
     const at::Tensor prefix = first.expand({3, 4, 8}).contiguous();
-    layer->forward(prefix, prefix, layout);
-    EXPECT_TRUE(at::allclose(y, layer->forward(second, second, layout), 1e-12, 1e-14)) << name;
+    layer->forward(prefix, prefix, args);
+    EXPECT_TRUE(at::allclose(y, layer->forward(second, second, args), 1e-12, 1e-14)) << name;
   }
 }
 

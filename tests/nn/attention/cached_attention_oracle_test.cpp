@@ -86,7 +86,7 @@ void load_start(nn::Attention& layer, const Oracle& oracle) {
   for (const auto& name : report.missing) ASSERT_EQ(name, "cache.tokens");
 }
 
-nn::AttentionArgs layout_of(const Oracle& oracle, const at::Tensor& x, const std::string& step) {
+nn::AttentionArgs args_of(const Oracle& oracle, const at::Tensor& x, const std::string& step) {
   nn::TokenLayout tokens;
   if (oracle.flag("spatial_pos_emb")) {
     tokens.class_tokens = oracle.integer("cls_dim");
@@ -95,9 +95,9 @@ nn::AttentionArgs layout_of(const Oracle& oracle, const at::Tensor& x, const std
   }
   if (oracle.has(step + "lengths"))
     tokens.padding = at::arange(x.size(1)).unsqueeze(0) >= oracle[step + "lengths"].unsqueeze(1);
-  nn::AttentionArgs layout = nn::AttentionArgs::self(tokens);
-  layout.causal = oracle.flag("causal");
-  return layout;
+  nn::AttentionArgs args = nn::AttentionArgs::self(tokens);
+  args.causal = oracle.flag("causal");
+  return args;
 }
 
 void compare_gradients(const torch::nn::Module& layer, const Oracle& oracle, const std::string& prefix,
@@ -128,13 +128,13 @@ void expect_steps_reproduced(const Oracle& oracle, at::ScalarType dtype) {
     layer->train(i < oracle.integer("train_steps"));
     layer->zero_grad();
     const at::Tensor x = oracle.step(i, "x").to(dtype).requires_grad_();
-    nn::AttentionArgs layout = layout_of(oracle, x, step);
-    layout.state = oracle.metadata.value("cache_scope", "") == "lane" ? state.get() : nullptr;
+    nn::AttentionArgs args = args_of(oracle, x, step);
+    args.state = oracle.metadata.value("cache_scope", "") == "lane" ? state.get() : nullptr;
     at::Tensor memory;
     const nn::Observation observation(*layer, [&](const std::string&, nn::Signal signal, const at::Tensor& value) {
       if (signal == nn::Signal::memory_tokens) memory = value;
     });
-    const at::Tensor y = layer->forward(x, x, layout);
+    const at::Tensor y = layer->forward(x, x, args);
     (y * oracle.step(i, "dy")).sum().backward();
     if (oracle.has(step + "cache_sample")) compare.close(memory, oracle[step + "cache_sample"], step + "cache_sample");
     compare.close(y, oracle.step(i, "y"), step + "y");
@@ -170,9 +170,9 @@ TEST_P(CausalCacheOracle, GradientsAreCarriedThroughSegments) {
   at::Tensor loss;
   for (int64_t i = 0; i < oracle.integer("train_steps"); ++i) {
     inputs.push_back(oracle.step(i, "x").requires_grad_());
-    nn::AttentionArgs layout = layout_of(oracle, inputs.back(), "");
-    layout.state = state.get();
-    const at::Tensor part = (layer->forward(inputs.back(), inputs.back(), layout) * oracle.step(i, "dy")).sum();
+    nn::AttentionArgs args = args_of(oracle, inputs.back(), "");
+    args.state = state.get();
+    const at::Tensor part = (layer->forward(inputs.back(), inputs.back(), args) * oracle.step(i, "dy")).sum();
     loss = loss.defined() ? loss + part : part;
   }
   loss.backward();
@@ -197,7 +197,7 @@ TEST_P(CausalCacheOracle, TheFutureDoesNotLeak) {
       layer->named_buffers()["cache.tokens"].copy_(oracle["noleak.cache_before"]);
     }
     const at::Tensor x = oracle["noleak.x" + suffix];
-    const at::Tensor y = layer->forward(x, x, layout_of(oracle, x, ""));
+    const at::Tensor y = layer->forward(x, x, args_of(oracle, x, ""));
     compare.close(y, oracle["noleak.y" + suffix], "y" + suffix);
     compare.close(layer->named_buffers()["cache.tokens"], oracle["noleak.cache" + suffix], "cache" + suffix);
     outputs[changed] = y.slice(1, 0, position);

@@ -82,10 +82,10 @@ TEST(CachedAttention, LanesDoNotMix) {
   const at::Tensor x = at::randn({3, 2, 4, 8}, at::kDouble);  // three segments of two batch rows
   const auto stream = [&](const at::Tensor& segments) {
     const auto state = layer->make_state(segments.size(1), nn::SessionUse::segments);
-    nn::AttentionArgs layout;
-    layout.state = state.get();
+    nn::AttentionArgs args;
+    args.state = state.get();
     at::Tensor last;
-    for (int64_t i = 0; i < 3; ++i) last = run(*layer, segments[i], layout);
+    for (int64_t i = 0; i < 3; ++i) last = run(*layer, segments[i], args);
     return last;
   };
   const at::Tensor both = stream(x);

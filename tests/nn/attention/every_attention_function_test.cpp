@@ -16,9 +16,9 @@ std::shared_ptr<nn::AttentionFunction> make_function(const test::NamedFunction& 
 }
 
 nn::AttentionArgs padded_from(const std::vector<int64_t>& lengths, int64_t most) {
-  nn::AttentionArgs layout;
-  layout.context.padding = at::arange(most).unsqueeze(0).ge(at::tensor(lengths).unsqueeze(1));
-  return layout;
+  nn::AttentionArgs args;
+  args.context.padding = at::arange(most).unsqueeze(0).ge(at::tensor(lengths).unsqueeze(1));
+  return args;
 }
 
 TEST(EveryAttentionFunction, OneContextServesAllSamples) {

@@ -68,12 +68,12 @@ TEST(MultiHeadAttention, ReorderedLanesDecodeAsIfTheyHadBeenThereBefore) {
   const at::Tensor x = at::randn({3, 4, 8}), rows = at::tensor({int64_t{2}, int64_t{0}, int64_t{0}});
   const auto decode = [&](const at::Tensor& first, const at::Tensor& second, bool reorder) {
     const auto state = attention.make_state(3, nn::SessionUse::decoding);
-    nn::AttentionArgs layout;
-    layout.causal = true;
-    layout.state = state.get();
-    attention.forward(first, first, layout);
+    nn::AttentionArgs args;
+    args.causal = true;
+    args.state = state.get();
+    attention.forward(first, first, args);
     if (reorder) state->reorder(rows);
-    return attention.forward(second, second, layout);
+    return attention.forward(second, second, args);
   };
   const at::Tensor first = x.slice(1, 0, 3), second = x.slice(1, 3, 4);
   EXPECT_TRUE(
@@ -84,13 +84,13 @@ TEST(MultiHeadAttention, LanesThatLeaveAStreamChangeNoOtherStream) {
   nn::MultiHeadAttention attention({8, 2});
   const at::NoGradGuard no_grad;
   const at::Tensor x = at::randn({4, 5, 8}), rows = at::tensor({int64_t{0}, int64_t{3}, int64_t{2}});
-  nn::AttentionArgs layout;
-  layout.causal = true;
+  nn::AttentionArgs args;
+  args.causal = true;
   const auto state = attention.make_state(4, nn::SessionUse::decoding);
-  layout.state = state.get();
+  args.state = state.get();
   for (int64_t i = 0; i < 3; ++i) {
     const at::Tensor token = x.narrow(1, i, 1);
-    attention.forward(token, token, layout);
+    attention.forward(token, token, args);
   }
   const auto forked = state->clone();
   const at::Tensor held = state->get("values"), before = held.clone();
@@ -100,9 +100,9 @@ TEST(MultiHeadAttention, LanesThatLeaveAStreamChangeNoOtherStream) {
   EXPECT_TRUE(at::equal(forked->get("values"), before));
   EXPECT_TRUE(at::equal(state->get("values"), before.index_select(0, at::tensor({int64_t{0}, int64_t{2}}))));
   const at::Tensor next = x.narrow(1, 3, 1), left = next.index_select(0, at::tensor({int64_t{0}, int64_t{2}}));
-  const at::Tensor few = attention.forward(left, left, layout);
-  layout.state = forked.get();
-  const at::Tensor all = attention.forward(next, next, layout);
+  const at::Tensor few = attention.forward(left, left, args);
+  args.state = forked.get();
+  const at::Tensor all = attention.forward(next, next, args);
   EXPECT_TRUE(at::allclose(few, all.index_select(0, at::tensor({int64_t{0}, int64_t{2}})), 1e-5, 1e-6));
 }
 
@@ -133,19 +133,19 @@ TEST(MultiHeadAttention, OneLaneBecomesSeveral) {
   nn::MultiHeadAttention attention({8, 2});
   const at::NoGradGuard no_grad;
   const at::Tensor first = at::randn({1, 3, 8}), second = at::randn({4, 1, 8});
-  nn::AttentionArgs layout;
-  layout.causal = true;
+  nn::AttentionArgs args;
+  args.causal = true;
   const auto one = attention.make_state(1, nn::SessionUse::decoding);
-  layout.state = one.get();
-  attention.forward(first, first, layout);
+  args.state = one.get();
+  attention.forward(first, first, args);
   one->reorder(at::zeros({4}, at::kLong));
-  const at::Tensor beams = attention.forward(second, second, layout);
+  const at::Tensor beams = attention.forward(second, second, args);
 
   const auto four = attention.make_state(4, nn::SessionUse::decoding);
-  layout.state = four.get();
+  args.state = four.get();
   const at::Tensor prefix = first.expand({4, 3, 8}).contiguous();
-  attention.forward(prefix, prefix, layout);
-  EXPECT_TRUE(at::allclose(beams, attention.forward(second, second, layout), 1e-5, 1e-6));
+  attention.forward(prefix, prefix, args);
+  EXPECT_TRUE(at::allclose(beams, attention.forward(second, second, args), 1e-5, 1e-6));
 }
 
 TEST(MultiHeadAttention, AFixedContextIsProjectedOnceAndServesEveryCall) {
@@ -160,15 +160,15 @@ TEST(MultiHeadAttention, AFixedContextIsProjectedOnceAndServesEveryCall) {
       attention->eval();
       const int64_t context_dim = heads.context_dim > 0 ? heads.context_dim : 8;
       const at::Tensor context = at::randn({own ? 2 : 1, 5, context_dim}, at::kDouble);
-      nn::AttentionArgs layout, streamed;
-      layout.context.padding =
+      nn::AttentionArgs args, streamed;
+      args.context.padding =
           at::tensor({0, 0, 0, 0, 1, 0, 0, 0, 1, 1}).view({2, 5}).narrow(0, 0, own ? 2 : 1).to(at::kBool);
-      streamed = layout;
+      streamed = args;
       const auto state = attention->make_state(2, nn::SessionUse::fixed_context);
       streamed.state = state.get();
       for (int64_t i = 0; i < 3; ++i) {
         const at::Tensor query = at::randn({2, 1, 8}, at::kDouble);
-        const at::Tensor anew = attention->forward(query, context, layout);
+        const at::Tensor anew = attention->forward(query, context, args);
         const at::Tensor kept = attention->forward(query, i == 0 ? context : at::Tensor(), streamed);
         EXPECT_TRUE(at::allclose(kept, anew, 1e-12, 1e-14)) << "call " << i;
       }
@@ -176,7 +176,7 @@ TEST(MultiHeadAttention, AFixedContextIsProjectedOnceAndServesEveryCall) {
       state->reorder(at::tensor({1, 1, 1}, at::kLong));
       const at::Tensor query = at::randn({3, 1, 8}, at::kDouble);
       nn::AttentionArgs beams;
-      beams.context.padding = layout.context.padding.narrow(0, own ? 1 : 0, 1);
+      beams.context.padding = args.context.padding.narrow(0, own ? 1 : 0, 1);
       EXPECT_TRUE(at::allclose(attention->forward(query, {}, streamed),
                                attention->forward(query, context.narrow(0, own ? 1 : 0, 1), beams), 1e-12, 1e-14));
       const auto restored = attention->make_state(1, nn::SessionUse::fixed_context);
@@ -191,11 +191,11 @@ TEST(MultiHeadAttention, DecodingWithoutGradientsEqualsDecodingWithThem) {
   nn::MultiHeadAttention attention({8, 2});
   const at::Tensor x = at::randn({2, 40, 8});
   const auto decode = [&] {
-    nn::AttentionArgs layout;
-    layout.causal = true;
+    nn::AttentionArgs args;
+    args.causal = true;
     const auto state = attention.make_state(2, nn::SessionUse::decoding);
-    layout.state = state.get();
-    const auto decode_one = [&](const at::Tensor& token) { return attention.forward(token, token, layout); };
+    args.state = state.get();
+    const auto decode_one = [&](const at::Tensor& token) { return attention.forward(token, token, args); };
     std::vector<at::Tensor> all;
     for (int64_t i = 0; i < 40; ++i) all.push_back(decode_one(x.narrow(1, i, 1)));
     return at::cat(all, 1).detach();
@@ -231,9 +231,9 @@ TEST(MultiHeadAttention, NamesWhatItRefuses) {
   expect_refused([&] { separate.forward(x, wide, {}); }, "context must be (B, L, 8), got [2, 4, 10]");
   expect_refused([&] { fused.make_state(2, nn::SessionUse::fixed_context); }, "which has no fixed context");
   expect_refused([&] { separate.forward(x, at::randn({3, 4, 8}), {}); }, "context has batch 3, query 2");
-  nn::AttentionArgs layout;
-  layout.query.grid = nn::Grid{2, 3};
-  expect_refused([&] { fused.forward(x, x, layout); }, "has 4 tokens, but 0 class tokens and a grid of 2 x 3 make 6");
+  nn::AttentionArgs args;
+  args.query.grid = nn::Grid{2, 3};
+  expect_refused([&] { fused.forward(x, x, args); }, "has 4 tokens, but 0 class tokens and a grid of 2 x 3 make 6");
 }
 
 }  // namespace

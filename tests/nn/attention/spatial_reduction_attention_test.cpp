@@ -99,10 +99,10 @@ TEST(TokenAttention, PaddedTokensOfTheContextNeverMatter) {
   const at::Tensor padding = at::tensor({0, 0, 1, 0, 0, 0, 1, 1}).view({2, 4}).to(at::kBool);
   for (const auto& attention : token_attentions()) {
     const at::Tensor query = at::randn({2, 3, 3}), context = at::randn({2, 4, 3});
-    nn::AttentionArgs layout;
-    layout.context.padding = padding;
+    nn::AttentionArgs args;
+    args.context.padding = padding;
     const at::Tensor noisy = context + padding.unsqueeze(2) * 3;
-    EXPECT_TRUE(at::allclose(attention->forward(query, context, layout), attention->forward(query, noisy, layout)));
+    EXPECT_TRUE(at::allclose(attention->forward(query, context, args), attention->forward(query, noisy, args)));
   }
 }
 

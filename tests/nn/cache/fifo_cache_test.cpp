@@ -74,11 +74,11 @@ TEST(FifoCache, EvaluationStoresNothingInTheModelAndLanesMoveOn) {
   const auto moves = make_cached(nn::FifoCacheOptions{.length = 4, .scope = nn::CacheScope::batch_row});
   moves->eval();
   const auto state = moves->make_state(2, nn::SessionUse::segments);
-  nn::AttentionArgs layout;
-  layout.state = state.get();
-  run(*moves, x, layout);
+  nn::AttentionArgs args;
+  args.state = state.get();
+  run(*moves, x, args);
   const at::Tensor expected = at::cat({at::zeros({2, 1, 4}, at::kDouble), first_channels(x)}, 1);
-  EXPECT_TRUE(at::equal(memory_of(*moves, x, layout), expected)) << "each lane has its own tokens";
+  EXPECT_TRUE(at::equal(memory_of(*moves, x, args), expected)) << "each lane has its own tokens";
   EXPECT_EQ(stored_tokens(*moves).abs().sum().item<double>(), 0);
 }
 

@@ -28,11 +28,11 @@ TEST(GatedRecurrentCache, RecomputingTrainsTheGatesOfACausalLayer) {
     at::manual_seed(5);
     const auto layer = make_cached(options);
     const auto state = layer->make_state(2, nn::SessionUse::segments);
-    nn::AttentionArgs layout;
-    layout.causal = true;
-    layout.state = state.get();
-    run(*layer, first, layout);
-    const at::Tensor y = run(*layer, second, layout);
+    nn::AttentionArgs args;
+    args.causal = true;
+    args.state = state.get();
+    run(*layer, first, args);
+    const at::Tensor y = run(*layer, second, args);
     y.sum().backward();
     const at::Tensor grad = layer->named_parameters()["cache.update_gate.weight"].grad();
     seen[gradient] = {y.detach(), grad.defined() ? grad.clone() : at::zeros({4, 8}, at::kDouble)};

@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "cachet/data/vision/augmentation/transforms.h"
+#include "cachet/data/vision/image_transform.h"
 #include "cachet/io/tensors/png.h"
 #include "tests/support/bytes.h"
 #include "tests/support/exif.h"

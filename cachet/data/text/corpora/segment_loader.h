@@ -25,7 +25,7 @@ class SegmentLoader {
                 Shard shard = {});
 
   int64_t batches() const { return loader_.batches(); }  // of one epoch
-  /// As BatchLoader::stream.
+  /// As BatchLoader::iterate.
   BatchIterator<SegmentBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.iterate(epoch, first_batch);
   }

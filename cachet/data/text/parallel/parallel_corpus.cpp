@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cachet/config/counted.h"
 #include "cachet/data/fingerprint.h"
 #include "cachet/data/named_by.h"
 #include "cachet/data/random.h"
@@ -21,10 +22,6 @@ Reason reason_against(const PairRules& rules, int64_t source, int64_t target) {
   if (rules.max_ratio > 0 && static_cast<double>(longer) > rules.max_ratio * static_cast<double>(shorter))
     return &PairCounts::unbalanced;
   return nullptr;
-}
-
-std::string counted(int64_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 // Leaves reading when training has as many pairs as it may.
@@ -107,7 +104,7 @@ void ParallelCorpus::read_token_files(const ParallelOptions& options, const std:
       kept[side]->add_file(all[side]);
     }
     if (all[0]->size() != all[1]->size())
-      throw io::Error(each.source.string() + ": has " + counted(all[0]->size(), "sentence") + ", and " +
+      throw io::Error(each.source.string() + ": has " + config::counted(all[0]->size(), "sentence") + ", and " +
                       each.target.string() + " " + std::to_string(all[1]->size()) + ": they are not of the same text");
     for (int64_t i = 0; i < all[0]->size(); ++i) {
       if (!is_kept_to_train(options, number++)) continue;
@@ -152,9 +149,10 @@ std::shared_ptr<const ParallelCorpus> ParallelCorpus::open(const ParallelOptions
   }
   corpus->files_ =
       files.front().name() +
-      (files.size() > 1 ? " and " + counted(static_cast<int64_t>(files.size()) - 1, "other pair") + " of files" : "");
+      (files.size() > 1 ? " and " + config::counted(static_cast<int64_t>(files.size()) - 1, "other pair") + " of files"
+                        : "");
   if (corpus->size() == 0)
-    throw io::Error(corpus->files_ + ": none of " + counted(corpus->counts_.read, "pair") +
+    throw io::Error(corpus->files_ + ": none of " + config::counted(corpus->counts_.read, "pair") +
                     " is left: the others have an empty side, more than data.max_length tokens, or lengths beyond "
                     "data.max_ratio" +
                     (options.fraction < 1 ? "; data.fraction keeps few" : ""));
@@ -196,20 +194,20 @@ std::string ParallelCorpus::fingerprint() const {
 
 std::vector<std::string> ParallelCorpus::notes(const char* split) const {
   const std::string before = std::string(split) + ": ";
-  std::string first = before + counted(size(), "pair") + " of " + files_ + ";";
+  std::string first = before + config::counted(size(), "pair") + " of " + files_ + ";";
   for (size_t side = 0; side < 2; ++side) {
-    first += (side == 0 ? " " : ", ") + sides_[side].language + " " + counted(counts_.tokens[side], "token");
+    first += (side == 0 ? " " : ", ") + sides_[side].language + " " + config::counted(counts_.tokens[side], "token");
     if (counts_.unknown[side] > 0) first += " (" + std::to_string(counts_.unknown[side]) + " unknown)";
   }
   std::vector<std::string> lines{first};
   for (const std::string& note : file_notes_) lines.push_back(before + note);
   if (counts_.left_out() > 0)
-    lines.push_back(before + counted(counts_.left_out(), "pair") + " of " + std::to_string(counts_.read) +
+    lines.push_back(before + config::counted(counts_.left_out(), "pair") + " of " + std::to_string(counts_.read) +
                     " left out: " + std::to_string(counts_.empty) + " with an empty side, " +
                     std::to_string(counts_.too_long) + " longer than data.max_length, " +
                     std::to_string(counts_.unbalanced) + " beyond data.max_ratio");
   if (counts_.cut > 0)
-    lines.push_back(before + counted(counts_.cut, "sentence") + " cut to data.max_length, " +
+    lines.push_back(before + config::counted(counts_.cut, "sentence") + " cut to data.max_length, " +
                     std::to_string(rules_.max_length) + " tokens");
   for (size_t side = 0; side < 2; ++side) {
     if (counts_.replaced[side] > 0)

@@ -47,7 +47,7 @@ class ParallelLoader {
   const ParallelCorpus& corpus() const { return *corpus_; }
   int64_t batches() const { return loader_.batches(); }  // of one epoch
   const BatchOrder& order() const { return loader_.order(); }
-  /// As BatchLoader::stream.
+  /// As BatchLoader::iterate.
   BatchIterator<ParallelBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.iterate(epoch, first_batch);
   }

@@ -73,7 +73,7 @@ class SequenceLoader {
   int64_t batches() const { return loader_.batches(); }  // of one epoch
   const SequenceDataset& dataset() const { return *dataset_; }
 
-  /// As BatchLoader::stream.
+  /// As BatchLoader::iterate.
   BatchIterator<SequenceBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.iterate(epoch, first_batch);
   }

@@ -59,7 +59,7 @@ class DetectionLoader {
   const DetectionTransform& transform() const { return transform_; }
   const ImageNotes& bad_images() const { return *bad_images_; }
 
-  /// As BatchLoader::stream.
+  /// As BatchLoader::iterate.
   BatchIterator<DetectionBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.iterate(epoch, first_batch);
   }

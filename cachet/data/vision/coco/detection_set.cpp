@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "cachet/config/counted.h"
 #include "cachet/data/fingerprint.h"
 #include "cachet/data/named_by.h"
 #include "cachet/io/error.h"
@@ -23,10 +24,6 @@ std::vector<std::string> image_names(const CocoInstances& instances) {
 }
 
 std::string size_text(const Size& size) { return std::to_string(size.width) + " × " + std::to_string(size.height); }
-
-std::string counted(int64_t count, const std::string& one, const std::string& more) {
-  return std::to_string(count) + " " + (count == 1 ? one : more);
-}
 
 }  // namespace
 
@@ -194,7 +191,7 @@ std::vector<std::string> DetectionSet::notes() const {
   std::vector<std::string> lines = instances_->notes().lines();
   const auto all = static_cast<int64_t>(instances_->images().size());
   if (left_out_ > 0)
-    lines.push_back(counted(left_out_, "image", "images") +
+    lines.push_back(config::counted(left_out_, "image", "images") +
                     " left out: without an object of the classes, or too small");
   int64_t others = 0, maskless = 0;
   for (int64_t i = 0; i < all; ++i) {
@@ -204,9 +201,10 @@ std::vector<std::string> DetectionSet::notes() const {
     }
   }
   if (others > 0)
-    lines.push_back(counted(others, "annotation", "annotations") + " left out: of categories that are not classes");
+    lines.push_back(config::counted(others, "annotation", "annotations") +
+                    " left out: of categories that are not classes");
   if (maskless > 0 && options_.masks)
-    lines.push_back(counted(maskless, "object has", "objects have") +
+    lines.push_back(config::counted(maskless, "object has", "objects have") +
                     " no mask: counted in box AP, not in mask AP, and not trained with");
   for (std::string& line : lines) line = instances_->name() + ": " + line;
   return lines;

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "cachet/data/vision/augmentation/transforms.h"
+#include "cachet/data/vision/image_transform.h"
 
 namespace cachet::data {
 

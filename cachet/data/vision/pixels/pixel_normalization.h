@@ -11,7 +11,8 @@ namespace cachet::data {
 /// The ranges of a channel's mean and deviation, of pixels in [0, 1]: float32 holds the results.
 inline constexpr config::Range<double> kChannelMeans{-1e6, 1e6}, kChannelDeviations{1e-6, 1e6};
 
-/// Per channel, for pixels scaled to [0, 1]: (x / 255 − mean) / std.
+/// Per channel, for pixels scaled to [0, 1]: (x / 255 − mean) / std. This file chooses mean and deviation;
+/// ImageTransform applies them.
 struct Normalization {
   std::vector<double> mean, std;
 

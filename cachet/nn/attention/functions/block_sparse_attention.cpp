@@ -73,19 +73,19 @@ torch::Tensor attend_by_pattern(const torch::Tensor& q, const torch::Tensor& k, 
   return at::cat({global.narrow(1, 0, size), sparse.transpose(1, 2), global.narrow(1, size, last)}, 1).transpose(1, 2);
 }
 
-void check_layout(const AttentionArgs& layout) {
-  AttentionFunction::refuse_bias("block_sparse_attention", layout);
-  AttentionFunction::refuse_causal("block_sparse_attention", layout);
+void check_args(const AttentionArgs& args) {
+  AttentionFunction::refuse_bias("block_sparse_attention", args);
+  AttentionFunction::refuse_causal("block_sparse_attention", args);
 }
 
 }  // namespace
 
 BlockPattern BlockPattern::of(const torch::Tensor& q, const torch::Tensor& k, const BigBirdOptions& options,
-                              const AttentionArgs& layout) {
+                              const AttentionArgs& args) {
   const auto blocks = [&](const TokenLayout& side, int64_t tokens) {
     return blocks_of(pattern_tokens(options.pattern_length, side, tokens), options.block_size);
   };
-  return {q.size(2), k.size(2), blocks(layout.query, q.size(2)), blocks(layout.context, k.size(2)), options.block_size};
+  return {q.size(2), k.size(2), blocks(args.query, q.size(2)), blocks(args.context, k.size(2)), options.block_size};
 }
 
 torch::Tensor choose_random_blocks(const torch::Tensor& draws, int64_t query_blocks, int64_t context_blocks,
@@ -123,11 +123,10 @@ torch::Tensor big_bird_blocks(const torch::Tensor& random, int64_t context_block
 
 torch::Tensor block_sparse_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                      const torch::Tensor& random, const BigBirdOptions& options,
-                                     const AttentionArgs& layout) {
-  check_layout(layout);
-  const BlockPattern pattern = BlockPattern::of(q, k, options, layout);
-  return attend_by_pattern(q, k, v, pattern, layout.context,
-                           [&] { return blocks_met(random, pattern, options.window); });
+                                     const AttentionArgs& args) {
+  check_args(args);
+  const BlockPattern pattern = BlockPattern::of(q, k, options, args);
+  return attend_by_pattern(q, k, v, pattern, args.context, [&] { return blocks_met(random, pattern, options.window); });
 }
 
 constinit const AttentionFunctionKind<BigBirdOptions> BigBirdOptions::kKind{
@@ -159,9 +158,9 @@ bool BlockSparseAttention::Met::serves(const Met& wanted) const {
 }
 
 torch::Tensor BlockSparseAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                                           const AttentionArgs& layout) {
-  check_layout(layout);
-  const BlockPattern pattern = BlockPattern::of(q, k, options_, layout);
+                                           const AttentionArgs& args) {
+  check_args(args);
+  const BlockPattern pattern = BlockPattern::of(q, k, options_, args);
   const torch::Tensor draws = draws_;
   const auto make = [&] {
     return blocks_met(choose_random_blocks(draws, pattern.query_blocks, pattern.context_blocks, options_.window),
@@ -178,7 +177,7 @@ torch::Tensor BlockSparseAttention::attend(const torch::Tensor& q, const torch::
              })
         ->blocks;
   };
-  return attend_by_pattern(q, k, v, pattern, layout.context, kept_or_made);
+  return attend_by_pattern(q, k, v, pattern, args.context, kept_or_made);
 }
 
 }  // namespace cachet::nn

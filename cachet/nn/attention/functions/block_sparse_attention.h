@@ -37,7 +37,7 @@ struct BlockPattern {
   bool operator==(const BlockPattern&) const = default;
 
   static BlockPattern of(const torch::Tensor& q, const torch::Tensor& k, const BigBirdOptions& options,
-                         const AttentionArgs& layout);
+                         const AttentionArgs& args);
   /// Whether every query sees all keys.
   bool is_dense() const { return query_blocks <= 2 || queries <= size; }
   /// Queries at hand of the blocks between the first and the last one, unless it is dense.
@@ -55,7 +55,7 @@ struct BlockPattern {
 /// attended to. Throws c10::Error for causal layouts and a bias.
 torch::Tensor block_sparse_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                      const torch::Tensor& random, const BigBirdOptions& options,
-                                     const AttentionArgs& layout);
+                                     const AttentionArgs& args);
 
 /// The same as an attention function, with random blocks of its own: the buffer `draws` (H, 256, R) comes from the
 /// generator when the layer is made, is saved with the model, and fixes the pattern of every full length, in training
@@ -66,7 +66,7 @@ class BlockSparseAttention : public Cloneable<BlockSparseAttention, AttentionFun
 
  protected:
   torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                       const AttentionArgs& layout) override;
+                       const AttentionArgs& args) override;
 
  private:
   /// The blocks met for a pair of lengths, and what they were made of.

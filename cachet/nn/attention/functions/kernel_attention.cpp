@@ -176,11 +176,11 @@ std::vector<torch::Tensor> KernelAttention::orthogonal_weights() const {
 }
 
 torch::Tensor KernelAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                                      const AttentionArgs& layout) {
-  TORCH_CHECK(!layout.bias.defined(),
+                                      const AttentionArgs& args) {
+  TORCH_CHECK(!args.bias.defined(),
               "kernel_attention: an attention bias needs scores to add to, which linear attention does not have; use "
               "attention.kind = \"softmax\"");
-  const torch::Tensor& mask = layout.context.padding;
+  const torch::Tensor& mask = args.context.padding;
   const auto padding = mask.defined() ? std::optional(mask) : std::nullopt;
   // Where norms stand between the layers, features are made first and attention has none of its own to apply.
   const bool apart = has_norms();
@@ -190,14 +190,14 @@ torch::Tensor KernelAttention::attend(const torch::Tensor& q, const torch::Tenso
   const torch::Tensor queries = apart ? features(q) : q, keys = apart ? features(zeroed(k)) : k;
   const torch::Tensor values = apart ? v.to(queries.scalar_type()) : v;
   const ops::FeatureMap features = apart ? ops::FeatureMap{} : map(0, layers_.size());
-  if (!layout.state || !layout.state->declares("sums"))
-    return ops::kernel_attention(queries, keys, values, features, padding, layout.causal, eps_);
-  torch::Tensor sums = layout.state->get("sums");
+  if (!args.state || !args.state->declares("sums"))
+    return ops::kernel_attention(queries, keys, values, features, padding, args.causal, eps_);
+  torch::Tensor sums = args.state->get("sums");
   TORCH_CHECK(sums.size(0) == k.size(0), "kernel_attention: the state has ", sums.size(0), " batch rows, the context ",
               k.size(0));
   const torch::Tensor out =
-      ops::kernel_attention_stream(queries, keys, values, features, padding, layout.causal, eps_, sums);
-  layout.state->set("sums", sums);
+      ops::kernel_attention_stream(queries, keys, values, features, padding, args.causal, eps_, sums);
+  args.state->set("sums", sums);
   return out;
 }
 

@@ -73,7 +73,7 @@ class KernelAttention : public Cloneable<KernelAttention, AttentionFunction>, pu
 
  protected:
   torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                       const AttentionArgs& layout) override;
+                       const AttentionArgs& args) override;
 
  private:
   struct Layer {

@@ -81,15 +81,15 @@ LocalAttention::Bands LocalAttention::bands(const Lengths& l, const torch::Devic
 }
 
 torch::Tensor LocalAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                                     const AttentionArgs& layout) {
-  refuse_bias("local_attention", layout);
+                                     const AttentionArgs& args) {
+  refuse_bias("local_attention", args);
   const Lengths lengths{q.size(2),
                         k.size(2),
-                        layout.causal ? 0 : layout.query.class_tokens,
-                        layout.causal ? 0 : layout.context.class_tokens,
-                        pattern_tokens(pattern_length_, layout.query, q.size(2)),
-                        pattern_tokens(pattern_length_, layout.context, k.size(2)),
-                        layout.causal};
+                        args.causal ? 0 : args.query.class_tokens,
+                        args.causal ? 0 : args.context.class_tokens,
+                        pattern_tokens(pattern_length_, args.query, q.size(2)),
+                        pattern_tokens(pattern_length_, args.context, k.size(2)),
+                        args.causal};
   const auto bands =
       bands_.get([&](const Bands& kept) { return kept.lengths == lengths && kept.blocks.device() == q.device(); },
                  [&] { return this->bands(lengths, q.device()); });
@@ -97,17 +97,17 @@ torch::Tensor LocalAttention::attend(const torch::Tensor& q, const torch::Tensor
   ops::KeysSeen seen;
   seen.query_positions = bands->query_positions;
   seen.key_positions = bands->key_positions.view({1, 1, -1});
-  if (layout.context.padding.defined())
-    seen.key_positions = seen.key_positions.masked_fill(layout.context.padding.unsqueeze(1), ops::kSeenByNone);
+  if (args.context.padding.defined())
+    seen.key_positions = seen.key_positions.masked_fill(args.context.padding.unsqueeze(1), ops::kSeenByNone);
   seen.least = -window_;
-  seen.most = layout.causal ? 0 : window_;
+  seen.most = args.causal ? 0 : window_;
   const int64_t before = lengths.class_queries;
   const torch::Tensor near = ops::block_attention(q.narrow(2, before, q.size(2) - before), k, v, bands->blocks,
                                                   block_size_, 1 / std::sqrt(static_cast<double>(q.size(3))), seen)
                                  .output;
   if (before == 0) return near;
   AttentionArgs all;
-  all.context = layout.context;
+  all.context = args.context;
   const torch::Tensor of_class = softmax_attention(q.narrow(2, 0, before), k, v, all);
   return at::cat({of_class.transpose(1, 2), near.transpose(1, 2)}, 1).transpose(1, 2);
 }

@@ -28,7 +28,7 @@ class LocalAttention : public Cloneable<LocalAttention, AttentionFunction> {
 
  protected:
   torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                       const AttentionArgs& layout) override;
+                       const AttentionArgs& args) override;
 
  private:
   struct Lengths {

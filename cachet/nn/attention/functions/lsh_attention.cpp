@@ -165,11 +165,11 @@ torch::Tensor lsh_order(const torch::Tensor& buckets, const torch::Tensor& paddi
 
 torch::Tensor lsh_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                             const torch::Tensor& query_order, const torch::Tensor& key_order, const LshOptions& options,
-                            const AttentionArgs& layout) {
+                            const AttentionArgs& args) {
   const bool to_itself = q.is_same(k);
   const Sorted queries(query_order), keys = to_itself ? queries : Sorted(key_order);
-  const Chunks query_chunks = Chunks::of(queries, options, layout.query);
-  const Chunks key_chunks = to_itself ? query_chunks : Chunks::of(keys, options, layout.context);
+  const Chunks query_chunks = Chunks::of(queries, options, args.query);
+  const Chunks key_chunks = to_itself ? query_chunks : Chunks::of(keys, options, args.context);
   const auto filled = [&](const torch::Tensor& x, const Chunks& chunks, int64_t fill = 0) {
     return fill_chunks(x, chunks, options.chunk_size, fill);
   };
@@ -180,10 +180,10 @@ torch::Tensor lsh_attention(const torch::Tensor& q, const torch::Tensor& k, cons
   seen.own_last = to_itself;
   const torch::Tensor sorted_v = filled(keys.sort(v), key_chunks);
   const bool is_filled = sorted_v.size(2) > keys.positions().size(2);
-  if (to_itself || is_filled || layout.context.padding.defined()) {
+  if (to_itself || is_filled || args.context.padding.defined()) {
     torch::Tensor positions = keys.positions();
-    if (layout.context.padding.defined())
-      positions = positions.masked_fill(keys.sort_flags(layout.context.padding), ops::kSeenByNone);
+    if (args.context.padding.defined())
+      positions = positions.masked_fill(keys.sort_flags(args.context.padding), ops::kSeenByNone);
     seen.query_positions = filled(queries.positions(), query_chunks);
     seen.key_positions = filled(positions, key_chunks, ops::kSeenByNone);
   }
@@ -221,15 +221,14 @@ LshAttention::LshAttention(const LshOptions& options, int64_t num_heads, int64_t
 }
 
 torch::Tensor LshAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                                   const AttentionArgs& layout) {
-  refuse_bias("lsh_attention", layout);
-  refuse_causal("lsh_attention", layout);
+                                   const AttentionArgs& args) {
+  refuse_bias("lsh_attention", args);
+  refuse_causal("lsh_attention", args);
   const torch::Tensor rotations = is_training() ? at::randn(rotations_.sizes(), rotations_.options()) : rotations_;
   const bool to_itself = q.is_same(k);
-  const torch::Tensor query_order = lsh_order(lsh_buckets(q, rotations), layout.query.padding);
-  const torch::Tensor key_order =
-      to_itself ? query_order : lsh_order(lsh_buckets(k, rotations), layout.context.padding);
-  return lsh_attention(q, k, v, query_order, key_order, options_, layout);
+  const torch::Tensor query_order = lsh_order(lsh_buckets(q, rotations), args.query.padding);
+  const torch::Tensor key_order = to_itself ? query_order : lsh_order(lsh_buckets(k, rotations), args.context.padding);
+  return lsh_attention(q, k, v, query_order, key_order, options_, args);
 }
 
 }  // namespace cachet::nn

@@ -49,7 +49,7 @@ torch::Tensor lsh_order(const torch::Tensor& buckets, const torch::Tensor& paddi
 /// are not attended to. Time n·log n, for the sort, and memory linear in the length.
 torch::Tensor lsh_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                             const torch::Tensor& query_order, const torch::Tensor& key_order, const LshOptions& options,
-                            const AttentionArgs& layout);
+                            const AttentionArgs& args);
 
 /// Order and attention above as one attention function. Queries and keys must come from one projection
 /// (shares_query_and_key). In training
@@ -61,7 +61,7 @@ class LshAttention : public Cloneable<LshAttention, AttentionFunction> {
 
  protected:
   torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                       const AttentionArgs& layout) override;
+                       const AttentionArgs& args) override;
 
  private:
   LshOptions options_;

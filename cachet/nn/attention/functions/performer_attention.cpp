@@ -140,14 +140,14 @@ torch::Tensor PerformerAttention::key_features(const torch::Tensor& k, const tor
 }
 
 torch::Tensor PerformerAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                                         const AttentionArgs& layout) {
-  refuse_bias("performer_attention", layout);
+                                         const AttentionArgs& args) {
+  refuse_bias("performer_attention", args);
   redraw();
-  const torch::Tensor& padding = layout.context.padding;
+  const torch::Tensor& padding = args.context.padding;
   const torch::Tensor queries = query_features(q), keys = key_features(k, padding);
-  const double key_eps = layout.causal ? options_.causal_eps : 0.0;
+  const double key_eps = args.causal ? options_.causal_eps : 0.0;
   return ops::kernel_attention(queries, keys, v.to(queries.scalar_type()), {},
-                               padding.defined() ? std::optional(padding) : std::nullopt, layout.causal, 0.0, key_eps)
+                               padding.defined() ? std::optional(padding) : std::nullopt, args.causal, 0.0, key_eps)
       .to(v.scalar_type());
 }
 

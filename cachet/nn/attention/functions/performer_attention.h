@@ -51,7 +51,7 @@ class PerformerAttention : public Cloneable<PerformerAttention, AttentionFunctio
 
  protected:
   torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                       const AttentionArgs& layout) override;
+                       const AttentionArgs& args) override;
 
  private:
   torch::Tensor projected(const torch::Tensor& x) const;

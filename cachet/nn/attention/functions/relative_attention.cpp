@@ -87,13 +87,13 @@ torch::Tensor RelativeAttention::attend(const torch::Tensor& q, const torch::Ten
 }
 
 torch::Tensor RelativeAttention::forward(const torch::Tensor& query, const torch::Tensor& context,
-                                         const AttentionArgs& layout) {
-  check_tokens("relative_attention: query", query, dim_, layout.query);
-  check_tokens("relative_attention: context", context, dim_, layout.context);
+                                         const AttentionArgs& args) {
+  check_tokens("relative_attention: query", query, dim_, args.query);
+  check_tokens("relative_attention: context", context, dim_, args.context);
   TORCH_CHECK(context.size(0) == query.size(0) && context.size(1) >= query.size(1),
               "relative_attention: the query's tokens are the context's last; got a query of ", query.sizes(),
               " and a context of ", context.sizes());
-  TORCH_CHECK(!layout.query.padding.defined() && !layout.context.padding.defined() && !layout.bias.defined(),
+  TORCH_CHECK(!args.query.padding.defined() && !args.context.padding.defined() && !args.bias.defined(),
               "relative_attention: takes neither padding nor a bias: a hidden key is hidden from all batch rows");
   const int64_t inner = num_heads_ * head_dim_;
   torch::Tensor q, k, v;
@@ -105,15 +105,15 @@ torch::Tensor RelativeAttention::forward(const torch::Tensor& query, const torch
     const auto parts = split_heads(qkv_->forward_part(context, inner, 2 * inner), 2, num_heads_, head_dim_);
     k = parts[0], v = parts[1];
   }
-  if (layout.state && layout.state->declares("keys")) {
-    k = layout.state->append("keys", k);
-    v = layout.state->append("values", v);
+  if (args.state && args.state->declares("keys")) {
+    k = args.state->append("keys", k);
+    v = args.state->append("values", v);
   }
-  TORCH_CHECK(layout.relative.distances.defined() && layout.relative.distances.dim() == 2 &&
-                  layout.relative.distances.size(0) == k.size(2) && layout.relative.distances.size(1) == dim_,
-              "relative_attention: the layout must have distances (", k.size(2), ", ", dim_, "), got ",
-              layout.relative.distances.defined() ? layout.relative.distances.sizes() : at::IntArrayRef());
-  const torch::Tensor mixed = attend(q, k, v, layout.relative).transpose(1, 2);
+  TORCH_CHECK(args.relative.distances.defined() && args.relative.distances.dim() == 2 &&
+                  args.relative.distances.size(0) == k.size(2) && args.relative.distances.size(1) == dim_,
+              "relative_attention: the args must have distances (", k.size(2), ", ", dim_, "), got ",
+              args.relative.distances.defined() ? args.relative.distances.sizes() : at::IntArrayRef());
+  const torch::Tensor mixed = attend(q, k, v, args.relative).transpose(1, 2);
   const torch::Tensor out = proj_->forward(mixed.reshape({query.size(0), query.size(1), inner}));
   return ops::dropout(out, projection_dropout_, is_training());
 }

@@ -33,7 +33,7 @@ class RelativeAttention : public Cloneable<RelativeAttention, Attention> {
   static int64_t head_dim(const RelativeAttentionOptions& options);
 
   /// Throws c10::Error for a layout without distances, or with as many as there are keys not.
-  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& layout) override;
+  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override;
   std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const override;
   void fold_affine_before(const Affine& before) override;
   void fold_affine_after(const Affine& after) override { proj_->fold_affine_after(after); }

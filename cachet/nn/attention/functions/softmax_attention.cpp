@@ -25,11 +25,11 @@ namespace cachet::nn {
 namespace {
 
 // Which keys each query may see, as bool broadcastable to (B, H, Lq, Lk); undefined where all see all.
-torch::Tensor visible_keys(const torch::Tensor& q, const torch::Tensor& k, const AttentionArgs& layout) {
+torch::Tensor visible_keys(const torch::Tensor& q, const torch::Tensor& k, const AttentionArgs& args) {
   torch::Tensor visible;
-  if (layout.context.padding.defined()) visible = layout.context.padding.bitwise_not().unsqueeze(1).unsqueeze(1);
+  if (args.context.padding.defined()) visible = args.context.padding.bitwise_not().unsqueeze(1).unsqueeze(1);
   // A single query at the end of its keys sees all of them.
-  if (layout.causal && q.size(2) > 1) {
+  if (args.causal && q.size(2) > 1) {
     const int64_t lq = q.size(2), lk = k.size(2);
     const torch::Tensor earlier = at::ones({lq, lk}, q.options().dtype(at::kBool)).tril(lk - lq);
     visible = visible.defined() ? visible.bitwise_and(earlier) : earlier;
@@ -63,18 +63,18 @@ torch::Tensor blocks_met(int64_t queries, int64_t keys, bool causal) {
 }
 
 torch::Tensor attention_in_blocks(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                                  const AttentionArgs& layout) {
+                                  const AttentionArgs& args) {
   const int64_t queries = q.size(2), keys = k.size(2);
   ops::KeysSeen seen;
-  if (layout.causal) {
+  if (args.causal) {
     seen.most = 0;
     seen.query_positions = at::arange(keys - queries, keys, at::kLong).view({1, 1, queries});
   }
-  if (layout.context.padding.defined())
+  if (args.context.padding.defined())
     seen.key_positions =
-        at::where(layout.context.padding, at::Scalar(ops::kSeenByNone), at::arange(keys, at::kLong)).unsqueeze(1);
+        at::where(args.context.padding, at::Scalar(ops::kSeenByNone), at::arange(keys, at::kLong)).unsqueeze(1);
   const double scale = 1 / std::sqrt(static_cast<double>(q.size(3)));
-  return ops::block_attention(q, k, v, blocks_met(queries, keys, layout.causal), kBlock, scale, seen).output;
+  return ops::block_attention(q, k, v, blocks_met(queries, keys, args.causal), kBlock, scale, seen).output;
 }
 
 // Whether ATen's fused attention in bfloat16 takes longer than two products and a softmax. Its forward pass does where
@@ -88,11 +88,11 @@ bool fuses_slowly_in_bfloat16(const torch::Tensor& q, const torch::Tensor& k, co
 // float32), and with a bias, of which ATen's takes one for each sample, and windows of an image share theirs. More
 // pairs would need memory for all of them.
 bool composes_faster(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                     const AttentionArgs& layout) {
+                     const AttentionArgs& args) {
   constexpr int64_t kLongest = 512;
-  if (layout.causal || layout.context.padding.defined() || !ops::tuned_for_cpu(q)) return false;
+  if (args.causal || args.context.padding.defined() || !ops::tuned_for_cpu(q)) return false;
   if (k.size(2) > kLongest || q.size(2) * k.size(2) > kLongest * kLongest) return false;
-  return layout.bias.defined() || fuses_slowly_in_bfloat16(q, k, v);
+  return args.bias.defined() || fuses_slowly_in_bfloat16(q, k, v);
 }
 
 torch::Tensor composed_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
@@ -133,22 +133,22 @@ torch::Tensor attention_by_parts(const torch::Tensor& q, const torch::Tensor& k,
 }  // namespace
 
 torch::Tensor softmax_attention(const torch::Tensor& q, const torch::Tensor& keys, const torch::Tensor& values,
-                                const AttentionArgs& layout, double dropout) {
+                                const AttentionArgs& args, double dropout) {
   // Only where it is needed: in a traced program it would be a copy of keys and values.
   const auto for_each_sample = [&](const torch::Tensor& x) {
     return x.size(0) == q.size(0) ? x : x.expand({q.size(0), -1, -1, -1});
   };
   const torch::Tensor k = for_each_sample(keys), v = for_each_sample(values);
-  if (composes_faster(q, k, v, layout)) return attention_by_parts(q, k, v, layout.bias, dropout);
-  if (!layout.bias.defined() && blocks_are_faster(q, k, dropout)) return attention_in_blocks(q, k, v, layout);
-  // ATen aligns its causal mask to the first key, the layout's to the last: the same only for a square.
-  const bool square = layout.causal && q.size(2) == k.size(2);
-  const bool plain = !layout.context.padding.defined() && !layout.bias.defined();
-  if (plain && (square || !layout.causal)) return at::scaled_dot_product_attention(q, k, v, {}, dropout, square);
+  if (composes_faster(q, k, v, args)) return attention_by_parts(q, k, v, args.bias, dropout);
+  if (!args.bias.defined() && blocks_are_faster(q, k, dropout)) return attention_in_blocks(q, k, v, args);
+  // ATen aligns its causal mask to the first key, the args's to the last: the same only for a square.
+  const bool square = args.causal && q.size(2) == k.size(2);
+  const bool plain = !args.context.padding.defined() && !args.bias.defined();
+  if (plain && (square || !args.causal)) return at::scaled_dot_product_attention(q, k, v, {}, dropout, square);
 
-  const torch::Tensor visible = visible_keys(q, k, layout);
-  torch::Tensor mask = layout.bias.defined() ? repeated(layout.bias, q.size(0)).to(q.scalar_type()) : visible;
-  if (layout.bias.defined() && visible.defined())
+  const torch::Tensor visible = visible_keys(q, k, args);
+  torch::Tensor mask = args.bias.defined() ? repeated(args.bias, q.size(0)).to(q.scalar_type()) : visible;
+  if (args.bias.defined() && visible.defined())
     mask = at::where(visible, mask, at::Scalar(-std::numeric_limits<double>::infinity()));
   if (!mask.defined()) return at::scaled_dot_product_attention(q, k, v, {}, dropout);
   const torch::Tensor out = at::scaled_dot_product_attention(q, k, v, mask, dropout);
@@ -173,8 +173,8 @@ SoftmaxAttention::SoftmaxAttention(const SoftmaxOptions& options) : Cloneable("S
 }
 
 torch::Tensor SoftmaxAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                                       const AttentionArgs& layout) {
-  return softmax_attention(q, k, v, layout, is_training() ? options_.dropout : 0.0);
+                                       const AttentionArgs& args) {
+  return softmax_attention(q, k, v, args, is_training() ? options_.dropout : 0.0);
 }
 
 }  // namespace cachet::nn

@@ -16,7 +16,7 @@ struct SoftmaxOptions {
 /// q (B, H, Lq, d), k (B or 1, H, Lk, d), v (B or 1, H, Lk, e) -> (B, H, Lq, e). A query that may see no key at all
 /// gets zeros. dropout: of the weights.
 torch::Tensor softmax_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                                const AttentionArgs& layout, double dropout = 0.0);
+                                const AttentionArgs& args, double dropout = 0.0);
 
 /// The same as an attention function.
 class SoftmaxAttention : public Cloneable<SoftmaxAttention, AttentionFunction> {
@@ -26,7 +26,7 @@ class SoftmaxAttention : public Cloneable<SoftmaxAttention, AttentionFunction> {
 
  protected:
   torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                       const AttentionArgs& layout) override;
+                       const AttentionArgs& args) override;
 
  private:
   SoftmaxOptions options_;

@@ -14,7 +14,7 @@
 #include "cachet/data/vision/augmentation/color_jitter.h"
 #include "cachet/data/vision/augmentation/crops.h"
 #include "cachet/data/vision/augmentation/random_erasing.h"
-#include "cachet/data/vision/augmentation/transforms.h"
+#include "cachet/data/vision/image_transform.h"
 #include "cachet/data/vision/pixels/pixel_operations.h"
 
 namespace cachet::data {

@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "cachet/data/vision/augmentation/transforms.h"
+#include "cachet/data/vision/image_transform.h"
 
 namespace cachet::data {
 namespace {

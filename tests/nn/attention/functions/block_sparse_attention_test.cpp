@@ -64,14 +64,14 @@ at::Tensor dense_big_bird(const at::Tensor& q, const at::Tensor& k, const at::Te
         for (int64_t i = 0; !met && i < random.size(2); ++i) met = random[head][row - 1][i].item<int64_t>() == column;
         if (met) bias[head][row][column] = 0;
       }
-  nn::AttentionArgs layout;
-  layout.bias = bias.repeat_interleave(o.block_size, 1)
-                    .repeat_interleave(o.block_size, 2)
-                    .slice(1, 0, lq)
-                    .slice(2, 0, lk)
-                    .unsqueeze(0);
-  layout.context.padding = padding;
-  return nn::softmax_attention(q, k, v, layout).nan_to_num(0.0);
+  nn::AttentionArgs args;
+  args.bias = bias.repeat_interleave(o.block_size, 1)
+                  .repeat_interleave(o.block_size, 2)
+                  .slice(1, 0, lq)
+                  .slice(2, 0, lk)
+                  .unsqueeze(0);
+  args.context.padding = padding;
+  return nn::softmax_attention(q, k, v, args).nan_to_num(0.0);
 }
 
 TEST(BlockSparseAttention, EqualsTheDenseFormForAllLengths) {
@@ -84,19 +84,19 @@ TEST(BlockSparseAttention, EqualsTheDenseFormForAllLengths) {
         const at::Tensor random = nn::choose_random_blocks(some_draws(2, 5, random_blocks), rows, (lk + 3) / 4, 3);
         const at::Tensor q = at::randn({2, 2, lq, 4}, at::kDouble), k = at::randn({2, 2, lk, 4}, at::kDouble),
                          v = at::randn({2, 2, lk, 3}, at::kDouble);
-        nn::AttentionArgs layout;
+        nn::AttentionArgs args;
         if (padded) {
-          layout.context.padding = at::zeros({2, lk}, at::kBool);
-          layout.context.padding[0].slice(0, lk / 2).fill_(true);
-          layout.context.padding[1].fill_(true);  // a sample without any key
+          args.context.padding = at::zeros({2, lk}, at::kBool);
+          args.context.padding[0].slice(0, lk / 2).fill_(true);
+          args.context.padding[1].fill_(true);  // a sample without any key
         }
-        EXPECT_TRUE(at::allclose(nn::block_sparse_attention(q, k, v, random, options, layout),
-                                 dense_big_bird(q, k, v, random, options, layout.context.padding), 1e-9, 1e-10))
+        EXPECT_TRUE(at::allclose(nn::block_sparse_attention(q, k, v, random, options, args),
+                                 dense_big_bird(q, k, v, random, options, args.context.padding), 1e-9, 1e-10))
             << lq << 'x' << lk << ", " << random_blocks << " random, padded " << padded;
       }
 }
 
-nn::AttentionArgs layout_of_length(int64_t full_length, const at::Tensor& padding = {}) {
+nn::AttentionArgs args_of_length(int64_t full_length, const at::Tensor& padding = {}) {
   return nn::AttentionArgs::self({{}, 0, padding, full_length});
 }
 
@@ -109,14 +109,14 @@ TEST(BlockSparseAttention, ASequenceIsAnsweredAsIfItWerePaddedToTheFullLength) {
         const at::Tensor q = at::randn({2, 2, full, 4}, at::kDouble), k = at::randn({2, 2, full, 4}, at::kDouble),
                          v = at::randn({2, 2, full, 3}, at::kDouble);
         const at::Tensor padding = (at::arange(full) >= length).expand({2, full});
-        const at::Tensor padded = attention.forward(q, k, v, layout_of_length(full, padding)).slice(2, 0, length);
+        const at::Tensor padded = attention.forward(q, k, v, args_of_length(full, padding)).slice(2, 0, length);
         const auto first = [&](const at::Tensor& x, int64_t tokens) { return x.slice(2, 0, tokens); };
         const at::Tensor alone =
-            attention.forward(first(q, length), first(k, length), first(v, length), layout_of_length(full));
+            attention.forward(first(q, length), first(k, length), first(v, length), args_of_length(full));
         EXPECT_TRUE(at::allclose(alone, padded, 1e-9, 1e-10)) << length << " of " << full;
         const int64_t longer = std::min(full, length + 6);  // next to a longer sequence
         const at::Tensor beside = attention.forward(first(q, longer), first(k, longer), first(v, longer),
-                                                    layout_of_length(full, padding.slice(1, 0, longer)));
+                                                    args_of_length(full, padding.slice(1, 0, longer)));
         EXPECT_TRUE(at::allclose(first(beside, length), padded, 1e-9, 1e-10)) << length << " in " << longer;
       }
   }
@@ -125,10 +125,10 @@ TEST(BlockSparseAttention, ASequenceIsAnsweredAsIfItWerePaddedToTheFullLength) {
 TEST(BlockSparseAttention, QueriesStandAtTheSamePlaceOfAContextWhateverTheBatch) {
   nn::BlockSparseAttention attention({4, 1, 1}, 2);
   const at::Tensor q = at::randn({1, 2, 40, 4}, at::kDouble), k = at::randn({1, 2, 29, 4}, at::kDouble);
-  nn::AttentionArgs layout;
-  layout.query.full_length = 40;
-  const at::Tensor whole = attention.forward(q, k, k, layout);
-  EXPECT_TRUE(at::allclose(attention.forward(q.slice(2, 0, 21), k, k, layout), whole.slice(2, 0, 21), 1e-9, 1e-10));
+  nn::AttentionArgs args;
+  args.query.full_length = 40;
+  const at::Tensor whole = attention.forward(q, k, k, args);
+  EXPECT_TRUE(at::allclose(attention.forward(q.slice(2, 0, 21), k, k, args), whole.slice(2, 0, 21), 1e-9, 1e-10));
 }
 
 TEST(BlockSparseAttention, TheRuleOf010FollowsTheTokensAtHand) {
@@ -137,19 +137,19 @@ TEST(BlockSparseAttention, TheRuleOf010FollowsTheTokensAtHand) {
   nn::BlockSparseAttention attention({4, 1, 1}, 2), earlier(by_batch, 2);
   earlier.named_buffers()["draws"].copy_(attention.named_buffers()["draws"]);
   const at::Tensor x = at::randn({1, 2, 24, 4});
-  EXPECT_TRUE(at::equal(earlier.forward(x, x, x, layout_of_length(40)), attention.forward(x, x, x, {})));
+  EXPECT_TRUE(at::equal(earlier.forward(x, x, x, args_of_length(40)), attention.forward(x, x, x, {})));
   EXPECT_FALSE(
-      at::allclose(earlier.forward(x, x, x, layout_of_length(40)), attention.forward(x, x, x, layout_of_length(40))));
+      at::allclose(earlier.forward(x, x, x, args_of_length(40)), attention.forward(x, x, x, args_of_length(40))));
 }
 
 TEST(BlockSparseAttention, GradientsEqualFiniteDifferences) {
   nn::BlockSparseAttention attention({2, 1, 1}, 2);
-  nn::AttentionArgs layout;
-  layout.context.padding = at::zeros({2, 9}, at::kBool);
-  layout.context.padding[1].slice(0, 6).fill_(true);
+  nn::AttentionArgs args;
+  args.context.padding = at::zeros({2, 9}, at::kBool);
+  args.context.padding[1].slice(0, 6).fill_(true);
   for (const int64_t full_length : {0, 15}) {
-    layout.query.full_length = layout.context.full_length = full_length;
-    test::expect_gradients([&](const auto& in) { return attention.forward(in[0], in[1], in[2], layout).pow(2).sum(); },
+    args.query.full_length = args.context.full_length = full_length;
+    test::expect_gradients([&](const auto& in) { return attention.forward(in[0], in[1], in[2], args).pow(2).sum(); },
                            {at::randn({2, 2, 9, 3}), at::randn({2, 2, 9, 3}), at::randn({2, 2, 9, 2})});
   }
 }

@@ -39,12 +39,12 @@ void expect_reproduced(const Oracle& oracle, at::ScalarType dtype) {
     at::NoGradGuard no_grad;
     parameter.value().copy_(oracle[name_in_fixture(parameter.key(), oracle)]);
   }
-  nn::AttentionArgs layout;
-  layout.causal = oracle.flag("causal");
-  if (oracle.has("key_padding")) layout.context.padding = oracle["key_padding"].to(at::kBool);
+  nn::AttentionArgs args;
+  args.causal = oracle.flag("causal");
+  if (oracle.has("key_padding")) args.context.padding = oracle["key_padding"].to(at::kBool);
   const auto operand = [&](const char* name) { return oracle[name].to(dtype, false, /*copy=*/true).requires_grad_(); };
   const at::Tensor q = operand("q"), k = operand("k"), v = operand("v");
-  const at::Tensor y = attention.forward(q, k, v, layout);
+  const at::Tensor y = attention.forward(q, k, v, args);
   (y * oracle["dy"]).sum().backward();
   compare.close(y, oracle["y"], "y");
   compare.close(q.grad(), oracle["grad.q"], "grad.q");
@@ -73,12 +73,12 @@ TEST(EluAttentionOracle, OutputsAndGradientsAreReproduced) {
     Comparison compare(oracle.name);
     nn::KernelAttention attention(nn::EluOptions{1e-6}, oracle["q"].size(1), oracle["q"].size(3));
     for (const std::string form : {"full", "padded", "causal"}) {
-      nn::AttentionArgs layout;
-      layout.causal = form == "causal";
-      if (form == "padded") layout.context.padding = oracle["key_padding"].to(at::kBool);
+      nn::AttentionArgs args;
+      args.causal = form == "causal";
+      if (form == "padded") args.context.padding = oracle["key_padding"].to(at::kBool);
       const at::Tensor q = oracle["q"].clone().requires_grad_(), k = oracle["k"].clone().requires_grad_(),
                        v = oracle["v"].clone().requires_grad_();
-      const at::Tensor y = attention.forward(q, k, v, layout);
+      const at::Tensor y = attention.forward(q, k, v, args);
       (y * oracle["dy"]).sum().backward();
       compare.close(y, oracle[form + ".y"], form + ".y");
       compare.close(q.grad(), oracle[form + ".grad.q"], form + ".grad.q");

@@ -39,11 +39,11 @@ std::shared_ptr<nn::KernelAttention> make_kernel(const nn::AttentionFunctionOpti
 
 // The definition: all L² products of features, and what each query may see.
 at::Tensor dense_attention(const nn::KernelAttention& kernel, const at::Tensor& q, const at::Tensor& k,
-                           const at::Tensor& v, const nn::AttentionArgs& layout, double eps) {
+                           const at::Tensor& v, const nn::AttentionArgs& args, double eps) {
   const int64_t lq = q.size(2), lk = k.size(2);
   at::Tensor products = at::matmul(kernel.features(q), kernel.features(k).transpose(2, 3));
-  if (layout.causal) products = products.tril(lk - lq);
-  if (layout.context.padding.defined()) products = products.masked_fill(layout.context.padding.view({-1, 1, 1, lk}), 0);
+  if (args.causal) products = products.tril(lk - lq);
+  if (args.context.padding.defined()) products = products.masked_fill(args.context.padding.view({-1, 1, 1, lk}), 0);
   const at::Tensor total = products.sum(-1, true);
   return at::where(total > 0, at::matmul(products, v) / (total + eps), at::zeros({}, v.options()));
 }
@@ -58,16 +58,16 @@ TEST(KernelAttention, EqualsTheDenseFormForEveryKernelAndLayout) {
         for (const bool padded : {false, true}) {
           const at::Tensor q = at::randn({2, 2, lq, 4}, d), k = at::randn({2, 2, lk, 4}, d),
                            v = at::randn({2, 2, lk, 3}, d);
-          nn::AttentionArgs layout;
-          layout.causal = causal;
+          nn::AttentionArgs args;
+          args.causal = causal;
           if (padded) {
-            layout.context.padding = at::zeros({2, lk}, at::kBool);
-            layout.context.padding[0][lk - 1].fill_(true);
-            layout.context.padding[1].fill_(true);  // a sample without any key
+            args.context.padding = at::zeros({2, lk}, at::kBool);
+            args.context.padding[0][lk - 1].fill_(true);
+            args.context.padding[1].fill_(true);  // a sample without any key
           }
           const double eps = name == "elu" ? 1e-6 : 0;
-          EXPECT_TRUE(at::allclose(kernel->forward(q, k, v, layout), dense_attention(*kernel, q, k, v, layout, eps),
-                                   1e-9, 1e-10))
+          EXPECT_TRUE(
+              at::allclose(kernel->forward(q, k, v, args), dense_attention(*kernel, q, k, v, args, eps), 1e-9, 1e-10))
               << name << ' ' << lq << 'x' << lk << " causal " << causal << " padded " << padded;
         }
   }
@@ -79,10 +79,10 @@ TEST(KernelAttention, GradientsEqualFiniteDifferences) {
     for (const bool causal : {false, true}) {
       SCOPED_TRACE(name + (causal ? " causal" : ""));
       const auto kernel = make_kernel(options);
-      nn::AttentionArgs layout;
-      layout.causal = causal;
-      if (!causal) layout.context.padding = padding;
-      test::expect_gradients([&](const auto& in) { return kernel->forward(in[0], in[1], in[2], layout).pow(2).sum(); },
+      nn::AttentionArgs args;
+      args.causal = causal;
+      if (!causal) args.context.padding = padding;
+      test::expect_gradients([&](const auto& in) { return kernel->forward(in[0], in[1], in[2], args).pow(2).sum(); },
                              {at::randn({2, 2, 4, 4}), at::randn({2, 2, 5, 4}), at::randn({2, 2, 5, 3})});
     }
 }
@@ -91,14 +91,14 @@ TEST(KernelAttention, PaddedNoiseNeverMattersNotEvenNaN) {
   const at::Tensor padding = at::tensor({0, 0, 1, 0, 1, 1}).view({2, 3}).to(at::kBool);
   for (const auto& [name, options] : all_kernels()) {
     const auto kernel = make_kernel(options);
-    nn::AttentionArgs layout;
-    layout.context.padding = padding;
+    nn::AttentionArgs args;
+    args.context.padding = padding;
     const at::Tensor mask = padding.view({2, 1, 3, 1});
     const at::Tensor q = at::randn({2, 2, 3, 4}, at::kDouble), k = at::randn({2, 2, 3, 4}, at::kDouble);
     at::Tensor results[2];
     for (const bool noisy : {false, true}) {
       const at::Tensor keys = k.masked_fill(mask, noisy ? std::numeric_limits<double>::quiet_NaN() : 0.0);
-      results[noisy] = kernel->forward(q, keys, keys, layout);
+      results[noisy] = kernel->forward(q, keys, keys, args);
     }
     EXPECT_TRUE(at::equal(results[0], results[1])) << name;
   }
@@ -150,11 +150,11 @@ TEST(KernelAttention, GateOfAOGLUHasAQuarterOfTheRank) {
 }
 
 TEST(KernelAttention, NamesWhatItRefuses) {
-  nn::AttentionArgs layout;
-  layout.bias = at::zeros({1, 1, 3, 3}, at::kDouble);
+  nn::AttentionArgs args;
+  args.bias = at::zeros({1, 1, 3, 3}, at::kDouble);
   const at::Tensor x = at::randn({1, 2, 3, 4}, at::kDouble);
   const auto kernel = make_kernel(nn::KernelOptions{});
-  test::expect_refused([&] { kernel->forward(x, x, x, layout); }, "an attention bias needs scores");
+  test::expect_refused([&] { kernel->forward(x, x, x, args); }, "an attention bias needs scores");
   test::expect_refused([] { make_kernel(nn::KernelOptions{Form::low_rank_glu, 1, 9}); }, "gate_rank must be at most");
 }
 

@@ -84,16 +84,15 @@ TEST(LshAttention, AContextOfItsOwnIsSortedBesideTheQueries) {
       const at::Tensor q = at::randn({2, 2, lq, 4}, at::kDouble), k = at::randn({2, 2, lk, 4}, at::kDouble),
                        v = at::randn({2, 2, lk, 3}, at::kDouble);
       const at::Tensor rotations = at::randn({2, rounds, 4, 3}, at::kDouble);
-      nn::AttentionArgs layout;
+      nn::AttentionArgs args;
       if (padded) {
-        layout.context.padding = at::zeros({2, lk}, at::kBool);
-        layout.context.padding[0].slice(0, lk / 2).fill_(true);
+        args.context.padding = at::zeros({2, lk}, at::kBool);
+        args.context.padding[0].slice(0, lk / 2).fill_(true);
       }
       const at::Tensor query_order = nn::lsh_order(nn::lsh_buckets(q, rotations), {});
-      const at::Tensor key_order = nn::lsh_order(nn::lsh_buckets(k, rotations), layout.context.padding);
-      EXPECT_TRUE(at::allclose(nn::lsh_attention(q, k, v, query_order, key_order, options, layout),
-                               dense_lsh(q, k, v, query_order, key_order, options, layout.context.padding), 1e-9,
-                               1e-10))
+      const at::Tensor key_order = nn::lsh_order(nn::lsh_buckets(k, rotations), args.context.padding);
+      EXPECT_TRUE(at::allclose(nn::lsh_attention(q, k, v, query_order, key_order, options, args),
+                               dense_lsh(q, k, v, query_order, key_order, options, args.context.padding), 1e-9, 1e-10))
           << lq << 'x' << lk << ", " << rounds << " rounds, padded " << padded;
     }
 }
@@ -126,12 +125,12 @@ TEST(LshAttention, QueriesMeetTheSameChunksOfAContextWhateverTheBatch) {
     nn::LshAttention attention({4, 6, rounds}, 2, 4);
     attention.eval();
     const at::Tensor q = at::randn({1, 2, 40, 4}), k = at::randn({1, 2, 30, 4});
-    nn::AttentionArgs layout;
-    layout.query.full_length = 40;
-    layout.query.padding = (at::arange(40) >= 21).unsqueeze(0);
-    const at::Tensor whole = attention.forward(q, k, k, layout).slice(2, 0, 21);
-    layout.query.padding = at::Tensor();
-    EXPECT_TRUE(at::allclose(attention.forward(q.slice(2, 0, 21), k, k, layout), whole, 1e-5, 1e-6));
+    nn::AttentionArgs args;
+    args.query.full_length = 40;
+    args.query.padding = (at::arange(40) >= 21).unsqueeze(0);
+    const at::Tensor whole = attention.forward(q, k, k, args).slice(2, 0, 21);
+    args.query.padding = at::Tensor();
+    EXPECT_TRUE(at::allclose(attention.forward(q.slice(2, 0, 21), k, k, args), whole, 1e-5, 1e-6));
   }
 }
 

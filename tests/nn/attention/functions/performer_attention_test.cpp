@@ -54,13 +54,13 @@ TEST(PerformerAttention, EstimatesTheSoftmax) {
 
 // All L² products of features, and what each query may see.
 at::Tensor dense_performer(const nn::PerformerAttention& attention, const at::Tensor& q, const at::Tensor& k,
-                           const at::Tensor& v, const nn::AttentionArgs& layout) {
+                           const at::Tensor& v, const nn::AttentionArgs& args) {
   const int64_t lq = q.size(2), lk = k.size(2);
-  const at::Tensor queries = attention.query_features(q), keys = attention.key_features(k, layout.context.padding);
+  const at::Tensor queries = attention.query_features(q), keys = attention.key_features(k, args.context.padding);
   at::Tensor products = at::matmul(queries, keys.transpose(2, 3));
-  if (layout.causal) products = products.tril(lk - lq);
-  if (layout.context.padding.defined()) products = products.masked_fill(layout.context.padding.view({-1, 1, 1, lk}), 0);
-  const at::Tensor total = products.sum(-1, true) + (layout.causal ? 1e-6 : 0.0) * queries.sum(-1, true);
+  if (args.causal) products = products.tril(lk - lq);
+  if (args.context.padding.defined()) products = products.masked_fill(args.context.padding.view({-1, 1, 1, lk}), 0);
+  const at::Tensor total = products.sum(-1, true) + (args.causal ? 1e-6 : 0.0) * queries.sum(-1, true);
   return at::where(total > 0, at::matmul(products, v) / total, at::zeros({}, v.options()));
 }
 
@@ -73,15 +73,15 @@ TEST(PerformerAttention, EqualsTheDenseFormForEveryLayout) {
           attention.to(at::kDouble);
           const at::Tensor q = at::randn({2, 2, lq, 4}, at::kDouble), k = at::randn({2, 2, lk, 4}, at::kDouble),
                            v = at::randn({2, 2, lk, 3}, at::kDouble);
-          nn::AttentionArgs layout;
-          layout.causal = causal;
+          nn::AttentionArgs args;
+          args.causal = causal;
           if (padded) {
-            layout.context.padding = at::zeros({2, lk}, at::kBool);
-            layout.context.padding[0][lk - 1].fill_(true);
-            layout.context.padding[1].fill_(true);  // a sample without any key
+            args.context.padding = at::zeros({2, lk}, at::kBool);
+            args.context.padding[0][lk - 1].fill_(true);
+            args.context.padding[1].fill_(true);  // a sample without any key
           }
-          EXPECT_TRUE(at::allclose(attention.forward(q, k, v, layout), dense_performer(attention, q, k, v, layout),
-                                   1e-9, 1e-10))
+          EXPECT_TRUE(
+              at::allclose(attention.forward(q, k, v, args), dense_performer(attention, q, k, v, args), 1e-9, 1e-10))
               << lq << 'x' << lk << " causal " << causal << " padded " << padded;
         }
 }
@@ -93,14 +93,13 @@ TEST(PerformerAttention, GradientsEqualFiniteDifferences) {
     options.eps = 0.0;
     options.causal_eps = 0.0;
     nn::PerformerAttention softmax(options, 2, 4), relu(performer_options(nn::RandomFeatures::relu, 6), 2, 4);
-    nn::AttentionArgs layout;
-    layout.causal = causal;
-    if (!causal) layout.context.padding = at::tensor({0, 0, 0, 0, 0, 0, 1, 0, 0, 1}).view({2, 5}).to(at::kBool);
+    nn::AttentionArgs args;
+    args.causal = causal;
+    if (!causal) args.context.padding = at::tensor({0, 0, 0, 0, 0, 0, 1, 0, 0, 1}).view({2, 5}).to(at::kBool);
     for (nn::PerformerAttention* attention : {&softmax, &relu}) {
       attention->to(at::kDouble);
-      test::expect_gradients(
-          [&](const auto& in) { return attention->forward(in[0], in[1], in[2], layout).pow(2).sum(); },
-          {at::randn({2, 2, 5, 4}), at::randn({2, 2, 5, 4}), at::randn({2, 2, 5, 3})});
+      test::expect_gradients([&](const auto& in) { return attention->forward(in[0], in[1], in[2], args).pow(2).sum(); },
+                             {at::randn({2, 2, 5, 4}), at::randn({2, 2, 5, 4}), at::randn({2, 2, 5, 3})});
     }
   }
 }
@@ -109,12 +108,12 @@ TEST(PerformerAttention, PaddedNoiseNeverMatters) {
   const at::Tensor padding = at::tensor({0, 0, 1, 0, 1, 1}).view({2, 3}).to(at::kBool);
   for (const auto form : kForms) {
     nn::PerformerAttention attention(performer_options(form, 10), 2, 4);
-    nn::AttentionArgs layout;
-    layout.context.padding = padding;
+    nn::AttentionArgs args;
+    args.context.padding = padding;
     const at::Tensor q = at::randn({2, 2, 3, 4}), k = at::randn({2, 2, 3, 4}), mask = padding.view({2, 1, 3, 1});
     const auto attend = [&](double noise) {
       const at::Tensor keys = k.masked_fill(mask, noise);
-      return attention.forward(q, keys, keys, layout);
+      return attention.forward(q, keys, keys, args);
     };
     EXPECT_TRUE(at::equal(attend(0), attend(std::numeric_limits<double>::quiet_NaN())));
     EXPECT_TRUE(at::equal(attend(0), attend(1e4))) << "not in the largest product either";
@@ -163,10 +162,10 @@ TEST(PerformerAttention, DecodingEqualsTheCausalWhole) {
 }
 
 TEST(PerformerAttention, NamesWhatItRefuses) {
-  nn::AttentionArgs layout;
-  layout.bias = at::zeros({1, 1, 3, 3});
+  nn::AttentionArgs args;
+  args.bias = at::zeros({1, 1, 3, 3});
   const at::Tensor x = at::randn({1, 2, 3, 4});
-  test::expect_refused([&] { nn::PerformerAttention({}, 2, 4).forward(x, x, x, layout); },
+  test::expect_refused([&] { nn::PerformerAttention({}, 2, 4).forward(x, x, x, args); },
                        "performer_attention: an attention bias");
   test::expect_refused([&] { nn::PerformerAttention(performer_options(kForms[0], -1), 2, 4); },
                        "count of features must be at least 0");

@@ -73,11 +73,11 @@ TEST(TransformerXLOracle, TheLayerIsReproducedWithItsMemory) {
                        memory = batch_rows(oracle["mems"]).requires_grad_();
       const auto state = block->make_state(x.size(0), nn::SessionUse::memory);
       state->set("memory", memory);
-      nn::AttentionArgs layout;
-      layout.causal = true;
-      layout.state = state.get();
-      layout.relative = {distances(0), oracle[form + "mask"].to(at::kBool)};
-      const at::Tensor y = block->forward(x, layout);
+      nn::AttentionArgs args;
+      args.causal = true;
+      args.state = state.get();
+      args.relative = {distances(0), oracle[form + "mask"].to(at::kBool)};
+      const at::Tensor y = block->forward(x, args);
       (y * batch_rows(oracle["dy"])).sum().backward();
       compare.close(batch_rows(y), oracle[form + "y"], form + "y");
       compare.close(batch_rows(x.grad()), oracle[form + "dx"], form + "dx");
@@ -101,17 +101,17 @@ TEST(RelativeAttention, TokensOneAfterTheOtherGetWhatTheWholeGets) {
       std::make_shared<RelativeAttention>(RelativeAttentionOptions{8, 2}, nn::RelativeBiases::make(2, 4));
   attention->to(at::kDouble);
   const at::Tensor x = at::randn({3, 7, 8}, at::kDouble);
-  nn::AttentionArgs layout;
-  layout.causal = true;
-  layout.relative = causal_positions(7, 7, x);
-  const at::Tensor whole = attention->forward(x, x, layout);
+  nn::AttentionArgs args;
+  args.causal = true;
+  args.relative = causal_positions(7, 7, x);
+  const at::Tensor whole = attention->forward(x, x, args);
   const auto state = attention->make_state(3, nn::SessionUse::decoding);
-  layout.state = state.get();
+  args.state = state.get();
   int64_t first = 0;
   for (const int64_t length : {3, 1, 1, 2}) {
     const at::Tensor piece = x.narrow(1, first, length);
-    layout.relative = causal_positions(length, first + length, x);
-    EXPECT_TRUE(at::allclose(attention->forward(piece, piece, layout), whole.narrow(1, first, length), 0, 1e-12));
+    args.relative = causal_positions(length, first + length, x);
+    EXPECT_TRUE(at::allclose(attention->forward(piece, piece, args), whole.narrow(1, first, length), 0, 1e-12));
     first += length;
   }
 }
@@ -136,13 +136,13 @@ TEST(RelativeAttention, KeptKeysAreAsGoodAsRememberedInputs) {
     for (const int64_t length : {4, 4, 3, 6, 1}) {
       const at::Tensor x = at::randn({2, length, 8}, at::kDouble);
       ASSERT_EQ(memory->past(), keys->past());
-      nn::AttentionArgs layout;
-      layout.causal = true;
-      layout.relative = causal_positions(length, memory->past() + length, x);
-      layout.state = memory.get();
-      const at::Tensor remembered = block->forward(x, layout);
-      layout.state = keys.get();
-      EXPECT_TRUE(at::allclose(block->forward(x, layout), remembered, 0, 1e-12));
+      nn::AttentionArgs args;
+      args.causal = true;
+      args.relative = causal_positions(length, memory->past() + length, x);
+      args.state = memory.get();
+      const at::Tensor remembered = block->forward(x, args);
+      args.state = keys.get();
+      EXPECT_TRUE(at::allclose(block->forward(x, args), remembered, 0, 1e-12));
     }
     EXPECT_EQ(keys->past(), 5);
   }
@@ -154,10 +154,10 @@ TEST(RelativeAttention, GradientsEqualFiniteDifferences) {
   const at::Tensor weight = at::randn({2, 3, 6}, at::kDouble);
   test::expect_gradients(
       [&](const auto& in) {
-        nn::AttentionArgs layout;
-        layout.relative = causal_positions(3, 5, in[0]);
-        layout.relative.distances = in[1];
-        return (attention.forward(in[0].narrow(1, 2, 3), in[0], layout) * weight).sum();
+        nn::AttentionArgs args;
+        args.relative = causal_positions(3, 5, in[0]);
+        args.relative.distances = in[1];
+        return (attention.forward(in[0].narrow(1, 2, 3), in[0], args) * weight).sum();
       },
       {at::randn({2, 5, 6}), at::randn({5, 6})});
 }
@@ -178,14 +178,14 @@ TEST(RelativeAttention, NamesWhatItRefuses) {
 
   RelativeAttention attention({8, 2}, biases);
   const at::Tensor x = at::randn({2, 3, 8});
-  nn::AttentionArgs layout;
-  expect_refused([&] { attention.forward(x, x, layout); }, "must have distances (3, 8)");
-  layout.relative = causal_positions(3, 4, x);
-  expect_refused([&] { attention.forward(x, x, layout); }, "must have distances (3, 8), got [4, 8]");
-  layout.relative = causal_positions(3, 3, x);
-  expect_refused([&] { attention.forward(x, x.narrow(1, 0, 2), layout); }, "the query's tokens are the context's last");
-  layout.bias = at::zeros({3, 3});
-  expect_refused([&] { attention.forward(x, x, layout); }, "neither padding nor a bias");
+  nn::AttentionArgs args;
+  expect_refused([&] { attention.forward(x, x, args); }, "must have distances (3, 8)");
+  args.relative = causal_positions(3, 4, x);
+  expect_refused([&] { attention.forward(x, x, args); }, "must have distances (3, 8), got [4, 8]");
+  args.relative = causal_positions(3, 3, x);
+  expect_refused([&] { attention.forward(x, x.narrow(1, 0, 2), args); }, "the query's tokens are the context's last");
+  args.bias = at::zeros({3, 3});
+  expect_refused([&] { attention.forward(x, x, args); }, "neither padding nor a bias");
   expect_refused([&] { attention.make_state(2, nn::SessionUse::fixed_context); }, "has no fixed context");
   expect_refused(
       [&] {

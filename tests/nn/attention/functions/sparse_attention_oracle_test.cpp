@@ -23,7 +23,7 @@ struct AttentionFixture : ::testing::TestWithParam<std::string> {
   at::Tensor operand(const std::string& name, at::ScalarType dtype) const {
     return oracle[name].to(dtype, false, /*copy=*/true).requires_grad_();
   }
-  nn::AttentionArgs padded_layout() const {
+  nn::AttentionArgs padded_args() const {
     const at::Tensor padding = oracle["key_padding"].to(at::kBool);
     return nn::AttentionArgs::self({{}, 0, padding});
   }
@@ -41,7 +41,7 @@ TEST_P(BigBirdFixture, OutputsAndGradientsAreReproduced) {
     Comparison compare = comparison("", dtype);
     const at::Tensor q = operand("q", dtype), k = operand("k", dtype), v = operand("v", dtype);
     const at::Tensor y =
-        without_padded_rows(nn::block_sparse_attention(q, k, v, oracle["random_blocks"], options(), padded_layout()));
+        without_padded_rows(nn::block_sparse_attention(q, k, v, oracle["random_blocks"], options(), padded_args()));
     (y * oracle["dy"]).sum().backward();
     compare.close(y, oracle["y"], "y");
     compare.close(q.grad(), oracle["grad.q"], "grad.q");
@@ -88,11 +88,11 @@ TEST_P(LshFixture, OrdersOutputsAndGradientsAreReproduced) {
       options.chunk_size = oracle.integer("chunk");
       options.rounds = buckets.size(2);
       options.score = c.score;
-      const nn::AttentionArgs layout = padded_layout();
-      const at::Tensor order = nn::lsh_order(buckets, layout.query.padding);
+      const nn::AttentionArgs args = padded_args();
+      const at::Tensor order = nn::lsh_order(buckets, args.query.padding);
       ASSERT_TRUE(at::equal(order, oracle[c.name + ".order"])) << c.name;
       const at::Tensor qk = operand("qk", dtype), v = operand("v", dtype);
-      const at::Tensor y = without_padded_rows(nn::lsh_attention(qk, qk, v, order, order, options, layout));
+      const at::Tensor y = without_padded_rows(nn::lsh_attention(qk, qk, v, order, order, options, args));
       (y * oracle["dy"]).sum().backward();
       compare.close(y, oracle[c.name + ".y"], c.name + ".y");
       compare.close(qk.grad(), oracle[c.name + ".grad.qk"], c.name + ".grad.qk");
@@ -126,9 +126,9 @@ TEST_P(PerformerFixture, FeaturesOutputsAndGradientsAreReproduced) {
         const at::Tensor q = operand("q", dtype), k = operand("k", dtype), v = operand("v", dtype);
         if (oracle.has(kind + ".phi_q")) compare.close(attention.query_features(q), oracle[kind + ".phi_q"], "phi_q");
         if (oracle.has(kind + ".phi_k")) compare.close(attention.key_features(k, {}), oracle[kind + ".phi_k"], "phi_k");
-        nn::AttentionArgs layout;
-        layout.causal = causal;
-        const at::Tensor y = attention.forward(q, k, v, layout);
+        nn::AttentionArgs args;
+        args.causal = causal;
+        const at::Tensor y = attention.forward(q, k, v, args);
         (y * oracle["dy"]).sum().backward();
         compare.close(y, oracle[name + ".y"], "y");
         compare.close(q.grad(), oracle[name + ".grad.q"], "grad.q");

@@ -1,4 +1,4 @@
-#include "cachet/tasks/detection/detection_stream.h"
+#include "cachet/tasks/detection/detection_training_batches.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>

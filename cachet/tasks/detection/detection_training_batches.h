@@ -25,7 +25,7 @@ struct DetectionTrainingBatchesOptions {
 };
 
 /// Losses of a detector over an epoch's batches. Which anchors and proposals take part is a function of seed, number of
-/// the batch and image. The model outlives the stream.
+/// the batch and image. The model outlives the batches.
 std::unique_ptr<train::TrainingBatches> detection_batches(models::ObjectDetector& model,
                                                           data::BatchIterator<data::DetectionBatch> batches,
                                                           const DetectionTrainingBatchesOptions& options);

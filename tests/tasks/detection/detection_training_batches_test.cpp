@@ -1,4 +1,4 @@
-#include "cachet/tasks/detection/detection_stream.h"
+#include "cachet/tasks/detection/detection_training_batches.h"
 
 #include <gtest/gtest.h>
 
@@ -32,9 +32,9 @@ using Settings = std::vector<std::string>;
 
 constexpr int64_t kPictures = 6;
 
-class DetectionStreamTest : public test::TinyRunTest {
+class DetectionTrainingBatchesTest : public test::TinyRunTest {
  protected:
-  DetectionStreamTest() {
+  DetectionTrainingBatchesTest() {
     for (int64_t i = 0; i < kPictures; ++i) test::write_plain_png(file(i), 64, 64, 30 * (i + 1));
     put_objects({0});
   }
@@ -142,10 +142,10 @@ Settings micro_batches(int64_t size, int64_t count) {
   return {"train.batch_size=" + std::to_string(size), "train.accumulate=" + std::to_string(count)};
 }
 
-TEST_F(DetectionStreamTest, AStepOfMicroBatchesIsThatOfOneBatch) {
+TEST_F(DetectionTrainingBatchesTest, AStepOfMicroBatchesIsThatOfOneBatch) {
   for (const bool objects : {true, false}) {
     if (!objects) put_objects({});
-    for (const auto& settings : {&DetectionStreamTest::retina, &DetectionStreamTest::regions}) {
+    for (const auto& settings : {&DetectionTrainingBatchesTest::retina, &DetectionTrainingBatchesTest::regions}) {
       const Step whole = one_step(settings({}));
       for (const auto& [size, count] : {std::pair{3, 2}, {2, 3}, {1, 6}}) {
         const std::string what = settings({}).front() + ", " + std::to_string(count) + " of " + std::to_string(size) +
@@ -156,7 +156,7 @@ TEST_F(DetectionStreamTest, AStepOfMicroBatchesIsThatOfOneBatch) {
   }
 }
 
-TEST_F(DetectionStreamTest, UnequalAndEmptyMicroBatchesCountByTheirImages) {
+TEST_F(DetectionTrainingBatchesTest, UnequalAndEmptyMicroBatchesCountByTheirImages) {
   fs::resize_file(file(3), 50);
   const auto skipping = [](const Settings& more) { return with(retina({"data.on_bad_image=skip"}), more); };
   const Step whole = one_step(skipping({}));
@@ -169,7 +169,7 @@ TEST_F(DetectionStreamTest, UnequalAndEmptyMicroBatchesCountByTheirImages) {
   EXPECT_EQ(none.gradient_norm, 0);
 }
 
-TEST_F(DetectionStreamTest, PartsMayBeDividedByTheirOwnCounts) {
+TEST_F(DetectionTrainingBatchesTest, PartsMayBeDividedByTheirOwnCounts) {
   const auto by_part = [](const Settings& more) { return with(retina({"task.loss_divisor=part"}), more); };
   const auto loss = [&](const Step& step) { return step.means.find("loss_bbox").value(); };
   const Step whole = one_step(retina({})), parts = one_step(by_part(micro_batches(2, 3)));
@@ -180,7 +180,7 @@ TEST_F(DetectionStreamTest, PartsMayBeDividedByTheirOwnCounts) {
   test::expect_same_tensors(one_part.weights, whole.weights);
 }
 
-TEST_F(DetectionStreamTest, AProcessWhoseImagesWereAllSkippedTakesPart) {
+TEST_F(DetectionTrainingBatchesTest, AProcessWhoseImagesWereAllSkippedTakesPart) {
   fs::resize_file(file(3), 50);
   put_objects({0, 1, 2, 3, 4, 5});
   for (const char* divisor : {"step", "part"}) {
@@ -209,7 +209,7 @@ void forget_the_divisor(const fs::path& run) {
   std::ofstream(checkpoint / "manifest.json") << train::to_json(manifest);
 }
 
-TEST_F(DetectionStreamTest, ARunThatBeganBeforeKeepsItsDivisor) {
+TEST_F(DetectionTrainingBatchesTest, ARunThatBeganBeforeKeepsItsDivisor) {
   const auto settings = [](const std::string& steps, const Settings& more = {}) {
     return with(retina({"train.batch_size=1", "train.accumulate=2", "train.limit=\"" + steps + " steps\""}), more);
   };

@@ -1,4 +1,4 @@
-#include "cachet/data/vision/augmentation/transforms.h"
+#include "cachet/data/vision/image_transform.h"
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/constant_pad_nd.h>
