@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "cachet/config/glob.h"
 #include "cachet/io/tensors/state_dict.h"
@@ -31,20 +32,27 @@ std::string group_size(const std::vector<NamedParameter>& group) {
 }  // namespace
 
 std::string ParameterGroups::summary() const {
-  return "decay: " + group_size(decayed) + "; no decay: " + group_size(undecayed);
+  return "decay: " + group_size(decayed) + "; no decay: " + group_size(undecayed) +
+         (frozen.empty() ? "" : "; frozen: " + group_size(frozen));
 }
 
 void ParameterGroups::slow_backbone(double rate, const std::vector<std::string>& heads) {
-  bool any_head = false;
+  const auto in_head = [&](const NamedParameter& parameter) {
+    return std::ranges::any_of(heads, [&](const std::string& head) { return parameter.name.starts_with(head + "."); });
+  };
+  if (std::ranges::none_of(decayed, in_head) && std::ranges::none_of(undecayed, in_head))
+    throw std::invalid_argument("optimizer.backbone_rate needs a model with a head, which this has not");
   for (std::vector<NamedParameter>* group : {&decayed, &undecayed}) {
-    for (NamedParameter& parameter : *group) {
-      const bool in_head =
-          std::ranges::any_of(heads, [&](const std::string& head) { return parameter.name.starts_with(head + "."); });
-      any_head = any_head || in_head;
-      if (!in_head) parameter.rate = rate;
+    if (rate > 0) {
+      for (NamedParameter& parameter : *group)
+        if (!in_head(parameter)) parameter.rate = rate;
+      continue;
     }
+    const auto backbone = std::stable_partition(group->begin(), group->end(), in_head);
+    for (auto parameter = backbone; parameter != group->end(); ++parameter)
+      frozen.emplace_back(std::move(*parameter)).tensor.set_requires_grad(false);
+    group->erase(backbone, group->end());
   }
-  if (!any_head) throw std::invalid_argument("optimizer.backbone_rate needs a model with a head, which this has not");
 }
 
 ParameterGroups parameter_groups(const torch::nn::Module& model, const std::vector<std::string>& without_decay) {

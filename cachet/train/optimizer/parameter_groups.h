@@ -16,12 +16,14 @@ struct NamedParameter {
 /// A model's trainable parameters by whether weight decay applies to them.
 struct ParameterGroups {
   std::vector<NamedParameter> decayed, undecayed;
+  std::vector<NamedParameter> frozen;  // without gradients; they are not trained
 
-  /// "decay: 24 tensors, 1234567 values; no decay: 50 tensors, 8901 values"
+  /// "decay: 24 tensors, 1234567 values; no decay: 50 tensors, 8901 values"; frozen ones last, if there are any.
   std::string summary() const;
 
   /// Multiplies the learning rate of all parameters by this, except below the modules of these names, a model's heads.
-  /// Throws std::invalid_argument if no parameter is left at the whole rate.
+  /// If the rate is 0, these parameters are frozen: they ask for no gradient from now on. Throws std::invalid_argument
+  /// if no parameter is left at the whole rate.
   void slow_backbone(double rate, const std::vector<std::string>& heads);
 };
 

@@ -74,6 +74,26 @@ TEST(ParameterGroups, ABackboneLearnsAtAShareOfTheRate) {
   }
 }
 
+TEST(ParameterGroups, ABackboneOfRateZeroIsFrozen) {
+  GroupedModel model;
+  const auto head = model.register_module("head", std::make_shared<GroupedModel>());
+  ParameterGroups groups = parameter_groups(model);
+  groups.slow_backbone(0, {"head"});
+  for (const std::vector<NamedParameter>* group : {&groups.decayed, &groups.undecayed})
+    for (const NamedParameter& parameter : *group) {
+      EXPECT_TRUE(parameter.name.starts_with("head.")) << parameter.name;
+      EXPECT_TRUE(parameter.tensor.requires_grad()) << parameter.name;
+    }
+  EXPECT_EQ(groups.decayed.size() + groups.undecayed.size(), groups.frozen.size());
+  EXPECT_FALSE(model.at_name("weight").requires_grad());
+  EXPECT_TRUE(groups.summary().ends_with("; frozen: 5 tensors, 16 values")) << groups.summary();
+  at::Tensor loss = at::zeros({});
+  for (const at::Tensor& parameter : model.parameters()) loss = loss + parameter.sum();
+  loss.backward();
+  EXPECT_FALSE(model.at_name("weight").grad().defined());
+  EXPECT_TRUE(head->at_name("weight").grad().defined());
+}
+
 TEST(AdamW, FollowsItsEquations) {
   GroupedModel model;
   OptimizerOptions options;
