@@ -36,6 +36,10 @@ class AttentionFunction : public StateModule, public Observable, public PlugIn {
   /// scale features by the largest of several.
   virtual bool queries_stand_alone() const { return false; }
 
+  /// Whether the values of queries and keys choose which keys a query meets, as a hash does. If the values are rounded
+  /// to bfloat16, such a choice may change, and the result with it by any amount.
+  virtual bool chooses_keys_by_value() const { return false; }
+
   /// Throw c10::Error, opening with the function's name, where the layout has a bias, or is causal.
   static void refuse_bias(const char* name, const AttentionArgs& args);
   static void refuse_causal(const char* name, const AttentionArgs& args);

@@ -18,6 +18,7 @@
 #include "cachet/io/tensors/state_dict.h"
 #include "cachet/models/language/translation_model.h"
 #include "cachet/models/vision/image_model.h"
+#include "cachet/nn/attention/attention_function.h"
 #include "cachet/nn/plug_in.h"
 #include "cachet/report/format.h"
 #include "cachet/report/page/html.h"
@@ -55,11 +56,19 @@ std::vector<std::string> with(std::vector<std::string> settings, const std::vect
 
 ClassificationTask& classification(Task& task) { return dynamic_cast<ClassificationTask&>(task); }
 
-void require_exportable(Task& task, EngineKind engine) {
-  for (const auto& module : task.model().named_modules())
+void require_exportable(Task& task, EngineKind engine, runtime::Precision precision) {
+  for (const auto& module : task.model().named_modules()) {
     if (const auto* plug_in = dynamic_cast<const nn::PlugIn*>(module.value().get()))
       if (!plug_in->why_not_exported().empty())
         throw std::runtime_error(module.key() + ": " + plug_in->why_not_exported());
+    if (precision == runtime::Precision::bfloat16)
+      if (const auto* function = dynamic_cast<const nn::AttentionFunction*>(module.value().get()))
+        if (function->chooses_keys_by_value())
+          throw std::runtime_error(
+              module.key() +
+              ": chooses keys by the values of tokens, and values that are rounded to bfloat16 may "
+              "choose other keys; take --precision f32");
+  }
   if (dynamic_cast<ClassificationTask*>(&task) != nullptr) return;
   const std::string whose = "a task of kind '" + task.profile().kind + "' ";
   const auto* rewritten = dynamic_cast<ExportsRewrittenModel*>(&task);
@@ -253,7 +262,7 @@ ExportReport export_model(const ExportSource& source, const ExportOptions& optio
     throw io::Error("int8 needs samples of the training data, to see which numbers the model meets: " + *absent);
   const SavedRun saved = open_exported(source, asked.plan);
   const auto task = load(saved, Splits::given);
-  require_exportable(*task, options.engine);
+  require_exportable(*task, options.engine, options.precision);
 
   io::NewFolder folder(target, io::NewFolder::Taken::replaced);
   ExportReport report;

@@ -59,6 +59,8 @@ class LshAttention : public Cloneable<LshAttention, AttentionFunction> {
  public:
   LshAttention(const LshOptions& options, int64_t num_heads, int64_t head_dim);
 
+  bool chooses_keys_by_value() const override { return true; }
+
  protected:
   torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                        const AttentionArgs& args) override;
