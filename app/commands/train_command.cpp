@@ -70,6 +70,7 @@ Prepared prepare(const TrainArguments& arguments, const TrainingJob& job, const 
   Prepared prepared{read_recipe_for_run(job, arguments, arguments.seed, resumed_run), nullptr};
   processes.share_out(prepared.recipe.plan.training);
   prepared.task = task_to_train(arguments, prepared.recipe.plan, resumed_run);
+  if (!resumed_run) settle_length(prepared.recipe, *prepared.task);
   if (processes.all()) {
     if (!prepared.recipe.plan.training.train.has_parts())
       nn::use_batch_reducer(prepared.task->model(), processes.all());

@@ -12,6 +12,7 @@
 #include "app/output/text_output.h"
 #include "app/training/shared_series.h"
 #include "app/training/training_run.h"
+#include "app/training/weights_preparation.h"
 #include "cachet/io/files/atomic_file.h"
 #include "cachet/report/page/html.h"
 #include "cachet/report/program_name.h"
@@ -59,7 +60,7 @@ class SeedSeries {
       : arguments_(arguments), job_(job), folder_(std::move(folder)) {}
 
   /// `built` is the task of the first seed, if it was needed before the folder.
-  SeedsOutcome run(std::unique_ptr<train::TrainingTask> built) {
+  SeedsOutcome run(std::unique_ptr<tasks::Task> built) {
     uint64_t at = 0;
     const auto elsewhere = train_shared(folder_.seeds(), [&](uint64_t seed) {
       at = seed;
@@ -79,17 +80,18 @@ class SeedSeries {
 
  private:
   /// A failure is reported, and ends only this seed.
-  Came run_one(uint64_t seed, std::unique_ptr<train::TrainingTask> built) {
+  Came run_one(uint64_t seed, std::unique_ptr<tasks::Task> built) {
     const std::string who = "seed " + std::to_string(seed);
     try {
       const auto begun = folder_.has_begun(seed) ? std::optional(folder_.run(seed)) : std::nullopt;
-      const ReadRecipe recipe = read_recipe_for_run(job_, arguments_, seed, begun);
+      ReadRecipe recipe = read_recipe_for_run(job_, arguments_, seed, begun);
       if (is_done(folder_, seed, recipe.document)) {
         log(who + " is done");
         return Came::to_an_end;
       }
       if (begun && train::is_being_trained(*begun)) return Came::elsewhere;
       if (!built) built = task_to_train(arguments_, recipe.plan, begun);
+      if (!begun) settle_length(recipe, *built);
       if (!begun) require_data_of_others(*built, recipe.document);
       const train::Outcome outcome = train_in_folder(seed, *built, recipe);
       if (outcome.exit_code() == kInterrupted) return Came::interrupted;
@@ -236,9 +238,12 @@ SeedsOutcome train_seeds(const TrainArguments& asked) {
   }
   std::optional<std::filesystem::path> begun;
   if (job.resumes) begun = train::SeedFolder::run_of(job.run, seeds.front());
-  const ReadRecipe first = read_recipe_for_run(job, arguments, seeds.front(), begun);
-  std::unique_ptr<train::TrainingTask> built;
-  if (!job.resumes) built = task_to_train(arguments, first.plan, begun);  // what cannot begin leaves no folder
+  ReadRecipe first = read_recipe_for_run(job, arguments, seeds.front(), begun);
+  std::unique_ptr<tasks::Task> built;
+  if (!job.resumes) {
+    built = task_to_train(arguments, first.plan, begun);  // what cannot begin leaves no folder
+    settle_length(first, *built);
+  }
   train::SeedFolder folder = seed_folder(arguments, job, first.document, seeds);
   if (folder.seeds().front() != seeds.front()) built.reset();  // another process made the folder, for seeds of its own
   return SeedSeries(arguments, job, std::move(folder)).run(std::move(built));

@@ -22,6 +22,7 @@
 #include "cachet/tasks/classification/classifies_data.h"
 #include "cachet/tasks/dry_run.h"
 #include "cachet/tasks/part_sizes.h"
+#include "cachet/tasks/settled_warmup.h"
 #include "cachet/tasks/step_memory.h"
 #include "cachet/train/checkpoints/checkpoint_store.h"
 #include "cachet/train/data_parallel/part_states.h"
@@ -34,6 +35,7 @@
 #include "cachet/train/runs/run_folder.h"
 #include "cachet/train/runs/seed_folder.h"
 #include "cachet/train/runs/stripped_run.h"
+#include "cachet/train/step/live_run.h"
 
 namespace cachet::app {
 namespace {
@@ -224,12 +226,18 @@ ReadRecipe read_with(const std::string& last, const TrainingJob& job, const Trai
       job.made ? read_document(*job.made, arguments.settings) : read_document(job.recipe, arguments.settings), {}};
   for (const std::string& setting : arguments.saved_settings) recipe.document.set(setting, kKeptSource);
   for (const std::string& setting : arguments.prepared) recipe.document.set(setting, arguments.source_of_prepared);
-  if (const auto values = earlier_values(job, resumed)) train::set_earlier_options(recipe.document, *values);
+  const auto values = earlier_values(job, resumed);
+  if (values) train::set_earlier_options(recipe.document, *values);
   if (seed) recipe.document.set("train.seed=" + std::to_string(*seed));
   if (!last.empty()) recipe.document.set(last, kDataSource);
   recipe.plan =
       tasks::read_recipe(recipe.document, data::DataRoot::required, std::max<int64_t>(1, arguments.processes));
-  return recipe;
+  if (!values) return recipe;
+  const std::vector<std::string> settled = tasks::settled_warmups(recipe.document, *values);
+  if (settled.empty()) return recipe;
+  TrainArguments with_counts = arguments;
+  with_counts.saved_settings.insert(with_counts.saved_settings.end(), settled.begin(), settled.end());
+  return read_with(last, job, with_counts, seed, resumed);
 }
 
 }  // namespace
@@ -365,6 +373,12 @@ std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, cons
   report::Progress progress({.mode = progress_mode(arguments.progress)});
   for (const std::string& line : plan.initialize(*task, download_options(arguments.progress))) progress.log(line);
   return task;
+}
+
+void settle_length(ReadRecipe& recipe, tasks::Task& task) {
+  const int64_t batches = task.batches_per_epoch();
+  if (batches < 1) return;  // the trainer reports it
+  task.note(tasks::settle_warmups(recipe.document, train::run_length(recipe.plan.training.train, batches).updates));
 }
 
 }  // namespace cachet::app

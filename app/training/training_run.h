@@ -126,4 +126,8 @@ SeedsOutcome train_seeds(const TrainArguments& arguments);
 std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, const tasks::RecipePlan& plan,
                                            const std::optional<std::filesystem::path>& resumed_run);
 
+/// Before the folder of a new run is made: values that depend on the length of the run become those that the run keeps
+/// (model.norm.warmup = "10 %"). Prints a line for each, which the log of the run has, too.
+void settle_length(ReadRecipe& recipe, tasks::Task& task);
+
 }  // namespace cachet::app

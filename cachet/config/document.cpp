@@ -80,6 +80,16 @@ void Document::set_default(std::string_view assignment) {
   merge_over(state_->earlier_defaults, parse_assignment(assignment));
 }
 
+void Document::settle(std::string_view assignment, std::string_view source) {
+  set(assignment, source);
+  const std::string key(assignment.substr(0, assignment.find('=')));
+  const auto place = state_->positions.find(key);
+  if (place == state_->positions.end()) return;
+  Value& value = state_->values[place->second];
+  value.toml = assignment.substr(key.size() + 1);
+  value.origin = {std::string(source), 0};
+}
+
 View Document::root() {
   name_units(state_->root);
   return View(state_, "");

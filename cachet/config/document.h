@@ -40,6 +40,10 @@ class Document {
   /// own default, the origin is kDefaultSource. A key without a reader has no effect.
   void set_default(std::string_view assignment);
 
+  /// Replaces a value that was read, in the form of set(): resolved() lists the new one. For values that are known
+  /// later than the recipe is read.
+  void settle(std::string_view assignment, std::string_view source);
+
   View root();
 
   /// Adds a problem that no single read can see. `key` is a whole path. The problem's position is that of the key, or

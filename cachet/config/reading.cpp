@@ -74,6 +74,21 @@ Reading<double> read_real(const Node& node, const Range<double>& range) {
   return within(*value, range);
 }
 
+Reading<CountOrFraction> read_count_or_fraction(const Node& node, const Range<int64_t>& range, std::string_view whole) {
+  if (std::holds_alternative<int64_t>(node.value)) {
+    const Reading<int64_t> count = read_integer(node, range);
+    return count.value ? Reading<CountOrFraction>{CountOrFraction{*count.value}, ""}
+                       : Reading<CountOrFraction>{std::nullopt, count.complaint};
+  }
+  const std::string* text = std::get_if<std::string>(&node.value);
+  const std::optional<double> percent = text ? parse_percent(*text) : std::nullopt;
+  if (!percent)
+    return {std::nullopt,
+            "must be an integer, or a fraction of " + std::string(whole) + " such as \"10 %\", not " + describe(node)};
+  if (*percent > 0 && *percent <= 100) return {CountOrFraction{0, *percent}, ""};
+  return {std::nullopt, "must be above 0 % and at most 100 %, not \"" + *text + "\""};
+}
+
 Reading<std::string> read_text(const Node& node) {
   if (const auto* value = std::get_if<std::string>(&node.value)) {
     // A path and the text of an exception end at it.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cachet/config/fraction.h"
 #include "cachet/config/node.h"
 #include "cachet/config/range.h"
 
@@ -24,6 +25,8 @@ struct Reading {
 Reading<bool> read_boolean(const Node& node);
 Reading<int64_t> read_integer(const Node& node, const Range<int64_t>& range);
 Reading<double> read_real(const Node& node, const Range<double>& range);
+/// An integer in the range, or a text such as "10 %", above 0 % and at most 100 %. `whole` completes "a fraction of".
+Reading<CountOrFraction> read_count_or_fraction(const Node& node, const Range<int64_t>& range, std::string_view whole);
 Reading<std::string> read_text(const Node& node);
 Reading<size_t> read_word(const Node& node, std::span<const std::string_view> words);  // its index
 

@@ -62,6 +62,15 @@ int64_t View::integer(std::string_view key, int64_t fallback, Range<int64_t> ran
       key, fallback, [&](const Node& node) { return read_integer(node, range); }, kAsToml);
 }
 
+CountOrFraction View::count_or_fraction(std::string_view key, CountOrFraction fallback, Range<int64_t> range,
+                                        std::string_view whole) const {
+  return settle(
+      key, fallback, [&](const Node& node) { return read_count_or_fraction(node, range, whole); },
+      [](const CountOrFraction& value) {
+        return value.percent > 0 ? toml_text(percent_text(value.percent)) : toml_text(value.count);
+      });
+}
+
 double View::real(std::string_view key, double fallback, Range<double> range) const {
   return settle(
       key, fallback, [&](const Node& node) { return read_real(node, range); }, kAsToml);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cachet/config/document.h"
+#include "cachet/config/fraction.h"
 #include "cachet/config/problem.h"
 #include "cachet/config/range.h"
 
@@ -37,6 +38,10 @@ class View {
 
   bool boolean(std::string_view key, bool fallback) const;
   int64_t integer(std::string_view key, int64_t fallback, Range<int64_t> range = {}) const;
+  /// An integer in the range, or a fraction of something that is not known yet, as a text: "10 %", above 0 % and at
+  /// most 100 %. `whole` names it in messages: "the updates of a run".
+  CountOrFraction count_or_fraction(std::string_view key, CountOrFraction fallback, Range<int64_t> range,
+                                    std::string_view whole) const;
   double real(std::string_view key, double fallback, Range<double> range = {}) const;  // finite; integers are taken
   std::string text(std::string_view key, std::string_view fallback) const;
   /// A text that has no default and must not be empty. Where it is not written, resolved() holds "" with the origin

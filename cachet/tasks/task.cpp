@@ -82,16 +82,19 @@ void Task::note_doubts() {
   }
 }
 
+void Task::settle(const train::RunLength& length) { nn::settle_warmups(model(), length.updates); }
+
 std::vector<std::string> Task::notes_on_run(const train::RunLength& length) {
   int64_t warmup = 0;
   for (const auto& module : model().modules())
     if (const auto* norm = dynamic_cast<const nn::UnifiedNorm*>(module.get()))
       warmup = std::max(warmup, norm->settings().warmup);
   if (warmup == 0 || warmup < length.updates) return {};
-  return {"the warm-up of the norms (model.norm.warmup) is " + std::to_string(warmup) +
-          " updates, and this run updates them " + std::to_string(length.updates) +
-          (length.updates == 1 ? " time" : " times") +
-          ": they do not use their window and filter; set a shorter model.norm.warmup"};
+  return {
+      "the warm-up of the norms (model.norm.warmup) is " + std::to_string(warmup) +
+      " updates, and this run updates them " + std::to_string(length.updates) +
+      (length.updates == 1 ? " time" : " times") +
+      ": they do not use their window and filter; set a shorter one, such as model.norm.warmup = \"10 %\" of the run"};
 }
 
 void Task::record_normality(int64_t passes) {

@@ -50,6 +50,7 @@ class Task : public train::TrainingTask {
 
   std::vector<std::string> data_notes() const override { return data_notes_; }
 
+  void settle(const train::RunLength& length) override;
   std::vector<std::string> notes_on_run(const train::RunLength& length) override;
 
   /// The images that it reads, by the names of its splits; none of a task that reads none.

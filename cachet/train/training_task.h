@@ -104,7 +104,7 @@ struct Status {
   int64_t epoch = 0, epochs = 0;
 };
 
-/// How long a run is.
+/// The length of a run.
 struct RunLength {
   int64_t steps = 0;
   int64_t updates = 0;  // of a state of the model that moves with each training pass (train.state)
@@ -167,6 +167,10 @@ class TrainingTask {
   /// What there is to train with, and what was done to it by rule: lines for the log of a run. The user has seen those
   /// of a task that was just made; lines that come while it trains are printed after evaluations and at the end.
   virtual std::vector<std::string> data_notes() const { return {}; }
+
+  /// Called when the run begins or is resumed, before its first step: what of the model depends on the length of the
+  /// run is settled.
+  virtual void settle(const RunLength& /*length*/) {}
 
   /// What a user should know before a run of this length begins: lines such as that a norm does not leave its warm-up.
   virtual std::vector<std::string> notes_on_run(const RunLength& /*length*/) { return {}; }

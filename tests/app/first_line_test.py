@@ -91,7 +91,7 @@ class FirstLine(command.FolderTest):
         self.assertEqual((values["train"]["epochs"], values["train"]["batch_size"], values["train"]["init"]), (3, 2, "weights"))
         self.assertEqual((values["optimizer"]["lr"], values["optimizer"]["backbone_rate"]), (0.01, 0))
         self.assertEqual([values["model"][table]["kind"] for table in ("cache", "norm", "attention")], ["grc", "un", "elu"])
-        self.assertEqual(values["model"]["norm"]["warmup"], 3 * (13 // 2) // 10, "a tenth of the updates")
+        self.assertEqual(values["model"]["norm"]["warmup"], "10 %")
         self.assertEqual(values["data"]["resize"]["image_size"], 32)
         recipe = tomllib.loads(self.cachet("train", "demo_plain", "--print", "--data", "photos", "--epochs", "2", "--norm", "rms").stdout)
         self.assertEqual((recipe["data"]["root"], recipe["train"]["epochs"], recipe["model"]["norm"]["kind"]), ("photos", 2, "rms"))

@@ -54,7 +54,7 @@ class Train(RunTest):
 
     def test_what_wastes_a_run_is_said_before_it(self):
         norm = ("the warm-up of the norms (model.norm.warmup) is 4000 updates, and this run updates them 24 times: they do not use "
-                "their window and filter; set a shorter model.norm.warmup")
+                "their window and filter; set a shorter one, such as model.norm.warmup = \"10 %\" of the run")
         warmup = "schedule.warmup is 50 steps, and the run has 12 steps: the learning rate does not reach optimizer.lr; set a shorter"
         limit = "train.limit is 150 steps, and train.epochs = 2 ends the run after 12 steps; raise train.epochs"
         words = ["--set", "model.norm.warmup=4000", "--set", "schedule.warmup=50 steps", "--set", "train.limit=150 steps",
@@ -68,6 +68,44 @@ class Train(RunTest):
         self.assertIn("this run updates them 12 times", said)
         self.assertNotIn("warm-up of the norms", self.cachet("train", "run", "--resume", "--progress", "none").stderr)
         self.assertEqual(len(self.train("fits").stderr.splitlines()), 1, "the recipe fits")
+
+    def test_a_warm_up_is_a_fraction_of_the_run(self):
+        def values(run):
+            return json.loads((self.folder / run / "run.json").read_text())["values"]["model.norm.warmup"]
+
+        tenth = "model.norm.warmup=25 %"
+        words = ["--set", tenth, "--set", "train.accumulate=2"]
+        # 3 epochs of 12 micro-batches of a shared state; with states of the parts' own, 3 of 6 steps.
+        said = self.train("shared", *words).stderr
+        self.assertEqual(said.count("model.norm.warmup: 25 % of 36 updates is 9\n"), 1, said)
+        self.assertIn("model.norm.warmup: 25 % of 36 updates is 9\n", (self.folder / "shared/log.txt").read_text())
+        self.assertRegex((self.folder / "shared/resolved.toml").read_text(), r"(?m)^warmup = 9 ")
+        self.assertEqual(values("shared"), "9")
+        self.train("parts", *words, "--set", "train.state=first")
+        self.assertEqual(values("parts"), "4", "25 % of 18 steps, rounded down")
+        self.train("limited", *words, "--set", "train.limit=3 steps")
+        self.assertEqual(values("limited"), "1", "25 % of 6 micro-batches")
+        # A resume keeps it, however long the run becomes, and whatever the recipe has.
+        recipe = (self.folder / "tiny.toml").read_text()
+        for target in (["limited"], ["tiny.toml", "--run", "limited", *words]):
+            done = self.cachet("train", *target, "--resume", "--set", "train.limit=1 epoch", "--progress", "none")
+            self.assertEqual(values("limited"), "1", done.stderr)
+        refused = command.run("train", "limited", "--resume", "--set", "model.norm.warmup=2", cwd=self.folder)
+        self.assertIn("model.norm.warmup: 1 -> 2", refused.stderr)
+        self.assertEqual((self.folder / "tiny.toml").read_text(), recipe)
+        # The norms of a run with the fraction train as those of the run with the count.
+        self.train("count", "--set", "model.norm.warmup=9", "--set", "train.accumulate=2")
+        first, second = ((self.folder / run / "checkpoints/step-00000018/model.safetensors").read_bytes() for run in ("shared", "count"))
+        self.assertTrue(first == second)
+        self.cachet("train", "tiny.toml", "--seeds", "2", "--run", "seeds", *words, "--set", "train.limit=2 steps")
+        self.assertEqual([values(f"seeds/{run}") for run in ("seed-0", "seed-1")], ["1", "1"])
+        self.assertEqual(json.loads((self.folder / "seeds/run.json").read_text())["values"]["model.norm.warmup"], "1")
+        said = self.cachet("train", "tiny.toml", "--dry-run", "--set", "model.norm.warmup=100 %").stdout
+        self.assertIn("is 36 updates, and this run updates them 36 times", said)
+        for text, message in (("10", ""), ("0 %", "must be above 0 % and at most 100 %"), ("120 %", "at most 100 %"),
+                              ("-5 %", "must be above 0 %"), ("10%", 'or a fraction of the updates of a run such as "10 %", not the text "10%"')):
+            done = command.run("train", "tiny.toml", "--print", "--set", f"model.norm.warmup={text}", cwd=self.folder)
+            self.assertEqual((done.returncode, message in done.stderr), (0 if text == "10" else 2, True), done.stderr)
 
     def test_says_which_folder_of_a_relative_name_it_reads(self):
         elsewhere = self.folder / "elsewhere"

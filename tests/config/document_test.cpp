@@ -159,5 +159,18 @@ TEST(Document, ANumberWithoutAUnitIsOneOfStepsWhereKeysAreStretches) {
   EXPECT_EQ(other.root().integer("limit", 0), 7);
 }
 
+TEST(Document, SettlesAValueThatWasRead) {
+  Document document = Document::from_text("a = 1\nb = 2", "recipe");
+  document.root().integer("a", 0);
+  document.root().integer("b", 0);
+  document.settle("a=7", "the run");
+  EXPECT_EQ(document.resolved().size(), 2u);
+  EXPECT_EQ(document.resolved()[0].toml, "7");
+  EXPECT_EQ(document.resolved()[0].origin.source, "the run");
+  EXPECT_EQ(document.resolved()[1].toml, "2");
+  EXPECT_EQ(document.root().integer("a", 0), 7) << "also if it is read again";
+  document.finish();
+}
+
 }  // namespace
 }  // namespace cachet::config

@@ -127,6 +127,12 @@ TEST(PlugInOptions, OtherNormsAndKernelsAreRead) {
   EXPECT_EQ(power.settings.forward_momentum, 0.8);
   EXPECT_EQ(power.settings.backward_momentum, 0.8) << "follows the forward one";
   EXPECT_EQ(power.settings.warmup, 7);
+  EXPECT_EQ((std::vector{mabn.warmup_percent, power.warmup_percent}), (std::vector{0.0, 0.0}));
+  EXPECT_EQ(std::get<nn::UnifiedNormOptions>(read(R"(norm = {kind = "un", warmup = "10 %"})").norm).warmup_percent, 10);
+  EXPECT_EQ(std::get<nn::MovingAverageBatchNormOptions>(read(R"(norm = {kind = "mabn", warmup = "2.5 %"})").norm)
+                .warmup_percent,
+            2.5);
+  EXPECT_EQ(std::get<nn::PowerNormOptions>(read(R"(norm = {kind = "pn", warmup = "100 %"})").norm).warmup_percent, 100);
 
   const auto function = [](const std::string& attention) {
     return read("attention = {" + attention + "}").attention.function;
@@ -208,6 +214,18 @@ TEST(PlugInOptions, ProblemsNameKeyAndWhatIsAccepted) {
   expect_problem(R"(norm = {kind = "un", threshold = "channel", window = 1})", "set window = 2 or more");
   expect_problem(R"(norm = {kind = "mabn", threshold = "channel"})", "norm.threshold");
   expect_problem(R"(norm = {kind = "layernorm"})", "layer");
+  for (const char* kind : {"un", "mabn", "pn"}) {
+    const auto expect_refused = [&](const std::string& warmup, const std::string& message) {
+      expect_problem("norm = {kind = '" + std::string(kind) + "', warmup = " + warmup + "}", "norm.warmup: " + message);
+    };
+    const std::string form = "must be an integer, or a fraction of the updates of a run such as \"10 %\", not ";
+    for (const char* text : {"10", "10%", "%", " %", "ten %", "10  %", "10 % ", "1e1 %", "nan %", "inf %", "10 steps"})
+      expect_refused("'" + std::string(text) + "'", form + "the text \"" + text + "\"");
+    expect_refused("0.1", form + "0.1");
+    for (const char* text : {"0 %", "-5 %", "120 %", "100.5 %"})
+      expect_refused("'" + std::string(text) + "'", "must be above 0 % and at most 100 %, not \"" + std::string(text));
+    expect_refused("-1", "must be at least 0");
+  }
   expect_problem(R"(norm = {kind = "layer", warmup = 3})", "norm.warmup");
   expect_problem(R"(norm = {kind = "pn", window = 4})", "norm.window");
   expect_problem(R"(attention = {dropout = 1.0})", "attention.dropout");

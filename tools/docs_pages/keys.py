@@ -67,7 +67,8 @@ def listed(text):
 
 
 SAID = re.compile(r"^--set: ([\w.]+): (.*), not ")
-PLAIN = {"must be true or false": "boolean", "must be an integer": "integer", "must be a number": "number",
+PLAIN = {"must be true or false": "boolean", "must be an integer, or a fraction": "integer or fraction",
+         "must be an integer": "integer", "must be a number": "number",
          "must be a text": "text", "item 1 must be an integer": "integers", "item 1 must be a number": "numbers",
          "item 1 must be a text": "texts"}
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "cachet/analysis/cost/live_memory.h"
+#include "cachet/nn/norm/norm.h"
 
 namespace cachet::analysis {
 namespace {
@@ -144,6 +145,7 @@ std::function<void()> trial_step(models::Model& model, const BenchmarkOptions& o
   const std::vector<at::Tensor> parameters = model.parameters();
   const at::TensorOptions place =
       parameters.empty() ? at::TensorOptions(at::kFloat) : parameters.front().options().requires_grad(false);
+  nn::settle_warmups(model, 0);  // as in the middle of a run
   const models::Trial trial = model.trial(o.batch, place);
   if (!training)
     return [trial, place] {

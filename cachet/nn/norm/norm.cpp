@@ -1,5 +1,9 @@
 #include "cachet/nn/norm/norm.h"
 
+#include <algorithm>
+#include <stdexcept>
+
+#include "cachet/config/fraction.h"
 #include "cachet/nn/norm/no_norm.h"
 
 namespace cachet::nn {
@@ -12,6 +16,21 @@ SplitNorm Norm::split() const {
 
 void Norm::check_channels(const char* name, const torch::Tensor& x, int64_t channels) {
   TORCH_CHECK(x.dim() >= 1 && x.size(-1) == channels, name, ": takes (..., ", channels, "), got ", x.sizes());
+}
+
+void Norm::check_warmup(double percent) {
+  if (percent > 0)
+    throw std::logic_error("norm.warmup is " + config::percent_text(percent) +
+                           " of the updates of a run, and no run has begun: call settle_warmup() with their number, or "
+                           "give the warm-up as a count");
+}
+
+std::optional<int64_t> settle_warmups(torch::nn::Module& model, int64_t updates) {
+  std::optional<int64_t> largest;
+  for (const auto& module : model.modules())
+    if (auto* norm = dynamic_cast<Norm*>(module.get()))
+      if (const auto count = norm->settle_warmup(updates)) largest = std::max(largest.value_or(0), *count);
+  return largest;
 }
 
 }  // namespace cachet::nn

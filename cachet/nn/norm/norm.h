@@ -49,11 +49,19 @@ class Norm : public StateModule, public Observable, public SyncedModule, public 
   virtual std::optional<NormWindowUse> window_use() const { return std::nullopt; }
   /// Starts the warm-up of a window again, for fine-tuning. Statistics stay.
   virtual void restart_warmup() {}
+  /// Makes the warm-up a count, if the options give it as a fraction of the updates that a state of the norm gets in a
+  /// run. It does not change later. Returns the count; nothing if there is no such fraction.
+  virtual std::optional<int64_t> settle_warmup(int64_t /*updates*/) { return std::nullopt; }
 
  protected:
   /// Throws c10::Error, opening with `name`, unless x has this many channels.
   static void check_channels(const char* name, const torch::Tensor& x, int64_t channels);
+  /// Throws std::logic_error if a norm is trained whose warm-up is a fraction that is not settled.
+  static void check_warmup(double percent);
 };
+
+/// settle_warmup() of all norms of a model. Returns the largest count; nothing if no norm has a fraction.
+std::optional<int64_t> settle_warmups(torch::nn::Module& model, int64_t updates);
 
 /// affine.apply(core->forward(x)) is what the norm gives in evaluation.
 struct SplitNorm {

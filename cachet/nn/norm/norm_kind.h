@@ -63,6 +63,9 @@ struct NormRanges {
   static constexpr config::Range<int64_t> kWarmup{0, 1'000'000'000};
 };
 
+/// `warmup`: updates on the batch's own statistic, or a fraction of the updates of a run.
+config::CountOrFraction read_warmup(const config::View& table, int64_t default_count);
+
 /// `eps`, if it is written: models have defaults of their own.
 std::optional<double> read_open_eps(const config::View& table);
 

@@ -20,6 +20,10 @@ std::optional<double> read_open_eps(const config::View& table) {
   return table.real("eps", 1e-6, NormRanges::kEps);
 }
 
+config::CountOrFraction read_warmup(const config::View& table, int64_t default_count) {
+  return table.count_or_fraction("warmup", {default_count}, NormRanges::kWarmup, "the updates of a run");
+}
+
 std::span<const NormRow* const> norm_kinds() { return norm_table().rows(); }
 
 void register_norm(NormRow row) { norm_table().add("norm", std::move(row)); }

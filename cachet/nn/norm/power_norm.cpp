@@ -7,6 +7,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <limits>
+#include <utility>
 
 #include "cachet/nn/norm/rms_norm.h"
 
@@ -19,7 +20,9 @@ PowerNormOptions read_power_norm(const config::View& table) {
   s.forward_momentum = table.real("momentum", s.forward_momentum, NormRanges::kMomentum);
   s.backward_momentum = table.real("backward_momentum", s.forward_momentum, NormRanges::kMomentum);
   s.eps = table.real("eps", s.eps, NormRanges::kEps);
-  s.warmup = table.integer("warmup", s.warmup, NormRanges::kWarmup);
+  const config::CountOrFraction warmup = read_warmup(table, s.warmup);
+  s.warmup = warmup.count;
+  o.warmup_percent = warmup.percent;
   o.group_scaling = table.boolean("group_scaling", o.group_scaling);
   return o;
 }
@@ -49,6 +52,7 @@ torch::Tensor PowerNorm::forward(const torch::Tensor& x, const torch::Tensor& to
       options_.group_scaling ? at::rms_norm(x, {x.size(-1)}, std::nullopt, options_.settings.eps) : x;
   if (!is_training()) return running_affine().apply(scaled);
   if (renewal_) return renewing_forward(scaled, token_mask);
+  check_warmup(options_.warmup_percent);
   const auto [y, used, own] =
       ops::power_norm(scaled, weight, bias, token_mask.defined() ? std::optional(token_mask) : std::nullopt,
                       {statistics, counters}, options_.settings, reducer());
@@ -73,6 +77,12 @@ torch::Tensor PowerNorm::renewing_forward(const torch::Tensor& scaled, const tor
 void PowerNorm::end_renewal() {
   renewal_->write({statistics.select(0, ops::PowerNormState::kRunning)});
   renewal_.reset();
+}
+
+std::optional<int64_t> PowerNorm::settle_warmup(int64_t updates) {
+  if (options_.warmup_percent <= 0) return std::nullopt;
+  options_.settings.warmup = config::settled_count(std::exchange(options_.warmup_percent, 0), updates);
+  return options_.settings.warmup;
 }
 
 void PowerNorm::tell_gradient_statistic(const torch::Tensor& input, const torch::Tensor& used,

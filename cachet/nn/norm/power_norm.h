@@ -12,6 +12,7 @@ namespace cachet::nn {
 struct PowerNormOptions {
   ops::PowerNormSettings settings{};
   bool group_scaling = true;  // x / √(mean of x² over a token's channels + ε) first, at inference too
+  double warmup_percent = 0;  // above 0: the warm-up is this fraction of a run, and settings.warmup is not used
 
   static const NormKind<PowerNormOptions> kKind;
 };
@@ -29,6 +30,7 @@ class PowerNorm : public Cloneable<PowerNorm, Norm>, public ops::Recalibrated {
   torch::Tensor running_statistic() const override { return statistics.select(0, ops::PowerNormState::kRunning); }
   void begin_renewal() override { renewal_.emplace(); }
   void end_renewal() override;
+  std::optional<int64_t> settle_warmup(int64_t updates) override;
 
   RegisteredTensor weight, bias;          // (C)
   RegisteredTensor statistics, counters;  // ops::PowerNormState

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <limits>
+#include <utility>
 
 namespace cachet::nn {
 using State = ops::UnifiedNormState;
@@ -31,7 +32,9 @@ UnifiedNormOptions read_unified_norm(const config::View& table) {
   s.forward_momentum = table.real("momentum", s.forward_momentum, NormRanges::kMomentum);
   s.backward_momentum = table.real("backward_momentum", s.forward_momentum, NormRanges::kMomentum);
   s.eps = table.real("eps", s.eps, NormRanges::kEps);
-  s.warmup = table.integer("warmup", s.warmup, NormRanges::kWarmup);
+  const config::CountOrFraction warmup = read_warmup(table, s.warmup);
+  s.warmup = warmup.count;
+  options.warmup_percent = warmup.percent;
   s.filter_outliers = table.boolean("filter_outliers", s.filter_outliers);
   s.forward_mean = table.choice("forward_mean", s.forward_mean, kMeans);
   s.threshold = table.choice("threshold", s.threshold, kThresholds);
@@ -48,13 +51,15 @@ MovingAverageBatchNormOptions read_moving_average_batch_norm(const config::View&
   o.window = table.integer("window", o.window, kWindow);
   o.momentum = table.real("momentum", o.momentum, NormRanges::kMomentum);
   o.eps = table.real("eps", o.eps, NormRanges::kEps);
-  o.warmup = table.integer("warmup", o.warmup, NormRanges::kWarmup);
+  const config::CountOrFraction warmup = read_warmup(table, o.warmup);
+  o.warmup = warmup.count;
+  o.warmup_percent = warmup.percent;
   return o;
 }
 
 template <class Options>
 std::shared_ptr<Norm> make_unified_norm(const Options& options, int64_t channels, double /*default_eps*/) {
-  return std::make_shared<UnifiedNorm>(channels, unified_norm_settings(options));
+  return std::make_shared<UnifiedNorm>(channels, unified_norm_settings(options), options.warmup_percent);
 }
 
 }  // namespace
@@ -91,8 +96,8 @@ ops::UnifiedNormSettings unified_norm_settings(const MovingAverageBatchNormOptio
   return settings;
 }
 
-UnifiedNorm::UnifiedNorm(int64_t channels, const ops::UnifiedNormSettings& settings)
-    : Cloneable("UnifiedNorm"), settings_(settings) {
+UnifiedNorm::UnifiedNorm(int64_t channels, const ops::UnifiedNormSettings& settings, double warmup_percent)
+    : Cloneable("UnifiedNorm"), settings_(settings), warmup_percent_(warmup_percent) {
   weight = register_parameter("weight", at::ones({channels}));
   bias = register_parameter("bias", at::zeros({channels}));
   const State state = ops::initial_unified_norm_state(channels, settings_);
@@ -104,6 +109,7 @@ torch::Tensor UnifiedNorm::forward(const torch::Tensor& x, const torch::Tensor& 
   check_channels("unified_norm", x, weight.size(0));
   if (!is_training()) return inference_affine()->apply(x);
   if (renewal_) return renewing_forward(x, token_mask);
+  check_warmup(warmup_percent_);
   const auto [y, used, on_own] =
       ops::unified_norm(x, weight, bias, token_mask.defined() ? std::optional(token_mask) : std::nullopt,
                         {statistics, counters}, settings_, reducer());
@@ -166,5 +172,10 @@ double UnifiedNorm::counted(int64_t counter) const {
   return filters_channels() ? count / static_cast<double>(weight.size(0)) : count;
 }
 void UnifiedNorm::restart_warmup() { counters.select(0, State::kSteps).zero_(); }
+std::optional<int64_t> UnifiedNorm::settle_warmup(int64_t updates) {
+  if (warmup_percent_ <= 0) return std::nullopt;
+  settings_.warmup = config::settled_count(std::exchange(warmup_percent_, 0), updates);
+  return settings_.warmup;
+}
 
 }  // namespace cachet::nn

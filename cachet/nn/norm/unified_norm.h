@@ -14,6 +14,7 @@ enum class UnifiedNormVariant { paper, official };
 struct UnifiedNormOptions {
   UnifiedNormVariant variant = UnifiedNormVariant::paper;
   ops::UnifiedNormSettings settings{};
+  double warmup_percent = 0;  // above 0: the warm-up is this fraction of a run, and settings.warmup is not used
 
   static const NormKind<UnifiedNormOptions> kKind;
 };
@@ -24,7 +25,8 @@ struct MovingAverageBatchNormOptions {
   int64_t window = 16;     // steps in both means
   double momentum = 0.98;  // α of the running statistic
   double eps = 1e-5;
-  int64_t warmup = 100;  // steps on the batch's own statistic
+  int64_t warmup = 100;       // steps on the batch's own statistic
+  double warmup_percent = 0;  // above 0: the warm-up is this fraction of a run, and `warmup` is not used
 
   static const NormKind<MovingAverageBatchNormOptions> kKind;
 };
@@ -40,7 +42,8 @@ ops::UnifiedNormSettings unified_norm_settings(const MovingAverageBatchNormOptio
 /// stay.
 class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Recalibrated {
  public:
-  UnifiedNorm(int64_t channels, const ops::UnifiedNormSettings& settings);
+  /// warmup_percent: above 0, settle_warmup() has to be called before the norm is trained.
+  UnifiedNorm(int64_t channels, const ops::UnifiedNormSettings& settings, double warmup_percent = 0);
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
   std::optional<Affine> inference_affine() const override;
   torch::Tensor running_statistic() const override { return statistics.select(0, ops::UnifiedNormState::kRunning); }
@@ -57,6 +60,7 @@ class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Recalibrate
   /// The last two are means over channels, if each channel has its own threshold; else they are whole.
   bool filters_channels() const { return settings_.threshold == ops::OutlierThreshold::channel; }
   void restart_warmup() override;
+  std::optional<int64_t> settle_warmup(int64_t updates) override;
   const ops::UnifiedNormSettings& settings() const { return settings_; }
 
   RegisteredTensor weight, bias;          // (C)
@@ -68,6 +72,7 @@ class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Recalibrate
   torch::Tensor renewing_forward(const torch::Tensor& x, const torch::Tensor& token_mask);
 
   ops::UnifiedNormSettings settings_;
+  double warmup_percent_;                // 0: the warm-up is a count
   std::optional<RenewedMeans> renewal_;  // while one is under way
 };
 

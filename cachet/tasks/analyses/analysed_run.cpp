@@ -157,6 +157,7 @@ void AnalysedRun::replay(const std::function<Replay(torch::nn::Module& model)>& 
   const train::RandomStateKept random(model);
   const BuffersKept buffers(model);
   torch::manual_seed(saved_.plan.training.train.seed);
+  training_->settle({options_.steps, options_.steps});  // of a model folder whose recipe was never a run's
   model.train();
   const Replay replay = look(model);
   const nn::Observation observation(model, in_full_precision(replay.listener));

@@ -91,7 +91,7 @@ class RecipeText {
     const int64_t own_batch = number_setting(request_.settings, "train.batch_size", batch),
                   own_epochs = number_setting(request_.settings, "train.epochs", epochs);
     const int64_t updates = own_epochs * std::max<int64_t>(1, samples / std::max<int64_t>(1, own_batch));
-    set_warmup(updates);
+    set_warmup();
     table("train");
     set("epochs", epochs);
     set("batch_size", batch);
@@ -107,7 +107,7 @@ class RecipeText {
   void set_translation(int64_t updates_of_epoch, int64_t epochs) {
     const int64_t own_epochs = number_setting(request_.settings, "train.epochs", epochs);
     const int64_t updates = own_epochs * std::max<int64_t>(1, updates_of_epoch);
-    set_warmup(updates);
+    set_warmup();
     table("train");
     set("epochs", epochs);
     set("log_every", std::to_string(std::clamp<int64_t>(updates / 20, 1, 50)) + " steps");
@@ -122,12 +122,12 @@ class RecipeText {
     set("warmup", std::to_string(std::clamp<int64_t>(updates / 10, 1, 1000)) + " steps");
   }
   /// Unified norms become active after a tenth of the run.
-  void set_warmup(int64_t updates) {
+  void set_warmup() {
     const auto norm = setting_of(request_.settings, "model.norm.kind");
     if (norm != "un" && norm != "\"un\"") return;
     table("model.norm");
     set("kind", "un");
-    set("warmup", std::max<int64_t>(1, updates / 10));
+    set("warmup", "10 %");
   }
   const std::string& text() const { return text_; }
 

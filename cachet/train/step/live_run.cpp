@@ -54,7 +54,19 @@ std::vector<MetricSum> with_penalty_in_loss(std::vector<MetricSum> sums) {
   return sums;
 }
 
+int64_t steps_of_epoch(const TrainOptions& options, int64_t batches_per_epoch) {
+  return (batches_per_epoch + options.accumulate - 1) / options.accumulate;
+}
+
 }  // namespace
+
+RunLength run_length(const TrainOptions& options, int64_t batches_per_epoch) {
+  const int64_t steps_per_epoch = steps_of_epoch(options, batches_per_epoch),
+                total_steps = bounded_steps(options, steps_per_epoch);
+  // Each micro-batch moves a shared state; of others, each is moved by one part of a step.
+  const int64_t rest = std::min(batches_per_epoch, total_steps % steps_per_epoch * options.accumulate);
+  return {total_steps, options.has_parts() ? total_steps : total_steps / steps_per_epoch * batches_per_epoch + rest};
+}
 
 LiveRun::LiveRun(TrainingTask& task, const Options& options, std::shared_ptr<processes::ProcessGroup> processes)
     : task_(task),
@@ -64,7 +76,7 @@ LiveRun::LiveRun(TrainingTask& task, const Options& options, std::shared_ptr<pro
       parts_(options.train.has_parts() ? std::make_unique<PartStates>(task.model(), options.train) : nullptr),
       training_step_(task, options, processes_, parts_.get()),
       batches_per_epoch_(checked_batches(task)),
-      steps_per_epoch_((batches_per_epoch_ + options.train.accumulate - 1) / options.train.accumulate),
+      steps_per_epoch_(steps_of_epoch(options.train, batches_per_epoch_)),
       total_steps_(bounded_steps(options.train, steps_per_epoch_)),
       schedule_(options.schedule, options.optimizer.learning_rate, total_steps_, steps_per_epoch_),
       renews_average_(options.train.ema_decay > 0 && options.train.ema_renew_states > 0 && has_states(task.model())) {
@@ -73,6 +85,7 @@ LiveRun::LiveRun(TrainingTask& task, const Options& options, std::shared_ptr<pro
   if (parts_ && rank() > 0) renews_average_ = false;
   const AverageOptions average = average_options(options.train);
   if (average.decay > 0 && (rank() == 0 || renews_average_)) average_.emplace(task.model(), average);
+  task.settle(length());
   task.model().train();
   if (rank() > 0) seed_draws(options.train.seed, rank());
 }
@@ -91,14 +104,6 @@ StepSummary LiveRun::advance(int stop_signal) {
   state.running_norm += result.gradient_norm;
   state.running_steps += 1;
   return result;
-}
-
-RunLength LiveRun::length() const {
-  const TrainOptions& options = options_.train;
-  // Each micro-batch moves a shared state; of others, each is moved by one part of a step.
-  const int64_t rest = std::min(batches_per_epoch_, total_steps_ % steps_per_epoch_ * options.accumulate);
-  return {total_steps_,
-          options.has_parts() ? total_steps_ : total_steps_ / steps_per_epoch_ * batches_per_epoch_ + rest};
 }
 
 void LiveRun::fill_batches() {

@@ -15,6 +15,9 @@
 
 namespace cachet::train {
 
+/// The length of a run whose epochs have so many micro-batches.
+RunLength run_length(const TrainOptions& options, int64_t batches_per_epoch);
+
 /// A run in memory, between two optimizer steps: model, optimizer, averaged weights, generators, the iterator of
 /// micro-batches, and the numbers of TrainState. This is exactly what a checkpoint captures and restores.
 class LiveRun {
@@ -54,7 +57,7 @@ class LiveRun {
   int64_t steps_per_epoch() const { return steps_per_epoch_; }
   int64_t total_steps() const { return total_steps_; }
   /// Of the whole run.
-  RunLength length() const;
+  RunLength length() const { return run_length(options_.train, batches_per_epoch_); }
   int64_t epoch_of(int64_t step) const { return step == 0 ? 1 : (step - 1) / steps_per_epoch_ + 1; }  // from 1 on
   double learning_rate() const { return schedule_.learning_rate(state.step); }  // of the next step
   c10::Device device() const { return device_; }
