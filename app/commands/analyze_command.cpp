@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -102,14 +103,52 @@ std::vector<std::unique_ptr<tasks::AnalysedRun>> opened_runs(const AnalyzeArgume
   return opened;
 }
 
+/// The work of all jobs, in samples that pass through a model. What the folder holds is not measured and takes no time.
+class WorkLeft {
+ public:
+  explicit WorkLeft(double all) : left_(all), all_(all) {}
+
+  void begin(double work) {
+    work_ = work;
+    begin_ = std::chrono::steady_clock::now();
+    was_measured_ = false;
+  }
+  /// Shows how much of the job is done; the time left of all jobs, if it can be known.
+  std::optional<double> seconds(double share) {
+    was_measured_ = true;
+    share_ = std::clamp(share, 0.0, 1.0);
+    const double done = measured_ + share_ * work_;
+    if (done <= 0) return std::nullopt;
+    return (left_ - share_ * work_) * (seconds_ + passed()) / done;
+  }
+  double share_done() const { return all_ > 0 ? (all_ - left_ + share_ * work_) / all_ : 1; }
+  void end() {
+    if (was_measured_) {
+      measured_ += work_;
+      seconds_ += passed();
+    }
+    left_ -= work_;
+    share_ = 0;
+  }
+
+ private:
+  double passed() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+
+  double left_, all_, work_ = 0, share_ = 0, measured_ = 0, seconds_ = 0;
+  bool was_measured_ = false;
+  std::chrono::steady_clock::time_point begin_{};
+};
+
 /// Does what the folder does not hold yet.
 std::vector<MeasuredAnalysis> measured(const AnalyzeArguments& arguments,
                                        const std::vector<const tasks::Analysis*>& chosen,
                                        const std::vector<std::unique_ptr<tasks::AnalysedRun>>& runs) {
   const tasks::SavedResults kept(arguments.output.path);
   report::Progress progress({.mode = progress_mode(arguments.progress)});
-  size_t jobs = 0, done = 0;
-  for (const tasks::Analysis* analysis : chosen) jobs += analysis->jobs(runs.size()).size();
+  double all_work = 0;
+  for (const tasks::Analysis* analysis : chosen)
+    for (const tasks::AnalysisJob& job : analysis->jobs(runs.size())) all_work += analysis->passes(*runs[job.run]);
+  WorkLeft work(all_work);
   std::vector<MeasuredAnalysis> all;
   for (const tasks::Analysis* analysis : chosen) {
     MeasuredAnalysis& one = all.emplace_back(MeasuredAnalysis{analysis});
@@ -121,13 +160,13 @@ std::vector<MeasuredAnalysis> measured(const AnalyzeArguments& arguments,
         state.phase = std::string(analysis->word()) + " of " + run.name();
         state.step = step;
         state.steps = steps;
-        state.run_done =
-            (static_cast<double>(done) + static_cast<double>(step) / static_cast<double>(std::max<int64_t>(1, steps))) /
-            static_cast<double>(jobs);
+        state.seconds_left = work.seconds(static_cast<double>(step) / static_cast<double>(std::max<int64_t>(1, steps)));
+        state.run_done = work.share_done();
         progress.update(state);
       };
+      work.begin(analysis->passes(run));
       one.measured.push_back({job, tasks::measured_or_kept(*analysis, run, beside, kept, show)});
-      ++done;
+      work.end();
     }
   }
   return all;

@@ -1,7 +1,9 @@
 #include "cachet/models/registry.h"
 
 #include <algorithm>
+#include <array>
 
+#include "cachet/config/document.h"
 #include "cachet/config/near_names.h"
 #include "cachet/models/registered_model.h"
 
@@ -166,6 +168,19 @@ ModelPlan read_model(std::string_view name, const config::View& table) {
       return model_for(Capability::object_detector, name, table).object_detector(table, {});
   }
   return {};
+}
+
+std::vector<std::pair<std::string, std::string>> sizes_of(std::string_view name) {
+  static constexpr std::array keys{"image_size",    "patch_size",    "patch_sizes", "depth",      "depths",
+                                   "encoder_depth", "decoder_depth", "embed_dim",   "embed_dims", "num_heads",
+                                   "mlp_ratio",     "mlp_ratios",    "mlp_dim"};
+  if (find_registered(name) == nullptr) return {};
+  config::Document empty;
+  read_model(name, empty.root());
+  std::vector<std::pair<std::string, std::string>> sizes;
+  for (const config::Document::Value& value : empty.resolved())
+    if (std::ranges::find(keys, value.key) != keys.end()) sizes.emplace_back(value.key, value.toml);
+  return sizes;
 }
 
 }  // namespace cachet::models

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cachet/config/view.h"
@@ -54,6 +55,10 @@ ImageClassifierPlan read_image_classifier(std::string_view name, const config::V
                                           const ImageDefaults& defaults = {});
 /// A model of any ability, as what it was made for first.
 ModelPlan read_model(std::string_view name, const config::View& table);
+
+/// The values of the keys of `[model]` that make the size of the model of this name: {"depth", "12"}, {"image_size",
+/// "224"}. Empty where there is no such model.
+std::vector<std::pair<std::string, std::string>> sizes_of(std::string_view name);
 
 using Ability [[deprecated("Capability")]] = Capability;
 

@@ -29,6 +29,13 @@ struct LineChart {
   bool y_from_zero = false;  // the linear scale includes zero
   bool markers = false;      // a dot at each point, not only at one without neighbours
   std::string note{};        // a sentence below the chart
+  bool large = false;        // as wide as the page
+};
+
+/// Small charts that a reader opens together, each with its own scale and its own names.
+struct ChartFold {
+  std::string title{};
+  std::vector<LineChart> charts{};
 };
 
 /// Many small charts that share their series' names and, by default, their vertical scale.
@@ -46,6 +53,7 @@ struct HeatMap {
   std::vector<double> values{};       // rows × columns, row by row; missing or not finite ones are hatched
   std::optional<double> least, most;  // ends of the colour scale; the data's own where absent
   std::string note{};
+  bool square = false;  // cells as high as wide
 };
 
 struct ConfusionMatrix {
@@ -65,6 +73,7 @@ struct Picture {
 
 enum class PictureSize {
   thumbnails,  // squares to be seen at a glance
+  maps,        // larger squares, with room for the names of layers
   scenes,      // two a row, in their own proportion: their details count
 };
 
@@ -108,12 +117,13 @@ struct CodeBlock {
   std::string text{};
 };
 
-using Block = std::variant<LineChart, SmallMultiples, HeatMap, ConfusionMatrix, ImageGrid, Table, CodeBlock>;
+using Block = std::variant<LineChart, ChartFold, SmallMultiples, HeatMap, ConfusionMatrix, ImageGrid, Table, CodeBlock>;
 
 struct Section {
   std::string title{};
   std::vector<Block> blocks{};
   std::string note{};
+  bool after_curves = false;  // on the page of a run: results come before the curves of training
 };
 
 /// A figure of the page's head: "Top-1", "87.4 %", "epoch 15 of 15".
@@ -129,8 +139,9 @@ struct Page {
   std::string status_detail{};   // the reason of a failure, where to resume
   std::vector<Fact> facts{};
   std::vector<Section> sections{};
-  std::string footer{};  // what wrote the page, and when
-  std::string source{};  // what it is made of, for programs that look whether it is theirs: letters, digits, spaces
+  std::string footer{};   // what wrote the page, and when
+  std::string source{};   // what it is made of, for programs that look whether it is theirs: letters, digits, spaces
+  std::string written{};  // when the page of a running run was written
 };
 
 }  // namespace cachet::report

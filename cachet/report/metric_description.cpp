@@ -86,8 +86,9 @@ std::string format_value(const MetricDescription& metric, double value, int digi
   return metric.unit.empty() ? text : text + " " + metric.unit;
 }
 
-std::string heading(const MetricDescription& metric) {
-  std::string text = metric.title;
+std::string heading(const MetricDescription& metric) { return heading(metric.title); }
+
+std::string heading(std::string text) {
   if (text.find('_') != std::string::npos) return text;  // a name as a program has it
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
   return text;

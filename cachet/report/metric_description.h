@@ -34,6 +34,7 @@ struct MetricDescription {
   bool condition = false;  // what is measured, not how well: runs that differ in it are not ranked against each other
   bool share = false;      // of the evaluated samples, such as those that are right (report/uncertainty.h)
   bool headline = false;   // whether the line of an evaluation has it, next to the one that decides
+  std::string family{};    // metrics of one family share a chart, which has this title: "box AP by size"
 
   bool operator==(const MetricDescription&) const = default;
 };
@@ -58,5 +59,6 @@ std::string format_value(const MetricDescription& metric, double value, int digi
 
 /// The title with a capital letter, as headings have it: "Top-1".
 std::string heading(const MetricDescription& metric);
+std::string heading(std::string title);
 
 }  // namespace cachet::report

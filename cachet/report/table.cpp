@@ -59,6 +59,11 @@ bool is_turned(const Table& table) {
   return table.columns.size() > kMaxUprightColumns && table.rows.size() < kMaxUprightColumns;
 }
 
+constexpr size_t kLongNumber = 24, kLongName = 20;
+
+// In a narrow window each row is a list of its cells, so that no column is cut.
+bool is_stacked(const Table& table) { return table.columns.size() > 2; }
+
 class RowsDrawing {
  public:
   RowsDrawing(Markup& html, const Table& table) : html_(html), table_(table), best_(table) {}
@@ -70,7 +75,8 @@ class RowsDrawing {
     html_.close().close().open("tbody");
     for (size_t row = 0; row < table_.rows.size(); ++row) {
       html_.open("tr");
-      for (size_t column = 0; column < table_.columns.size(); ++column) cell(row, column, side(column), "column");
+      for (size_t column = 0; column < table_.columns.size(); ++column)
+        cell(row, column, side(column), "column", names_its_row(column) ? "" : table_.columns[column].name);
       html_.close();
     }
     html_.close();
@@ -84,7 +90,8 @@ class RowsDrawing {
     for (size_t column = 1; column < table_.columns.size(); ++column) {
       html_.open("tr");
       head("row", "text", table_.columns[column].name);
-      for (size_t row = 0; row < table_.rows.size(); ++row) cell(row, column, "number", "row");
+      for (size_t row = 0; row < table_.rows.size(); ++row)
+        cell(row, column, "number", "row", cell_at(table_, row, 0).text);
       html_.close();
     }
     html_.close();
@@ -95,15 +102,26 @@ class RowsDrawing {
     return table_.columns[column].alignment == Alignment::right ? "number" : "text";
   }
 
+  /// Such a cell is the heading of its row in a narrow window. A number is not.
+  bool names_its_row(size_t column) const { return column == 0 && table_.columns[column].alignment == Alignment::left; }
+
   void head(const char* scope, const char* side, const std::string& text) {
     html_.element("th", {{"scope", scope}, {"class", side}}, text);
   }
 
-  void cell(size_t row, size_t column, const char* side, const std::string& best_of) {
+  // `label` is what a narrow window shows in front of the cell, where the head is left out.
+  void cell(size_t row, size_t column, const std::string& side, const std::string& best_of, const std::string& label) {
     const std::string& text = cell_at(table_, row, column).text;
-    html_.open("td", {{"class", side}});
+    const bool is_long = text.size() > kLongNumber;  // and may be broken
+    const std::string classes = side == "number" && is_long ? side + " long" : side;
+    if (is_stacked(table_) && !label.empty())
+      html_.open("td", {{"class", classes}, {"data-label", label}});
+    else
+      html_.open("td", {{"class", classes}});
     if (best_.is_best(row, column)) {
       html_.element("strong", {{"title", "best of this " + best_of}}, text);
+    } else if (column == 0 && text.size() > kLongName) {
+      html_.breakable(text);
     } else {
       html_.text(text);
     }
@@ -122,7 +140,7 @@ void draw_rows(Markup& html, const Table& table) {
                     {"tabindex", "0"},
                     {"role", "region"},
                     {"aria-label", table.title.empty() ? "Table" : table.title}});
-  html.open("table");
+  html.open("table", {{"class", is_stacked(table) ? "stacked" : "plain"}});
   RowsDrawing drawing(html, table);
   is_turned(table) ? drawing.turned() : drawing.upright();
   html.close().close();

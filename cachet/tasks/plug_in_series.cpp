@@ -131,7 +131,8 @@ report::Section normality_section(const std::vector<LayerNormality>& layers) {
       {},
       "Normal channels (PNAC): the fraction of a norm's channels whose statistics over the last " +
           std::to_string(layers.front().passes) +
-          " training passes pass D'Agostino and Pearson's test at 0.05. Recorded while the model trained."};
+          " training passes pass D'Agostino and Pearson's test at 0.05. Recorded while the model trained.",
+      /*after_curves=*/true};
   const auto chart = [&](const std::string& title) {
     report::LineChart lines{title, "step", "normal channels"};
     lines.y_from_zero = true;
@@ -172,12 +173,19 @@ report::Section normality_section(const std::vector<LayerNormality>& layers) {
   return section;
 }
 
+bool has_nan_loss(const std::vector<Event>& events) {
+  return std::ranges::any_of(events, [](const Event& event) {
+    const auto loss = event.metrics.find("loss");
+    return loss && std::isnan(*loss);
+  });
+}
+
 }  // namespace
 
-std::vector<report::Section> plug_in_sections(const std::vector<Event>& events) {
+std::vector<report::Section> plug_in_sections(const std::vector<Event>& events, bool loss_is_nan) {
   std::vector<report::Section> sections;
   if (const auto layers = shares_of(events); !layers.empty())
-    sections.push_back(report::cache_section(layers, cache_sizes_of(events)));
+    sections.push_back(report::cache_section(layers, cache_sizes_of(events), loss_is_nan || has_nan_loss(events)));
   if (const auto layers = window_statistics_of(events); !layers.empty())
     sections.push_back(report::unified_norm_section(layers));
   if (const auto layers = normality_of(events); !layers.empty()) sections.push_back(normality_section(layers));

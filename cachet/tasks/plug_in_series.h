@@ -29,7 +29,7 @@ void each_series(std::span<const train::Event> events, std::string_view kind, co
 }
 
 /// What the page of a run shows of them; nothing of a model without such layers.
-std::vector<report::Section> plug_in_sections(const std::vector<train::Event>& events);
+std::vector<report::Section> plug_in_sections(const std::vector<train::Event>& events, bool loss_is_nan = false);
 
 /// Steps of unified normalization by the last event: means over its layers.
 struct UnifiedNormUse {

@@ -6,6 +6,7 @@
 #include "cachet/analysis/plug_ins/observations.h"
 #include "cachet/analysis/plug_ins/stored_caches.h"
 #include "cachet/analysis/statistics/step_statistics.h"
+#include "cachet/models/registry.h"
 #include "cachet/nn/norm/unified_norm.h"
 #include "cachet/report/text/progress.h"
 #include "cachet/tasks/plug_in_series.h"
@@ -21,6 +22,7 @@ train::RunDescription Task::describe() {
   const EvaluatedSamples evaluated = evaluated_samples();
   description.evaluated = evaluated.count;
   description.split_size = evaluated.split;
+  description.named_sizes = models::sizes_of(profile_.model.name);
   return description;
 }
 
@@ -52,11 +54,17 @@ std::vector<train::Series> Task::observe() {
   return all.read();
 }
 
-std::vector<report::Section> Task::report_sections(const std::vector<train::Event>& events, const train::Status&) {
-  std::vector<report::Section> sections = plug_in_sections(events);
-  for (report::Section& section : training_sections(events)) sections.push_back(std::move(section));
+std::vector<report::Section> Task::report_sections(const std::vector<train::Event>& events,
+                                                   const train::Status& status) {
+  std::vector<report::Section> sections = evaluation_sections();
   if (const report::Section& samples = trained_on(); !samples.blocks.empty()) sections.push_back(samples);
-  for (report::Section& section : evaluation_sections()) sections.push_back(std::move(section));
+  for (report::Section& section : training_sections(events)) {
+    section.after_curves = true;
+    sections.push_back(std::move(section));
+  }
+  const bool loss_is_nan = !status.running && status.message.find("the loss") != std::string::npos &&
+                           status.message.find(" is NaN") != std::string::npos;
+  for (report::Section& section : plug_in_sections(events, loss_is_nan)) sections.push_back(std::move(section));
   return sections;
 }
 

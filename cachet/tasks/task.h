@@ -44,7 +44,7 @@ class Task : public train::TrainingTask {
   /// The series that plug_in_series.h names.
   std::vector<train::Series> observe() override;
 
-  /// Sections on these series, then the task's own; what it is trained on is shown as it was at the first call.
+  /// The task's own sections, then those on these series; what it is trained on is shown as it was at the first call.
   std::vector<report::Section> report_sections(const std::vector<train::Event>& events,
                                                const train::Status& status) final;
 

@@ -38,6 +38,8 @@ namespace {
 /// Thrown through an evaluation that is left for Ctrl-C.
 struct EvaluationLeft {};
 
+constexpr double kReportSeconds = 30;  // at least, between two versions of the page
+
 /// Throws std::logic_error for a task that does not name the metric that decides, and which way is better.
 RunDescription described(TrainingTask& task) {
   RunDescription run = task.describe();
@@ -227,6 +229,12 @@ class Trainer::Loop {
     live_.state.seconds = seconds_so_far();
     if (progress_ != nullptr) progress_->update(progress(rate, result.gradient_norm));
     if (step_line_due()) log_step(rate);
+    if (report_due()) write_report({});
+  }
+
+  /// Between two evaluations: soon after the first steps, and then so that it costs at most a fiftieth of the time.
+  bool report_due() const {
+    return !history_.empty() && clock_seconds() - last_report_ >= std::max(kReportSeconds, 50 * report_seconds_);
   }
 
   // The last line takes what is left, or the means that end a run would be those of a few steps.
@@ -290,8 +298,15 @@ class Trainer::Loop {
   void evaluate(double renewing) {
     did_something_ = true;
     const double start = clock_seconds();
+    const double after = seconds_left(/*from=*/live_.state.step + 1);
+    const double foreseen = std::max(0.0, seconds_left() - after);
     try {
-      evaluation_ = live_.evaluate([&](int64_t done, int64_t total) { show_evaluation(done, total); });
+      evaluation_ = live_.evaluate([&](int64_t done, int64_t total) {
+        const double passed = clock_seconds() - start;
+        const double rest = done > 0 ? passed * static_cast<double>(total - done) / static_cast<double>(done)
+                                     : std::max(0.0, foreseen - passed);
+        show_evaluation(done, total, after + rest);
+      });
       update_best();
     } catch (const EvaluationLeft&) {
       live_.state.seconds = seconds_so_far();
@@ -362,16 +377,18 @@ class Trainer::Loop {
     for (const std::string& line : told_notes_.take_new()) log_.say(line);
   }
 
-  void show_evaluation(int64_t done, int64_t total) {
+  void show_evaluation(int64_t done, int64_t total, double seconds_left) {
     if (interruption_.requested()) throw EvaluationLeft{};
-    show_passes("eval", done, total, /*concluded=*/true);
+    show_passes("eval", done, total, /*concluded=*/true, seconds_left);
   }
 
-  void show_passes(const char* phase, int64_t done, int64_t total, bool concluded = false) {
+  void show_passes(const char* phase, int64_t done, int64_t total, bool concluded = false,
+                   std::optional<double> seconds_left = std::nullopt) {
     if (progress_ == nullptr) return;
     report::ProgressState state;
     state.phase = phase;
     state.is_concluded = concluded;
+    state.seconds_left = seconds_left;
     state.epoch = live_.epoch_of(live_.state.step);
     state.epochs = live_.epoch_of(total_steps());
     state.step = done;
@@ -466,6 +483,7 @@ class Trainer::Loop {
     state.step = (step - 1) % per_epoch + 1;
     state.steps = std::min(per_epoch, total_steps() - (state.epoch - 1) * per_epoch);  // the run may end in mid-epoch
     state.run_done = static_cast<double>(step) / static_cast<double>(total_steps());
+    state.seconds_left = seconds_left();
     return state;
   }
 
@@ -527,12 +545,15 @@ class Trainer::Loop {
   }
 
   void write_report(const Status& status) {
+    const double start = clock_seconds();
     try {
       const Status now = placed(status);
       write_run_report(folder_, run_, now, history_, task_.report_sections(history_, now));
     } catch (const std::exception& error) {
       log_.say("the report could not be written: " + error_message(error));
     }
+    last_report_ = clock_seconds();
+    report_seconds_ = last_report_ - start;
   }
 
   TrainingTask& task_;
@@ -577,6 +598,7 @@ class Trainer::Loop {
   bool did_something_ = false;            // a finished run that is resumed keeps its page
   double seconds_before_ = 0;
   double wall_start_ = clock_seconds(), last_save_ = wall_start_;
+  double last_report_ = wall_start_, report_seconds_ = 0;
 };
 
 Trainer::Trainer(TrainingTask& task, const Options& options, RunFolder& folder, report::Progress* progress,

@@ -178,8 +178,8 @@ class TrainingTask {
   /// What else is worth a curve, asked for with every step line and every evaluation.
   virtual std::vector<Series> observe() { return {}; }
 
-  /// Sections of a run's page, in addition to those of every run. The page is rewritten after each evaluation and
-  /// at every kind of ending.
+  /// Sections of a run's page, in addition to those of every run. The page is rewritten after each evaluation, at
+  /// every kind of ending, and now and then between evaluations.
   virtual std::vector<report::Section> report_sections(const std::vector<Event>& /*events*/, const Status& /*status*/) {
     return {};
   }

@@ -99,5 +99,15 @@ TEST(ModelRegistry, EveryPyramidIsABackboneOfItsOwn) {
   EXPECT_THROW(document.finish(), config::Error) << "a backbone scores no classes";
 }
 
+TEST(Registry, SizesAreThoseOfTheName) {
+  const auto sizes = models::sizes_of("vit_tiny_patch16_224");
+  const std::map<std::string, std::string> of(sizes.begin(), sizes.end());
+  EXPECT_EQ(of.at("patch_size"), "16");
+  EXPECT_EQ(of.at("depth"), "12");
+  EXPECT_NE(of.at("image_size").find("224"), std::string::npos);
+  EXPECT_TRUE(models::sizes_of("no_such_model").empty());
+  for (const std::string& name : models::model_names()) EXPECT_FALSE(models::sizes_of(name).empty()) << name;
+}
+
 }  // namespace
 }  // namespace cachet

@@ -7,8 +7,6 @@
 namespace cachet::report {
 namespace {
 
-constexpr double kAir = 0.05;  // of the range, above and below the curves
-
 struct Span {
   double least = std::numeric_limits<double>::infinity(), most = -std::numeric_limits<double>::infinity();
   void add(double value) { least = std::min(least, value), most = std::max(most, value); }
@@ -75,19 +73,15 @@ Axis y_axis(const std::vector<DrawnSeries>& series, bool logarithmic, bool from_
   }
   if (logarithmic) {
     if (span.empty()) span = {1, 10};
-    const double air = std::pow(span.most / span.least, kAir) * (span.least == span.most ? 2 : 1);
-    Axis axis = bounded(std::max(span.least / air, std::numeric_limits<double>::min()), span.most * air);
+    const double around = span.least == span.most ? 2 : 1;
+    Axis axis = bounded(std::max(span.least / around, std::numeric_limits<double>::min()), span.most * around);
     axis.logarithmic = true;
     return axis;
   }
   if (from_zero && !span.empty()) span.add(0);
   const bool stays_zero = from_zero && span.least == 0 && span.most == 0;
   span = stays_zero ? Span{0, 1} : widened(span);
-  // Values of one sign keep a zero line at the frame rather than below it.
-  const double air = kAir * (span.most / 2 - span.least / 2) * 2;
-  const double least = span.least >= 0 && (from_zero || span.least < air) ? 0 : span.least - air;
-  const double most = span.most <= 0 && from_zero ? 0 : span.most + air;
-  return bounded(least, most);
+  return bounded(span.least, span.most);
 }
 
 }  // namespace cachet::report

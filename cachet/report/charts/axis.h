@@ -18,7 +18,7 @@ struct Axis {
   Ticks ticks(int count) const;
 };
 
-/// The range of what is drawn, with a little air at its ends, never empty.
+/// The range of what is drawn, and no more; never empty.
 Axis x_axis(const std::vector<DrawnSeries>& series);
 Axis y_axis(const std::vector<DrawnSeries>& series, bool logarithmic, bool from_zero);
 

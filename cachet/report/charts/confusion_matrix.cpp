@@ -13,7 +13,9 @@ namespace {
 
 constexpr size_t kMaxDrawnClasses = 120;  // more make cells of less than four pixels
 constexpr size_t kMaxTextClasses = 24, kMaxTableRows = 20;
-constexpr double kMatrixWidth = 560, kHeadHeight = 74, kFooter = 22;
+constexpr double kMatrixWidth = 560, kLetter = 8.4;  // of a name, where it is largest: on a phone
+constexpr int kRowLetters = 17, kColumnLetters = 13;
+constexpr double kLean = 0.67, kUpright = 0.74;  // sine and cosine of the names of columns
 
 int64_t count_at(const ConfusionMatrix& matrix, size_t truth, size_t predicted) {
   return std::max<int64_t>(matrix.counts[truth * matrix.classes.size() + predicted], 0);
@@ -40,8 +42,8 @@ Cell percent_cell(double part, double whole) {
   return whole > 0 ? Cell(format_percent(part / whole), part / whole) : Cell("–");
 }
 
-void draw_matrix_row(Markup& svg, const ConfusionMatrix& matrix, size_t truth, double left, double cell) {
-  const double sum = row_sum(matrix, truth), top = kHeadHeight + truth * cell;
+void draw_matrix_row(Markup& svg, const ConfusionMatrix& matrix, size_t truth, double left, double head, double cell) {
+  const double sum = row_sum(matrix, truth), top = head + truth * cell;
   for (size_t predicted = 0; predicted < matrix.classes.size(); ++predicted) {
     const int64_t count = count_at(matrix, truth, predicted);
     const double fraction = sum > 0 ? count / sum : 0, x = left + predicted * cell;
@@ -77,28 +79,29 @@ void draw_matrix(Markup& svg, const ConfusionMatrix& matrix) {
   const size_t size = matrix.classes.size();
   int letters = 4;
   for (const std::string& name : matrix.classes) letters = std::max(letters, display_width(name));
-  const double left = std::min(letters * 7.0 + 12, 130.0), right = 40;
+  const double left = std::min(letters, kRowLetters) * kLetter + 12;
+  const double name = std::min(letters, kColumnLetters) * kLetter;  // of a leaning column
+  const double head = name * kLean + 16, right = name * kUpright;
   const double cell = std::min((kMatrixWidth - left - right) / size, 56.0);
+  const double width = left + std::max(right, cell / 2) + cell * size;
   svg.open("svg", {{"class", "plot"},
                    {"xmlns", "http://www.w3.org/2000/svg"},
                    {"role", "img"},
-                   {"viewBox", "0 0 " + coordinate(left + right + cell * size) + " " +
-                                   coordinate(kHeadHeight + cell * size + kFooter)}});
+                   {"style", "max-width:" + coordinate(width * 1.15) + "px"},
+                   {"viewBox", "0 0 " + coordinate(width) + " " + coordinate(head + cell * size)}});
   svg.element("title", {}, matrix.title);
   svg.element("desc", {}, "A row for each true class, a column for each predicted class.");
   const size_t stride = static_cast<size_t>(std::ceil(13 / cell));  // names that have room
   for (size_t i = 0; i < size; i += stride) {
     const double middle = (i + 0.47) * cell;
-    svg.element("text", {{"x", left - 8}, {"y", kHeadHeight + middle}, {"dy", "0.35em"}, {"text-anchor", "end"}},
-                fit_width(matrix.classes[i], 17));
-    svg.element("text",
-                {{"transform",
-                  "translate(" + coordinate(left + middle + 2) + " " + coordinate(kHeadHeight - 8) + ") rotate(-42)"}},
-                fit_width(matrix.classes[i], 13));
+    svg.element("text", {{"x", left - 8}, {"y", head + middle}, {"dy", "0.35em"}, {"text-anchor", "end"}},
+                fit_width(matrix.classes[i], kRowLetters));
+    svg.element(
+        "text",
+        {{"transform", "translate(" + coordinate(left + middle + 2) + " " + coordinate(head - 8) + ") rotate(-42)"}},
+        fit_width(matrix.classes[i], kColumnLetters));
   }
-  for (size_t truth = 0; truth < size; ++truth) draw_matrix_row(svg, matrix, truth, left, cell);
-  svg.element("text", {{"class", "axis-title"}, {"x", left}, {"y", kHeadHeight + cell * size + 16}},
-              "rows: truth · columns: prediction");
+  for (size_t truth = 0; truth < size; ++truth) draw_matrix_row(svg, matrix, truth, left, head, cell);
   svg.close();
 }
 
@@ -147,7 +150,7 @@ void draw(Markup& html, const ConfusionMatrix& matrix) {
   if (size <= kMaxDrawnClasses) {
     html.open("div", {{"class", "matrix"}});
     draw_matrix(html, matrix);
-    html.close();
+    html.element("p", {{"class", "note"}}, "Rows: truth. Columns: prediction.").close();
   }
   html.open("div", {{"class", "classes"}});
   draw_rows(html, class_table(matrix, kMaxTableRows));

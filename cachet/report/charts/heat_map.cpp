@@ -14,11 +14,13 @@ constexpr size_t kMaxCells = 20'000;
 constexpr double kFaintest = 0.06;        // the least value is still a cell
 constexpr double kDarkBackground = 0.68;  // from this opacity on, text is drawn in the light colour
 constexpr double kRowHeight = 28, kLowRowHeight = 15, kHead = 22, kAxesLine = 18, kScale = 40, kWidth = 560;
-constexpr double kLetter = 7, kMargin = 12;  // of a row's name
-constexpr int kMaxLetters = 34;              // so that the names of deep layers differ
-
-// Rows are low in a map of many, so that it fits a screen.
-double row_height(const HeatMap& map) { return map.rows.size() > 28 ? kLowRowHeight : kRowHeight; }
+constexpr size_t kWideColumns = 16;  // a square map of more is as wide as the page
+constexpr double kMostSquare = 64, kLeastTextCell = 40;
+constexpr double kLetter = 8.4, kMargin = 12;  // of a row's name, where it is largest: on a phone
+constexpr int kMaxLetters = 32;                // so that the names of deep layers differ
+constexpr double kLean = 0.67;                 // sine of the angle of names that are longer than their column is wide
+constexpr double kUpright = 0.74;              // its cosine
+constexpr size_t kMaxTableColumns = 8;         // of the numbers; the rows of a wider map are lines of text
 
 struct HeatScale {
   double least = 0, most = 1;
@@ -61,69 +63,131 @@ void draw_heat_scale(Markup& svg, const HeatScale& scale, double left, double to
   svg.element("text", {{"x", left + width + 6}, {"y", top + 8}}, format_number(scale.most, 3));
 }
 
-void draw_cell(Markup& svg, const HeatMap& map, size_t row, size_t column, const HeatScale& scale, double x, double y,
-               double width) {
+bool is_wide(const HeatMap& map) { return map.square && map.columns.size() > kWideColumns; }
+
+// Where the parts of a map lie. Rows are low in a map of many, so that it fits a screen.
+struct HeatLayout {
+  double left = 0, head = kHead, width = 0, height = 0;  // of the names, and of a cell
+  size_t stride = 1;                                     // of the columns that are named
+  bool leans = false;                                    // whether their names do
+  double all = kWidth, bottom = 0;                       // of the drawing
+};
+
+HeatLayout layout_of(const HeatMap& map, const std::string& axes) {
+  HeatLayout layout;
+  int letters = display_width(map.y_label);
+  for (const std::string& row : map.rows) letters = std::max(letters, display_width(row));
+  layout.left = std::max(std::min(letters, kMaxLetters) * kLetter + kMargin, 40.0);
+  int longest = 1;
+  for (const std::string& column : map.columns) longest = std::max(longest, display_width(column));
+  longest = std::min(longest, kMaxLetters);
+  const auto columns = static_cast<double>(map.columns.size());
+  layout.width = (kWidth - layout.left) / columns;
+  // Numbers are left out where they have no room; names lean.
+  const bool numbers = std::ranges::all_of(
+      map.columns, [](const std::string& name) { return name.find_first_not_of("0123456789") == std::string::npos; });
+  layout.leans = !numbers && longest * kLetter > layout.width;
+  double right = 0;  // of the last leaning name
+  if (layout.leans) {
+    right = std::max(longest * kLetter * kUpright - layout.width / 2, 0.0);
+    layout.width = (kWidth - layout.left - right) / columns;
+    right = std::max(longest * kLetter * kUpright - layout.width / 2, 0.0);
+    layout.width = (kWidth - layout.left - right) / columns;
+    layout.head = longest * kLetter * kLean + 14;
+  }
+  if (map.square) layout.width = std::min(layout.width, kMostSquare);
+  layout.height = map.square ? layout.width : map.rows.size() > 28 ? kLowRowHeight : kRowHeight;
+  const double needed = layout.leans ? 15 : longest * kLetter + 6;
+  layout.stride = std::max<size_t>(1, static_cast<size_t>(std::ceil(needed / layout.width)));
+  // The axes are named above the names of the columns where they are too long to stand before them.
+  if (layout.leans || display_width(axes) * kLetter > layout.left) layout.head += kAxesLine;
+  const double scale_width = 40 + 160 + 60;
+  layout.all = std::max({layout.left + columns * layout.width + right, display_width(axes) * kLetter,
+                         std::min(layout.left, 60.0) + scale_width});
+  layout.bottom = layout.head + layout.height * static_cast<double>(map.rows.size());
+  return layout;
+}
+
+void draw_cell(Markup& svg, const HeatMap& map, size_t row, size_t column, const HeatScale& scale,
+               const HeatLayout& layout) {
   const double value = value_at(map, row, column);
   const bool finite = std::isfinite(value);
   const double opacity = finite ? kFaintest + (1 - kFaintest) * scale.fraction(value) : 0;
+  const double x = layout.left + static_cast<double>(column) * layout.width,
+               y = layout.head + static_cast<double>(row) * layout.height;
+  const double gap = std::min({2.0, layout.width / 8, layout.height / 8});
   svg.open("rect", {{"class", finite ? "heat" : "heat absent"},
                     {"x", x},
                     {"y", y},
-                    {"width", width - 2},
-                    {"height", row_height(map) - 2},
-                    {"rx", 2.0},
+                    {"width", layout.width - gap},
+                    {"height", layout.height - gap},
+                    {"rx", gap},
                     {"fill-opacity", opacity}});
   svg.element("title", {}, map.rows[row] + ", " + map.columns[column] + ": " + heat_text(value)).close();
-  if (width < 30) return;
+  if (layout.width < kLeastTextCell) return;
   svg.element("text",
               {{"class", opacity > kDarkBackground ? "in-cell on-heat" : "in-cell"},
-               {"x", x + width / 2 - 1},
-               {"y", y + row_height(map) / 2 - 1},
+               {"x", x + layout.width / 2 - gap / 2},
+               {"y", y + layout.height / 2 - gap / 2},
                {"dy", "0.35em"},
                {"text-anchor", "middle"}},
               finite ? format_fixed(value, 2) : "–");
 }
 
+void draw_column_names(Markup& svg, const HeatMap& map, const HeatLayout& layout) {
+  for (size_t column = 0; column < map.columns.size(); column += layout.stride) {
+    const double middle = layout.left + (static_cast<double>(column) + 0.5) * layout.width - 1;
+    const std::string name = fit_width(map.columns[column], kMaxLetters);
+    if (layout.leans)
+      svg.element(
+          "text",
+          {{"transform", "translate(" + coordinate(middle + 3) + " " + coordinate(layout.head - 6) + ") rotate(-42)"}},
+          name);
+    else
+      svg.element("text", {{"x", middle}, {"y", layout.head - 8}, {"text-anchor", "middle"}}, name);
+  }
+}
+
 void draw_heat_svg(Markup& svg, const HeatMap& map) {
-  int letters = display_width(map.y_label);
-  for (const std::string& row : map.rows) letters = std::max(letters, display_width(row));
-  const double left = std::max(std::min(letters, kMaxLetters) * kLetter + kMargin, 40.0);
-  const double width = (kWidth - left) / map.columns.size();
-  // Above the names of the columns where it is too long to stand before them.
   const std::string axes = map.y_label + " \\ " + map.x_label;
-  const double head = display_width(axes) * kLetter > left ? kHead + kAxesLine : kHead;
-  const double bottom = head + row_height(map) * map.rows.size();
+  const HeatLayout layout = layout_of(map, axes);
   const HeatScale scale = scale_of(map);
-  svg.open("svg", {{"class", "plot"},
+  svg.open("svg", {{"class", "plot heat-map"},
                    {"xmlns", "http://www.w3.org/2000/svg"},
                    {"role", "img"},
-                   {"viewBox", "0 0 " + coordinate(kWidth) + " " + coordinate(bottom + kScale)}});
+                   {"style", "max-width:" + coordinate(layout.all * (is_wide(map) ? 1.6 : 1.1)) + "px"},
+                   {"viewBox", "0 0 " + coordinate(layout.all) + " " + coordinate(layout.bottom + kScale)}});
   svg.element("title", {}, map.title);
   svg.element("desc", {},
               map.y_label + " by " + map.x_label + ", from " + format_number(scale.least, 3) + " to " +
                   format_number(scale.most, 3));
   svg.element("text", {{"class", "axis-title"}, {"x", 0.0}, {"y", kHead - 8}}, axes);
-  const size_t stride = static_cast<size_t>(std::ceil(26 / width));  // column names that have room
-  for (size_t column = 0; column < map.columns.size(); column += stride) {
-    svg.element("text", {{"x", left + (column + 0.5) * width - 1}, {"y", head - 8}, {"text-anchor", "middle"}},
-                fit_width(map.columns[column], std::max(static_cast<int>(stride * width / kLetter), 2)));
-  }
+  draw_column_names(svg, map, layout);
   for (size_t row = 0; row < map.rows.size(); ++row) {
-    const double top = head + row * row_height(map);
-    svg.element("text",
-                {{"x", left - 8}, {"y", top + row_height(map) / 2 - 1}, {"dy", "0.35em"}, {"text-anchor", "end"}},
-                fit_width(map.rows[row], kMaxLetters));
-    for (size_t column = 0; column < map.columns.size(); ++column) {
-      draw_cell(svg, map, row, column, scale, left + column * width, top, width);
-    }
+    const double middle = layout.head + (static_cast<double>(row) + 0.5) * layout.height - 1;
+    const auto named = static_cast<size_t>(std::ceil(15 / layout.height));
+    if (row % named == 0)
+      svg.element("text", {{"x", layout.left - 8}, {"y", middle}, {"dy", "0.35em"}, {"text-anchor", "end"}},
+                  fit_width(map.rows[row], kMaxLetters));
+    for (size_t column = 0; column < map.columns.size(); ++column) draw_cell(svg, map, row, column, scale, layout);
   }
-  draw_heat_scale(svg, scale, left + 40, bottom + 16);
+  draw_heat_scale(svg, scale, std::min(layout.left, 60.0), layout.bottom + 16);
   svg.close();
 }
 
 Table heat_table(const HeatMap& map) {
   Table table;
   table.columns = {{map.y_label}};
+  if (map.columns.size() > kMaxTableColumns) {
+    table.columns.push_back({map.x_label + ", from " + map.columns.front() + " to " + map.columns.back()});
+    for (size_t row = 0; row < map.rows.size(); ++row) {
+      std::string values;
+      for (size_t column = 0; column < map.columns.size(); ++column)
+        values += (column > 0 ? "  " : "") + heat_text(value_at(map, row, column));
+      table.rows.push_back({map.rows[row], values});
+    }
+    return table;
+  }
   for (const std::string& column : map.columns) table.columns.push_back({column, Alignment::right});
   for (size_t row = 0; row < map.rows.size(); ++row) {
     table.rows.push_back({map.rows[row]});
@@ -137,7 +201,7 @@ Table heat_table(const HeatMap& map) {
 }  // namespace
 
 void draw(Markup& html, const HeatMap& map) {
-  html.open("figure", {{"class", "chart"}}).element("figcaption", {}, map.title);
+  html.open("figure", {{"class", is_wide(map) ? "chart wide" : "chart"}}).element("figcaption", {}, map.title);
   if (map.rows.empty() || map.columns.empty()) {
     html.element("p", {{"class", "note"}}, "No values yet.");
   } else if (map.columns.size() > kMaxCells / map.rows.size()) {

@@ -1,5 +1,6 @@
 #include "cachet/report/charts/image_grid.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "cachet/report/format.h"
@@ -8,6 +9,18 @@ namespace cachet::report {
 namespace {
 
 constexpr size_t kMaxPictures = 256;
+
+const char* class_of(PictureSize size) {
+  switch (size) {
+    case PictureSize::scenes:
+      return "pictures scenes wide";
+    case PictureSize::maps:
+      return "pictures maps wide";
+    case PictureSize::thumbnails:
+      break;
+  }
+  return "pictures wide";
+}
 
 void draw_picture(Markup& html, const Picture& picture) {
   const bool right = picture.truth == picture.predicted;
@@ -20,10 +33,15 @@ void draw_picture(Markup& html, const Picture& picture) {
   } else {
     html.empty("img", {{"src", address}, {"alt", picture.truth}, {"loading", "lazy"}});
   }
-  html.open("span", {{"class", "predicted"}}).text(picture.predicted);
+  html.open("span", {{"class", "predicted"}});
+  html.breakable(picture.predicted);
   if (!probability.empty()) html.raw(" ").element("small", {}, probability);
   html.close();
-  if (!right) html.element("span", {{"class", "truth"}}, "is " + picture.truth);
+  if (!right) {
+    html.open("span", {{"class", "truth"}});
+    html.breakable("is " + picture.truth);
+    html.close();
+  }
   html.close();
 }
 
@@ -57,8 +75,7 @@ std::string image_address(std::string_view bytes) {
 }
 
 void draw(Markup& html, const ImageGrid& grid) {
-  html.open("figure", {{"class", grid.size == PictureSize::scenes ? "pictures scenes wide" : "pictures wide"}})
-      .element("figcaption", {}, grid.title);
+  html.open("figure", {{"class", class_of(grid.size)}}).element("figcaption", {}, grid.title);
   if (grid.pictures.empty()) {
     html.element("p", {{"class", "note"}}, "None.");
   } else {

@@ -38,6 +38,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr double kSmallLetter = 7;  // where text is as large on a phone as elsewhere
+
 std::vector<DrawnSeries> drawn(const LineChart& chart, const PlotSize& size, bool positive_only) {
   std::vector<DrawnSeries> series;
   for (const Series& one : chart.series) series.push_back(drawn_series(one, size.points, positive_only));
@@ -58,7 +60,7 @@ bool offers_logarithm(const LineChart& chart, const std::vector<DrawnSeries>& se
 
 json view_of(const LineChart& chart, const std::vector<DrawnSeries>& series, const Axis& y, const PlotSize& size) {
   const Axis x = x_axis(series);
-  const PlotFrame frame = plot_frame(chart, size);
+  const PlotFrame frame = plot_frame(chart, x, y, size);
   return {{"log", y.logarithmic},
           {"x", {x.least, x.most}},
           {"y", {y.least, y.most}},
@@ -151,18 +153,90 @@ bool draw_plot_box(Markup& html, const LineChart& chart, const PlotSize& size, c
   return both;
 }
 
-void draw(Markup& html, const LineChart& chart) {
-  html.open("figure", {{"class", "chart"}}).element("figcaption", {}, chart.title);
-  draw_legend(html, chart.series);
-  if (draw_plot_box(html, chart, {})) {
-    html.element("button", {{"type", "button"}, {"class", "scale"}}, chart.log_y ? "linear scale" : "log scale");
+bool has_one_point(const LineChart& chart) {
+  bool any = false;
+  for (const Series& series : chart.series) {
+    const DrawnSeries drawn = drawn_series(series, 4);
+    if (drawn.points.size() > 1 || drawn.missing_count > 0) return false;
+    any = any || !drawn.points.empty();
   }
+  return any;
+}
+
+void draw_numbers(Markup& html, const LineChart& chart) {
+  const bool named = chart.series.size() > 1;
+  html.open("dl", {{"class", "numbers"}});
+  for (size_t i = 0; i < chart.series.size(); ++i) {
+    const DrawnSeries drawn = drawn_series(chart.series[i], 4);
+    if (drawn.points.empty()) continue;
+    const Point& point = drawn.points.front();
+    std::string value = format_number(point.y, 4);
+    if (point.deviation > 0) value += " ± " + format_number(point.deviation, 2);
+    if (chart.y_label.starts_with('%')) value += " " + chart.y_label;
+    const std::string place = chart.x_label + (chart.x_label.empty() ? "" : " ") + format_number(point.x);
+    html.open("div").element("dd", {{"class", "value"}}, value);
+    html.element("dt", {}, (named ? chart.series[i].name + ", " : "") + place).close();
+  }
+  html.close();
+}
+
+namespace {
+
+void draw_note(Markup& html, const LineChart& chart) {
   const std::string note = missing_note(chart.series);
-  if (!chart.note.empty() || !note.empty()) {
-    html.element("p", {{"class", "note"}}, chart.note + (chart.note.empty() || note.empty() ? "" : " ") + note);
+  if (chart.note.empty() && note.empty()) return;
+  html.element("p", {{"class", "note"}}, chart.note + (chart.note.empty() || note.empty() ? "" : " ") + note);
+}
+
+void draw_scale_button(Markup& html, const LineChart& chart) {
+  html.element("button", {{"type", "button"}, {"class", "scale"}}, chart.log_y ? "linear scale" : "log scale");
+}
+
+void draw_small(Markup& html, const LineChart& chart) {
+  const PlotSize size{360, 210, 5, 5, 400, false, false, kSmallLetter};
+  html.open("figure", {{"class", "chart small"}}).open("figcaption").text(chart.title);
+  if (!chart.y_label.empty()) html.raw(" ").element("small", {}, chart.y_label);
+  html.close();
+  if (has_one_point(chart)) {
+    draw_numbers(html, chart);
+  } else {
+    draw_legend(html, chart.series);
+    if (draw_plot_box(html, chart, size)) draw_scale_button(html, chart);
   }
+  draw_note(html, chart);
+  html.close();
+}
+
+}  // namespace
+
+void draw(Markup& html, const LineChart& chart) {
+  const bool wide = chart.large && !has_one_point(chart);
+  html.open("figure", {{"class", wide ? "chart wide" : "chart"}}).element("figcaption", {}, chart.title);
+  if (has_one_point(chart)) {
+    draw_numbers(html, chart);
+    draw_note(html, chart);
+    html.close();
+    return;
+  }
+  draw_legend(html, chart.series);
+  if (wide) {  // a drawing for wide windows, and one whose text a narrow window leaves large enough
+    html.open("div", {{"class", "on-wide"}});
+    draw_plot_box(html, chart, {1120, 330, 12, 6, 900, true, true, kSmallLetter});
+    html.close().open("div", {{"class", "on-narrow"}});
+  }
+  const bool has_other_scale = draw_plot_box(html, chart, {});
+  if (wide) html.close();
+  if (has_other_scale) draw_scale_button(html, chart);
+  draw_note(html, chart);
   draw_details(html, "Numbers", numbers_table(chart));
   html.close();
+}
+
+void draw(Markup& html, const ChartFold& fold) {
+  html.open("details", {{"class", "fold wide"}}).element("summary", {}, fold.title);
+  html.open("div", {{"class", "small-charts"}});
+  for (const LineChart& chart : fold.charts) draw_small(html, chart);
+  html.close().close();
 }
 
 }  // namespace cachet::report

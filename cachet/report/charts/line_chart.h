@@ -9,7 +9,16 @@ namespace cachet::report {
 /// An HTML figure: switches for the series, the plot, its numbers as JSON for the script and as a table for readers.
 void draw(Markup& html, const LineChart& chart);
 
-/// A switch for each series, in its colour, with its last value. Nothing for a single one.
+/// Small figures that open on demand.
+void draw(Markup& html, const ChartFold& fold);
+
+/// Whether no series has more than one point, and all are finite: such a chart is shown as numbers.
+bool has_one_point(const LineChart& chart);
+
+/// The value of each series, with its place.
+void draw_numbers(Markup& html, const LineChart& chart);
+
+/// A switch for each series, in its colour. Nothing for a single one.
 void draw_legend(Markup& html, const std::vector<Series>& series);
 
 /// The plot with its JSON, and the hidden plot on the other scale if that is useful. `y` overrides

@@ -11,6 +11,7 @@ namespace {
 constexpr size_t kMaxDirectLabels = 4;
 constexpr int kLongestDirectLabel = 18;
 constexpr double kLetter = 7.4, kLine = 14;  // of a direct label
+constexpr double kTickGap = 10;              // between the label of a tick and the frame
 
 /// Cut names may look the same: where one is too long there are none, and the legend has to do.
 bool has_direct_labels(const LineChart& chart, const PlotSize& size) {
@@ -135,21 +136,26 @@ std::string series_class(size_t index) {
   return "s" + std::to_string(index % colours) + (dash > 0 ? " d" + std::to_string(dash) : "");
 }
 
-PlotFrame plot_frame(const LineChart& chart, const PlotSize& size) {
+PlotFrame plot_frame(const LineChart& chart, const Axis& x, const Axis& y, const PlotSize& size) {
+  int longest = 0;
+  for (const std::string& label : y.ticks(size.y_ticks).labels) longest = std::max(longest, display_width(label));
+  const double left = std::max(kTickGap + size.letter * longest, 40.0);
+  const Ticks columns = x.ticks(size.x_ticks);
   double right = 14;
+  if (!columns.labels.empty()) right = std::max(right, size.letter * display_width(columns.labels.back()) / 2);
   if (has_direct_labels(chart, size)) {
     int letters = 0;
     for (const Series& series : chart.series) letters = std::max(letters, display_width(series.name));
-    right = 14 + kLetter * letters;
+    right = std::max(right, 14 + kLetter * letters);
   }
-  return {size.axis_titles ? 54.0 : 40.0, size.axis_titles && !chart.y_label.empty() ? 30.0 : 10.0, size.width - right,
+  return {left, size.axis_titles && !chart.y_label.empty() ? 30.0 : 10.0, size.width - right,
           size.height - (size.axis_titles ? 44 : 24)};
 }
 
 void draw_plot(Markup& svg, const LineChart& chart, const std::vector<DrawnSeries>& series, Axis y,
                const PlotSize& size, bool hidden) {
-  const PlotFrame frame = plot_frame(chart, size);
   Axis x = x_axis(series);
+  const PlotFrame frame = plot_frame(chart, x, y, size);
   x.from = frame.left, x.to = frame.right;
   y.from = frame.bottom, y.to = frame.top;
   svg.open("svg", {{"class", std::string("plot") + (hidden ? " hidden" : "")},

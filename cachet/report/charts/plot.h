@@ -16,6 +16,7 @@ struct PlotSize {
   size_t points = 900;  // of a series
   bool direct_labels = true;
   bool axis_titles = true;
+  double letter = 10.5;  // of the labels of ticks, where they are largest: on a phone
 };
 
 /// Class names of the i-th series: six colours that colour-blind people can distinguish, then the same dashed and
@@ -29,10 +30,10 @@ void draw_plot(Markup& svg, const LineChart& chart, const std::vector<DrawnSerie
 /// A sentence with the range of each series: the drawing in words.
 std::string described(const LineChart& chart, const std::vector<DrawnSeries>& series);
 
-/// Where the frame of the plot lies in the SVG.
+/// Where the frame of the plot lies in the SVG: the labels of both axes have room outside of it.
 struct PlotFrame {
   double left, top, right, bottom;
 };
-PlotFrame plot_frame(const LineChart& chart, const PlotSize& size);
+PlotFrame plot_frame(const LineChart& chart, const Axis& x, const Axis& y, const PlotSize& size);
 
 }  // namespace cachet::report

@@ -1,5 +1,7 @@
 #include "cachet/report/charts/small_multiples.h"
 
+#include <algorithm>
+
 #include "cachet/report/charts/line_chart.h"
 
 namespace cachet::report {
@@ -20,7 +22,8 @@ Axis common_axis(const SmallMultiples& multiples, size_t points) {
 }  // namespace
 
 void draw(Markup& html, const SmallMultiples& multiples) {
-  const PlotSize size{280, 150, 4, 4, 240, false, false};
+  constexpr double letter = 7;
+  const PlotSize size{280, 150, 4, 4, 240, false, false, letter};
   const Axis axis = common_axis(multiples, size.points);
   html.open("figure", {{"class", "multiples wide"}}).element("figcaption", {}, multiples.title);
   std::vector<Series> all;
@@ -33,12 +36,15 @@ void draw(Markup& html, const SmallMultiples& multiples) {
   for (const LineChart& chart : multiples.charts) {
     if (chart.series.size() > most->size()) most = &chart.series;
   }
-  draw_legend(html, *most);
+  if (!std::ranges::all_of(multiples.charts, has_one_point)) draw_legend(html, *most);
   html.open("div", {{"class", "panels"}});
   for (size_t i = 0; i < multiples.charts.size() && i < kMaxCharts; ++i) {
     const LineChart& chart = multiples.charts[i];
     html.open("div", {{"class", "panel"}}).element("h4", {}, chart.title);
-    draw_plot_box(html, chart, size, multiples.shared_scale ? &axis : nullptr);
+    if (has_one_point(chart))
+      draw_numbers(html, chart);
+    else
+      draw_plot_box(html, chart, size, multiples.shared_scale ? &axis : nullptr);
     html.close();
   }
   html.close();

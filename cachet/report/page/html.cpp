@@ -20,6 +20,9 @@ const char* word_for(Status status) {
   return words[static_cast<size_t>(status)];
 }
 
+// A page that is not finished is read again by itself. A browser without a script does it by the head of the page.
+constexpr int kRefreshSeconds = 20;
+
 std::string anchor(size_t section) { return "section-" + std::to_string(section + 1); }
 
 void draw_head(Markup& html, const Page& page) {
@@ -28,6 +31,7 @@ void draw_head(Markup& html, const Page& page) {
   if (page.status) {
     const std::string word = word_for(*page.status);
     html.element("span", {{"class", "status " + word}}, word);
+    if (!page.written.empty()) html.element("span", {}, page.written);
   }
   html.close().element("h1", {}, page.title);
   if (!page.subtitle.empty()) html.element("p", {{"class", "subtitle"}}, page.subtitle);
@@ -77,6 +81,11 @@ std::string render_html(const Page& page) {
   html.empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
   if (!page.source.empty()) html.raw(source_mark(page.source));
   html.element("title", {}, page.title + (page.status ? std::string(" · ") + word_for(*page.status) : ""));
+  if (page.status == Status::running) {
+    const std::string seconds = std::to_string(kRefreshSeconds);
+    html.empty("meta", {{"name", "refresh-seconds"}, {"content", seconds}});
+    html.open("noscript").empty("meta", {{"http-equiv", "refresh"}, {"content", seconds}}).close();
+  }
   html.open("style").raw(style_sheet()).close().close().open("body");
   draw_head(html, page);
   draw_contents(html, page);

@@ -71,6 +71,18 @@ Markup& Markup::text(std::string_view text) {
   return *this;
 }
 
+Markup& Markup::breakable(std::string_view whole) {
+  size_t begin = 0;
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  for (size_t i = 1; i < whole.size(); ++i) {
+    const char before = whole[i - 1];
+    if ((before != '.' && before != '_' && before != '/') || !is_letter(whole[i])) continue;
+    text(whole.substr(begin, i - begin)).raw("<wbr/>");
+    begin = i;
+  }
+  return text(whole.substr(begin));
+}
+
 Markup& Markup::element(std::string_view tag, Attributes attributes, std::string_view content) {
   return open(tag, attributes).text(content).close();
 }

@@ -31,6 +31,8 @@ class Markup {
   Markup& open(std::string_view tag, Attributes attributes = {});
   Markup& close();
   Markup& text(std::string_view text);
+  /// The same; a browser may break the line in front of a part of a dotted or underscored name, "blocks.0.|attn".
+  Markup& breakable(std::string_view text);
   /// An element with nothing but text in it.
   Markup& element(std::string_view tag, Attributes attributes, std::string_view text);
   /// An element without content: <path …/>.

@@ -26,9 +26,11 @@ LineChart mean_shares(const std::vector<LayerShares>& layers) {
 
 }  // namespace
 
-Section cache_section(const std::vector<LayerShares>& layers, const std::vector<Series>& sizes) {
-  Section section{
-      "Caches", {}, "The gate σ(λ) is the weight of memory attention in a head's output: 0 is self-attention alone."};
+Section cache_section(const std::vector<LayerShares>& layers, const std::vector<Series>& sizes, bool loss_is_nan) {
+  Section section{"Caches",
+                  {},
+                  "The gate σ(λ) is the weight of memory attention in a head's output: 0 is self-attention alone.",
+                  /*after_curves=*/true};
   SmallMultiples over_time{"σ(λ) per layer and head", {}, true, ""};
   HeatMap final{"σ(λ) at the last step", "head", "layer", {}, {}, {}, 0.0, 1.0, ""};
   size_t heads = 0;
@@ -46,13 +48,14 @@ Section cache_section(const std::vector<LayerShares>& layers, const std::vector<
   if (sizes.empty()) return section;
   LineChart held{"What each cache holds, root mean square", "step", "root mean square", sizes};
   held.log_y = true;
-  held.note = "A cache that grows without end outgrows float32, and the loss is NaN.";
+  held.note = "A cache that grows without end outgrows float32.";
+  if (loss_is_nan) held.note += " The loss of this run is NaN.";
   section.blocks.push_back(std::move(held));
   return section;
 }
 
 Section unified_norm_section(const std::vector<WindowStatistics>& layers) {
-  Section section{"Unified normalisation", {}, "Training steps of each layer, cumulative."};
+  Section section{"Unified normalization", {}, "Training steps of each layer, cumulative.", /*after_curves=*/true};
   LineChart window{"Steps on window statistics", "step", "steps"}, filtered{"Steps filtered", "step", "steps"};
   window.y_from_zero = filtered.y_from_zero = true;
   for (const WindowStatistics& layer : layers) {

@@ -15,8 +15,9 @@ struct LayerShares {
 };
 
 /// Every layer's gates λ over time, their last values as a map, the mean of each layer's heads, and the size of each
-/// cache's values (their root mean square), one series for each cache.
-Section cache_section(const std::vector<LayerShares>& layers, const std::vector<Series>& sizes);
+/// cache's values (their root mean square), one series for each cache. `loss_is_nan`: of the run.
+Section cache_section(const std::vector<LayerShares>& layers, const std::vector<Series>& sizes,
+                      bool loss_is_nan = false);
 
 /// Steps of one unified-normalisation layer that ran on window statistics, and those that were filtered, cumulative.
 struct WindowStatistics {

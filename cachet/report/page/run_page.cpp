@@ -19,6 +19,19 @@ Section setup_section(const RunPage& run) {
   return section;
 }
 
+// "More curves: loss, top-5, learning rate"
+std::string fold_title(const std::vector<LineChart>& charts) {
+  std::string title = "More curves: ";
+  for (size_t i = 0; i < charts.size(); ++i) {
+    std::string name = charts[i].title;
+    // A capital letter that begins a word, not an abbreviation.
+    if (name.size() > 1 && name[0] >= 'A' && name[0] <= 'Z' && name[1] >= 'a' && name[1] <= 'z')
+      name[0] = static_cast<char>(name[0] - 'A' + 'a');
+    title += (i > 0 ? ", " : "") + name;
+  }
+  return title;
+}
+
 }  // namespace
 
 void add_chart(std::vector<LineChart>& charts, CurveChart chart) {
@@ -36,8 +49,15 @@ Page run_page(const RunPage& run) {
   const auto add = [&](Section section) {
     if (!section.blocks.empty()) page.sections.push_back(std::move(section));
   };
-  add({"Training", {run.charts.begin(), run.charts.end()}, ""});
-  for (const Section& section : run.sections) add(section);
+  page.written = run.written;
+  for (const Section& section : run.sections)
+    if (!section.after_curves) add(section);
+  Section training{"Training", {run.charts.begin(), run.charts.end()}, ""};
+  if (!run.folded_charts.empty())
+    training.blocks.push_back(ChartFold{fold_title(run.folded_charts), run.folded_charts});
+  add(std::move(training));
+  for (const Section& section : run.sections)
+    if (section.after_curves) add(section);
   add(setup_section(run));
   return page;
 }

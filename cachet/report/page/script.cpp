@@ -78,6 +78,32 @@ std::string_view script() {
     });
     label.append("smoothing", slider);
     (document.querySelector("nav") || document.querySelector("header")).append(label);
+    return slider;
+  }
+
+  // The page of a run that is not finished is read again. What its reader opened, smoothed and scrolled to stays.
+  function refreshing(slider) {
+    const key = "cachet " + location.pathname, folds = [...document.querySelectorAll("details")];
+    const stored = action => { try { return action(); } catch { return null; } };
+    const kept = JSON.parse(stored(() => sessionStorage.getItem(key)) || "null");
+    stored(() => sessionStorage.removeItem(key));
+    if (kept) {
+      folds.forEach((fold, index) => fold.open = kept.open.includes(index));
+      if (slider && kept.smoothing) {
+        slider.value = kept.smoothing;
+        slider.dispatchEvent(new Event("input"));
+      }
+      scrollTo({ top: kept.top, behavior: "instant" });
+    }
+    const wait = document.querySelector('meta[name="refresh-seconds"]');
+    if (!wait) return;
+    const again = () => {
+      if (document.hidden) return document.addEventListener("visibilitychange", again, { once: true });
+      const open = folds.flatMap((fold, index) => fold.open ? [index] : []);
+      stored(() => sessionStorage.setItem(key, JSON.stringify({ open, smoothing: slider ? slider.value : "", top: scrollY })));
+      location.reload();
+    };
+    setTimeout(again, 1000 * Number(wait.content));
   }
 
   function readout(box) {
@@ -194,7 +220,7 @@ std::string_view script() {
       for (const { clear } of plots) clear();
     });
   }
-  smoothing(all);
+  refreshing(smoothing(all));
 })();
 )js";
 }

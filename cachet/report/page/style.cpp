@@ -42,11 +42,12 @@ h4 { font: 600 13px/1.3 var(--sans); margin: 0 0 4px; color: var(--soft); }
 .facts dt { font-size: 12.5px; color: var(--soft); }
 .facts dd { margin: 0; }
 .facts .value { font: 600 20px/1.3 var(--serif); overflow-wrap: anywhere; }
+.eyebrow span + span { text-transform: none; letter-spacing: 0; }
 .facts .detail { font-size: 12.5px; color: var(--faint); overflow-wrap: anywhere; }
 nav { position: sticky; top: 0; z-index: 5; margin-top: 26px; padding: 0 max(28px, 50% - 572px); background: var(--paper); border-bottom: 1px solid var(--line); display: flex; align-items: center; gap: 24px; }
 .smoothing { display: flex; align-items: center; gap: 8px; font-size: 12.5px; color: var(--soft); }
 .smoothing input { width: 120px; accent-color: var(--accent); }
-nav ul { flex: 1; min-width: 0; margin: 0; padding: 0; list-style: none; display: flex; gap: 24px; overflow-x: auto; white-space: nowrap; scrollbar-width: none; }
+nav ul { flex: 1; min-width: 0; margin: 0; padding: 0; list-style: none; display: flex; flex-wrap: wrap; gap: 0 24px; white-space: nowrap; }
 nav a { display: block; padding: 10px 0; color: var(--soft); text-decoration: none; font-size: 13.5px; }
 nav a:hover { color: var(--accent); box-shadow: inset 0 -2px 0 var(--accent); }
 section:first-of-type h2 { border-top: 0; margin-top: 22px; }
@@ -92,51 +93,72 @@ svg.plot .direct { fill: var(--c); font-weight: 600; }
 svg.plot .in-cell { fill: var(--ink); pointer-events: none; } svg.plot .in-cell.on-heat { fill: var(--on-heat); }
 .beside { display: grid; grid-template-columns: minmax(0, 11fr) minmax(0, 10fr); gap: 34px; align-items: center; }
 .matrix:only-child, .classes:only-child { grid-column: 1 / -1; }
+.on-narrow { display: none; }
+.fold > summary { font-size: 14px; color: var(--soft); padding: 4px 0; }
+.small-charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(310px, 100%), 1fr)); gap: 18px; margin-top: 12px; align-items: start; }
+.small figcaption { font-size: 14px; } figcaption small { font-weight: 400; color: var(--faint); }
+.small .curve { stroke-width: 1.6; }
+.numbers { display: flex; flex-wrap: wrap; gap: 8px 30px; margin: 4px 0 6px; }
+.numbers .value { margin: 0; font: 600 22px/1.3 var(--serif); } .numbers dt { font-size: 12.5px; color: var(--faint); }
+.panel .numbers { gap: 4px 18px; } .panel .numbers .value { font-size: 17px; }
+.matrix svg.plot, svg.heat-map { margin: 0 auto 0 0; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 13.5px; }
 th { font-weight: 500; color: var(--soft); font-size: 12.5px; border-bottom: 1px solid var(--faint); vertical-align: bottom; }
 th[scope="row"] { border-bottom-color: var(--grid); vertical-align: top; }
 th, td { padding: 6px 14px 6px 0; text-align: left; }
 td { border-bottom: 1px solid var(--grid); vertical-align: top; overflow-wrap: break-word; }
-th:first-child, td:first-child { min-width: 6em; }
+th:first-child, td:first-child { min-width: 6em; } table.plain td:first-child { min-width: 0; }
 th:last-child, td:last-child { padding-right: 0; }
 tr:last-child td, tr:last-child th[scope="row"] { border-bottom: 0; }
-.number { text-align: right; white-space: nowrap; }
+.number { text-align: right; white-space: nowrap; } .number.long { white-space: normal; overflow-wrap: anywhere; }
 td strong { color: var(--accent); font-weight: 700; }
 details { margin-top: 8px; font-size: 13px; }
 summary { cursor: pointer; color: var(--faint); width: fit-content; font-size: 12.5px; }
 summary:hover { color: var(--accent); }
-.pictures ul { list-style: none; margin: 6px 0 0; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(76px, 1fr)); gap: 16px 14px; }
-.picture { display: flex; flex-direction: column; font-size: 12.5px; line-height: 1.35; min-width: 0; overflow-wrap: anywhere; }
+.pictures ul { list-style: none; margin: 6px 0 0; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(92px, 1fr)); gap: 16px 14px; }
+.picture { display: flex; flex-direction: column; font-size: 12.5px; line-height: 1.35; min-width: 0; overflow-wrap: break-word; }
+.maps ul { grid-template-columns: repeat(auto-fill, minmax(132px, 1fr)); }
 .picture img, .no-picture { width: 100%; aspect-ratio: 1; object-fit: contain; image-rendering: pixelated; border-radius: 5px; background: #000; margin-bottom: 5px; }
 .scenes ul { grid-template-columns: repeat(auto-fill, minmax(min(460px, 100%), 1fr)); }
 .scenes .picture img { aspect-ratio: auto; }
 .no-picture { display: grid; place-items: center; background: var(--grid); color: var(--faint); }
 .predicted { font-weight: 600; } .predicted small { white-space: nowrap; font-weight: 400; color: var(--faint); }
 .is-wrong .predicted { color: var(--miss); } .truth { color: var(--soft); }
-pre { margin: 0; overflow-x: auto; font: 12.5px/1.6 var(--mono); tab-size: 4; }
+pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; font: 12.5px/1.6 var(--mono); tab-size: 4; }
 code { font: inherit; } code b { color: var(--accent); font-weight: 600; } code i { color: var(--ink); font-style: normal; font-weight: 500; } code s { color: var(--faint); text-decoration: none; }
 .code { color: var(--soft); }
 .code figcaption { color: var(--ink); }
 footer { padding-top: 46px; padding-bottom: 40px; color: var(--faint); font-size: 12.5px; }
 @media (max-width: 900px) {
   .blocks, .beside { grid-template-columns: minmax(0, 1fr); }
+  .on-wide { display: none; } .on-narrow { display: block; }
 }
 @media (max-width: 600px) {
   header, main, footer, nav { padding-left: 16px; padding-right: 16px; }
   header { padding-top: 26px; } h1 { font-size: 29px; } h2 { font-size: 21px; margin-top: 36px; }
   .facts > div { flex-basis: 40%; padding: 11px 14px; }
   figure { padding: 14px 13px 11px; border-radius: 8px; }
-  svg.plot text { font-size: 18px; } svg.plot .direct { display: none; } .panel svg.plot text { font-size: 12px; }
+  nav { position: static; display: block; padding-bottom: 8px; } nav a { padding: 5px 0; } html { scroll-padding-top: 0; }
+  svg.plot text { font-size: 18px; } svg.plot .direct { display: none; }
+  .panel svg.plot text, .small svg.plot text { font-size: 12px; } .matrix svg.plot text, svg.heat-map text { font-size: 15px; }
   .curve { stroke-width: 2.6; } .smoothing input { width: 72px; }
-  .pictures ul { grid-template-columns: repeat(auto-fill, minmax(72px, 1fr)); }
+  .pictures ul { grid-template-columns: repeat(auto-fill, minmax(84px, 1fr)); } .maps ul { grid-template-columns: repeat(auto-fill, minmax(130px, 1fr)); }
+  .scenes ul { grid-template-columns: minmax(0, 1fr); }
+  table.stacked, .stacked tbody, .stacked tr, .stacked td, .stacked th[scope="row"] { display: block; }
+  .stacked thead { display: none; }
+  .stacked tr { padding: 7px 0; border-bottom: 1px solid var(--grid); } .stacked tr:last-child { border-bottom: 0; }
+  .stacked td, .stacked th[scope="row"] { border: 0; padding: 1px 0; min-width: 0; }
+  .stacked td:first-child, .stacked th[scope="row"] { font-weight: 600; color: var(--ink); }
+  .stacked td[data-label] { display: flex; justify-content: space-between; gap: 16px; text-align: right; white-space: normal; overflow-wrap: anywhere; }
+  .stacked td[data-label]::before { content: attr(data-label); color: var(--soft); text-align: left; flex: none; max-width: 60%; overflow-wrap: break-word; }
 }
 @media print {
   :root { color-scheme: light; --paper: #fff; --card: #fff; --ink: #000; --soft: #444; --faint: #777; --line: #ccc; --grid: #e6e6e6;
     --accent: #0b6e75; --heat: #0b6e75; --miss: #c2410c; --on-heat: #fff; --good: #17713a; --warn: #8f5a00; --bad: #b3261e;
     --s0: #1f66c1; --s1: #d9660b; --s2: #0d8f80; --s3: #b4338a; --s4: #a98600; --s5: #5b5ea6; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  body { font-size: 10.5pt; } nav, details, .js .scale, .readout, .smoothing { display: none; } figure, .facts { break-inside: avoid; } figure.code, figure.table { break-inside: auto; }
+  body { font-size: 10.5pt; } nav, details:not(.fold), .js .scale, .readout, .smoothing { display: none; } figure, .facts { break-inside: avoid; } figure.code, figure.table { break-inside: auto; }
   h2 { break-after: avoid; } pre { white-space: pre-wrap; }
 }
 )css";

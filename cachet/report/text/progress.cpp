@@ -34,6 +34,7 @@ struct Progress::Impl {
   std::mutex mutex;
   ProgressState state;
   RemainingTime remaining;
+  double updated = 0;    // when `state` was
   bool pending = false;  // the last state was not drawn
   int drawn_width = 0;   // columns of the bar on the screen, 0 for none
   double last_drawn = -1e9;
@@ -51,14 +52,19 @@ struct Progress::Impl {
     return takes_unicode(options.descriptor) ? visible : ascii_text(visible);
   }
 
+  std::optional<double> seconds_left(double now) const {
+    if (state.seconds_left) return std::max(*state.seconds_left - (now - updated), 0.0);
+    return remaining.seconds(now);
+  }
+
   std::string bar(double now) {
     // The last column stays free: some terminals break the line as soon as it is filled.
     style.columns = std::min(text_columns(options.descriptor), terminal_columns(options.descriptor)) - 1;
-    const std::string line = bar_line(state, remaining.seconds(now), style);
+    const std::string line = bar_line(state, seconds_left(now), style);
     const std::string text = erased() + line;
     LineStyle measure = style;
     measure.colour = false;
-    drawn_width = style.colour ? display_width(bar_line(state, remaining.seconds(now), measure)) : display_width(line);
+    drawn_width = style.colour ? display_width(bar_line(state, seconds_left(now), measure)) : display_width(line);
     return text;
   }
 
@@ -66,7 +72,7 @@ struct Progress::Impl {
     pending = false;
     last_drawn = now;
     if (mode == ProgressMode::plain) {
-      write_fully(options.descriptor, shown(plain_line(state, remaining.seconds(now))) + "\n");
+      write_fully(options.descriptor, shown(plain_line(state, seconds_left(now))) + "\n");
     } else if (is_foreground(options.descriptor)) {
       write_fully(options.descriptor, bar(now));
     }
@@ -94,6 +100,7 @@ void Progress::update(const ProgressState& state) noexcept try {
   const bool complete = state.steps > 0 && state.step >= state.steps;
   if (mode_ == ProgressMode::plain && another && impl_->pending) impl_->draw(mode_, now);
   impl_->state = state;
+  impl_->updated = now;
   impl_->pending = true;
   if (state.run_done) impl_->remaining.update(*state.run_done, 1, now);
   const double interval = mode_ == ProgressMode::bar ? kRedrawSeconds : impl_->options.plain_interval_seconds;

@@ -24,12 +24,13 @@ struct ProgressOptions {
   int descriptor = 2;  // standard error: standard output belongs to results
 };
 
-/// Where a run stands. Values that are absent are not shown; the time left is worked out by Progress.
+/// Where a run stands. Values that are absent are not shown; a time left that is absent is worked out from `run_done`.
 struct ProgressState {
-  std::string phase = "train";     // "train", "eval", …
-  int64_t epoch = 0, epochs = 0;   // epoch counts from 1; 0 of 0 shows none
-  int64_t step = 0, steps = 0;     // finished steps of this phase in this epoch
-  std::optional<double> run_done;  // fraction of the whole run, in [0, 1]; none in phases that do not advance it
+  std::string phase = "train";         // "train", "eval", …
+  int64_t epoch = 0, epochs = 0;       // epoch counts from 1; 0 of 0 shows none
+  int64_t step = 0, steps = 0;         // finished steps of this phase in this epoch
+  std::optional<double> run_done;      // fraction of the whole run, in [0, 1]; none in phases that do not advance it
+  std::optional<double> seconds_left;  // of the whole run
   struct Metric {
     std::string title, value;  // as they are shown: "top-1", "31.0 %"
   };

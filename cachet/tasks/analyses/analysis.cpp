@@ -9,6 +9,13 @@
 
 namespace cachet::tasks {
 
+double Analysis::passes(const AnalysedRun& run) const {
+  const AnalysisOptions& options = run.options();
+  if (effort() == AnalysisEffort::samples) return static_cast<double>(options.samples);
+  constexpr double of_a_training_sample = 3;
+  return of_a_training_sample * static_cast<double>(options.steps * run.saved().plan.training.train.batch_size);
+}
+
 std::vector<AnalysisJob> Analysis::jobs(size_t runs) const {
   std::vector<AnalysisJob> all;
   for (size_t run = 0; run < runs; ++run) all.push_back({run, std::nullopt});

@@ -43,6 +43,9 @@ class Analysis {
   virtual AnalysisEffort effort() const = 0;
   /// What a model lacks that it has nothing to look at: "has no cache". Nothing where there is something.
   virtual std::optional<std::string> lacks(const torch::nn::Module& model) const = 0;
+  /// About how many samples pass through the model in measure(): the backward pass of a replayed step counts as two.
+  /// The time that is left is estimated by it.
+  virtual double passes(const AnalysedRun& run) const;
   /// Each run by itself, unless an analysis overrides this.
   virtual std::vector<AnalysisJob> jobs(size_t runs) const;
   virtual AnalysisResult measure(AnalysedRun& run, AnalysedRun* beside,

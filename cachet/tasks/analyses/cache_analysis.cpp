@@ -158,10 +158,16 @@ class CacheAnalysis final : public Analysis {
       for (const ordered_json& cache : values.at("caches")) {
         const auto shown = static_cast<size_t>(cache.at("similarity").size());
         section.blocks.push_back(
-            report::HeatMap{"Slots of " + cache.at("layer").get<std::string>() + ": " + result.run, "slot", "slot",
-                            counted_names(shown), counted_names(shown), matrix_in(cache.at("similarity")), -1.0, 1.0,
+            similarity_map({"Slots of " + cache.at("layer").get<std::string>() + ": " + result.run,
+                            "slot",
+                            "slot",
+                            counted_names(shown),
+                            counted_names(shown),
+                            matrix_in(cache.at("similarity")),
+                            {},
+                            {},
                             "Cosine of each slot with each; mean of different slots " +
-                                report::format_fixed(number_in(cache.at("mean_similarity")), 3) + "."});
+                                report::format_fixed(number_in(cache.at("mean_similarity")), 3) + "."}));
       }
     }
     return section;

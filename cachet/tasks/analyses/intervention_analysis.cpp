@@ -44,6 +44,8 @@ class InterventionAnalysis final : public Analysis {
     return all;
   }
 
+  double passes(const AnalysedRun& run) const override { return 3 * Analysis::passes(run); }
+
   AnalysisResult measure(AnalysedRun& run, AnalysedRun* beside,
                          const train::EvaluationProgress& progress) const override {
     const at::NoGradGuard no_grad;

@@ -53,7 +53,8 @@ report::HeatMap attention_map(const std::string& title, const ordered_json& weig
           0.0,
           std::nullopt,
           "The first head of one sample, drawn by seed " + std::to_string(seed) +
-              ", without its padding. If there are more tokens, means of neighbours are shown."};
+              ", without its padding. If there are more tokens, means of neighbours are shown.",
+          /*square=*/true};
 }
 
 report::SmallMultiples feature_charts(const std::string& run, const ordered_json& layers) {

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <set>
 
 #include "cachet/analysis/plug_ins/memory_attention.h"
 #include "cachet/analysis/plug_ins/observations.h"
@@ -20,7 +22,7 @@
 namespace cachet::tasks {
 namespace {
 
-constexpr int64_t kShownSamples = 4, kShownLayers = 3, kShownTextTokens = 64, kPictureSide = 112;
+constexpr int64_t kShownSamples = 4, kTriedSamples = 64, kShownLayers = 3, kShownTextTokens = 64, kPictureSide = 112;
 
 // "o_self", what is shown of it.
 struct ShownBranch {
@@ -94,12 +96,32 @@ std::vector<size_t> middle_layers(size_t layers) {
   return {layers / 2 - 1, layers / 2};
 }
 
-/// kShownSamples of so many, or all of them, in their order.
-std::vector<int64_t> drawn_samples(int64_t size, uint64_t seed) {
+/// All of so many in the order of the seed, but first one of each class, so that the first few differ in theirs.
+std::vector<int64_t> drawn_samples(const ShowsSamples& samples, int64_t size, uint64_t seed) {
   std::vector<int64_t> drawn = data::permutation(std::max<int64_t>(1, size), {seed, data::RandomStream::subset, 0, 0});
-  drawn.resize(std::min(drawn.size(), static_cast<size_t>(kShownSamples)));
-  std::ranges::sort(drawn);
+  std::set<int64_t> seen;
+  std::ranges::stable_partition(drawn, [&](int64_t index) {
+    const std::optional<int64_t> of = samples.class_of(index);
+    return of && seen.insert(*of).second;
+  });
   return drawn;
+}
+
+bool is_right(const ShownSample& sample) { return sample.answer == sample.name; }
+
+/// kShownSamples of these, or all of them. Of a classifier one at least that it takes for what it is and one that it
+/// does not, if there is one among the first kTriedSamples.
+std::vector<int64_t> chosen_samples(ShowsSamples& samples, const std::vector<int64_t>& drawn) {
+  const size_t count = std::min(drawn.size(), static_cast<size_t>(kShownSamples));
+  std::vector<int64_t> chosen(drawn.begin(), drawn.begin() + static_cast<int64_t>(count));
+  if (count < 2 || !samples.class_of(drawn.front())) return chosen;
+  const bool first = is_right(samples.run_over(drawn.front()));
+  for (size_t i = 1; i < std::min<size_t>(drawn.size(), kTriedSamples); ++i) {
+    if (is_right(samples.run_over(drawn[i])) == first) continue;
+    if (i >= count) chosen.back() = drawn[i];
+    return chosen;
+  }
+  return chosen;
 }
 
 class MapAnalysis final : public Analysis {
@@ -107,6 +129,7 @@ class MapAnalysis final : public Analysis {
   std::string_view word() const override { return "maps"; }
   std::string_view title() const override { return "Maps of the branches"; }
   AnalysisEffort effort() const override { return AnalysisEffort::samples; }
+  double passes(const AnalysedRun&) const override { return 2 * kShownSamples; }
   std::optional<std::string> lacks(const torch::nn::Module& model) const override {
     if (!analysis::cache_shares(model).empty()) return std::nullopt;
     return analysis::has_concatenated_cache(model)
@@ -123,7 +146,8 @@ class MapAnalysis final : public Analysis {
     AnalysisResult result;
     ordered_json samples = ordered_json::array();
     int64_t done = 0;
-    const std::vector<int64_t> shown = drawn_samples(task.evaluation_size(), run.seed());
+    const std::vector<int64_t> shown =
+        chosen_samples(*shows, drawn_samples(*shows, task.evaluation_size(), run.seed()));
     for (const int64_t index : shown) {
       analysis::TokenActivations activations;
       ShownSample sample;
@@ -154,13 +178,16 @@ class MapAnalysis final : public Analysis {
         continue;
       }
       section.note += " " + result.run + ": the samples are drawn by seed " +
-                      std::to_string(values.at("seed").get<uint64_t>()) + ".";
+                      std::to_string(values.at("seed").get<uint64_t>()) +
+                      ", of different classes if they have some; if possible, one is predicted right and one wrong.";
       for (const ordered_json& sample : values.at("samples")) {
         const std::string name = sample.at("name").get<std::string>();
-        const std::string title = result.run + ", sample " + std::to_string(sample.at("index").get<int64_t>()) +
-                                  (name.empty() ? "" : ": " + name);
+        const std::string answer = sample.value("answer", std::string());
+        std::string title = result.run + ", sample " + std::to_string(sample.at("index").get<int64_t>()) +
+                            (name.empty() ? "" : ": " + name);
+        if (!answer.empty()) title += answer == name ? ", predicted right" : ", predicted wrong as " + answer;
         if (sample.contains("picture")) {
-          report::ImageGrid grid{title, {}, ""};
+          report::ImageGrid grid{title, {}, "", report::PictureSize::maps};
           grid.pictures.push_back({result.file(sample.at("picture")), "sample", "sample"});
           for (const char* const kind : {"maps", "mean_maps"})
             for (const ordered_json& map : sample.at(kind)) {
@@ -183,6 +210,7 @@ class MapAnalysis final : public Analysis {
                                   const analysis::ByLayer<analysis::TokenActivations::Layer>& layers,
                                   std::vector<NamedFile>& files) {
     ordered_json json{{"index", index}, {"name", sample.name}};
+    if (!sample.answer.empty()) json["answer"] = sample.answer;
     const std::string prefix = "sample-" + std::to_string(index);
     at::Tensor picture;
     if (sample.picture.defined()) {

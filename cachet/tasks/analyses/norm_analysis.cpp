@@ -215,6 +215,10 @@ class NormAnalysis final : public Analysis {
     return "has no norm with statistics of its batches";
   }
 
+  double passes(const AnalysedRun& run) const override {
+    return Analysis::passes(run) * static_cast<double>(1 + run.saved_checkpoints().size());
+  }
+
   AnalysisResult measure(AnalysedRun& run, AnalysedRun*, const train::EvaluationProgress& progress) const override {
     const int64_t last = run.options().steps;
     int64_t replays = 0;

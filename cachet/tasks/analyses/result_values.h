@@ -2,11 +2,15 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "cachet/report/content.h"
 
 /// How results of analyses are written as JSON and read again. Only sources include it.
 namespace cachet::tasks {
@@ -41,6 +45,24 @@ inline std::vector<double> matrix_in(const ordered_json& rows) {
   for (const ordered_json& row : rows)
     for (const double value : numbers_in(row)) all.push_back(value);
   return all;
+}
+
+/// A map of what is compared with what, in square cells. Its scale ends where the values end, so that small differences
+/// are visible; the diagonal of a map of things with themselves, which is 1, does not count.
+inline report::HeatMap similarity_map(report::HeatMap map) {
+  map.square = true;
+  const bool with_itself = map.rows == map.columns;
+  map.least.reset();
+  map.most.reset();
+  for (size_t i = 0; i < map.values.size(); ++i) {
+    if (!std::isfinite(map.values[i]) || (with_itself && i / map.columns.size() == i % map.columns.size())) continue;
+    map.least = std::min(map.least.value_or(map.values[i]), map.values[i]);
+    map.most = std::max(map.most.value_or(map.values[i]), map.values[i]);
+  }
+  if (with_itself && map.least)
+    map.note += (map.note.empty() ? "" : " ") +
+                std::string("The colours end at the least and the greatest value outside of the diagonal.");
+  return map;
 }
 
 /// "0", "1", …

@@ -62,9 +62,15 @@ void add_parts(report::Section& section, const std::string& title, const NamedRe
                const ordered_json& parts) {
   const auto rows = parts.at("rows").get<std::vector<std::string>>();
   const auto columns = parts.at("columns").get<std::vector<std::string>>();
-  section.blocks.push_back(report::HeatMap{"Norms, attention and feed-forward layers: " + title,
-                                           result.beside.empty() ? "layer" : result.beside, result.run, columns, rows,
-                                           matrix_in(parts.at("cka")), 0.0, 1.0, ""});
+  section.blocks.push_back(similarity_map({"Norms, attention and feed-forward layers: " + title,
+                                           result.beside.empty() ? "layer" : result.beside,
+                                           result.run,
+                                           columns,
+                                           rows,
+                                           matrix_in(parts.at("cka")),
+                                           {},
+                                           {},
+                                           ""}));
   if (result.beside.empty() || rows != columns) return;
   report::LineChart same{"CKA of layers of one name: " + title, "layer, in the order of the model", "CKA"};
   same.note = "The diagonal of the map above.";
@@ -91,6 +97,10 @@ class SimilarityAnalysis final : public Analysis {
     for (size_t run = 0; run < runs; ++run) all.push_back({run, std::nullopt});
     for (size_t other = 1; other < runs; ++other) all.push_back({0, other});
     return all;
+  }
+
+  double passes(const AnalysedRun& run) const override {
+    return Analysis::passes(run) * static_cast<double>(1 + run.saved_checkpoints().size());
   }
 
   AnalysisResult measure(AnalysedRun& run, AnalysedRun* beside,
@@ -129,10 +139,15 @@ class SimilarityAnalysis final : public Analysis {
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
       const std::string title = result.beside.empty() ? result.run : result.run + " and " + result.beside;
-      section.blocks.push_back(report::HeatMap{title, result.beside.empty() ? "layer" : result.beside, result.run,
+      section.blocks.push_back(similarity_map({title,
+                                               result.beside.empty() ? "layer" : result.beside,
+                                               result.run,
                                                values.at("columns").get<std::vector<std::string>>(),
                                                values.at("rows").get<std::vector<std::string>>(),
-                                               matrix_in(values.at("cka")), 0.0, 1.0, used_text(values)});
+                                               matrix_in(values.at("cka")),
+                                               {},
+                                               {},
+                                               used_text(values)}));
       add_parts(section, title, result, values.at("parts"));
       if (!values.contains("checkpoints") || values.at("checkpoints").empty()) continue;
       report::LineChart change{"CKA with itself over checkpoints: " + result.run, "step", "CKA"};

@@ -16,23 +16,23 @@ namespace {
 constexpr size_t kShownImages = 6;
 constexpr int kCurveStep = 2;  // of the ten overlaps every second one
 
-// The twelve numbers: name after "box_" or "mask_", and COCO's words.
+// The twelve numbers: name after "box_" or "mask_", COCO's words, and the chart that they are in.
 struct NumberWords {
-  const char *name, *title, *words;
+  const char *name, *title, *words, *family;
 };
 constexpr std::array<NumberWords, 12> kNumbers{{
-    {"ap", "AP", "AP, overlap 0.50 to 0.95, all sizes, 100 detections"},
-    {"ap50", "AP50", "AP, overlap 0.50, all sizes, 100 detections"},
-    {"ap75", "AP75", "AP, overlap 0.75, all sizes, 100 detections"},
-    {"ap_small", "AP small", "AP, overlap 0.50 to 0.95, small, 100 detections"},
-    {"ap_medium", "AP medium", "AP, overlap 0.50 to 0.95, medium, 100 detections"},
-    {"ap_large", "AP large", "AP, overlap 0.50 to 0.95, large, 100 detections"},
-    {"ar1", "AR1", "AR, overlap 0.50 to 0.95, all sizes, 1 detection"},
-    {"ar10", "AR10", "AR, overlap 0.50 to 0.95, all sizes, 10 detections"},
-    {"ar100", "AR100", "AR, overlap 0.50 to 0.95, all sizes, 100 detections"},
-    {"ar_small", "AR small", "AR, overlap 0.50 to 0.95, small, 100 detections"},
-    {"ar_medium", "AR medium", "AR, overlap 0.50 to 0.95, medium, 100 detections"},
-    {"ar_large", "AR large", "AR, overlap 0.50 to 0.95, large, 100 detections"},
+    {"ap", "AP", "AP, overlap 0.50 to 0.95, all sizes, 100 detections", "AP"},
+    {"ap50", "AP50", "AP, overlap 0.50, all sizes, 100 detections", "AP"},
+    {"ap75", "AP75", "AP, overlap 0.75, all sizes, 100 detections", "AP"},
+    {"ap_small", "AP small", "AP, overlap 0.50 to 0.95, small, 100 detections", "AP by size"},
+    {"ap_medium", "AP medium", "AP, overlap 0.50 to 0.95, medium, 100 detections", "AP by size"},
+    {"ap_large", "AP large", "AP, overlap 0.50 to 0.95, large, 100 detections", "AP by size"},
+    {"ar1", "AR1", "AR, overlap 0.50 to 0.95, all sizes, 1 detection", "AR"},
+    {"ar10", "AR10", "AR, overlap 0.50 to 0.95, all sizes, 10 detections", "AR"},
+    {"ar100", "AR100", "AR, overlap 0.50 to 0.95, all sizes, 100 detections", "AR"},
+    {"ar_small", "AR small", "AR, overlap 0.50 to 0.95, small, 100 detections", "AR by size"},
+    {"ar_medium", "AR medium", "AR, overlap 0.50 to 0.95, medium, 100 detections", "AR by size"},
+    {"ar_large", "AR large", "AR, overlap 0.50 to 0.95, large, 100 detections", "AR by size"},
 }};
 
 OverlapNumbers overlap_numbers(const std::vector<metrics::ImageVerdicts>& images, int64_t classes, int threads) {
@@ -99,11 +99,19 @@ std::vector<report::MetricDescription> detection_metrics(bool masks) {
   for (const std::string kind : {"box", "mask"}) {
     if (kind == "mask" && !masks) break;
     for (const NumberWords& number : kNumbers)
-      descriptions.push_back({kind + "_" + number.name, kind + " " + number.title, ValueForm::fixed, Better::higher,
-                              /*decides=*/descriptions.empty()});
+      descriptions.push_back({.name = kind + "_" + number.name,
+                              .title = kind + " " + number.title,
+                              .form = ValueForm::fixed,
+                              .better = Better::higher,
+                              .decides = descriptions.empty(),
+                              .family = kind + " " + number.family});
   }
   if (masks) std::ranges::find(descriptions, "mask_ap", &report::MetricDescription::name)->headline = true;
-  descriptions.push_back({"loss", "loss", ValueForm::fixed, Better::lower});
+  descriptions.push_back({.name = "loss",
+                          .title = "loss",
+                          .form = ValueForm::fixed,
+                          .better = Better::lower,
+                          .family = train::kLossFamily});
   descriptions.push_back({"unreadable_images", "images that could not be read", ValueForm::whole});
   return descriptions;
 }
@@ -201,12 +209,12 @@ std::vector<report::Block> detection_blocks(const DetectionEvaluation& evaluatio
   report::Table classes{"Classes",
                         {{"class"},
                          {"objects", Alignment::right},
-                         {"found", Alignment::right},
+                         {"detections", Alignment::right},
                          {"box AP", Alignment::right, report::Better::higher},
                          {"box AP50", Alignment::right, report::Better::higher},
                          {"box AR", Alignment::right, report::Better::higher}},
                         {},
-                        "Found: detections of any score that count."};
+                        "Detections: those of any score that count."};
   if (masks != nullptr) classes.columns.push_back({"mask AP", Alignment::right, report::Better::higher});
   for (size_t i = 0; i < boxes.classes.size(); ++i) {
     const OverlapNumbers::ClassRow& row = boxes.classes[i];

@@ -267,10 +267,11 @@ ShownSample ImageClassification::run_over(int64_t index) {
   image = transform.resize(image);
   at::Tensor input = image;
   train::move_to(train::device_of(*model_), {&input});
-  model_->forward(input);
+  const at::Tensor logits = model_->forward(input);
   ShownSample shown;
   if (shape.channels == 1 || shape.channels == 3) shown.picture = data::pixels_of_normalized(image[0], normalization_);
   shown.name = class_names().at(static_cast<size_t>(test_->labels()[index]));
+  shown.answer = class_names().at(static_cast<size_t>(logits.argmax(1).item<int64_t>()));
   return shown;
 }
 

@@ -45,6 +45,7 @@ class ImageClassification : public ClassificationTask, public ShowsSamples {
   std::vector<std::string> notes_on_given() const override { return given_notes_.lines(); }
   at::Tensor classify_given(const PreparedSamples& samples) override;
   ShownSample run_over(int64_t index) override;
+  std::optional<int64_t> class_of(int64_t index) const override { return test_->labels()[index]; }
 
   std::optional<runtime::ImagePreparation> image_preparation() const override;
 

@@ -248,7 +248,7 @@ ShownSample SequenceClassification::run_over(int64_t index) {
   batch.tokens = data::pad({held_out_->tokens(index)}, options_.loader.padding);
   if (held_out_->has_pairs()) batch.second = data::pad({held_out_->second(index)}, options_.loader.padding);
   upload_tokens(*model_, batch);
-  logits_of(*model_, batch);
+  const at::Tensor logits = logits_of(*model_, batch);
   const data::SequenceKind& kind = *options_.dataset.kind;
   std::unique_ptr<const data::TextEncoder> encoder;
   if (kind.has_texts) encoder = data::make_text_encoder(options_.dataset.text, std::filesystem::current_path());
@@ -258,6 +258,7 @@ ShownSample SequenceClassification::run_over(int64_t index) {
                            : kind.word ? kind.word(token)
                                        : std::to_string(token));
   shown.name = class_names().at(static_cast<size_t>(held_out_->label(index)));
+  shown.answer = class_names().at(static_cast<size_t>(logits.argmax(1).item<int64_t>()));
   return shown;
 }
 

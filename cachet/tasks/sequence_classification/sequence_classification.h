@@ -41,6 +41,7 @@ class SequenceClassification : public ClassificationTask, public ShowsSamples {
   std::vector<std::string> notes_on_given() const override;
   /// Of a pair the second sequence, which the model reads last.
   ShownSample run_over(int64_t index) override;
+  std::optional<int64_t> class_of(int64_t index) const override { return held_out_->label(index); }
 
  protected:
   std::vector<report::Block> training_samples() const override;

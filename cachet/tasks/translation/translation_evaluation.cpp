@@ -234,6 +234,7 @@ std::vector<report::Section> translation_sections(const TranslationEvaluation& e
     heat.note =
         "How much the decoder's last layer attends to each source token, the mean over its heads, when it predicts "
         "each token of the translation.";
+    heat.square = true;
     section.blocks.push_back(std::move(heat));
   }
   return {section};

@@ -89,13 +89,22 @@ std::vector<report::MetricDescription> translation_metrics(bool translates) {
     all = {{"bleu", "BLEU", ValueForm::fixed, Better::higher, /*decides=*/true},
            {"chrf", "chrF", ValueForm::fixed, Better::higher},
            {"length_ratio", "words for one of the reference", ValueForm::fixed, Better::neither}};
-  all.push_back({"nll", "loss without smoothing", ValueForm::fixed, Better::lower, /*decides=*/!translates});
+  all.push_back({.name = "nll",
+                 .title = "loss without smoothing",
+                 .form = ValueForm::fixed,
+                 .better = Better::lower,
+                 .decides = !translates,
+                 .family = train::kLossFamily});
   all.push_back({.name = "perplexity",
                  .title = "perplexity",
                  .form = ValueForm::fixed,
                  .better = Better::lower,
                  .headline = true});
-  all.push_back({"loss", "loss", ValueForm::fixed, Better::lower});
+  all.push_back({.name = "loss",
+                 .title = "loss",
+                 .form = ValueForm::fixed,
+                 .better = Better::lower,
+                 .family = train::kLossFamily});
   all.push_back({"tokens_per_second", "target tokens/s", ValueForm::count, Better::higher});
   return all;
 }

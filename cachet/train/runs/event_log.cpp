@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -106,6 +107,15 @@ std::vector<Event> read_events(const std::filesystem::path& path) { return read_
 
 double unix_time() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string utc_text(double unix_time) {
+  const auto seconds = static_cast<std::time_t>(unix_time);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  char text[40];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &utc);
+  return text;
 }
 
 RewoundEvents rewind_events(const std::filesystem::path& path, int64_t step, bool evaluated) {

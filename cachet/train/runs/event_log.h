@@ -24,6 +24,7 @@ struct Event {
 
 inline constexpr const char* kUnixTime = "unix_time";  // in Event::machine: when it was logged, seconds since 1970
 double unix_time();                                    // now
+std::string utc_text(double unix_time);                // "2026-11-29 20:15:03 UTC"
 
 std::string to_json_line(const Event& event);
 

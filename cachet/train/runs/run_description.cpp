@@ -21,6 +21,7 @@ DescriptionJson metric_to_json(const report::MetricDescription& metric) {
   if (metric.condition) json["condition"] = true;
   if (metric.share) json["share"] = true;
   if (metric.headline) json["headline"] = true;
+  if (!metric.family.empty()) json["family"] = metric.family;
   return json;
 }
 
@@ -35,7 +36,8 @@ report::MetricDescription metric_from_json(const io::JsonFields& json) {
           json.flag("constant", false),
           json.flag("condition", false),
           json.flag("share", false),
-          json.flag("headline", false)};
+          json.flag("headline", false),
+          json.text("family", "")};
 }
 
 /// 0 where it is missing.

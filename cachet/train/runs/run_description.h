@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cachet/report/metric_description.h"
@@ -24,6 +25,9 @@ struct RunDescription {
   std::vector<report::MetricDescription> metrics;
   /// Samples that the metric that decides is measured on, and those of their split; 0 if the run does not store it.
   int64_t evaluated = 0, split_size = 0;
+  /// Keys and values of `[model]` that make the size of the model of this name, for the page; the folder does not store
+  /// them.
+  std::vector<std::pair<std::string, std::string>> named_sizes{};
   /// Whether the data that choose the best checkpoint are those that a test of the run reports.
   bool reports_choice = false;
 
@@ -44,6 +48,9 @@ std::string to_json(const RunDescription& description);
 
 /// Nothing for a text that is not a description. Missing fields have their defaults.
 std::optional<RunDescription> run_description_from_json(const std::string& text);
+
+/// The family (report/metric_description.h) of losses and their parts.
+inline constexpr const char* kLossFamily = "losses";
 
 /// What the trainer itself measures in each step, for those who show it: the penalties, "lr", "grad_norm".
 const std::vector<report::MetricDescription>& trainer_metrics();

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <optional>
+#include <sstream>
 
 #include "cachet/config/counted.h"
 #include "cachet/io/files/atomic_file.h"
@@ -39,6 +41,9 @@ report::Status status_of(const Status& status) {
   return report::Status::finished;
 }
 
+/// What the chart of the throughput has.
+bool is_rate(const std::string& metric) { return metric == "tokens_per_second" || metric == "samples_per_second"; }
+
 /// Those that the task described in its order, then what else the run logged; not the trainer's own.
 std::vector<MetricDescription> shown_metrics(const RunDescription& run, const std::vector<Event>& events) {
   std::vector<MetricDescription> all = run.metrics;
@@ -47,38 +52,83 @@ std::vector<MetricDescription> shown_metrics(const RunDescription& run, const st
   };
   for (const EventKind kind : {EventKind::evaluation, EventKind::step})
     for (const std::string& name : metric_names(events, kind))
-      if (!has(all, name) && !has(trainer_metrics(), name)) all.push_back(report::description_of({}, name));
+      if (!has(all, name) && !has(trainer_metrics(), name)) {
+        all.push_back(report::description_of({}, name));
+        if (name.starts_with("loss_")) all.back().family = kLossFamily;
+      }
   return all;
 }
 
-void add_metric_charts(const RunDescription& run, const std::vector<Event>& events, report::RunPage& page) {
-  for (const MetricDescription& metric : shown_metrics(run, events)) {
-    if (metric.constant) continue;
-    const bool percent = metric.form == report::ValueForm::percent;
-    report::add_chart(page.charts, {report::heading(metric),
-                                    percent ? "%" : metric.unit,
-                                    {curve(events, EventKind::step, metric.name, "training"),
-                                     curve(events, EventKind::evaluation, metric.name, run.words.held_out)},
-                                    percent});
+/// The curves of metrics of one family, or of one metric.
+report::CurveChart metric_chart(const RunDescription& run, const std::vector<Event>& events,
+                                const std::vector<MetricDescription>& metrics) {
+  struct Measured {
+    const MetricDescription* metric;
+    report::Series training, evaluation;
+  };
+  std::vector<Measured> measured;
+  bool any_training = false, any_evaluation = false;
+  for (const MetricDescription& metric : metrics) {
+    Measured one{&metric, curve(events, EventKind::step, metric.name, ""),
+                 curve(events, EventKind::evaluation, metric.name, "")};
+    if (one.training.x.empty() && one.evaluation.x.empty()) continue;
+    any_training = any_training || !one.training.x.empty();
+    any_evaluation = any_evaluation || !one.evaluation.x.empty();
+    measured.push_back(std::move(one));
   }
+  if (measured.empty()) return {};
+  const MetricDescription& first = *measured.front().metric;
+  const bool alone = measured.size() == 1, percent = first.form == report::ValueForm::percent;
+  report::CurveChart chart{
+      alone ? report::heading(first) : report::heading(first.family), percent ? "%" : first.unit, {}, percent};
+  for (Measured& one : measured) {
+    const auto add = [&](report::Series& series, const std::string& of) {
+      series.name = alone ? of : one.metric->title + (any_training && any_evaluation ? ", " + of : "");
+      chart.series.push_back(std::move(series));
+    };
+    add(one.training, "training");
+    add(one.evaluation, run.words.held_out);
+  }
+  return chart;
+}
+
+/// The chart of what the run is to reach is large; until it has a value, the first one that has.
+void add_metric_charts(const RunDescription& run, const std::vector<Event>& events, report::RunPage& page) {
+  std::vector<std::vector<MetricDescription>> families;
+  for (const MetricDescription& metric : shown_metrics(run, events)) {
+    if (metric.constant || is_rate(metric.name)) continue;
+    const auto same = std::ranges::find_if(families, [&](const std::vector<MetricDescription>& family) {
+      return !metric.family.empty() && family.front().family == metric.family;
+    });
+    if (same == families.end())
+      families.push_back({metric});
+    else
+      same->push_back(metric);
+  }
+  std::ranges::stable_partition(families, [](const std::vector<MetricDescription>& family) {
+    return std::ranges::any_of(family, &MetricDescription::decides);
+  });
+  for (const std::vector<MetricDescription>& family : families)
+    report::add_chart(page.charts.empty() ? page.charts : page.folded_charts, metric_chart(run, events, family));
+  if (!page.charts.empty()) page.charts.front().large = true;
   for (const MetricDescription& metric : trainer_metrics())
-    report::add_chart(page.charts, {report::heading(metric),
-                                    "",
-                                    {curve(events, EventKind::step, metric.name, metric.title)},
-                                    /*in_percent=*/false,
-                                    /*from_zero=*/true});
+    report::add_chart(page.folded_charts, {report::heading(metric),
+                                           "",
+                                           {curve(events, EventKind::step, metric.name, metric.title)},
+                                           /*in_percent=*/false,
+                                           /*from_zero=*/true});
 }
 
 void add_machine_charts(const RunDescription& run, const std::vector<Event>& events, report::RunPage& page) {
   report::Series rate = curve(events, EventKind::step, "tokens_per_second", token_rate_title(run));
   if (rate.x.empty()) rate = curve(events, EventKind::step, "samples_per_second", run.words.many + "/s");
   const std::string unit = rate.name;
-  report::add_chart(page.charts, {"Throughput", unit, {std::move(rate)}, false, /*from_zero=*/true});
-  report::add_chart(page.charts, {"Waiting for data",
-                                  "% of a step",
-                                  {curve(events, EventKind::step, "data_wait", "waiting for data")},
-                                  /*in_percent=*/true,
-                                  /*from_zero=*/true});
+  report::add_chart(page.folded_charts, {"Throughput", unit, {std::move(rate)}, false, /*from_zero=*/true});
+  report::add_chart(page.folded_charts, {"Waiting for data",
+                                         "% of a step",
+                                         {curve(events, EventKind::step, "data_wait", "waiting for data")},
+                                         /*in_percent=*/true,
+                                         /*from_zero=*/true});
 }
 
 /// What the run is to reach: its last value and its best.
@@ -169,7 +219,10 @@ void add_paper(const RecipeValues& values, report::RunPage& page) {
   if (!paper || paper->rows.empty()) return;
   report::Table rows{"", {{"paper"}, {"row"}, {"the paper's value"}}, {}, several_runs_text(*paper).value_or("")};
   for (const PaperRow& row : paper->rows) rows.rows.push_back({paper_title(row.arxiv), row.row, row.value});
-  report::Section section{"The paper's row", {std::move(rows)}, changed_keys_text(*paper).value_or("")};
+  report::Section section{"The paper's row",
+                          {std::move(rows)},
+                          changed_keys_text(*paper).value_or(""),
+                          /*after_curves=*/true};
   if (!paper->differs.empty()) {
     report::Table differs{"", {{"differs from the paper"}}, {}, ""};
     for (const std::string& difference : paper->differs) differs.rows.push_back({difference});
@@ -178,15 +231,62 @@ void add_paper(const RecipeValues& values, report::RunPage& page) {
   page.sections.push_back(std::move(section));
 }
 
+/// "[28, 28]" and "28" are "28".
+std::string size_value(std::string toml) {
+  if (!toml.starts_with('[')) return toml.ends_with(".0") ? toml.substr(0, toml.size() - 2) : toml;
+  std::vector<std::string> values;
+  std::stringstream items(toml.substr(1, toml.size() - 2));
+  for (std::string item; std::getline(items, item, ',');) {
+    const size_t first = item.find_first_not_of(' ');
+    values.push_back(first == std::string::npos ? "" : size_value(item.substr(first)));
+  }
+  if (values.size() == 2 && values[0] == values[1]) return values[0];
+  std::string text;
+  for (const std::string& value : values) text += (text.empty() ? "" : "-") + value;
+  return text;
+}
+
+/// A size in words: "patch 8", "3 blocks".
+std::string size_words(const std::string& key, const std::string& value) {
+  static const std::map<std::string, std::string> before{{"patch_size", "patch "},    {"patch_sizes", "patches of "},
+                                                         {"embed_dim", "width "},     {"embed_dims", "widths of "},
+                                                         {"mlp_ratio", "MLP ratio "}, {"mlp_ratios", "MLP ratios of "},
+                                                         {"mlp_dim", "MLP width "}},
+      after{{"image_size", " pixels"},
+            {"depth", " blocks"},
+            {"depths", " blocks"},
+            {"encoder_depth", " encoder blocks"},
+            {"decoder_depth", " decoder blocks"},
+            {"num_heads", " heads"}};
+  if (const auto found = before.find(key); found != before.end()) return found->second + value;
+  std::string unit = after.at(key);
+  if (value == "1" && unit.ends_with('s')) unit.pop_back();
+  return value + unit;
+}
+
 }  // namespace
+
+std::string model_text(const RunDescription& run, const RecipeValues& values) {
+  std::vector<std::string> sizes;
+  for (const auto& [key, named] : run.named_sizes) {
+    const auto value = values.find("model." + key);
+    if (value == values.end() || size_value(value->second) == size_value(named)) continue;
+    sizes.push_back(size_words(key, size_value(value->second)));
+  }
+  std::string text = run.model;
+  for (size_t i = 0; i < sizes.size(); ++i)
+    text += (i == 0 ? " with " : i + 1 == sizes.size() ? " and " : ", ") + sizes[i];
+  return text;
+}
 
 void write_run_report(const RunFolder& folder, const RunDescription& run, const Status& status,
                       const std::vector<Event>& events, std::vector<report::Section> sections) {
   report::RunPage page;
   page.name = folder.path().filename().string();
-  page.subtitle = run.model;
+  page.subtitle = model_text(run, folder.values());
   page.status = status_of(status);
   page.status_detail = status.message;
+  if (status.running) page.written = "written " + utc_text(unix_time());
   add_facts(run, status, events, page);
   add_part_facts(folder, page);
   Environment machine = environment();

@@ -9,6 +9,10 @@
 
 namespace cachet::train {
 
+/// The model's name and, if its size is not the one of that name, its size: "vit_tiny_patch16_224 with 48 pixels, patch
+/// 8 and 3 blocks".
+std::string model_text(const RunDescription& run, const RecipeValues& values);
+
 /// Writes report.html of a run: state, curves of all metrics, learning rate, gradient norm and machine, `sections`,
 /// recipe and environment. It is the same for every task; the run's description describes the metrics. Throws
 /// io::Error.

@@ -18,6 +18,8 @@ TEST(ConfusionMatrixTest, ClassTableIsWeakestFirst) {
   const ConfusionMatrix matrix{"", {"cat", "dog", "none"}, {6, 4, 0, 1, 9, 0, 0, 0, 0}, ""};
   const Table table = class_table(matrix, 10);
   ASSERT_EQ(table.rows.size(), 3u);
+  EXPECT_EQ(table.columns[1].name, "recall");
+  EXPECT_EQ(table.columns[2].name, "precision");
   EXPECT_EQ(table.rows[0][0].text, "cat");
   EXPECT_EQ(table.rows[0][1].text, "60.0 %");
   EXPECT_EQ(table.rows[0][2].text, "85.7 %");  // 6 of the 7 that were named cat

@@ -125,6 +125,105 @@ TEST(HeatMapTest, ValuesAndHoles) {
   EXPECT_NE(block_drawing(large).find("Too many cells"), std::string::npos);
 }
 
+TEST(LineChartTest, OnePointIsANumber) {
+  LineChart chart{"Top-1", "step", "%", {{"training", {4}, {21.25}}, {"test", {4}, {25}}, {"none", {}, {}}}};
+  chart.large = true;
+  const std::string html = block_drawing(chart);
+  EXPECT_EQ(times(html, "<svg"), 0u) << html;
+  EXPECT_NE(html.find(">21.25 %<"), std::string::npos) << html;
+  EXPECT_NE(html.find("test, step 4"), std::string::npos) << html;
+  EXPECT_EQ(times(html, "class=\"value\""), 2u);
+  chart.series[1].x = {4, 8};
+  chart.series[1].y = {25, 30};
+  EXPECT_GT(times(block_drawing(chart), "<svg"), 0u) << "one of two curves has two points";
+  EXPECT_FALSE(has_one_point(LineChart{"c", "x", "y", {{"a", {1}, {NAN}}}})) << "what is not finite is marked";
+  EXPECT_FALSE(has_one_point(LineChart{"c", "x", "y", {}}));
+  const SmallMultiples multiples{"m", {{"p", "x", "y", {{"a", {1}, {2}}, {"b", {1}, {3}}}}}, true, ""};
+  EXPECT_EQ(times(block_drawing(multiples), "<svg"), 0u);
+}
+
+TEST(LineChartTest, ALargeOneIsDrawnForWideAndForNarrowWindows) {
+  LineChart chart{"c", "step", "", {{"a", {1, 2, 3}, {2, 2.5, 3}}}};
+  EXPECT_EQ(times(block_drawing(chart), "<svg class=\"plot"), 1u);
+  chart.large = true;
+  const std::string html = block_drawing(chart);
+  EXPECT_EQ(times(html, "<svg class=\"plot"), 2u);
+  EXPECT_EQ(times(html, "class=\"on-wide\""), 1u);
+  EXPECT_EQ(times(html, "class=\"on-narrow\""), 1u);
+}
+
+TEST(LineChartTest, AxesEndWhereTheDataEnds) {
+  const std::vector<DrawnSeries> series{drawn_series({"a", {3, 7}, {0.25, 1}}, 100)};
+  EXPECT_EQ(x_axis(series).least, 3);
+  EXPECT_EQ(x_axis(series).most, 7);
+  EXPECT_EQ(y_axis(series, false, false).least, 0.25);
+  EXPECT_EQ(y_axis(series, false, false).most, 1);
+  EXPECT_EQ(y_axis(series, false, true).least, 0);
+  EXPECT_EQ(y_axis(series, true, false).most, 1);
+}
+
+TEST(LineChartTest, LabelsOfTicksHaveRoom) {
+  const LineChart chart{"c", "step", "", {{"a", {1, 2}, {0.49908, 0.49914}}}};
+  const std::vector<DrawnSeries> series{drawn_series(chart.series[0], 100)};
+  const PlotSize size;
+  const Axis y = y_axis(series, false, false);
+  size_t longest = 0;
+  for (const std::string& label : y.ticks(size.y_ticks).labels) longest = std::max(longest, label.size());
+  EXPECT_GE(longest, 7u);
+  EXPECT_GE(plot_frame(chart, x_axis(series), y, size).left, size.letter * static_cast<double>(longest));
+}
+
+TEST(ChartFoldTest, HoldsSmallChartsWithLegendsOfTheirOwn) {
+  const LineChart two{"Loss", "step", "", {{"training", {1, 2}, {2, 1}}, {"test", {1, 2}, {2, 1}}}};
+  const LineChart one{"Learning rate", "step", "", {{"rate", {1}, {0.5}}}};
+  const std::string html = block_drawing(ChartFold{"More curves", {two, one}});
+  EXPECT_EQ(html.find("<details"), 0u);
+  EXPECT_EQ(times(html, "<figure class=\"chart small\""), 2u);
+  EXPECT_EQ(times(html, "class=\"key\""), 2u);
+  EXPECT_EQ(times(html, "class=\"numbers\""), 1u);
+}
+
+TEST(HeatMapTest, SquareCellsAndNamesThatLean) {
+  HeatMap map{"h", "layer", "layer", {"blocks.0.norm1", "blocks.0.attn"}, {"a", "b"}, {1, 0.9, 0.9, 1}, {}, {}, ""};
+  map.columns.resize(12, "blocks.1.norm1");
+  map.square = true;
+  const std::string html = block_drawing(map);
+  EXPECT_EQ(times(html, ">blocks.1.norm1</text>"), 10u) << "whole, as they lean";
+  EXPECT_EQ(times(html, "rotate(-42)"), 12u);
+  const size_t cell = html.find("<rect class=\"heat");
+  const auto number = [&](const std::string& name) {
+    const size_t at = html.find(" " + name + "=\"", cell) + name.size() + 3;
+    return html.substr(at, html.find('"', at) - at);
+  };
+  EXPECT_EQ(number("width"), number("height"));
+}
+
+TEST(HeatMapTest, ManyColumnsAreLinesOfNumbers) {
+  HeatMap map{"h", "place", "place", {}, {"first"}, {}, {}, {}, ""};
+  for (int i = 0; i < 12; ++i) {
+    map.columns.push_back(std::to_string(i));
+    map.values.push_back(i);
+  }
+  EXPECT_NE(block_drawing(map).find("<td class=\"text\">0  1  2  3"), std::string::npos);
+}
+
+TEST(TableTest, ANarrowWindowNamesTheCells) {
+  Table table{"t", {{"class"}, {"recall", Alignment::right}, {"precision", Alignment::right}}, {{"cat", "1", "2"}}, ""};
+  EXPECT_EQ(times(block_drawing(table), "data-label=\"recall\""), 1u);
+  EXPECT_EQ(times(block_drawing(table), "<table class=\"stacked\""), 1u);
+  table.columns.resize(2);
+  table.rows = {{"signature", "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.4.0"}};
+  EXPECT_EQ(times(block_drawing(table), "data-label"), 0u) << "two columns have room";
+  EXPECT_EQ(times(block_drawing(table), "<td class=\"number long\""), 1u) << "a long one may be broken";
+}
+
+TEST(ImageGridTest, NamesBreakAfterDotsAlone) {
+  ImageGrid grid{"g", {{"", "blocks.0.attn o_self", "blocks.0.attn o_self"}}, "", PictureSize::maps};
+  const std::string html = block_drawing(grid);
+  EXPECT_NE(html.find("blocks.0.<wbr/>attn o_<wbr/>self"), std::string::npos) << html;
+  EXPECT_NE(html.find("pictures maps wide"), std::string::npos);
+}
+
 TEST(TableTest, OneOfFewRowsAndManyColumnsIsTurned) {
   Table table{"t", {{"run"}}, {{"a"}, {"b"}}, ""};
   for (int i = 1; i <= 9; ++i) {

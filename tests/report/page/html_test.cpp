@@ -58,6 +58,35 @@ TEST(HtmlTest, ARunIsOneWholePage) {
   EXPECT_LT(html.size(), 1'500'000u);
 }
 
+TEST(HtmlTest, ResultsAndSamplesComeBeforeCurvesAndPlugInsAfterThem) {
+  std::vector<std::string> titles;
+  RunPage run = test::synthetic_run();
+  run.folded_charts.assign(run.charts.begin() + 1, run.charts.end());
+  run.charts.resize(1);
+  const Page page = run_page(run);
+  for (const Section& section : page.sections) titles.push_back(section.title);
+  EXPECT_EQ(titles, (std::vector<std::string>{"Predictions", "Training", "Caches", "Unified normalization",
+                                              "Recipe and environment"}));
+  const auto& fold = std::get<ChartFold>(page.sections[1].blocks.back());
+  EXPECT_EQ(fold.charts.size(), 5u);
+  EXPECT_EQ(fold.title, "More curves: top-1, learning rate, gradient norm, throughput, waiting for data");
+}
+
+TEST(HtmlTest, OnlyThePageOfARunningRunReadsItselfAgain) {
+  Page page{"t", "", Status::running};
+  page.written = "written 2026-11-29 20:15:03 UTC";
+  const std::string running = render_html(page);
+  EXPECT_EQ(test::markup_error(running), "");
+  EXPECT_NE(running.find("http-equiv=\"refresh\""), std::string::npos);
+  EXPECT_NE(running.find("<meta name=\"refresh-seconds\" content=\"20\"/>"), std::string::npos);
+  EXPECT_NE(running.find("written 2026-11-29 20:15:03 UTC"), std::string::npos);
+  for (const Status status : {Status::finished, Status::interrupted, Status::failed}) {
+    page.status = status;
+    EXPECT_EQ(render_html(page).find("http-equiv=\"refresh\""), std::string::npos);
+    EXPECT_EQ(render_html(page).find("<meta name=\"refresh-seconds\""), std::string::npos);
+  }
+}
+
 TEST(HtmlTest, NothingIsFetched) {
   const std::string html = render_html(run_page(test::synthetic_run()));
   for (const char* reference : {"<link", "@import", "url(", "src=\"http", "href=\"http", "<script src"}) {

@@ -48,5 +48,15 @@ TEST(UnifiedNormSection, ShowsTheFractionOfChannelsOfLayersThatFilterChannels) {
   EXPECT_EQ(chart.series[0].y, (std::vector<double>{0.1, 0.125}));
 }
 
+TEST(CacheSection, ReportsANaNOnlyIfThereIsOne) {
+  const std::vector<LayerShares> layers{{"a", {{"head 0", {1, 2}, {0.5, 0.4}}}}};
+  const std::vector<Series> sizes{{"a", {1, 2}, {0.1, 0.2}}};
+  const auto note = [&](bool is_nan) {
+    return std::get<LineChart>(cache_section(layers, sizes, is_nan).blocks.back()).note;
+  };
+  EXPECT_EQ(note(false).find("NaN"), std::string::npos) << note(false);
+  EXPECT_NE(note(true).find("The loss of this run is NaN."), std::string::npos) << note(true);
+}
+
 }  // namespace
 }  // namespace cachet::report

@@ -75,6 +75,18 @@ TEST_F(ProgressTest, WhereNobodyKnowsHowMuchThereIsStandsNoBar) {
   EXPECT_EQ(plain_line(state, std::nullopt), "eval, tokens 4736");
 }
 
+TEST_F(ProgressOnTerminalTest, ATimeLeftThatIsKnownIsShownInsteadOfTheEstimate) {
+  test::Terminal terminal(120);
+  test::Screen screen(120);
+  Progress progress({ProgressMode::bar, 10, terminal.inner});
+  ProgressState state = a_state(391);
+  state.run_done = 0.5;
+  state.seconds_left = 3600;
+  progress.update(state);
+  screen.feed(terminal.read_all());
+  EXPECT_NE(screen.rows()[0].find("1h00m left"), std::string::npos) << screen.rows()[0];
+}
+
 TEST_F(ProgressTest, FieldsGoByImportance) {
   const std::string narrow = bar_line(a_state(120), 42.0, {79, true, false});
   EXPECT_NE(narrow.find("train 3/15"), std::string::npos);

@@ -279,6 +279,42 @@ TEST_F(AnalysesTest, MapsLieOverThePicturesThatTheModelSaw) {
   measured("maps", run);
 }
 
+TEST_F(AnalysesTest, MapsAreOfSamplesOfDifferentClasses) {
+  AnalysedRun run = trained("run");
+  const json samples = json::parse(named("maps").measure(run, nullptr, kUnseen).values)["samples"];
+  std::set<std::string> classes, right;
+  for (const json& sample : samples) {
+    classes.insert(sample["name"].get<std::string>());
+    right.insert(sample["name"] == sample["answer"] ? "right" : "wrong");
+  }
+  EXPECT_GE(classes.size(), 3u) << "one may be exchanged for one that is predicted otherwise";
+  // The evaluation has right and wrong answers, and so have the samples.
+  const double top1 = run.evaluate(nullptr, kUnseen).find("top1").value();
+  EXPECT_EQ(right.size(), top1 > 0 && top1 < 1 ? 2u : 1u) << top1;
+}
+
+TEST_F(AnalysesTest, TheScaleOfSimilarityEndsWhereTheValuesEnd) {
+  AnalysedRun run = trained("run");
+  const AnalysisResult result = named("similarity").measure(run, nullptr, kUnseen);
+  const auto section = named("similarity").section({{"run", "", result.values, {}}});
+  const auto& map = std::get<report::HeatMap>(section.blocks.front());
+  EXPECT_TRUE(map.square);
+  ASSERT_EQ(map.rows, map.columns);
+  double least = INFINITY;
+  for (size_t i = 0; i < map.values.size(); ++i)
+    if (i / map.columns.size() != i % map.columns.size()) least = std::min(least, map.values[i]);
+  EXPECT_EQ(map.least, least);
+  EXPECT_LT(map.most.value(), 1);
+}
+
+TEST_F(AnalysesTest, AReplayCountsMoreThanAnEvaluation) {
+  AnalysedRun run = trained("run");
+  EXPECT_EQ(named("caches").passes(run), 16);
+  EXPECT_EQ(named("interventions").passes(run), 3 * 16);
+  EXPECT_EQ(named("gates").passes(run), 3 * 9 * 8);
+  EXPECT_LT(named("maps").passes(run), named("caches").passes(run));
+}
+
 TEST_F(AnalysesTest, AModelWithoutThePlugInLacksIt) {
   AnalysedRun plain = trained("plain", {"model.cache.kind=none"});
   for (const char* word : {"caches", "gates", "maps", "interventions"})

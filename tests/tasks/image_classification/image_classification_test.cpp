@@ -126,7 +126,7 @@ TEST_F(ImageClassificationTest, LogsTheFractionOfFilteredChannels) {
   }
   EXPECT_GT(channels, 0);
   const auto sections = plug_in_sections(events);
-  ASSERT_EQ(sections.back().title, "Unified normalisation");
+  ASSERT_EQ(sections.back().title, "Unified normalization");
   EXPECT_EQ(sections.back().blocks.size(), 3u);
 }
 

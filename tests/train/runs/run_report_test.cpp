@@ -108,6 +108,44 @@ TEST(RunReport, CountsTokensWhereARunLogsThem) {
   EXPECT_EQ(page.find("gauges/s"), std::string::npos);
 }
 
+TEST(RunReport, MetricsOfOneFamilyShareAChartAndTheOneThatDecidesIsLarge) {
+  RunDescription run = tides();
+  run.metrics.push_back({.name = "low", .title = "low water", .better = Better::lower, .family = "heights"});
+  run.metrics.push_back({.name = "high", .title = "high water", .better = Better::lower, .family = "heights"});
+  run.metrics.push_back({"samples_per_second", "gauges in a second"});
+  std::vector<Event> events = tide_events({0.75, 0.5});
+  for (Event& event : events)
+    if (event.kind == Event::Kind::evaluation) {
+      event.metrics.set("low", 1);
+      event.metrics.set("high", 2);
+    }
+  const std::string page = page_of(run, events);
+  expect_parts(page, {"<figure class=\"chart wide\"><figcaption>Surge error</figcaption>",
+                      "<figure class=\"chart small\"><figcaption>Heights</figcaption>", "low water", "high water",
+                      "More curves: warned in time, heights, eddies, learning rate, throughput"});
+  EXPECT_EQ(page.find("Low water"), std::string::npos) << "no chart of its own";
+  EXPECT_EQ(page.find("Gauges in a second"), std::string::npos) << "it is the throughput";
+}
+
+TEST(RunReport, WithoutAnEvaluationTheFirstMetricIsLarge) {
+  std::vector<Event> events = tide_events({0.75, 0.5});
+  std::erase_if(events, [](const Event& event) { return event.kind == Event::Kind::evaluation; });
+  for (Event& event : events) event.metrics = {{"eddies", event.step == 10 ? 5.0 : 4.0}};
+  expect_parts(page_of(tides(), events), {"<figure class=\"chart wide\"><figcaption>Eddies</figcaption>"});
+}
+
+TEST(RunReport, NamesTheSizeOfAModelThatDiffersFromItsName) {
+  RunDescription run = tides();
+  run.named_sizes = {
+      {"image_size", "224"}, {"patch_size", "16"}, {"depth", "12"}, {"embed_dim", "192"}, {"mlp_ratio", "4.0"}};
+  EXPECT_EQ(model_text(run, {{"model.image_size", "[224, 224]"}, {"model.patch_size", "16"}, {"model.mlp_ratio", "4"}}),
+            "tide_net");
+  EXPECT_EQ(model_text(run, {{"model.image_size", "[48, 48]"}, {"model.patch_size", "8"}, {"model.depth", "3"}}),
+            "tide_net with 48 pixels, patch 8 and 3 blocks");
+  EXPECT_EQ(model_text(run, {{"model.depth", "1"}}), "tide_net with 1 block");
+  EXPECT_EQ(model_text(run, {{"model.image_size", "[32, 64]"}}), "tide_net with 32-64 pixels");
+}
+
 /// Describes its metrics as a test sets them.
 class ToldTask : public test::ToyTask {
  public:
