@@ -277,7 +277,7 @@ void RunFolder::keep_changes() {
 }
 
 void RunFolder::describe(const RunDescription& description) {
-  if (to_json(run_.description) == to_json(description)) return;
+  if (run_.description && train::to_json(*run_.description) == train::to_json(description)) return;
   run_.description = description;
   io::write_file_atomically(path_ / kRunName, to_json(run_));
 }
