@@ -108,7 +108,7 @@ th { font-weight: 500; color: var(--soft); font-size: 12.5px; border-bottom: 1px
 th[scope="row"] { border-bottom-color: var(--grid); vertical-align: top; }
 th, td { padding: 6px 14px 6px 0; text-align: left; }
 td { border-bottom: 1px solid var(--grid); vertical-align: top; overflow-wrap: break-word; }
-th:first-child, td:first-child { min-width: 6em; } table.plain td:first-child { min-width: 0; }
+th:first-child, td:first-child { min-width: 6em; } table.plain td:first-child { min-width: 0; } table.plain td + td { overflow-wrap: anywhere; }
 th:last-child, td:last-child { padding-right: 0; }
 tr:last-child td, tr:last-child th[scope="row"] { border-bottom: 0; }
 .number { text-align: right; white-space: nowrap; } .number.long { white-space: normal; overflow-wrap: anywhere; }
