@@ -15,7 +15,7 @@ void draw(Markup& html, const ChartFold& fold);
 /// Whether no series has more than one point, and all are finite: such a chart is shown as numbers.
 bool has_one_point(const LineChart& chart);
 
-/// The value of each series, with its place.
+/// The value of each series, with its x value.
 void draw_numbers(Markup& html, const LineChart& chart);
 
 /// A switch for each series, in its colour. Nothing for a single one.
