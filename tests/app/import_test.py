@@ -537,39 +537,39 @@ lr = 1e-4
         self.assertEqual(self.json_of("eval", "three-run", "--json", cwd=self.folder)["images"], 6)
 
     def test_one_line_trains_the_model_that_timm_names(self):
-        self.write_own_images("photos", "xyz")
+        self.write_own_images("hub-photos", "xyz")
         sizes = [word for each in ("patch_size=4", "embed_dim=16", "depth=1", "num_heads=2") for word in ("--set", f"model.{each}")]
-        train = ["train", f"hf:{self.REPOSITORY}", "--data", "photos", "--epochs", "1", *sizes, "--progress", "none", "--run"]
-        done = self.succeed(*train, "tuned", cwd=self.folder, variables=self.variables)
+        train = ["train", f"hf:{self.REPOSITORY}", "--data", "hub-photos", "--epochs", "1", *sizes, "--progress", "none", "--run"]
+        done = self.succeed(*train, "hub-tuned", cwd=self.folder, variables=self.variables)
         self.assertIn(f"images are prepared as those of hf:{self.REPOSITORY}: resized to 8 (bilinear), middle 8, mean 0.4 0.4 0.4, deviation 0.2 0.2 0.2\n",
                       done.stderr)
         self.assertIn("fresh, as the number of classes is another, 2: head.bias, head.weight", done.stderr)
-        made = tomllib.loads((self.folder / "tuned/recipe.toml").read_text())
+        made = tomllib.loads((self.folder / "hub-tuned/recipe.toml").read_text())
         self.assertEqual((made["model"]["name"], made["data"]["resize"]), ("vit_tiny_patch16_224",
                          {"image_size": 8, "crop_fraction": 0.95, "interpolation": "bilinear"}))
         self.assertEqual(made["data"]["normalization"], {"mean": [0.4] * 3, "std": [0.2] * 3})
-        self.assertEqual(self.resolved("tuned")["train"]["init"], f"hf:{self.REPOSITORY}")
+        self.assertEqual(self.resolved("hub-tuned")["train"]["init"], f"hf:{self.REPOSITORY}")
         # A model folder has the same preparation.
         self.take("imported", "--overwrite")
-        done = self.succeed("train", "vit_tiny_patch16_224", "--data", "photos", "--init", "imported", "--print", *sizes, cwd=self.folder)
+        done = self.succeed("train", "vit_tiny_patch16_224", "--data", "hub-photos", "--init", "imported", "--print", *sizes, cwd=self.folder)
         self.assertEqual(tomllib.loads(done.stdout)["data"]["normalization"]["mean"], [0.4] * 3)
         self.assertIn("images are prepared as those of imported: ", done.stderr)
         # Another model than that of the weights.
-        done = self.succeed("train", "deit_tiny_patch16_224", "--data", "photos", "--init", f"hf:{self.REPOSITORY}", "--print", *sizes,
+        done = self.succeed("train", "deit_tiny_patch16_224", "--data", "hub-photos", "--init", f"hf:{self.REPOSITORY}", "--print", *sizes,
                             cwd=self.folder, variables=self.variables)
         self.assertIn("note: the weights are those of vit_tiny_patch16_224, and deit_tiny_patch16_224 is trained\n", done.stderr)
 
     def test_one_line_that_cannot_be_trained(self):
-        self.write_own_images("photos", "xyz")
+        self.write_own_images("hub-photos", "xyz")
         name = f"hf:{self.REPOSITORY}"
         refused = lambda *words: self.refused("train", name, *words, cwd=self.folder, variables=self.variables, lines=4)
         self.assertIn(f"name the data to train them on: cachet train {name} --data FOLDER", refused())
-        self.assertIn("leave --init out", refused("--data", "photos", "--init", "x"))
+        self.assertIn("leave --init out", refused("--data", "hub-photos", "--init", "x"))
         self.set_config(architecture="resnet50")
-        self.assertIn("names the model 'resnet50', which `cachet models` does not list", refused("--data", "photos"))
+        self.assertIn("names the model 'resnet50', which `cachet models` does not list", refused("--data", "hub-photos"))
         self.variables["HF_HOME"] += "/empty"
         del self.files["config.json"]
-        said = refused("--data", "photos")
+        said = refused("--data", "hub-photos")
         self.assertIn(f"there is no config.json of timm that names the model; name the model: cachet train MODEL --data FOLDER --init {name}", said)
 
     def test_models_list_their_weights(self):

@@ -223,9 +223,9 @@ TEST(ExportManifest, RefusesWhatDoesNotFitTogether) {
          json["engine"] = "openvino";
          json["files"]["model.xml"] = "00";
        }},
-      {"inputs: is no list", [](Json& json) { json["inputs"] = 3; }},
+      {"inputs: is not a list", [](Json& json) { json["inputs"] = 3; }},
       {"classes: is empty", [](Json& json) { json["classes"] = Json::array(); }},
-      {"classes[1]: is no text", [](Json& json) { json["classes"][1] = 5; }},
+      {"classes[1]: is not a text", [](Json& json) { json["classes"][1] = 5; }},
       {"image: has other sizes than the first input", [](Json& json) { json["image"]["width"] = 25; }},
       {"image.channels: is 4, out of range", [](Json& json) { json["image"]["channels"] = 4; }},
       {"image.channels: is neither 1 (grey) nor 3", [](Json& json) { json["image"]["channels"] = 2; }},
@@ -236,8 +236,8 @@ TEST(ExportManifest, RefusesWhatDoesNotFitTogether) {
       {"image: has no 'resize_in'", [](Json& json) { json["image"].erase("resize_in"); }},
       {"image.resize_in: does not fit middle: it has to be 'uint8'",
        [](Json& json) { json["image"]["resize_in"] = "float32"; }},
-      {"untrained: is no list", [](Json& json) { json["untrained"] = "head"; }},
-      {"untrained[0]: is no text", [](Json& json) { json["untrained"] = {5}; }},
+      {"untrained: is not a list", [](Json& json) { json["untrained"] = "head"; }},
+      {"untrained[0]: is not a text", [](Json& json) { json["untrained"] = {5}; }},
       {"image.middle: is neither", [](Json& json) { json["image"]["middle"] = "yes"; }},
       {"names '../secret'", [](Json& json) { json["files"]["../secret"] = "00"; }},
       {"files: has no model.safetensors",

@@ -27,9 +27,12 @@ void Norm::check_warmup(double percent) {
 
 std::optional<int64_t> settle_warmups(torch::nn::Module& model, int64_t updates) {
   std::optional<int64_t> largest;
-  for (const auto& module : model.modules())
-    if (auto* norm = dynamic_cast<Norm*>(module.get()))
+  const auto settle = [&](torch::nn::Module& module) {
+    if (auto* norm = dynamic_cast<Norm*>(&module))
       if (const auto count = norm->settle_warmup(updates)) largest = std::max(largest.value_or(0), *count);
+  };
+  settle(model);
+  for (const auto& module : model.modules(/*include_self=*/false)) settle(*module);
   return largest;
 }
 

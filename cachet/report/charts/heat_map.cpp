@@ -17,6 +17,7 @@ constexpr double kRowHeight = 28, kLowRowHeight = 15, kHead = 22, kAxesLine = 18
 constexpr size_t kWideColumns = 16;  // a square map of more is as wide as the page
 constexpr double kMostSquare = 64, kLeastTextCell = 40;
 constexpr double kLetter = 8.4, kMargin = 12;  // of a row's name, where it is largest: on a phone
+constexpr double kScaleLeft = 84;              // the longest least value, such as -1.23e-05, has room before the scale
 constexpr int kMaxLetters = 32;                // so that the names of deep layers differ
 constexpr double kLean = 0.67;                 // sine of the angle of names that are longer than their column is wide
 constexpr double kUpright = 0.74;              // its cosine
@@ -101,9 +102,9 @@ HeatLayout layout_of(const HeatMap& map, const std::string& axes) {
   layout.stride = std::max<size_t>(1, static_cast<size_t>(std::ceil(needed / layout.width)));
   // The axes are named above the names of the columns where they are too long to stand before them.
   if (layout.leans || display_width(axes) * kLetter > layout.left) layout.head += kAxesLine;
-  const double scale_width = 40 + 160 + 60;
-  layout.all = std::max({layout.left + columns * layout.width + right, display_width(axes) * kLetter,
-                         std::min(layout.left, 60.0) + scale_width});
+  const double scale_width = 160 + 84;  // with the largest value
+  layout.all =
+      std::max({layout.left + columns * layout.width + right, display_width(axes) * kLetter, kScaleLeft + scale_width});
   layout.bottom = layout.head + layout.height * static_cast<double>(map.rows.size());
   return layout;
 }
@@ -171,7 +172,7 @@ void draw_heat_svg(Markup& svg, const HeatMap& map) {
                   fit_width(map.rows[row], kMaxLetters));
     for (size_t column = 0; column < map.columns.size(); ++column) draw_cell(svg, map, row, column, scale, layout);
   }
-  draw_heat_scale(svg, scale, std::min(layout.left, 60.0), layout.bottom + 16);
+  draw_heat_scale(svg, scale, kScaleLeft, layout.bottom + 16);
   svg.close();
 }
 

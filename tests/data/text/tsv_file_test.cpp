@@ -89,7 +89,7 @@ TEST(TsvFile, LabelsAreWholeNumbersInRange) {
   EXPECT_EQ(parse_label("9", 10), 9);
   for (const char* wrong : {"", "2", "-1", "1.5", "1 ", " 1", "one", ".0", "1.0.0", "99999999999999999999", "+1"}) {
     EXPECT_EQ(test::thrown_message<io::Error>([&] { parse_label(wrong, 2); }),
-              "the label '" + std::string(wrong).substr(0, 20) + "' is no whole number from 0 to 1");
+              "the label '" + std::string(wrong).substr(0, 20) + "' is not a whole number from 0 to 1");
   }
 }
 

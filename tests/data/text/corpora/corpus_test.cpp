@@ -133,7 +133,7 @@ TEST(Corpus, KeepsCharactersAsTheyAreGiven) {
   const auto encoder = texts.encoder();
   EXPECT_EQ(encoder->decode(std::vector<Token>{3, 1, 0, 2}), marked + " " + composed + "\n" + decomposed);
   EXPECT_TRUE(corpus.begins_with_mark);
-  EXPECT_EQ(corpus.notes("training").back(), "training: begins with a byte-order mark, which is kept");
+  EXPECT_EQ(corpus.notes("training").back(), "training: begins with a byte-order mark, which stays in the text");
   texts.options.tokens = CorpusTokens::bytes;
   texts.options.vocabulary = kByteVocabulary;
   EXPECT_EQ(ids_of(texts.open()).front(), 0xEF + 1);
@@ -152,13 +152,13 @@ TEST(Corpus, SaysWhatIsWrongWithFiles) {
     texts.write("train.txt", text);
     if (*text == '\0') {
       EXPECT_EQ(texts.complaint(), root +
-                                       "/train.txt: holds 0 tokens; a text has two or more, of which each but the "
-                                       "first is foretold");
+                                       "/train.txt: holds 0 tokens; a text needs two or more, because the model "
+                                       "predicts each token from those before it");
     }
   }
   EXPECT_EQ(texts.open().tokens->size(), 2) << "a word and its line's end";
   texts.options.vocabulary = 7;
-  EXPECT_EQ(texts.complaint(), root + "/words.txt: has 6 tokens, and the recipe says data.vocabulary = 7");
+  EXPECT_EQ(texts.complaint(), root + "/words.txt: has 6 tokens, and the recipe has data.vocabulary = 7");
   texts.options.vocabulary = 6;
   texts.options.vocabulary_hash = std::string(64, '0');
   EXPECT_EQ(texts.complaint(),

@@ -84,7 +84,7 @@ TEST(TokenFile, RefusesADamagedOne) {
   for (const size_t length : {100, 159})
     EXPECT_EQ(opens(whole.substr(0, length)), name + "is not a file of tokens: it ends within its header");
   EXPECT_EQ(opens(whole.substr(0, whole.size() - 2)),
-            name + "its header says 10 tokens, and the file holds 9: it is cut off or damaged");
+            name + "its header states 10 tokens, and the file holds 9: it is cut off or damaged");
   EXPECT_NE(opens(whole + "x"), "(nothing thrown)");
   EXPECT_NE(opens("CACHTOK3" + whole.substr(8)), "(nothing thrown)");
   EXPECT_NE(test::thrown_message<io::Error>([&] { TokenFile::open(folder.path() / "none"); }), "(nothing thrown)");
@@ -129,7 +129,7 @@ TEST(TokenFile, OneWithoutChecksumsIsReadWithANote) {
   file.read(0, 40'000, ids.data());
   EXPECT_TRUE(std::ranges::equal(ids, tokens));
   EXPECT_EQ(opens(whole.substr(0, whole.size() - 2)), path.string() +
-                                                          ": its header says 40000 tokens, and the file "
+                                                          ": its header states 40000 tokens, and the file "
                                                           "holds 39999: it is cut off or damaged");
   for (size_t place = 8; place < 32; ++place) {
     std::string changed = whole;

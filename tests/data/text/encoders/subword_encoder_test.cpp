@@ -161,7 +161,7 @@ TEST(Subwords, DamagedModelsAreRefused) {
   for (const std::string& damaged :
        {std::string(), std::string("hello"), subword_model().substr(0, 40),
         subword_model().substr(0, subword_model().size() - 7), subword_model() + empty_piece})
-    EXPECT_TRUE(complaint(damaged).starts_with("m.model: is no SentencePiece model")) << complaint(damaged);
+    EXPECT_TRUE(complaint(damaged).starts_with("m.model: is not a SentencePiece model")) << complaint(damaged);
 }
 
 TEST(Subwords, AModelWhoseTableLeadsOutIsRefused) {

@@ -199,7 +199,7 @@ TEST(NormalizedCorpus, RefusesWhatWasMadeOfOtherText) {
   writer.finish();
   EXPECT_EQ(complaint(nfc), "(nothing thrown)");
   EXPECT_EQ(complaint(none), file.string() +
-                                 ": was made with --normalize nfc, and the recipe says data.normalize = \"none\"; "
+                                 ": was made with --normalize nfc, and the recipe has data.normalize = \"none\"; "
                                  "`cachet data tokens --normalize none` makes it anew");
   EXPECT_NE(complaint(nfkc), "(nothing thrown)");
 }
@@ -233,7 +233,7 @@ TEST(NormalizedPairs, AreTheSameWhateverTheirSpelling) {
   texts.options.normalization = nfkc;
   EXPECT_EQ(test::thrown_message<io::Error>([&] { texts.open(); }),
             into.source.string() +
-                ": was made with --normalize nfc, and the recipe says data.normalize = \"nfkc\"; `cachet data tokens "
+                ": was made with --normalize nfc, and the recipe has data.normalize = \"nfkc\"; `cachet data tokens "
                 "--normalize nfkc` makes it anew");
 }
 

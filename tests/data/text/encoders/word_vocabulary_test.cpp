@@ -57,10 +57,10 @@ TEST(WordVocabulary, NamesTheLineThatIsWrong) {
   refuses("<eos>\t1", "w.txt:1: the file ends within a line");
   refuses("a\t1\n<unk>\t1\n", "w.txt:1: must be <eos>, which ends each line of a text, not 'a'");
   refuses("<eos>\t1\na\t1\n", "w.txt: has no <unk>, which stands for unknown words");
-  refuses("<eos>\t1\nab\n", "w.txt:2: is no word, tab and count: 'ab'");
-  refuses("<eos>\t1\na\t1x\n", "w.txt:2: the count is no number: '1x'");
-  refuses("<eos>\t1\na\t-1\n", "w.txt:2: the count is no number: '-1'");
-  refuses("<eos>\t1\na\t99999999999999999999\n", "w.txt:2: the count is no number: '99999999999999999999'");
+  refuses("<eos>\t1\nab\n", "w.txt:2: is not a word, a tab and a count: 'ab'");
+  refuses("<eos>\t1\na\t1x\n", "w.txt:2: the count is not a number: '1x'");
+  refuses("<eos>\t1\na\t-1\n", "w.txt:2: the count is not a number: '-1'");
+  refuses("<eos>\t1\na\t99999999999999999999\n", "w.txt:2: the count is not a number: '99999999999999999999'");
   refuses("<eos>\t1\na\t1\na\t1\n", "w.txt:3: 'a' stands in line 2 too");
   refuses("<eos>\t1\n\t1\n", "w.txt:2: a word has 1 to 65536 bytes and no blank: ''");
   refuses("<eos>\t1\na b\t1\n", "w.txt:2: a word has 1 to 65536 bytes and no blank: 'a b'");

@@ -56,7 +56,7 @@ TEST(ListOpsFile, CutsOrRefusesWhatIsTooLong) {
 TEST(ListOpsFile, RefusalsNameTheLine) {
   EXPECT_EQ(listops_complaint(""), "a.tsv: there are no samples");
   EXPECT_EQ(listops_complaint("[MIN 3 4 ]\t3\n[MIN 3 4\t3\n"), "a.tsv:3: 1 '[' is never closed");
-  EXPECT_EQ(listops_complaint("[MIN 3 4 ]\t10\n"), "a.tsv:2: the label '10' is no whole number from 0 to 9");
+  EXPECT_EQ(listops_complaint("[MIN 3 4 ]\t10\n"), "a.tsv:2: the label '10' is not a whole number from 0 to 9");
   EXPECT_EQ(listops_complaint("[MIN 3 4 ] 3\n"), "a.tsv:2: 1 column where there should be 2, with a tab between them");
 }
 

@@ -55,9 +55,9 @@ TEST(ListOps, Operators) {
 TEST(ListOps, RefusesWhatIsNoExpression) {
   EXPECT_EQ(complaint_about(""), "there is no expression");
   EXPECT_EQ(complaint_about("( ( ) )"), "there is no expression");
-  EXPECT_EQ(complaint_about("[FIRST 1 ]"), "'[FIRST' is no digit, '(', ')', ']', '[MIN', '[MAX', '[MED' or '[SM'");
-  EXPECT_NE(complaint_about("[MIN 10 ]").find("'10' is no digit"), std::string::npos);
-  EXPECT_NE(complaint_about("[MIN\t1 ]").find("'[MIN?1' is no digit"), std::string::npos);
+  EXPECT_EQ(complaint_about("[FIRST 1 ]"), "'[FIRST' is not a digit, '(', ')', ']', '[MIN', '[MAX', '[MED' or '[SM'");
+  EXPECT_NE(complaint_about("[MIN 10 ]").find("'10' is not a digit"), std::string::npos);
+  EXPECT_NE(complaint_about("[MIN\t1 ]").find("'[MIN?1' is not a digit"), std::string::npos);
   EXPECT_NE(complaint_about(std::string(5000, 'a')).find("'" + std::string(20, 'a') + "' is"), std::string::npos);
   EXPECT_EQ(complaint_about("[MIN 1"), "1 '[' is never closed");
   EXPECT_EQ(complaint_about("[MIN [MAX 1"), "2 '[' are never closed");

@@ -75,7 +75,7 @@ TEST(ParallelCorpus, EvaluatesOnAllPairsInTheirOrder) {
   EXPECT_EQ(corpus->counts().cut, 1);
   const auto notes = corpus->notes("validation");
   EXPECT_EQ(notes.at(1), "validation: 1 sentence cut to data.max_length, 2 tokens");
-  EXPECT_EQ(notes.at(2), "validation: de begins with a byte-order mark, which is kept");
+  EXPECT_EQ(notes.at(2), "validation: de begins with a byte-order mark, which stays in the text");
 }
 
 TEST(ParallelCorpus, ReadsColumnsOfATable) {
@@ -87,7 +87,7 @@ TEST(ParallelCorpus, ReadsColumnsOfATable) {
   EXPECT_EQ(corpus->tokens(ParallelSide::target, 0), (Tokens{kA, kB}));
   EXPECT_EQ(corpus->tokens(ParallelSide::source, 1), (Tokens{kA, kA}));
   texts.options.columns = {};
-  EXPECT_NE(complaint(texts).find("train.tsv: data.columns must say which column is which language: [\"de\", \"en\"]"),
+  EXPECT_NE(complaint(texts).find("train.tsv: set data.columns to the languages of the columns: [\"de\", \"en\"]"),
             std::string::npos);
   texts.options.columns = {"en", "de"};
   EXPECT_NE(complaint(texts).find("train.tsv.xz:1: 3 columns where there should be 2"), std::string::npos);

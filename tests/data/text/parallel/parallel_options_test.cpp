@@ -98,7 +98,7 @@ TEST(SentenceEncoder, RefusesAnotherVocabulary) {
     return test::thrown_message<io::Error>([&] { make_parallel_encoders(texts.options, texts.folder.path()); });
   };
   texts.options.source_vocabulary.size = 7;
-  EXPECT_EQ(refusal(), texts.path("words.txt") + ": has 6 tokens, and the recipe says data.vocabulary = 7");
+  EXPECT_EQ(refusal(), texts.path("words.txt") + ": has 6 tokens, and the recipe has data.vocabulary = 7");
   texts.options.source_vocabulary = {"words.txt", 0, "ab"};
   EXPECT_EQ(refusal(),
             texts.path("words.txt") + ": is another vocabulary than the recipe's, whose data.vocabulary_hash is ab");

@@ -63,7 +63,7 @@ TEST(Matching, RefusalsNameTheLine) {
   EXPECT_EQ(matching_complaint("1\ta\tb\tx\n"),
             "pairs.tsv:1: 4 columns where there should be 5, with a tab between them");
   EXPECT_EQ(matching_complaint("1\ta\tb\tx\ty\n2\ta\tb\tx\ty\n"),
-            "pairs.tsv:2: the label '2' is no whole number from 0 to 1");
+            "pairs.tsv:2: the label '2' is not a whole number from 0 to 1");
   EXPECT_EQ(matching_complaint("1\ta\tb\tlong text\tx\n", {.max_length = 4, .too_long = TooLong::refuse}),
             "pairs.tsv:1: the sequence has more than data.max_length = 4 tokens, and data.too_long is \"refuse\"");
 }

@@ -186,7 +186,7 @@ constexpr Hostile kRefused[] = {
      "JSON byte : 'bbox' is there twice in an annotation"},
     {"NestingWithoutEnd", "/info", "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
      "JSON byte : objects and arrays are nested too deeply"},
-    {"AWrongWord", "/info", "nul", "JSON byte : this is no JSON value"},
+    {"AWrongWord", "/info", "nul", "JSON byte : this is not a JSON value"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Hostile, RefusedCocoFile, ::testing::ValuesIn(kRefused),

@@ -83,7 +83,7 @@ TEST(CocoResults, RefuseWhatIsNone) {
     EXPECT_EQ(entry(std::string(", \"score\": 1, \"bbox\": ") + box),
               "detection 1 has a box that is not four finite numbers with sides of at least 0");
   const auto mask = [&](const std::string& text) { return entry(", \"score\": 1, \"segmentation\": " + text); };
-  const std::string none = "detection 1 has a mask that is none: ";
+  const std::string none = "detection 1 has a mask that cannot be read: ";
   EXPECT_EQ(mask("[[1, 2, 3, 4, 5, 6]]"), "a mask must be an object");
   EXPECT_EQ(mask("{\"counts\": \"4\"}"), none + "the size of a mask is a height and a width");
   EXPECT_EQ(mask("{\"size\": [2, 2], \"counts\": \"5\"}"),

@@ -116,7 +116,7 @@ TEST(DetectionSet, ReadsImagesOfTheStatedSize) {
   EXPECT_NE(set->subset({2, 0})->fingerprint(), set->fingerprint());
   test::write_plain_png(folder / "0.png", 41, 60, 0);
   EXPECT_EQ(thrown_message<io::Error>([&] { set->pixels(0); }),
-            (folder / "0.png").string() + ": is 60 × 41 pixels, but x.json says 60 × 40");
+            (folder / "0.png").string() + ": is 60 × 41 pixels, but x.json states 60 × 40");
 }
 
 // Annotations are of the upright picture, or of the stored one: `width` and `height` are checked against that.
@@ -135,13 +135,13 @@ TEST(DetectionSet, TurnsImagesUprightWhereTheOrientationIsApplied) {
   EXPECT_EQ(opened(apply).pixels(0).sizes(), (at::IntArrayRef{40, 60, 3}));
   EXPECT_EQ(thrown_message<io::Error>([&] { opened(ignore).pixels(0); }),
             file.string() +
-                ": is 40 × 60 pixels as stored, but x.json says 60 × 40, the size of the upright picture "
+                ": is 40 × 60 pixels as stored, but x.json states 60 × 40, the size of the upright picture "
                 "(EXIF orientation); if the annotations are of it, set data.orientation = \"apply\"");
   test::write_bytes(file, test::with_png_exif(upright, 6));
   EXPECT_EQ(opened(ignore).pixels(0).sizes(), (at::IntArrayRef{40, 60, 3}));
   EXPECT_EQ(thrown_message<io::Error>([&] { opened(apply).pixels(0); }),
             file.string() +
-                ": is 40 × 60 pixels upright, but x.json says 60 × 40, the size of the stored picture; if "
+                ": is 40 × 60 pixels upright, but x.json states 60 × 40, the size of the stored picture; if "
                 "the annotations are of it, set data.orientation = \"ignore\"");
 }
 
