@@ -221,8 +221,9 @@ Action declare_keys(CLI::App& app) {
       app.add_option("--model", arguments->model.name, "Only the keys of this model, with its defaults")
           ->type_name("NAME")
           ->excludes(recipe);
-  app.add_option("--task", arguments->task, "Only the keys that recipes of this task can have")
-      ->check(one_of(task_words()))
+  app.add_option("--task", arguments->task,
+                 "Only the keys that recipes of this task can have: detection, translation and so on")
+      ->check(one_of(task_words()).description(""))  // the list is wider than a terminal
       ->type_name("KIND")
       ->excludes(recipe)
       ->excludes(model);

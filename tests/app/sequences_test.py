@@ -188,7 +188,7 @@ class Expressions(SequenceTest):
         self.assertEqual(one["top"], two["top"])
         self.assertEqual((len(three["top"]), three["text"]), (3, "7"))
         self.assertIn("1 '[' is never closed", self.refusal("predict", "run", "[MIN 6 7"))
-        self.assertIn("'[AVG' is no digit", self.refusal("predict", "run", "[AVG 6 7 ]"))
+        self.assertIn("'[AVG' is not a digit", self.refusal("predict", "run", "[AVG 6 7 ]"))
 
 
 class Pixels(SequenceTest):
