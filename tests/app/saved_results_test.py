@@ -301,7 +301,7 @@ class OldResults(command.FolderTest):
         said = self.refused(*words, "--set", "data.orientation=apply", code=1, cwd=self.folder)
         self.assertIn("another model, another sample, other data or options", said)
         self.assertEqual((self.folder / "given_model.jsonl").read_bytes(), held)
-        self.assertIn("3 predictions of version 0.1.0 do not say", self.cachet(*words).stderr)
+        self.assertIn("3 predictions of version 0.1.0 do not record", self.cachet(*words).stderr)
         after = [json.loads(line)["top"] for line in (self.folder / "given_model.jsonl").read_text().splitlines()]
         self.assertEqual([[each["label"] for each in top] for top in before], [[each["label"] for each in top] for top in after])
         self.assertIn("holds 3 of 3 predictions", self.cachet(*words).stderr)
