@@ -27,7 +27,7 @@ def _kind_of(folder: pathlib.Path) -> Kind:
         if (folder / name).is_file():
             return kind
     raise ValueError(
-        f"{folder}: is no run, checkpoint, model folder or export: it has none of {', '.join(kinds)}"
+        f"{folder}: is not a run, checkpoint, model folder or export: it has none of {', '.join(kinds)}"
     )
 
 

@@ -378,7 +378,7 @@ class Folders(InFolder):
         with self.assertRaisesRegex(FileNotFoundError, "nowhere: there is no such folder"):
             cachet.Run(self.folder / "nowhere")
         (self.folder / "empty").mkdir()
-        with self.assertRaisesRegex(ValueError, "is no run, checkpoint, model folder or export"):
+        with self.assertRaisesRegex(ValueError, "is not a run, checkpoint, model folder or export"):
             cachet.Run(self.folder / "empty")
 
     def test_a_run_of_a_newer_version(self):

@@ -109,12 +109,12 @@ double unix_time() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-std::string utc_text(double unix_time) {
+std::string utc_text(double unix_time, const char* format) {
   const auto seconds = static_cast<std::time_t>(unix_time);
   std::tm utc{};
   gmtime_r(&seconds, &utc);
   char text[40];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &utc);
+  std::strftime(text, sizeof text, format, &utc);
   return text;
 }
 

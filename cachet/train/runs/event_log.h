@@ -24,7 +24,8 @@ struct Event {
 
 inline constexpr const char* kUnixTime = "unix_time";  // in Event::machine: when it was logged, seconds since 1970
 double unix_time();                                    // now
-std::string utc_text(double unix_time);                // "2026-11-29 20:15:03 UTC"
+/// In UTC, as std::strftime writes it. At most 39 characters.
+std::string utc_text(double unix_time, const char* format);
 
 std::string to_json_line(const Event& event);
 

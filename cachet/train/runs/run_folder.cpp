@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <ctime>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <stdexcept>
@@ -21,6 +20,7 @@
 #include "cachet/report/shell_word.h"
 #include "cachet/train/machine/environment.h"
 #include "cachet/train/runs/earlier_values.h"
+#include "cachet/train/runs/event_log.h"
 #include "cachet/train/runs/resume_rules.h"
 
 namespace cachet::train {
@@ -35,14 +35,7 @@ constexpr uint64_t kMaxCommandBytes = 1 << 20;
 constexpr uint64_t kMaxEnvironmentBytes = 1 << 20;
 constexpr uint64_t kMaxRunBytes = 16 << 20;
 
-std::string utc_now(const char* format) {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, format, &utc);
-  return text;
-}
+std::string utc_now(const char* format) { return utc_text(unix_time(), format); }
 
 std::string random_id() {
   std::random_device device;

@@ -1,10 +1,10 @@
 #include "cachet/train/runs/run_log.h"
 
-#include <ctime>
 #include <utility>
 
 #include "cachet/config/utf8.h"
 #include "cachet/report/text/progress.h"
+#include "cachet/train/runs/event_log.h"
 
 namespace cachet::train {
 
@@ -28,13 +28,8 @@ void RunLog::report_once(const std::string& failure) {
 
 void RunLog::note(std::string_view line) {
   if (!file_) return;
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char time[24];
-  std::strftime(time, sizeof time, "%Y-%m-%dT%H:%M:%SZ", &utc);
   try {
-    file_->append(std::string(time).append(" ").append(config::visible(line)).append("\n"));
+    file_->append(utc_text(unix_time(), "%Y-%m-%dT%H:%M:%SZ").append(" ").append(config::visible(line)).append("\n"));
   } catch (const io::Error& error) {
     report_once(error.what());
   }

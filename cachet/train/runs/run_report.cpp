@@ -286,7 +286,7 @@ void write_run_report(const RunFolder& folder, const RunDescription& run, const 
   page.subtitle = model_text(run, folder.values());
   page.status = status_of(status);
   page.status_detail = status.message;
-  if (status.running) page.written = "written " + utc_text(unix_time());
+  if (status.running) page.written = "written " + utc_text(unix_time(), "%Y-%m-%d %H:%M:%S UTC");
   add_facts(run, status, events, page);
   add_part_facts(folder, page);
   Environment machine = environment();
