@@ -58,10 +58,10 @@ def reason_of(refusal):
     return re.sub(r"[\d.]+(e-?\d+)?", "N", refusal.split("; ")[-1] if "was not saved" in refusal else refusal)
 
 
-def table(targets):
-    """In Markdown: the differences of each engine and precision, and why exports were refused."""
-    rows = ["| engine | precision | exports | answers | largest difference | mean difference | other class | refused |",
-            "|---|---|---|---|---|---|---|---|"]
+def table(targets, bounds):
+    """In Markdown: the differences of each engine and precision, how many exports are beyond a bound, and why exports were refused."""
+    rows = ["| engine | precision | exports | answers | largest difference | mean difference | other class | beyond the bound | refused |",
+            "|---|---|---|---|---|---|---|---|---|"]
     reasons = collections.Counter()
     for engine, precision in dict.fromkeys((target.engine, target.precision) for target in targets):
         these = [target for target in targets if (target.engine, target.precision) == (engine, precision)]
@@ -70,6 +70,6 @@ def table(targets):
         reasons.update((engine, precision, reason_of(target.refusal)) for target in these if target.refusal)
         rows.append(f"| {engine} | {precision} | {len(kept)} | {answers} | {max((target.largest for target in kept), default=0):.2g} | "
                     f"{sum(target.total for target in kept) / max(1, answers):.2g} | {sum(target.changed for target in kept)} | "
-                    f"{len(these) - len(kept)} |")
+                    f"{sum(target.largest > bounds[precision] for target in kept)} of {bounds[precision]:g} | {len(these) - len(kept)} |")
     return "\n".join(rows + [f"refused, {engine} {precision}, {count} times: {reason}"
                              for (engine, precision, reason), count in sorted(reasons.items())])

@@ -32,6 +32,9 @@ def colours(seed, channels, smooth=7):
     return lambda i: (i // channels * smooth + 211 * seed * (i % channels + 1)) % 256 * (1 + (seed + i) % 2) // 2
 
 
+OF_ONE_COLOUR = ("one_pixel.png", "red.png", "green.png", "blue.png")
+
+
 def write_images_of_each_kind(folder):
     """Returns the names of the files, in the order in which they were written."""
     folder.mkdir()
