@@ -23,6 +23,12 @@ bool check_cache_width(const config::View& table, const nn::CachedLayerOptions& 
   return true;
 }
 
+/// Whether the mean of a sample's tokens after the norm is its bias, whatever the sample is.
+bool fixes_mean_of_tokens(const nn::NormOptions& norm, int64_t channels) {
+  if (const auto* group = std::get_if<nn::GroupNormOptions>(&norm)) return group->groups == channels;
+  return std::holds_alternative<nn::InstanceNormOptions>(norm);
+}
+
 }  // namespace
 
 void read_image_shape(const config::View& table, ImageShape& image) {
@@ -69,6 +75,13 @@ void check_norm(const config::View& table, const nn::NormOptions& norm, int64_t 
 
 void check_causal_norm(const config::View& table, const nn::NormOptions& norm) {
   if (const std::string why = nn::why_norm_not_causal(norm); !why.empty()) table.table("norm").problem("kind", why);
+}
+
+void note_norm_before_mean(const config::View& table, const nn::NormOptions& norm, int64_t channels) {
+  if (fixes_mean_of_tokens(norm, channels))
+    table.table("norm").note("kind",
+                             "the model averages its tokens after this norm, and the average is the norm's bias for "
+                             "every input, so all inputs get the same answer; take another norm");
 }
 
 void check_mlp_ratio(const config::View& table, std::string_view key, double ratio, int64_t embed_dim,

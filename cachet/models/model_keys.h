@@ -44,6 +44,10 @@ void check_norm(const config::View& table, const nn::NormOptions& norm, int64_t 
 /// Records a problem if a norm looks at later tokens, of a model that writes token by token.
 void check_causal_norm(const config::View& table, const nn::NormOptions& norm);
 
+/// Notes that a classifier gives every input the same answer if it averages the tokens after this norm, of a last layer
+/// of so many channels.
+void note_norm_before_mean(const config::View& table, const nn::NormOptions& norm, int64_t channels);
+
 /// Records a problem with `key` where an MLP that is `ratio` times as wide as a layer has no channel.
 void check_mlp_ratio(const config::View& table, std::string_view key, double ratio, int64_t embed_dim,
                      std::string_view where = "");

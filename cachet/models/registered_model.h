@@ -62,6 +62,7 @@ RegisteredModel pyramid_member(const std::string& name, const Options& options, 
               [=](const config::View& table, const ImageDefaults& defaults) {
                 const int64_t classes = read_classes(table, defaults.classes.value_or(kImageNetClasses));
                 const Options own = own_options(table, defaults);
+                if (own.averages_tokens()) note_norm_before_mean(table, own.plug_ins.norm, own.last_dim());
                 return ImageClassifierPlan{name, own.image, classes,
                                            [own, classes] { return std::make_shared<Classifier>(own, classes); }};
               },

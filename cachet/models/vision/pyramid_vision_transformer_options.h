@@ -39,6 +39,9 @@ struct PyramidVisionTransformerOptions {
   double stochastic_depth = 0.0;  // of the last block; earlier ones rise to it linearly
   MemoryReduction memory_reduction = MemoryReduction::as_self;
   nn::PlugIns plug_ins{};
+
+  int64_t last_dim() const { return stages.back().embed_dim; }
+  bool averages_tokens() const { return form != PyramidForm::v1; }  // whether the classifier reads their mean
 };
 
 /// Reads a `[model]` table over the defaults of a named model.

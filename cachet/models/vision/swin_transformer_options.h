@@ -35,6 +35,8 @@ struct SwinTransformerOptions {
   nn::PlugIns plug_ins{};
 
   int64_t stage_dim(size_t stage) const { return embed_dim << stage; }
+  int64_t last_dim() const { return stage_dim(stages.size() - 1); }
+  bool averages_tokens() const { return true; }  // whether the classifier reads their mean
 };
 
 /// Reads a `[model]` table over the defaults of a named model.
