@@ -6,10 +6,12 @@
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/upsample_bilinear2d.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <span>
 #include <string>
@@ -126,16 +128,23 @@ std::vector<std::filesystem::path> write_odd_images(const std::filesystem::path&
   };
   at::Generator random = at::detail::createCPUGenerator(0);
   std::vector<std::filesystem::path> files;
+  const auto write = [&](const at::Tensor& pixels) {
+    files.push_back(folder / (std::to_string(files.size()) + ".png"));
+    io::write_new_file(files.back(), io::encode_png(pixels.round().to(at::kByte).contiguous()));
+  };
   for (const Size& size :
        {Size{1, 1, 3}, Size{height, width, 3}, Size{height, width, 1}, Size{2 * height + 1, 3 * width - 1, 3},
         Size{height / 2 + 1, 2 * width + 3, 1}, Size{3 * height + 2, width / 2 + 1, 3}}) {
     // Patches rather than single pixels: no filter may make them all one grey.
     const at::Tensor patches = at::randint(0, 256, {1, size.channels, 4, 4}, random, at::kFloat);
     const at::Tensor image = at::upsample_bilinear2d(patches, {size.height, size.width}, /*align_corners=*/true);
-    const auto bytes = io::encode_png(image[0].permute({1, 2, 0}).round().to(at::kByte).contiguous());
-    files.push_back(folder / (std::to_string(files.size()) + ".png"));
-    io::write_new_file(files.back(), bytes);
+    write(image[0].permute({1, 2, 0}));
   }
+  // One colour: activations are far from those of photographs, so rounding matters most.
+  for (const std::array<float, 3>& colour :
+       {std::array{240.0F, 10.0F, 10.0F}, std::array{10.0F, 240.0F, 10.0F}, std::array{10.0F, 10.0F, 240.0F},
+        std::array{0.0F, 0.0F, 0.0F}, std::array{255.0F, 255.0F, 255.0F}})
+    write(at::tensor(at::ArrayRef<float>(colour)).expand({height, width, 3}));
   return files;
 }
 

@@ -27,8 +27,8 @@ std::vector<ClassifierInputs> synthetic_samples(const models::Model& model, int6
 /// sequences, single ones of lengths from 1 to the model's maximum.
 std::vector<ClassifierInputs> sent_inputs(const models::Model& model, const std::vector<ClassifierInputs>& samples);
 
-/// PNG files of noise in a folder: images of one pixel, of odd sizes, smaller and larger than the model's, grey and in
-/// colour. Throws io::Error if a file cannot be written.
+/// PNG files in a folder. Of noise: images of one pixel, of odd sizes, smaller and larger than the model's, grey and in
+/// colour. Of one colour: red, green, blue, black and white. Throws io::Error if a file cannot be written.
 std::vector<std::filesystem::path> write_odd_images(const std::filesystem::path& folder, int64_t height, int64_t width);
 
 }  // namespace cachet::tasks

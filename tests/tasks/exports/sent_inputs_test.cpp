@@ -78,14 +78,23 @@ TEST(SentInputs, OneSampleIsEnough) {
 TEST(SentInputs, OddImagesDiffer) {
   test::TemporaryDirectory scratch;
   std::set<std::vector<int64_t>> shapes;
+  std::set<std::vector<int64_t>> colours;  // of images of one colour
   const auto files = write_odd_images(scratch.path(), 32, 48);
   for (const auto& file : files) {
     const at::Tensor image = io::decode_png(io::read_file(file, 1 << 20), file.string());
+    const at::Tensor first = image[0][0];
+    if (image.numel() > 3 && at::equal(image, first.expand_as(image))) {
+      EXPECT_EQ(image.sizes(), at::IntArrayRef({32, 48, 3})) << file;
+      colours.insert({first[0].item<int64_t>(), first[1].item<int64_t>(), first[2].item<int64_t>()});
+      continue;
+    }
     shapes.insert(image.sizes().vec());
     const double deviation = image.to(at::kFloat).std(/*unbiased=*/false).item<double>();
     EXPECT_TRUE(image.numel() == 3 || deviation > 10) << file << ": " << deviation;
   }
-  EXPECT_EQ(shapes.size(), files.size());
+  EXPECT_EQ(colours,
+            (std::set<std::vector<int64_t>>{{240, 10, 10}, {10, 240, 10}, {10, 10, 240}, {0, 0, 0}, {255, 255, 255}}));
+  EXPECT_EQ(shapes.size() + colours.size(), files.size());
   EXPECT_TRUE(shapes.contains({1, 1, 3}));
   EXPECT_TRUE(shapes.contains({32, 48, 1}));
 }
