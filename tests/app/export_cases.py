@@ -186,6 +186,8 @@ class Case:
         settings = [f"model.{table}.{key}" for table, keys in tables for key in keys]
         if self.cache == "grc_official" and (self.family == "pixels" or self.inputs not in ("images", "scenes")):
             settings.append("model.cache.positional_convolution=false")  # of a grid
+        if self.norm == "group" and self.family.startswith("t2t"):
+            settings.append("model.norm.groups=1")  # the first split has 147 channels, which 4 does not divide
         if self.cache not in ("", "none") and self.family == "language":
             settings.append("model.memory_length=0")  # the cache replaces it
         return [word for setting in settings for word in ("--set", setting)]
