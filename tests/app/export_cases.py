@@ -192,13 +192,17 @@ class Case:
             settings.append("model.memory_length=0")  # the cache replaces it
         return [word for setting in settings for word in ("--set", setting)]
 
+    @property
+    def chooses_keys(self):
+        """A hash of values chooses them: if tokens are equal, as in a picture of one colour, rounding decides."""
+        return self.attention.startswith("reformer")
 
     def refusal(self, engine, precision):
         """The message of `export`; nothing if it writes the folder."""
+        if self.chooses_keys and precision == "bf16":
+            return "chooses keys by the values of tokens"
         if self.inputs in NO_GRAPH and engine != "torch":
             return "is not a graph that " + engine
-        if self.attention.startswith("reformer") and precision == "bf16":
-            return "chooses keys by the values of tokens"
         # The rule of version 0.1.0: the answer to a text is another one if padding follows it.
         places = self.cache not in ("", "none")
         if self.inputs in PADDED and engine != "torch" and (self.attention == "reformer_of_the_batch" or
