@@ -26,7 +26,7 @@ c10::Device device_named(const std::string& word) {
 void add_normalize(CLI::App& app, data::TextNormalization& form) {
   app.add_option_function<std::string>(
          "--normalize", [&form](const std::string& name) { form = data::normalization_named(name); },
-         "Unicode form that texts are normalised to, as data.normalize of the recipe: none, nfc or nfkc (none)")
+         "Unicode form that texts are normalised to: none, nfc or nfkc; use the recipe's data.normalize (none)")
       ->check(one_of({"none", "nfc", "nfkc"}))
       ->type_name("FORM");
 }

@@ -305,22 +305,25 @@ int run_analyze(const AnalyzeArguments& arguments) {
 Action declare_analyze(CLI::App& app) {
   auto arguments = std::make_shared<AnalyzeArguments>();
   app.add_option("RUN", arguments->runs,
-                 "Folders of runs, checkpoints or models; each of the others is compared with the first")
+                 "Folders of runs, checkpoints or models; the first is compared with each of the following ones")
       ->required()
       ->type_name("...");
   std::string words;
   for (const auto& analysis : tasks::analyses()) words += (words.empty() ? "" : ",") + std::string(analysis->word());
-  app.add_option("--what", arguments->what, "Of " + words + " (all that the models have)")->type_name("LIST");
-  add_number(app, "--samples", arguments->options.samples, "Evaluation samples to look at (256)", {1})->type_name("N");
+  app.add_option("--what", arguments->what,
+                 "Analyses, with commas between them: " + words + " (all that apply to the models)")
+      ->type_name("LIST");
+  add_number(app, "--samples", arguments->options.samples, "Number of evaluation samples to analyze (256)", {1})
+      ->type_name("N");
   add_number(app, "--steps", arguments->options.steps,
-             "Training steps to replay for the normality test of their statistics (150)", {1})
+             "Number of training steps to replay, whose statistics are tested for normality (150)", {1})
       ->type_name("P");
   app.add_option("--data", arguments->data, "Folder of the data: data.root")->type_name("FOLDER");
   add_recipe_settings(app, arguments->settings);
   add_device_option(app, arguments->device);
   add_output(app, arguments->output,
-             "Folder for the page, analysis.html, and the numbers, analysis.json; results that it has for the same "
-             "model and options are reused",
+             "Folder for the page (analysis.html) and the numbers (analysis.json). Existing results of the same model "
+             "with the same options are reused",
              "FOLDER");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_wide_option(app, arguments->wide);

@@ -94,22 +94,23 @@ Action declare_average(CLI::App& app) {
   add_device_option(app, arguments->run.device);
   CLI::Option* last =
       add_number(app, "--last", arguments->last,
-                 "Number of the run's newest checkpoints to average (10); a run keeps as many as train.keep allows",
+                 "Number of the run's newest checkpoints to average (10). train.keep limits how many a run has",
                  {1, 1'000'000})
           ->type_name("N");
   app.add_flag("--ema", arguments->moving,
-               "Take the moving average of the newest checkpoint (train.ema_decay), not a mean of checkpoints")
+               "Use the moving average that the newest checkpoint holds (train.ema_decay), instead of a mean of "
+               "checkpoints")
       ->excludes(last);
   CLI::Option* renewing = add_number(app, "--renew-states", arguments->renewing,
-                                     "Recalibrate running statistics and caches: compute them from N training batches, "
-                                     "instead of taking those of the last checkpoint",
+                                     "Recompute running statistics and caches from N training batches, instead of "
+                                     "using those of the last checkpoint",
                                      {1, 1'000'000'000})
                               ->type_name("N");
   for (const char* of_data : {"--data", "--set", "--device"}) app.get_option(of_data)->needs(renewing);
   add_progress_option(app, arguments->progress);
   add_output(app, arguments->output,
-             "A .safetensors file for the weights (a checkpoint in the run, checkpoints/mean-10 or checkpoints/ema, "
-             "which eval, predict and other commands accept)");
+             "A .safetensors file for the weights. Without it, they become a checkpoint of the run, such as "
+             "checkpoints/mean-10 or checkpoints/ema, which eval, predict and other commands accept");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_average(*arguments); };
 }

@@ -228,22 +228,23 @@ Action declare_bench(CLI::App& app) {
   auto arguments = std::make_shared<BenchArguments>();
   app.add_option(
          "MODEL", arguments->models,
-         std::string("Models, each of which is ") + kDescribedModels + ", a pattern such as 'deit*', or an export")
+         std::string("Models. Each is one of: ") + kDescribedModels + ", a pattern such as 'deit*', or an export")
       ->required()
       ->type_name("...");
   add_settings_option(app, arguments->settings);
-  app.add_option("--mode", arguments->mode, "infer, train or both (both)")
+  app.add_option("--mode", arguments->mode, "What to time: infer, train or both (both)")
       ->check(one_of({"infer", "train", "both"}))
       ->type_name("MODE");
   const auto list = [](CLI::Option* option, const char* type) {
     option->delimiter(',')->allow_extra_args(false)->type_name(type);
     return option;
   };
-  list(app.add_option("--precision", arguments->precisions, "fp32, bf16 or both: fp32,bf16 (fp32)"), "LIST")
+  list(app.add_option("--precision", arguments->precisions, "Number formats: fp32, bf16, or both as fp32,bf16 (fp32)"),
+       "LIST")
       ->check(one_of({"fp32", "bf16"}));
-  list(add_number(app, "--batch", arguments->batches, "Samples of a batch, such as 1,8,32 (1)", {1, int64_t{1} << 20}),
+  list(add_number(app, "--batch", arguments->batches, "Batch sizes, such as 1,8,32 (1)", {1, int64_t{1} << 20}),
        "LIST");
-  list(add_number(app, "--threads", arguments->threads, "Threads, such as 1,2,4 (all)", {1, 4096}), "LIST");
+  list(add_number(app, "--threads", arguments->threads, "Numbers of threads, such as 1,2,4 (all)", {1, 4096}), "LIST");
   add_number(app, "--seconds", arguments->seconds, "Time of each measurement in seconds, after its warm-up (2)",
              {0.001, 86400.0})
       ->type_name("S");
@@ -252,8 +253,8 @@ Action declare_bench(CLI::App& app) {
   app.add_flag("--table", arguments->table,
                "Print one row for each model, as papers do: parameters, multiply-accumulates and bytes of the weights. "
                "For inference and for training, the row also has samples/s, the speed relative to the first model, and "
-               "the bytes of activations, alone and with the weights. Activations are the peak memory of the tensors "
-               "of a step; in training they include gradients and the optimizer's state");
+               "the bytes of activations, alone and with the weights. Activations are counted as the peak memory of "
+               "the tensors of a step; in training they include gradients and the optimizer's state");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_wide_option(app, arguments->wide);
   return [arguments] { return run_bench(*arguments); };

@@ -247,13 +247,14 @@ Action declare_eval(CLI::App& app) {
                  "Evaluate a language model on this text instead of the test split; - is standard input")
       ->type_name("FILE");
   add_number(app, "--limit", arguments->limit,
-             "Evaluate at most N samples of the test split (for a language model: tokens, as in data.limit)", {1})
+             "Evaluate at most N samples of the test split (for a language model: at most N tokens, as data.limit)",
+             {1})
       ->type_name("N");
   add_output(app, arguments->output,
-             "Folder for the result of each sample, and for detection also results in COCO's format; if an evaluation "
-             "is interrupted, the same command resumes it from this folder",
+             "Folder for the result of each sample. For detection it also gets results in COCO's format. If an "
+             "evaluation is interrupted, the same command resumes it from this folder",
              "FOLDER");
-  app.add_flag("--json", arguments->json, "Print one JSON object; with --text, one for each line");
+  app.add_flag("--json", arguments->json, "Print one JSON object; with --text, one object for each line");
   add_progress_option(app, arguments->progress);
   return [arguments] { return run_eval(*arguments); };
 }

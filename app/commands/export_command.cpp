@@ -212,11 +212,12 @@ Action declare_export(CLI::App& app) {
       ->check(one_of(kPrecisions))
       ->type_name("PRECISION");
   app.add_flag("--check", arguments->check_all,
-               "Compare the export with the model on all evaluation data, and compare their accuracy; without it, "
-               "outputs are compared on 256 samples");
+               "Compare outputs and accuracy of the export with those of the model on all evaluation data. Without "
+               "this option, only outputs on 256 samples are compared");
   add_names_option(
       app, "--names", arguments->names,
-      "With a .safetensors file: the code whose tensor names are used (timm for image models, cachet for text models)");
+      "For a .safetensors file: the code base whose tensor names are used (timm for image models, cachet for text "
+      "models)");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_progress_option(app, arguments->progress);
   return [arguments] { return run_export(*arguments); };
@@ -225,7 +226,7 @@ Action declare_export(CLI::App& app) {
 const Registration registered_export(
     {Topic::models,
      "export",
-     "Write a model's fastest form for an engine, or its weights under the names of others",
+     "Write a model for fast inference in an engine, or its weights under another code's tensor names",
      {"cachet export my-run -o deployed --check", "cachet export my-run -o deployed --engine torch --precision bf16",
       "cachet export my-run -o deit.safetensors --names timm"},
      declare_export});

@@ -77,8 +77,9 @@ Action declare_generate(CLI::App& app) {
   tasks::GenerationOptions& options = arguments->options;
   add_saved_run(app, arguments->model);
   const CLI::Option* prompt = app.add_option("--prompt", arguments->prompt,
-                                             "The text to continue (each line of standard input if that is a pipe or a "
-                                             "file; otherwise the model starts a new text)")
+                                             "The text to continue. Without it, each line of standard input is "
+                                             "continued if that is a pipe or a file; otherwise the model starts a new "
+                                             "text")
                                   ->type_name("TEXT");
   app.add_option("--lines", arguments->lines, "A file with one prompt in each line; - is standard input")
       ->type_name("FILE");
@@ -86,13 +87,13 @@ Action declare_generate(CLI::App& app) {
   add_number(app, "--temperature", options.sampling.temperature,
              "Sampling temperature; 0 always takes the most probable token (1)", {0})
       ->type_name("X");
-  add_number(app, "--top-k", options.sampling.top_k, "Sample from the k most probable tokens; 0 = from all (0)")
+  add_number(app, "--top-k", options.sampling.top_k, "Sample from the K most probable tokens; 0 samples from all (0)")
       ->type_name("K");
   add_number(app, "--top-p", options.sampling.top_p,
-             "Top-p (nucleus) sampling: sample from the smallest set of tokens whose probabilities add up to this (1)")
+             "Top-p (nucleus) sampling from the smallest set of tokens whose probabilities sum to P or more (1)")
       ->type_name("P");
   add_number(app, "--repetition-penalty", options.sampling.repetition_penalty,
-             "Repetition penalty: values above 1 make tokens less probable that the text already has (1)")
+             "Repetition penalty: values above 1 make tokens that are already in the text less probable (1)")
       ->type_name("X");
   add_number(app, "--seed", options.seed, "Random seed of the sampling (0)")->type_name("N");
   app.add_flag("--json", arguments->json, "Print a JSON object for each prompt");

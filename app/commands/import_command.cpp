@@ -139,28 +139,27 @@ int run_import(ImportArguments arguments) {
 Action declare_import(CLI::App& app) {
   auto arguments = std::make_shared<ImportArguments>();
   app.add_option("FILE", arguments->file,
-                 "File of weights: safetensors, or a file of torch.save (.pth, .pt, .bin); hf:OWNER/NAME and https "
-                 "addresses are downloaded")
+                 "File of weights: .safetensors, or a file that torch.save wrote (.pth, .pt, .bin). hf:OWNER/NAME and "
+                 "https addresses are downloaded")
       ->required()
       ->type_name("");
   app.add_option(
          "--model", arguments->model.name,
-         "Model that the weights belong to, by its name in `cachet models` (the model that timm's config.json names)")
+         "Name of the model that the weights belong to, from `cachet models` (the one named in timm's config.json)")
       ->type_name("NAME");
   add_output(app, arguments->output, "The folder to create: weights, recipe.toml, config.json", "FOLDER")->required();
   add_names_option(app, "--from", arguments->names,
-                   "The code whose tensor names the file has (recognised from the names)");
-  app.add_option("--key", arguments->key, "If a checkpoint has several sets of weights: the key of the weights to load")
+                   "The code base whose tensor names the file uses (recognised from the names)");
+  app.add_option("--key", arguments->key, "Key of the set of weights to load, if a checkpoint has several")
       ->type_name("KEY");
   app.add_option("--set", arguments->model.settings,
-                 "Change a key of the model or of the preparation of its images: model.classes=10, "
+                 "Change a key of the model or of its image preprocessing: model.classes=10, "
                  "data.resize.crop_fraction=1.0 (repeatable)")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   app.add_flag("--partial", arguments->partial,
                "Load the tensors that fit, even if some tensors of the model or of the file do not");
-  add_number(app, "--seed", arguments->seed, "Random seed of the parameters that the file does not have (0)")
-      ->type_name("N");
+  add_number(app, "--seed", arguments->seed, "Random seed for parameters that are not in the file (0)")->type_name("N");
   app.add_flag("--json", arguments->json, "Print one JSON object with the names of all tensors");
   return [arguments] { return run_import(*arguments); };
 }

@@ -330,20 +330,21 @@ Action declare_predict(CLI::App& app) {
   auto arguments = std::make_shared<PredictArguments>();
   add_saved_run(app, arguments->model);
   app.add_option("SAMPLES", arguments->samples,
-                 "JPEG or PNG files or folders of them, or texts (for a model of pairs: two texts with a tab between "
-                 "them), instead of the test split")
+                 "JPEG or PNG files, folders of such files, or texts. For a model of pairs, a sample is two texts with "
+                 "a tab between them. Without samples, the test split is used")
       ->type_name("");
   app.add_option("--lines", arguments->lines, "A file with one sample in each line; - is standard input")
       ->type_name("FILE");
   add_number(app, "--top", arguments->top, "Number of classes to print for each sample (5)", {1, 1000})->type_name("K");
-  app.add_flag("--logits", arguments->logits, "Add the logits of all classes (before softmax), by label");
-  app.add_flag("--json", arguments->json, "Print JSON lines on a terminal, too, instead of a table");
+  app.add_flag("--logits", arguments->logits,
+               "Also write the logit of each class (the score before softmax), by label");
+  app.add_flag("--json", arguments->json, "Print JSON lines, even on a terminal, where a table is the default");
   add_number(app, "--least-score", arguments->least_score,
              "With pictures: draw only objects with at least this score (0.3)", {0, 1})
       ->type_name("X");
   add_output(app, arguments->output,
-             "A file for JSON lines, or a folder for annotated pictures and files of results; predictions that it "
-             "already has for the same model and options are reused",
+             "A file for JSON lines, or a folder for annotated pictures and files of results. Existing predictions "
+             "of the same model with the same options are reused",
              "FILE.jsonl|FOLDER");
   add_progress_option(app, arguments->progress);
   return [arguments] {

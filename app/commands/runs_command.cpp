@@ -114,7 +114,7 @@ int run_runs(const RunsArguments& arguments) {
 
 Action declare_runs(CLI::App& app) {
   auto arguments = std::make_shared<RunsArguments>();
-  app.add_option("FOLDER", arguments->folder, "Folder of the runs, also those of seeds and sweeps (runs)")
+  app.add_option("FOLDER", arguments->folder, "Folder of the runs, including those of seeds and sweeps (runs)")
       ->type_name("");
   app.add_option("--state", arguments->state, "Only runs in this state: finished, killed, 'stopped early' and so on")
       ->check(one_of({"running", "finished", "stopped early", "out of time", "interrupted", "not finite", "failed",

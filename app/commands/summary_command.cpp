@@ -294,13 +294,13 @@ Action declare_summary(CLI::App& app) {
            arguments->published = true;
            model->required(false);
          },
-         "Count the models of a published table, and compare the counts with the published ones: paper")
+         "Count the models of a published table and compare with the published counts; the only table is paper")
       ->check(one_of({"paper"}))
       ->type_name("TABLE");
   add_number(app, "--depth", arguments->depth, "Number of levels of modules to show; 0 shows only the model")
       ->type_name("N");
   app.add_flag("--inference", arguments->inference,
-               "Count the pass of an evaluation, not of training; a frozen cache computes no gates there");
+               "Count the pass of an evaluation instead of training. In evaluation, a frozen cache computes no gates");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_wide_option(app, arguments->wide);
   return [arguments] { return run_summary(*arguments); };

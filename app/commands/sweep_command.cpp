@@ -245,7 +245,8 @@ Action declare_sweep(CLI::App& app) {
                  "Train each configuration with N seeds, or with these seeds (the recipe's)")
       ->type_name("N|A,B,...");
   app.add_flag("--resume", arguments->resume,
-               "Resume the sweep in --run; configurations that are done, or that another process trains, are skipped");
+               "Resume the sweep in the folder of --run. Skips configurations that are done or that another process is "
+               "training");
   app.add_option("--run", arguments->run, "Folder of the sweep (RUNS/<date>-<recipe>-sweep)")->type_name("FOLDER");
   app.add_option("--runs", arguments->runs, "Folder in which new sweeps are created (runs)")->type_name("FOLDER");
   app.add_flag("--print", arguments->print, "Print the recipe of each configuration, and exit");

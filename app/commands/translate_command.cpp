@@ -125,13 +125,14 @@ Action declare_translate(CLI::App& app) {
   tasks::TranslationOptions& options = arguments->options;
   add_saved_run(app, arguments->model);
   app.add_option("FILE", arguments->files,
-                 "Files with one sentence in each line; without a file, or with -, standard input is read");
-  add_number(app, "--beam", arguments->beam, "Beam size: hypotheses of a sentence that the search keeps (the recipe's)",
-             {1, 1000})
+                 "Files with one sentence in each line; - is standard input, which is also read if no file is given");
+  add_number(app, "--beam", arguments->beam,
+             "Beam size: number of hypotheses that the search retains for each sentence (the recipe's)", {1, 1000})
       ->type_name("N");
   add_number(
       app, "--n-best", options.beam.n_best,
-      "Print this many translations of each line, as the line's number, a score and a text with tabs between them (1)",
+      "Print the N best translations of each line. If N is above 1, each output line has the number of the input "
+      "line, a score and the translation, separated by tabs (1)",
       {1, 1000})
       ->type_name("N");
   add_number(app, "--length-penalty", arguments->length_penalty,
@@ -141,10 +142,10 @@ Action declare_translate(CLI::App& app) {
              {0, 1 << 20})
       ->type_name("N");
   add_number(app, "--max-length-a", arguments->per_token,
-             "A translation of a sentence with L tokens has at most a·L + b tokens; this is a (the recipe's)",
+             "Factor A of the maximum length: a sentence of L tokens gets at most A·L + B tokens (the recipe's)",
              {0, 1000})
       ->type_name("A");
-  add_number(app, "--max-length-b", arguments->added, "The b of --max-length-a (the recipe's)", {0, 1 << 20})
+  add_number(app, "--max-length-b", arguments->added, "Summand B of the maximum length (the recipe's)", {0, 1 << 20})
       ->type_name("B");
   app.add_flag("--sample", arguments->draws, "Sample translations instead of searching for the most probable one");
   models::SamplingOptions& sampling = arguments->sampling;
@@ -152,24 +153,24 @@ Action declare_translate(CLI::App& app) {
     option->type_name(type)->each(
         [arguments, option](const std::string&) { arguments->of_drawing = option->get_name(); });
   };
-  of_drawing(add_number(app, "--temperature", sampling.temperature, "Sampling temperature, with --sample (1)"), "X");
+  of_drawing(add_number(app, "--temperature", sampling.temperature, "With --sample: sampling temperature (1)"), "X");
   of_drawing(add_number(app, "--top-k", sampling.top_k,
-                        "Sample from the k most probable tokens, with --sample; 0 = from all (0)"),
+                        "With --sample: sample from the K most probable tokens; 0 samples from all (0)"),
              "K");
   of_drawing(add_number(app, "--top-p", sampling.top_p,
-                        "Top-p (nucleus) sampling, with --sample: sample from the smallest set of tokens whose "
-                        "probabilities add up to this (1)"),
+                        "With --sample: top-p (nucleus) sampling from the smallest set of tokens whose probabilities "
+                        "sum to P or more (1)"),
              "P");
   of_drawing(add_number(app, "--repetition-penalty", sampling.repetition_penalty,
-                        "Repetition penalty, with --sample: values above 1 make tokens less probable that the "
-                        "translation already has (1)"),
+                        "With --sample: repetition penalty; values above 1 make tokens that are already in the "
+                        "translation less probable (1)"),
              "X");
-  of_drawing(add_number(app, "--seed", options.seed, "Random seed, with --sample (0)"), "N");
+  of_drawing(add_number(app, "--seed", options.seed, "With --sample: random seed (0)"), "N");
   add_number(app, "--lines-at-once", arguments->lines,
-             "Number of lines to read before the first is translated (256; 1 from a terminal)", {1, 1'000'000})
+             "Number of lines to read before they are translated (256; 1 from a terminal)", {1, 1'000'000})
       ->type_name("N");
-  add_number(app, "--tokens-at-once", options.max_tokens,
-             "Total tokens of the sentences that are translated together (4096)", {1, 1 << 24})
+  add_number(app, "--tokens-at-once", options.max_tokens, "Maximum number of tokens in a batch of sentences (4096)",
+             {1, 1 << 24})
       ->type_name("N");
   app.add_flag("--json", arguments->json, "Print a JSON object for each line");
   add_progress_option(app, arguments->progress);

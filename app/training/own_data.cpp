@@ -104,23 +104,25 @@ void train_model_of_weights(TrainArguments& arguments, ShortOptions& options) {
 void add_short_options(CLI::App& app, ShortOptions& options) {
   app.add_option("--data", options.data,
                  "Your data: class folders of images or texts, a COCO folder, text files, two parallel files or a TSV "
-                 "file; with a recipe data.root")
+                 "file. With a recipe, this sets data.root")
       ->type_name("FOLDER");
   add_number(app, "--epochs", options.epochs, "train.epochs", {1})->type_name("N");
-  add_number(app, "--batch-size", options.batch_size, "train.batch_size; of a translation model data.max_samples", {1})
+  add_number(app, "--batch-size", options.batch_size, "train.batch_size (for a translation model: data.max_samples)",
+             {1})
       ->type_name("N");
   add_number(app, "--lr", options.learning_rate, "optimizer.lr")->type_name("X");
   add_number(app, "--image-size", options.image_size,
-             "data.resize.image_size; of a detector data.transform.long_side and short_sides", {1, 65536})
+             "data.resize.image_size (for a detector: data.transform.long_side and data.transform.short_sides)",
+             {1, 65536})
       ->type_name("PIXELS");
   app.add_option("--init", options.init,
-                 "train.init: weights to start from: a run, a model folder, a file, hf:OWNER/NAME")
+                 "train.init, the weights to start from: a run, a model folder, a file or hf:OWNER/NAME")
       ->type_name("PATH");
   app.add_option("--cache", options.cache, "model.cache.kind: grc, fifo and so on")->type_name("KIND");
   app.add_option("--norm", options.norm, "model.norm.kind: layer, un, rms and so on")->type_name("KIND");
   app.add_option("--attention", options.attention, "model.attention.kind: softmax, kernel and so on")
       ->type_name("KIND");
-  app.add_flag("--freeze", options.freeze, "Train only the head: optimizer.backbone_rate=0");
+  app.add_flag("--freeze", options.freeze, "Train only the head (sets optimizer.backbone_rate=0)");
 }
 
 TrainArguments with_own_data(const TrainArguments& asked, const ShortOptions& given) {

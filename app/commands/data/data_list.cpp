@@ -183,7 +183,7 @@ Action declare_data_list(CLI::App& app) {
   app.add_option("GLOB", arguments->glob, "Pattern of the kinds or roots to list, such as 'cifar*' (all)")
       ->type_name("");
   app.add_flag("--quick", arguments->quick,
-               "Do not read the folders: samples that splits have in common and skipped files are not listed");
+               "Do not read the folders. Skipped files and samples shared by splits are then not listed");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_wide_option(app, arguments->wide);
   add_progress_option(app, arguments->progress);

@@ -115,12 +115,12 @@ Action declare_data_listops(CLI::App& app) {
   number("--train", options.train, "Expressions to train with");
   number("--validation", options.validation, "Expressions to validate with");
   number("--test", options.test, "Expressions to test with");
-  number("--depth", options.depth, "Maximum depth of an expression; operators nest one level less");
+  number("--depth", options.depth, "Maximum depth of an expression; operators nest at most one level less");
   number("--arguments", options.arguments, "Maximum number of arguments of an operator");
-  number("--longer-than", options.longer_than, "An expression has more tokens than this, parentheses not counted");
-  number("--shorter-than", options.shorter_than, "An expression has fewer tokens than this, parentheses not counted");
+  number("--longer-than", options.longer_than, "Each expression has more than N tokens, not counting parentheses");
+  number("--shorter-than", options.shorter_than, "Each expression has fewer than N tokens, not counting parentheses");
   add_number(app, "--seed", options.seed, "Random seed of the expressions (0)")->type_name("N");
-  add_number(app, "--threads", options.threads, "Number of threads; they change only the speed (all of the machine)")
+  add_number(app, "--threads", options.threads, "Number of threads, which affects only the speed (all of the machine)")
       ->type_name("N");
   add_progress_option(app, arguments->progress);
   app.add_flag("--json", arguments->json, "Print one JSON object");

@@ -61,7 +61,7 @@ int run_pairs(const PairsArguments& arguments) try {
 Action declare_data_pairs(CLI::App& app) {
   auto arguments = std::make_shared<PairsArguments>();
   app.add_option("FILE", arguments->file,
-                 "A .tsv file with a sentence and its translation in each line, plain, .gz or .xz")
+                 "A .tsv file (plain, .gz or .xz) with a sentence and its translation in each line")
       ->required()
       ->type_name("");
   add_output(app, arguments->output, "The folder to create: train.de, train.en, valid.de and so on", "FOLDER")
@@ -72,7 +72,7 @@ Action declare_data_pairs(CLI::App& app) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("LANGUAGES");
-  app.add_option("--by", arguments->options.by, "The language whose sentences --held-out counts (the first column's)")
+  app.add_option("--by", arguments->options.by, "Language in which --held-out counts sentences (the first column's)")
       ->type_name("LANGUAGE");
   add_number(app, "--held-out", arguments->options.held_out,
              "Number of sentences of that language for validation, and as many for test (1000)", {1})

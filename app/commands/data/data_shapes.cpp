@@ -106,7 +106,7 @@ Action declare_data_shapes(CLI::App& app) {
       ->type_name("SHARE");
   app.add_option("--format", arguments->format, "Format of the images: png or jpeg (png)")->type_name("FORMAT");
   add_number(app, "--seed", options.seed, "Random seed of the images (0)")->type_name("N");
-  add_number(app, "--threads", options.threads, "Number of threads; they change only the speed (all of the machine)")
+  add_number(app, "--threads", options.threads, "Number of threads, which affects only the speed (all of the machine)")
       ->type_name("N");
   add_progress_option(app, arguments->progress);
   app.add_flag("--json", arguments->json, "Print one JSON object");

@@ -67,23 +67,23 @@ Action declare_data_subwords(CLI::App& app) {
   auto arguments = std::make_shared<SubwordArguments>();
   app.add_option("--train", arguments->texts,
                  "Texts to train on: a folder of .txt files, a TSV file of pairs, or a text with one sentence in each "
-                 "line, plain, .gz or .xz (repeatable: one model of all texts)")
+                 "line (plain, .gz or .xz). Repeatable: one model is trained on all texts")
       ->required()
       ->allow_extra_args(false)
       ->type_name("PATH");
   add_output(app, arguments->output, "The SentencePiece model to write")->required();
   add_number(app, "--vocabulary", arguments->options.vocabulary,
-             "Size of the vocabulary, which includes padding and unknown (8000)", {3, 65'536})
+             "Size of the vocabulary, including the padding and unknown tokens (8000)", {3, 65'536})
       ->type_name("N");
   app.add_option("--type", arguments->type, "Algorithm: bpe or unigram (bpe)")
       ->check(one_of({"bpe", "unigram"}))
       ->type_name("TYPE");
-  add_number(app, "--most", arguments->most, "Train on at most N texts, a uniform random sample (all)", {1})
+  add_number(app, "--most", arguments->most, "Train on a uniform random sample of at most N texts (all)", {1})
       ->type_name("N");
   app.add_flag("--line-ends", arguments->options.begin_and_end,
-               "Add ids for the begin and the end of a line, which language models and translation need");
+               "Add tokens for the beginning and the end of a line, which language models and translation need");
   app.add_flag("--keep-characters", arguments->options.keep_characters,
-               "Do not normalise the characters; without this option texts are normalised to NFKC");
+               "Do not normalise characters. Without this option, texts are normalised to NFKC");
   add_normalize(app, arguments->form);
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_subwords(*arguments); };

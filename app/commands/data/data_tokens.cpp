@@ -170,22 +170,22 @@ int run_tokens(const TokensArguments& arguments) {
 Action declare_data_tokens(CLI::App& app) {
   auto arguments = std::make_shared<TokensArguments>();
   app.add_option("FOLDER", arguments->folder,
-                 "Folder of the texts, such as wiki.train.tokens or train.txt; for translation train.de and train.en")
+                 "Folder of texts such as wiki.train.tokens or train.txt (for translation: train.de and train.en)")
       ->required();
   add_output(app, arguments->output, "The folder for the files of tokens", "FOLDER")->required();
   app.add_option("--tokens", arguments->tokens,
-                 "Kind of the tokens: words, subwords or bytes (words; for translation subwords)")
+                 "Kind of the tokens: words, subwords or bytes (words, or for translation subwords)")
       ->check(one_of({"words", "subwords", "bytes"}))
       ->type_name("KIND");
   app.add_option("--vocabulary-file", arguments->vocabulary,
                  "Vocabulary that `cachet data words` or `cachet data subwords` made (words.txt, subwords.model)")
       ->type_name("FILE");
   app.add_option("--source", arguments->source,
-                 "For translation: the source language, which is the ending of the names of its files")
+                 "For translation: the source language, which is also the ending of its files' names")
       ->type_name("LANGUAGE");
   app.add_option("--target", arguments->target, "For translation: the target language")->type_name("LANGUAGE");
   app.add_option("--files", arguments->stems,
-                 "For translation: beginning of the names of the training files (train; repeatable)")
+                 "For translation: the names of the training files without their ending (train; repeatable)")
       ->allow_extra_args(false)
       ->type_name("NAME");
   app.add_option("--columns", arguments->columns,
@@ -194,7 +194,7 @@ Action declare_data_tokens(CLI::App& app) {
       ->allow_extra_args(false)
       ->type_name("LANGUAGES");
   app.add_option("--target-vocabulary-file", arguments->target_vocabulary,
-                 "For translation: vocabulary of the target language (that of --vocabulary-file)")
+                 "For translation: vocabulary of the target language (the file of --vocabulary-file)")
       ->type_name("FILE");
   add_normalize(app, arguments->form);
   add_progress_option(app, arguments->progress);
