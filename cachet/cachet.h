@@ -1,7 +1,7 @@
 #pragma once
 
-/// All of the library: layers and models, training, and inference. A program that needs one of these compiles faster
-/// with its header alone. cachet/command_line.h has a library of its own. Link cachet::cachet.
+/// The whole library: layers and models, training, and inference. A program that needs only one of these three compiles
+/// faster with its header alone. Link cachet::cachet. cachet/command_line.h belongs to another library.
 
 #include "cachet/inference.h"
 #include "cachet/layers.h"

@@ -2,9 +2,9 @@
 
 namespace cachet {
 
-/// The `cachet` command, for a program that adds to it: tasks registered before (tasks/task_kinds.h) train, resume, are
-/// evaluated and compared like the library's own. Reads the command line, runs the subcommand that it names, and prints
-/// errors. Returns the process's exit code. Link cachet::command_line.
+/// Runs the `cachet` command in a program that extends it: reads the command line, runs the subcommand named there, and
+/// prints errors. Returns the process's exit code. Tasks that were registered before the call (tasks/task_kinds.h) can
+/// be trained, resumed, evaluated and compared like the library's own. Link cachet::command_line.
 int run_command_line(int argc, const char* const* argv);
 
 }  // namespace cachet

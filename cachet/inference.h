@@ -1,8 +1,8 @@
 #pragma once
 
 /// Inference: models in evaluation (train::InferenceScope), saved runs, decoders of translations and texts, folding and
-/// freezing, and sessions of exported models. Link cachet::cachet. A program that only runs exported models can do
-/// without LibTorch: link cachet::runtime and include cachet/runtime/exported_classifier.h alone.
+/// freezing of models, and sessions of exported models. Link cachet::cachet. A program that only runs exported models
+/// does not need LibTorch: it links cachet::runtime and includes only cachet/runtime/exported_classifier.h.
 
 #include "cachet/deploy/equality.h"
 #include "cachet/deploy/rewrite.h"

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Layers and models: attention functions, caches, norms and the modules around them, the operators that they call, the
-/// models and the registry of their names, recipes as views, and files of weights. Link cachet::cachet.
+/// Layers and models: attention functions, caches, norms, the modules around them and the operators that these call;
+/// models and the registry of their names; views of recipes; and files of weights. Link cachet::cachet.
 
 #include "cachet/config/view.h"
 #include "cachet/io/tensors/names/name_map.h"

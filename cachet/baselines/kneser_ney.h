@@ -10,45 +10,45 @@
 
 namespace cachet::baselines {
 
-/// A text's score under a language model.
+/// The score of a text under a language model.
 struct TextScore {
   int64_t tokens = 0;
   double log_probability = 0;             // natural
-  std::vector<int64_t> matched_length{};  // how many tokens had a longest n-gram of 1, 2, … tokens that was seen
+  std::vector<int64_t> matched_length{};  // number of tokens whose longest known n-gram has 1, 2, … tokens
   double perplexity() const;
 };
 
-/// Interpolated modified Kneser–Ney (Chen & Goodman 1999, Sec. 3; as KenLM's lmplz without pruning): what a language
-/// model must beat to have learnt anything that counting does not.
+/// Interpolated modified Kneser–Ney (Chen & Goodman 1999, Sec. 3; like KenLM's lmplz without pruning). A language model
+/// that does not beat it has learnt no more than counting gives.
 ///
 /// Each line starts anew after <s>, which is never predicted, and ends with `line_end`. Counts of the longest n-grams
-/// are raw; those of shorter ones are the number of different words to their left, but are raw for n-grams that start
-/// with <s>. With discounts D(c) of those of count 1, 2, 3 and more:
+/// are raw. Counts of shorter n-grams are the number of different words to their left, or raw if they start with <s>.
+/// With discounts D(c) for the counts 1, 2, and 3 or more:
 ///   p(w|h) = (c(hw) − D(c))/Σ c(h·) + (D₁N₁ + D₂N₂ + D₃N₃)/Σ c(h·) · p(w|h without its first word)
-/// and 1/V below single words. A context that was never seen is passed over.
+/// and 1/V below single words. Contexts that were never seen are skipped.
 class KneserNey {
  public:
   /// The discounts of n-grams of one length. Chen & Goodman estimate them from counts of counts. An estimate is used if
-  /// there are n-grams of count 1, 2 and 3, and if all three discounts are above 0; else all three are kFallback, as
-  /// lmplz has it with --discount_fallback. (lmplz also takes a discount of 0, which may give a token no probability.)
+  /// there are n-grams of count 1, 2 and 3, and if all three discounts are above 0. Otherwise all three are kFallback,
+  /// as in lmplz with --discount_fallback. (lmplz also accepts a discount of 0, which may give a token no probability.)
   struct Discounts {
     static constexpr std::array<double, 3> kFallback{0.5, 1.0, 1.5};
-    std::array<int64_t, 4> counts_of_counts{};  // how many n-grams have count 1, 2, 3 and 4
+    std::array<int64_t, 4> counts_of_counts{};  // numbers of n-grams with count 1, 2, 3 and 4
     std::array<double, 3> discounts{};          // D₁, D₂, D₃: above 0, at most 1, 2 and 3
-    bool fallback = false;                      // whether they are kFallback
+    bool fallback = false;                      // whether all discounts are kFallback
   };
 
-  /// order: the longest n-gram, 1 to 5. Throws std::invalid_argument for another, for a vocabulary of 2^24 − 1 tokens
-  /// or more, and for an empty text.
+  /// order: the length of the longest n-gram, 1 to 5. Throws std::invalid_argument for another order, for a vocabulary
+  /// of 2^24 − 1 tokens or more, and for an empty text.
   KneserNey(const data::TokenSequence& text, int64_t vocabulary, data::Token line_end, int64_t order);
 
   int64_t order() const { return static_cast<int64_t>(levels_.size()); }
   int64_t ngrams(int64_t length) const { return static_cast<int64_t>(level(length).keys.size()); }
   const Discounts& discounts(int64_t length) const { return level(length).discounts; }
 
-  /// log p of a token after those of its line, of which the first is <s> (start()). It is finite, and the probabilities
-  /// of all tokens of the vocabulary sum to 1. If `matched` is given, it becomes the length of the longest n-gram that
-  /// was seen.
+  /// Returns log p of a token after the previous tokens of its line, the first of which is <s> (start()). It is finite,
+  /// and the probabilities of all tokens of the vocabulary sum to 1. If `matched` is given, it is set to the length of
+  /// the longest known n-gram.
   double log_probability(std::span<const data::Token> line, data::Token token, int64_t* matched = nullptr) const;
   data::Token start() const { return static_cast<data::Token>(vocabulary_); }
 
@@ -59,7 +59,7 @@ class KneserNey {
 
   struct Context {
     Key key;
-    int64_t begin = 0, end = 0;  // of its n-grams
+    int64_t begin = 0, end = 0;  // range of its n-grams
     double total = 0, kept_back = 0;
   };
   struct Level {

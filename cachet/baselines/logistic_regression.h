@@ -9,7 +9,7 @@
 
 namespace cachet::baselines {
 
-/// What a linear classifier of pixels reaches: the baseline that a model must beat to have learnt anything about
+/// The accuracy of a linear classifier of pixels: the baseline that a model must beat to have learnt anything about
 /// images.
 struct LogisticRegression {
   double top1 = 0, top1_stderr = 0;  // on the test images
@@ -17,8 +17,8 @@ struct LogisticRegression {
   int64_t macs = 0;  // multiply–accumulates of one image
 };
 
-/// Multinomial logistic regression with L2 penalty, trained by L-BFGS over all training images until its loss stands
-/// still, on normalised pixels. Deterministic.
+/// Multinomial logistic regression with L2 penalty on normalised pixels. It is trained by L-BFGS over all training
+/// images until its loss converges. Deterministic.
 LogisticRegression logistic_regression(const data::LabelledImages& training, const data::LabelledImages& test,
                                        const data::Normalization& normalization);
 

@@ -6,8 +6,8 @@
 
 namespace cachet::config {
 
-/// A number with its noun: counted(1, "class", "classes") is "1 class", counted(3, "class", "classes") "3 classes". If
-/// `many` is left out, it is `one` with an s.
+/// Returns a number with its noun: counted(1, "class", "classes") is "1 class", counted(3, "class", "classes") is "3
+/// classes". The default of `many` is `one` with an s.
 std::string counted(int64_t count, std::string_view one, std::string_view many = {});
 
 }  // namespace cachet::config

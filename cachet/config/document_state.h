@@ -10,29 +10,29 @@
 
 namespace cachet::config {
 
-/// What a Document and its views share: the merged tree, and what has been read from it.
+/// Common state of a Document and its views: the merged tree, and the values read from it.
 struct Document::State {
   Node root{Table{}, Origin{kDefaultSource, 0}};
-  Node earlier_defaults{Table{}, Origin{kDefaultSource, 0}};  // of Document::set_default()
+  Node earlier_defaults{Table{}, Origin{kDefaultSource, 0}};  // defaults from Document::set_default()
   std::vector<Value> values;                                  // in the order of reading
   std::unordered_map<std::string, size_t> positions;          // key -> index in `values`
-  std::set<std::string> tables{""};                           // the paths that views were opened at
-  std::set<std::string> mentioned;                            // the keys that has() asked for
+  std::set<std::string> tables{""};                           // the paths at which views were opened
+  std::set<std::string> mentioned;                            // the keys that has() was called with
   std::vector<Problem> problems;
   std::vector<std::string> notes;
 
-  /// Remembers a value that was read; the first reading of a key counts.
+  /// Records a value that was read. Only the first reading of a key counts.
   void record(const std::string& key, std::string toml, Origin origin);
 
-  /// Adds a problem, once however often it is met.
+  /// Adds a problem. A repeated problem is added only once.
   void add_problem(const std::string& key, const std::string& message);
 
-  /// Adds a note, once however often it is met.
+  /// Adds a note. A repeated note is added only once.
   void add_note(const std::string& key, const std::string& message);
 
   bool is_read(const std::string& key) const { return positions.contains(key); }
 
-  /// Where a key was written, or else the nearest table around it.
+  /// Returns the origin of a key, or of the nearest table around it if the key was not written.
   Origin place(std::string key) const;
 };
 

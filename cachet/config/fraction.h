@@ -10,16 +10,16 @@ namespace cachet::config {
 /// A count, or a fraction of a count that is not known yet.
 struct CountOrFraction {
   int64_t count = 0;
-  double percent = 0;  // above 0: a fraction of so many percent, and `count` is not used
+  double percent = 0;  // if above 0, a fraction in percent, and `count` is not used
 };
 
-/// "10 %" gives 10. Nothing for a text of another form; the number can be any number.
+/// Reads "10 %" as 10. Returns nothing for a text of another form. Accepts any number.
 std::optional<double> parse_percent(std::string_view text);
 
-/// The shortest text that parse_percent() reads as this number: "12.5 %".
+/// Returns the shortest text that parse_percent() reads as this number: "12.5 %".
 std::string percent_text(double percent);
 
-/// So many percent of `whole`, rounded down, and at least 1.
+/// Returns `percent` percent of `whole`, rounded down, and at least 1.
 int64_t settled_count(double percent, int64_t whole);
 
 }  // namespace cachet::config

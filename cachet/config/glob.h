@@ -7,12 +7,12 @@
 
 namespace cachet::config {
 
-/// Whether a pattern of a shell matches the whole name (fnmatch(3)): `*` any characters, `?` one, `[ab]`, `[a-z]`,
-/// `[!a]` one of a set, `\` takes the next character as it is. In a path `*` crosses '/', so that "vision*" lists all
-/// below it.
+/// Whether a shell pattern matches the whole name (fnmatch(3)). `*` matches any characters, `?` one character, `[ab]`,
+/// `[a-z]` and `[!a]` one character of a set; `\` makes the next character literal. In a path `*` also matches '/', so
+/// that "vision*" matches all names below it.
 bool glob_matches(std::string_view pattern, std::string_view name);
 
-/// The names that a pattern matches, in their order; all for an empty pattern.
+/// Returns the names that a pattern matches, in their order; all names for an empty pattern.
 std::vector<std::string> glob_filter(std::string_view pattern, std::span<const std::string> names);
 
 }  // namespace cachet::config

@@ -4,11 +4,11 @@
 
 namespace cachet::config {
 
-/// Lays one table over another: tables are merged key by key, everything else, lists too, is replaced with its origin.
+/// Merges one table over another: tables key by key. Other values, also lists, are replaced with their origins.
 ///
-/// A table that gets another `kind` (of cache, norm, optimizer, ...) or `name` (of a model) keeps the keys that were
-/// written for the old one, but marks them as keys of the old one: the new one reads those that it knows, and the
-/// others are not reported as unknown. Keys of `--set` are never marked.
+/// If a table gets another `kind` (of cache, norm, optimizer, ...) or `name` (of a model), the keys written for the old
+/// kind or name stay and are marked as such. The new kind or name reads the keys that it knows, and the other marked
+/// keys are not reported as unknown. Keys of `--set` are never marked.
 void merge_over(Node& below, Node above);
 
 }  // namespace cachet::config

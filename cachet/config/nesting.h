@@ -6,14 +6,14 @@
 
 namespace cachet::config {
 
-/// How deep tables and lists may lie in each other; our recipes need four or five.
+/// The greatest depth of nested tables and lists. The recipes of this repository need four or five.
 inline constexpr int64_t kMaxNesting = 16;
 
-/// The first line of a TOML text that nests brackets or dotted keys deeper than `kMaxNesting`, if there is one.
+/// Returns the first line of a TOML text that nests brackets or dotted keys deeper than `kMaxNesting`, if there is one.
 ///
-/// A parser recurses into brackets and its tree is destroyed by recursion, a level a dot: a text of a megabyte could
-/// ask for half a million levels. This looks at a text without recursion before any parser does, and knows no more of
-/// TOML than strings and comments.
+/// A parser recurses into brackets, and its tree is destroyed by recursion with one level for each dot. A text of a
+/// megabyte could need half a million levels. This function checks a text without recursion before it is parsed. Of
+/// TOML, it knows only strings and comments.
 std::optional<int64_t> line_nested_too_deep(std::string_view toml);
 
 }  // namespace cachet::config

@@ -14,9 +14,9 @@ namespace cachet::config {
 struct Node;
 using Table = std::map<std::string, Node, std::less<>>;
 using List = std::vector<Node>;
-struct DateOrTime {};  // TOML has them, recipes do not: known only to be refused by name
+struct DateOrTime {};  // allowed in TOML but not in recipes: known only to refuse it by name
 
-/// A value of a TOML document and where it was written.
+/// A value of a TOML document and its origin.
 struct Node {
   std::variant<Table, List, bool, int64_t, double, std::string, DateOrTime> value;
   Origin origin;
@@ -27,10 +27,10 @@ struct Node {
   const Table* table() const { return std::get_if<Table>(&value); }
 };
 
-/// The node at a dotted path ("model.cache.ratio"; "" is the root itself), or null.
+/// Returns the node at a dotted path ("model.cache.ratio"; "" is the root itself), or null.
 const Node* find(const Node& root, std::string_view path);
 
-/// What a message calls a value: `0.5`, `the text "abc"`, `a table`; long texts are cut.
+/// Returns the name of a value in messages: `0.5`, `the text "abc"`, `a table`. Long texts are cut.
 std::string describe(const Node& node);
 
 /// "a.b" + "c" = "a.b.c"; "" + "c" = "c".

@@ -4,7 +4,7 @@
 
 namespace cachet::config {
 
-/// The inclusive range that a number must lie in.
+/// The inclusive range of valid numbers.
 template <class Number>
 struct Range {
   Number least = std::numeric_limits<Number>::lowest();

@@ -15,7 +15,7 @@
 
 namespace cachet::config {
 
-/// The value of a node as a type, or the reason why it does not have this type: "must be an integer, not true".
+/// A node's value as a type, or the reason why the node is not of this type: "must be an integer, not true".
 template <class T>
 struct Reading {
   std::optional<T> value;
@@ -25,15 +25,15 @@ struct Reading {
 Reading<bool> read_boolean(const Node& node);
 Reading<int64_t> read_integer(const Node& node, const Range<int64_t>& range);
 Reading<double> read_real(const Node& node, const Range<double>& range);
-/// An integer in the range, or a text such as "10 %", above 0 % and at most 100 %. `whole` completes "a fraction of".
+/// Reads an integer in the range, or a text like "10 %" above 0 % and up to 100 %. `whole` completes "a fraction of".
 Reading<CountOrFraction> read_count_or_fraction(const Node& node, const Range<int64_t>& range, std::string_view whole);
 Reading<std::string> read_text(const Node& node);
-Reading<size_t> read_word(const Node& node, std::span<const std::string_view> words);  // its index
+Reading<size_t> read_word(const Node& node, std::span<const std::string_view> words);  // its index in `words`
 
-/// An integer that stands for both, or a list of two.
+/// Reads a list of two integers, or one integer for both.
 Reading<std::array<int64_t, 2>> read_pair(const Node& node, const Range<int64_t>& range);
 
-/// A list, of which `read_item` reads every item.
+/// Reads a list. `read_item` reads each of its items.
 template <class T, class ReadItem>
 Reading<std::vector<T>> read_list(const Node& node, const char* items, ReadItem read_item) {
   const List* list = std::get_if<List>(&node.value);

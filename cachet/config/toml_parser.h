@@ -7,8 +7,8 @@
 
 namespace cachet::config {
 
-/// The table that a TOML 1.0 text describes. `source` is what origins and errors call the text.
-/// Throws Error, naming a line, for text that is not UTF-8, not TOML, or nested deeper than `kMaxNesting`.
+/// Parses a TOML 1.0 text as a table. `source` is the name of the text in origins and errors. Throws Error, naming a
+/// line, for text that is not UTF-8, not TOML, or nested deeper than `kMaxNesting`.
 Node parse_toml(std::string_view text, const std::string& source);
 
 }  // namespace cachet::config

@@ -7,10 +7,10 @@
 
 namespace cachet::config {
 
-// Values as TOML writes them. What is written here reads back as the same value of the same type.
+// Values in the syntax of TOML. Reading the text gives the same value of the same type.
 std::string toml_text(bool value);
 std::string toml_text(int64_t value);
-std::string toml_text(double value);  // shortest that reads back the same; never looks like an integer
+std::string toml_text(double value);  // shortest text with the same value; never looks like an integer
 std::string toml_text(std::string_view value);
 std::string toml_text(const std::string& value);
 std::string toml_text(const char* value) = delete;  // would be a bool
@@ -25,7 +25,7 @@ std::string toml_text(const std::vector<Element>& values) {
   return text += ']';
 }
 
-/// A part of a key: bare where TOML allows it, else quoted.
+/// Returns a part of a key: bare if TOML allows it, else quoted.
 std::string toml_key(std::string_view key);
 
 }  // namespace cachet::config

@@ -17,46 +17,46 @@
 
 namespace cachet::config {
 
-/// One word of a closed set and what it stands for.
+/// One word of a closed set, and its meaning.
 template <class Enum>
 struct Choice {
   std::string_view word;
   Enum value;
 };
 
-/// A table of a Document, by the path of its key. Cheap to copy; it keeps what it reads from alive.
+/// A table of a Document, by the path of its key. Cheap to copy. Owns a reference to the data that it reads.
 ///
-/// Every read names its default, records key, value and origin for Document::resolved(), and on a problem records that
-/// and returns the default. A default is not held against its range: it is the program's own.
+/// Every read names its default, and records key, value and origin for Document::resolved(). At a problem, it records
+/// the problem and returns the default. The range does not apply to the default, which the program chooses.
 class View {
  public:
-  /// Whether the key was written. The key counts as known to its table, but not as read.
+  /// Whether the key was written. Afterwards the key counts as known to its table, but not as read.
   bool has(std::string_view key) const;
-  /// The table of that name, which need not be written. One that is written as something else is a problem.
+  /// Returns the table of that name, which may be missing. Another type of value is a problem.
   View table(std::string_view key) const;
   const std::string& path() const { return path_; }  // "model.cache"; "" for the root
 
   bool boolean(std::string_view key, bool fallback) const;
   int64_t integer(std::string_view key, int64_t fallback, Range<int64_t> range = {}) const;
-  /// An integer in the range, or a fraction of something that is not known yet, as a text: "10 %", above 0 % and at
-  /// most 100 %. `whole` names it in messages: "the updates of a run".
+  /// Reads an integer in the range, or a fraction of a number that is not known yet, as a text: "10 %", above 0 % and
+  /// at most 100 %. `whole` is the name of this number in messages: "the updates of a run".
   CountOrFraction count_or_fraction(std::string_view key, CountOrFraction fallback, Range<int64_t> range,
                                     std::string_view whole) const;
-  double real(std::string_view key, double fallback, Range<double> range = {}) const;  // finite; integers are taken
+  double real(std::string_view key, double fallback, Range<double> range = {}) const;  // finite; may be an integer
   std::string text(std::string_view key, std::string_view fallback) const;
-  /// A text that has no default and must not be empty. Where it is not written, resolved() holds "" with the origin
+  /// Reads a text that has no default and must not be empty. If it is not written, resolved() has "" with the origin
   /// "required", and finish() will throw.
   std::string required_text(std::string_view key) const;
-  /// Lists; one value stands for a list of one. The range is that of each item.
+  /// Reads a list; one value stands for a list of one. The range applies to each item.
   std::vector<int64_t> integers(std::string_view key, std::vector<int64_t> fallback, Range<int64_t> range = {}) const;
   std::vector<double> reals(std::string_view key, std::vector<double> fallback, Range<double> range = {}) const;
   std::vector<std::string> texts(std::string_view key, std::vector<std::string> fallback) const;
-  /// Two integers of one kind, such as the sides of an image. One number stands for both, and two that are equal are
-  /// recorded as one. The range is that of each.
+  /// Reads two integers of one kind, such as the sides of an image. One number stands for both, and two equal numbers
+  /// are recorded as one. The range applies to each.
   std::array<int64_t, 2> integer_pair(std::string_view key, std::array<int64_t, 2> fallback,
                                       Range<int64_t> range = {}) const;
 
-  /// One word of a closed set; another one is a problem that names the nearest.
+  /// Reads one word of a closed set. Another word is a problem that names the nearest one.
   template <class Enum, size_t N>
   Enum choice(std::string_view key, Enum fallback, const std::array<Choice<Enum>, N>& choices) const {
     std::array<std::string_view, N> words;
@@ -68,7 +68,7 @@ class View {
     return choices[word_index(key, fallback_index, words)].value;
   }
 
-  /// One record of a table by its name; another name is a problem that names the nearest.
+  /// Returns one record of a table by its name. Another name is a problem that names the nearest one.
   template <class Record>
   const Record* record(std::string_view key, const Record* fallback, std::span<const Record* const> records) const {
     std::vector<std::string_view> words;
@@ -80,18 +80,18 @@ class View {
     return records[word_index(key, fallback_index, words)];
   }
 
-  /// Replaces a value that is left open ("auto") by the reader's decision: resolved() lists that word.
+  /// Replaces a value that is left open ("auto") by the reader's decision, which resolved() then lists.
   void decide(std::string_view key, std::string_view word) const;
 
-  /// Records a problem with a key that this kind of table does not use, if it was written. A key that belongs to the
-  /// replaced kind of a base is ignored.
+  /// Records a problem with a key that this kind of table does not use, if the key was written. A key that belongs to
+  /// the replaced kind of a base is ignored.
   void refuse(std::string_view key, const std::string& message) const;
 
-  /// Records a problem with a key of this table, at the position of the key, or if it was not written, of the table.
+  /// Records a problem with a key of this table. Its position is that of the key, or of the table for a missing key.
   void problem(std::string_view key, const std::string& message) const;
 
-  /// Records a note on a key of this table: the value is accepted, but the user should know its effect. The position is
-  /// as in problem().
+  /// Records a note on a key of this table: the value is accepted, but the user should know its effect. Positions are
+  /// those of problem().
   void note(std::string_view key, const std::string& message) const;
 
  private:

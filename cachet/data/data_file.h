@@ -8,12 +8,12 @@
 
 namespace cachet::data {
 
-/// The path of `name` in a folder: as it is, or followed by .gz or .xz (tried in this order).
-/// Throws io::Error that names the folder and the file when there is none.
+/// Finds `name` in a folder: without an ending, or followed by .gz or .xz (tried in this order). Returns its path.
+/// Throws io::Error that names the folder and the file if none of them exists.
 std::filesystem::path find_data_file(const std::filesystem::path& folder, const std::string& name);
 bool has_data_file(const std::filesystem::path& folder, const std::string& name);
 
-/// A file's bytes, unpacked, and where they came from.
+/// The unpacked bytes of a file, and its path.
 struct DataFile {
   std::filesystem::path path;
   std::vector<uint8_t> bytes;

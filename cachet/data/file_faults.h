@@ -7,14 +7,14 @@
 
 namespace cachet::data {
 
-/// What a look at files shows without opening them.
+/// Faults of files that are visible without opening the files.
 struct FileFaults {
-  int64_t files = 0;    // that were looked at
-  int64_t faulty = 0;   // that are not there, are empty, are not regular files, or may not be read
-  std::string first{};  // the path and the fault of the first of these; empty if there are none
+  int64_t files = 0;    // number of files that were checked
+  int64_t faulty = 0;   // number of files that are missing, empty, not regular or not readable
+  std::string first{};  // path and fault of the first faulty file; empty if there is none
 };
 
-/// The faults of files below a folder. Makes two calls to the file system for each file.
+/// Counts the faults of files below a folder. Makes two calls to the file system for each file.
 FileFaults faults_of_files(const std::filesystem::path& folder, std::span<const std::string> names);
 
 }  // namespace cachet::data

@@ -13,25 +13,25 @@ namespace cachet::data {
 /// Whether a name ends in .jpg, .jpeg, .jpe, .jfif or .png, in any case.
 bool has_image_name(const std::filesystem::path& path);
 
-/// Whether it ends in .txt, in any case.
+/// Whether a name ends in .txt, in any case.
 bool has_text_name(const std::filesystem::path& path);
 
 /// Files in the folders of a data set that its reader does not use.
 class PassedOver {
  public:
-  /// What the reader uses, of one and of several files: "a .txt file", ".txt files".
+  /// Takes the name of the files that the reader uses, in singular and plural: "a .txt file", ".txt files".
   PassedOver(std::string one, std::string many) : one_(std::move(one)), many_(std::move(many)) {}
 
   /// Adds a file or folder whose name begins with a dot.
   void add_hidden(const std::filesystem::path& path) { add(hidden_, path); }
-  /// Adds a file of another kind than the reader uses.
+  /// Adds a file of a kind that the reader does not use.
   void add_other(const std::filesystem::path& path) { add(others_, path); }
   void add(const PassedOver& more);
 
   int64_t count() const { return hidden_ + others_; }
   /// Only if count() > 0.
   const std::filesystem::path& first() const { return first_; }
-  /// A line for the user; nothing if there are no such files.
+  /// Returns a line for the user, or nothing if there are no such files.
   std::optional<std::string> note() const;
 
  private:
@@ -42,22 +42,22 @@ class PassedOver {
   std::filesystem::path first_;
 };
 
-/// The entries of a folder whose names do not begin with a dot, sorted byte by byte; `passed_over` gets the others.
-/// Throws io::Error where it cannot be read.
+/// Returns the entries of a folder whose names do not begin with a dot, sorted byte by byte. Adds all other entries to
+/// `passed_over`. Throws io::Error if the folder cannot be read.
 std::vector<std::filesystem::directory_entry> sorted_entries(const std::filesystem::path& folder,
                                                              PassedOver* passed_over = nullptr);
 
-/// Whether it is a folder or a link to one.
+/// Whether an entry is a folder or a link to a folder.
 bool is_folder(const std::filesystem::directory_entry& entry);
 
-/// Called with a file and its name below the folder, "a/b.png".
+/// Function that is called with a file and its name below the folder, such as "a/b.png".
 using UseFile = std::function<void(const std::filesystem::path& file, const std::string& name)>;
 
-/// Goes through the files below a folder, at any depth up to 8, in the order of their names; `passed_over` gets hidden
-/// ones. Throws io::Error for folders nested deeper, which a circle of links is too.
+/// Visits the files below a folder in the order of their names, up to depth 8. Adds hidden files to `passed_over`.
+/// Throws io::Error if folders are nested deeper, as in a cycle of links.
 void for_each_file_below(const std::filesystem::path& folder, const UseFile& use, PassedOver* passed_over = nullptr);
 
-/// Text files, and the files that lie among them.
+/// Text files, and other files among them.
 struct FoundTexts {
   std::vector<std::filesystem::path> files{};
   PassedOver passed_over{"a .txt file", ".txt files"};
@@ -65,7 +65,7 @@ struct FoundTexts {
   void add(FoundTexts more);
 };
 
-/// The .txt files among those of for_each_file_below. Throws io::Error as it does, and if there are none.
+/// Finds the .txt files among those of for_each_file_below. Throws io::Error as it does, and if there are none.
 FoundTexts text_files_below(const std::filesystem::path& folder);
 
 }  // namespace cachet::data

@@ -22,9 +22,9 @@ struct LoaderOptions {
 /// Reads workers and prefetch.
 LoaderOptions read_loader_options(const config::View& view);
 
-/// One epoch's batches, in order: next() gives the next one, nothing after the last; waited_seconds() is the time spent
-/// in next(). A sample that cannot be read makes next() throw a std::runtime_error that names it, whichever thread read
-/// it. If the iterator is destroyed early, its workers stop.
+/// The batches of one epoch, in order. next() returns the next batch, or nothing after the last. waited_seconds() is
+/// the time spent in next(). If a worker or the caller cannot read a sample, next() throws a std::runtime_error that
+/// names it. Destroying the iterator early stops its workers.
 template <class Batch>
 class BatchIterator {
  public:
@@ -36,12 +36,12 @@ class BatchIterator {
   std::unique_ptr<OrderedPrefetch<Batch>> batches_;
 };
 
-/// Makes batches in any order, whatever they hold. What a batch holds is a function of (seed, epoch, shard, batch
-/// number), whatever the number of workers and whichever batch an iterator begins with.
+/// Makes batches of any type in any order. The content of a batch is a function of (seed, epoch, shard, batch number).
+/// It does not depend on the number of workers or on the first batch of an iterator.
 template <class Batch>
 class BatchLoader {
  public:
-  /// Called from several threads at once; it owns, or holds shared pointers to, all objects that it uses.
+  /// Called from several threads at once. It owns all objects that it uses, or holds shared pointers to them.
   using Make = std::function<Batch(const BatchPlace& place)>;
 
   /// Throws std::invalid_argument when the options make no sense.
@@ -54,14 +54,14 @@ class BatchLoader {
   int64_t batches() const { return order_->read_batches(); }  // of one epoch, in this process
   const BatchOrder& order() const { return *order_; }
 
-  /// The samples of batch `number` of an epoch. Throws std::out_of_range unless 0 <= number < batches().
+  /// Returns the samples of batch `number` of an epoch. Throws std::out_of_range unless 0 <= number < batches().
   BatchPlace place(int64_t epoch, int64_t number) const { return order_->epoch(epoch).place(number); }
 
   /// Makes a batch in the caller's thread. If some samples of the batch are removed from `place`, the others are as in
   /// iterate().
   Batch make(const BatchPlace& place) const { return make_(place); }
 
-  /// The batches of an epoch from `first_batch` on, without work for those before it. Throws
+  /// Iterates over the batches of an epoch from `first_batch` on. Earlier batches cost nothing. Throws
   /// std::out_of_range unless 0 <= first_batch <= batches().
   BatchIterator<Batch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     if (first_batch < 0 || first_batch > batches())

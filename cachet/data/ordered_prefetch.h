@@ -15,11 +15,11 @@
 
 namespace cachet::data {
 
-/// Makes items first … end − 1 on worker threads and hands them out in order, at most `ahead` of them in flight.
+/// Makes the items first … end − 1 on worker threads and returns them in order. At most `ahead` items are in flight.
 ///
-/// `produce(number)` is called from several threads at once; without workers it is called inside next(). If it throws,
-/// next() rethrows the exception instead of returning the item, and the sequence ends there. Destruction waits for the
-/// items that are being made, not for the rest. next() and waited_seconds() belong to one thread, the consumer.
+/// Several threads call `produce(number)` at once; without workers, next() calls it. If it throws, next() rethrows the
+/// exception instead of returning the item, and the sequence ends there. Destruction waits only for the items that are
+/// in progress. Only one thread, the consumer, may call next() and waited_seconds().
 template <class Item>
 class OrderedPrefetch {
  public:
@@ -34,7 +34,7 @@ class OrderedPrefetch {
     }
   }
 
-  /// The next item, nothing after the last.
+  /// Returns the next item, or nothing after the last.
   std::optional<Item> next() {
     if (failed_ || to_take_ >= end_) return std::nullopt;
     const auto start = std::chrono::steady_clock::now();
@@ -45,11 +45,11 @@ class OrderedPrefetch {
     return std::move(slot.item);
   }
 
-  /// Seconds spent inside next() so far.
+  /// Seconds that next() has taken so far.
   double waited_seconds() const { return std::chrono::duration<double>(waited_).count(); }
 
  private:
-  // Empty, or what became of one item.
+  // Empty, or the result of one item.
   struct Slot {
     std::optional<Item> item;
     std::exception_ptr error;
@@ -94,13 +94,13 @@ class OrderedPrefetch {
   const int64_t end_;
   std::mutex mutex_;
   std::condition_variable item_made_;
-  std::condition_variable_any slot_freed_;  // the kind that a stop request wakes
-  int64_t to_take_;                         // guarded by mutex_ where there are workers, as are the next two
+  std::condition_variable_any slot_freed_;  // a stop request wakes its waiters
+  int64_t to_take_;                         // with workers, mutex_ guards this and the next two members
   int64_t to_make_;
   std::vector<Slot> slots_;
   bool failed_ = false;
   std::chrono::steady_clock::duration waited_{};
-  std::vector<std::jthread> workers_;  // last: stopped and joined before the rest is destroyed
+  std::vector<std::jthread> workers_;  // last member: stopped and joined before the others are destroyed
 };
 
 }  // namespace cachet::data

@@ -5,7 +5,7 @@
 
 namespace cachet::data {
 
-/// Which decision a random number belongs to: decisions of different streams are independent under the same key.
+/// The decision that a random number is drawn for. Streams are independent under the same key.
 enum class RandomStream : uint64_t {
   augmentation,
   permutation,
@@ -25,9 +25,9 @@ enum class RandomStream : uint64_t {
 
 /// Random numbers that are a function of (seed, stream, epoch, index) alone.
 ///
-/// There is no state to hand on between samples, so it does not matter which thread draws for which sample, and a
-/// resumed run draws what the uninterrupted one would have drawn. SplitMix64 (Steele, Lea, Flood 2014) started at a
-/// hash of the key; all distributions are our own, since those of <random> differ between standard libraries.
+/// There is no state to pass on between samples. So any thread may draw for any sample, and a resumed run draws the
+/// same numbers as an uninterrupted run. The generator is SplitMix64 (Steele, Lea, Flood 2014), started at a hash of
+/// the key. The distributions are defined here, because those of <random> differ between standard libraries.
 class CounterRandom {
  public:
   CounterRandom(uint64_t seed, RandomStream stream, uint64_t epoch, uint64_t index);
@@ -44,7 +44,7 @@ class CounterRandom {
   bool chance(double probability) { return uniform() < probability; }
 
   double normal();                          // mean 0, deviation 1
-  void normals(float* out, int64_t count);  // many of these, at half the price
+  void normals(float* out, int64_t count);  // `count` normal numbers, at half the cost of each
   double gamma(double shape);               // scale 1, shape > 0
   double beta(double a, double b);          // a, b > 0
 
@@ -55,14 +55,14 @@ class CounterRandom {
   uint64_t state_;
 };
 
-/// All random numbers of one sample: a stream of its own for each kind of decision.
+/// All random numbers of one sample. Each kind of decision has a stream of its own.
 struct SampleRandom {
   uint64_t seed = 0, epoch = 0, index = 0;
 
   CounterRandom stream(RandomStream name) const { return {seed, name, epoch, index}; }
 };
 
-/// A permutation of 0 … size − 1 (Fisher–Yates).
+/// Returns a permutation of 0 … size − 1 (Fisher–Yates).
 std::vector<int64_t> permutation(int64_t size, CounterRandom random);
 
 inline uint64_t CounterRandom::scramble(uint64_t x) {

@@ -6,15 +6,15 @@
 
 namespace cachet::data {
 
-/// How much of a split is used.
+/// The part of a split that is used.
 struct SubsetOptions {
   double fraction = 1;  // in (0, 1]; at least one sample stays
-  int64_t limit = 0;    // at most so many; 0 = all
+  int64_t limit = 0;    // largest number of samples; 0 = all
   uint64_t seed = 0;
 };
 
-/// The samples in use of the `size` of a split, in their order; nothing if all are used. A prefix of one permutation
-/// for each seed and split: a smaller fraction is part of a larger one.
+/// Returns the indices of the used samples among the `size` of a split, in their order; nothing if all are used. They
+/// are a prefix of one permutation for each seed and split, so a smaller fraction is part of a larger one.
 std::optional<std::vector<int64_t>> kept_samples(int64_t size, const SubsetOptions& options, uint64_t split);
 
 }  // namespace cachet::data

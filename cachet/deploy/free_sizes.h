@@ -9,15 +9,15 @@
 
 namespace cachet::deploy {
 
-/// With which sizes a model is traced, so that the numbers of its graph show how they depend on each: all at their
-/// least, each one alone at more, and at last all at other sizes, which the forms found must predict.
+/// Sizes for tracing a model, to find how the numbers of its graph depend on each size. First all sizes are least, then
+/// each one alone is larger, and at last all have other values, for which the forms found must hold.
 class SizeSamples {
  public:
   explicit SizeSamples(const std::vector<FreeSize>& sizes);
 
   const std::vector<std::vector<int64_t>>& all() const { return samples_; }
   size_t sizes() const { return samples_.front().size(); }
-  /// Which sizes sample `index` has otherwise than the first: "batch", or "batch or length" of the last.
+  /// Names the sizes of sample `index` that differ from the first: "batch", or "batch or length" for the last sample.
   std::string words_for(size_t index, const std::vector<FreeSize>& sizes) const;
 
  private:
@@ -27,7 +27,7 @@ class SizeSamples {
 /// A whole number as a product: factor · Π (slope · size + offset).
 struct SizeForm {
   struct Term {
-    size_t size = 0;  // which of the free sizes
+    size_t size = 0;  // index of the free size
     int64_t slope = 1, offset = 0;
   };
   int64_t factor = 1;
@@ -36,7 +36,7 @@ struct SizeForm {
   bool constant() const { return terms.empty(); }
   int64_t at(const std::vector<int64_t>& sizes) const;
 
-  /// The form that gives these values, one a sample; nothing where there is none.
+  /// Returns the form that gives these values, one for each sample, or nothing if no form does.
   static std::optional<SizeForm> of(const std::vector<int64_t>& values, const SizeSamples& samples);
 };
 

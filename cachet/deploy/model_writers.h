@@ -13,12 +13,12 @@
 
 namespace cachet::deploy {
 
-/// Runs samples through a session that watches them, so that the numbers which a model meets become known.
+/// Runs samples through a session that records the numbers that a model meets.
 using Calibrate = std::function<void(std::unique_ptr<runtime::Session> session)>;
 
 struct WrittenModel {
   std::string made_by;             // "OpenVINO 2026.4.1"
-  std::vector<std::string> notes;  // what is not as one might expect
+  std::vector<std::string> notes;  // unexpected properties
 };
 
 /// The metadata in a model's file, by name: "model", "classes".
@@ -26,19 +26,19 @@ using ModelMetadata = std::map<std::string, std::string>;
 inline constexpr const char* kVersionOfMetadata = "cachet_version";
 
 struct OpenVinoOptions {
-  runtime::Precision precision = runtime::Precision::float32;  // that a program is to ask OpenVINO for
+  runtime::Precision precision = runtime::Precision::float32;  // that a program is to request from OpenVINO
   Calibrate calibrate = {};
 };
 
-/// Writes a portable model for OpenVINO: model.xml and model.bin into the folder. With `calibrate` its linear layers
-/// and convolutions multiply in 8 bits (openvino/quantization.h), else weights are as they are. The metadata are in the
+/// Writes a portable model for OpenVINO: model.xml and model.bin into the folder. With `calibrate`, linear layers and
+/// convolutions compute in 8 bits (openvino/quantization.h); otherwise weights are unchanged. The metadata are in the
 /// model's runtime information, under "cachet"; the precision is under "runtime_options", as INFERENCE_PRECISION_HINT.
 /// Throws c10::Error if this library was built without OpenVINO, CannotConvert if OpenVINO cannot take the model.
 WrittenModel write_for_openvino(const PortableModel& portable, const std::filesystem::path& folder,
                                 const ModelMetadata& metadata, const OpenVinoOptions& options);
 
-/// The same as model.onnx, with the metadata among its properties. Throws CannotConvert for a model with operators that
-/// have no form in ONNX here (onnx/onnx_rules.h).
+/// Writes the model as model.onnx, with the metadata among its properties. Throws CannotConvert for a model with
+/// operators that have no ONNX form here (onnx/onnx_rules.h).
 WrittenModel write_for_onnx(const PortableModel& portable, const std::filesystem::path& folder,
                             const ModelMetadata& metadata);
 

@@ -8,35 +8,35 @@
 #include "cachet/analysis/cost/work.h"
 #include "cachet/models/model.h"
 
-/// What turns a trained model into the fastest form of itself.
+/// Rewrites of a trained model that make it faster.
 namespace cachet::deploy {
 
 struct RewriteOptions {
-  bool freeze = true;       // caches that rest in evaluation become constant keys and values, their gates go
+  bool freeze = true;       // caches that are constant in evaluation become constant keys and values, without gates
   bool fold = true;         // fold norms, and λ of frozen caches, into the adjacent linear maps and convolutions
-  bool count_work = false;  // and count what each took away, by a forward pass without numbers
+  bool count_work = false;  // count the work that each rewrite removes, by a forward pass without values
 };
 
-/// What became of one norm, of one cache, or of the λ by which a frozen cache and self-attention are mixed.
+/// The result for one norm, one cache, or the λ that mixes a frozen cache with self-attention.
 struct RewrittenPart {
   enum class Kind { norm, cache, share };
   Kind kind = Kind::norm;
   std::string path;          // in the model: "blocks.3.norm1"
   bool gone = true;          // whether nothing of it is left to compute
-  std::string left{};        // what is: "the normalisation, without its weights", "one affine map", "all of it"
-  std::string reason{};      // why
-  analysis::Work removed{};  // where it was counted; below 0 where the rest does more instead
+  std::string left{};        // the rest: "the normalisation, without its weights", "one affine map", "all of it"
+  std::string reason{};      // reason for the remaining part
+  analysis::Work removed{};  // if counted; below 0 if the rest does more instead
 };
 
 using RewrittenPlace [[deprecated("RewrittenPart")]] = RewrittenPart;
 const char* to_string(RewrittenPart::Kind kind);  // "norm", "cache", "mixing share"
 [[deprecated("to_string")]] inline const char* word(RewrittenPart::Kind kind) { return to_string(kind); }
 
-/// What a model holds, and does for one sample.
+/// The size of a model, and its work for one sample.
 struct Footprint {
-  int64_t parameters = 0;  // numbers in parameters; one that parts share counts once
+  int64_t parameters = 0;  // numbers in parameters; a parameter that modules share counts once
   int64_t bytes = 0;       // of parameters and buffers
-  analysis::Work work{};   // where it was counted
+  analysis::Work work{};   // if counted
 };
 
 struct RewriteReport {
@@ -44,12 +44,12 @@ struct RewriteReport {
   Footprint before, after;
 };
 
-/// Rewrites a model in place. It computes the same except for roundings; equality.h measures them. Throws
+/// Rewrites a model in place. Its results are the same except for roundings, which equality.h measures. Throws
 /// c10::Error unless the model is in evaluation mode.
 RewriteReport rewrite(models::Model& model, const RewriteOptions& options = {});
 
-/// Lines for people: what went, by kind and outcome, and what stayed and why. If the work was counted, what saves most
-/// comes first, and `saved_text` writes at the end of its line what the parts of a line saved together.
+/// Returns lines for users: removed parts by kind and outcome; remaining parts and reasons. If the work was counted,
+/// the largest savings come first, and `saved_text` ends each line with what its parts saved together.
 std::vector<std::string> report_lines(const RewriteReport& report,
                                       const std::function<std::string(const analysis::Work&)>& saved_text = {});
 

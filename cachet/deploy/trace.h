@@ -14,7 +14,7 @@ struct Graph;
 /// A model as a graph of ATen operators, for engines that run such graphs.
 namespace cachet::deploy {
 
-/// What is traced: tensors in, a tensor out. Its weights become constants of the graph.
+/// A function to trace: its inputs are tensors, its output is a tensor. Its weights become constants of the graph.
 using Traceable = std::function<at::Tensor(const std::vector<at::Tensor>& inputs)>;
 
 /// A size of the inputs that may differ from call to call: that of `input` along `dimension`.
@@ -25,13 +25,13 @@ struct FreeSize {
   int64_t least = 2, more = 5, last = 7;  // sizes to trace with
 };
 
-/// Synthetic inputs of given free sizes, one for each of them, in their order.
+/// Returns synthetic inputs for given free sizes, one size for each of them, in their order.
 using MakeInputs = std::function<std::vector<at::Tensor>(const std::vector<int64_t>& sizes)>;
 
-/// The graph of one call, operators of this library as the ATen operators of which they are composed. A number that
-/// depends on a free size is computed from that of the inputs: found by tracing with several sizes. Throws c10::Error
-/// where the graph itself, or a number in another way than in proportion and a constant, depends on one; the message
-/// names the size.
+/// Returns the graph of one call, with operators of this library as the ATen operators that compose them. A number that
+/// depends on a free size is computed from the inputs' size; it is found by tracing with several sizes. Throws
+/// c10::Error if the graph itself depends on a free size, or a number depends on it in another way than in proportion
+/// and a constant. The message names the size.
 std::shared_ptr<torch::jit::Graph> trace(const Traceable& model, const std::vector<std::string>& input_names,
                                          const std::vector<FreeSize>& free_sizes, const MakeInputs& inputs);
 

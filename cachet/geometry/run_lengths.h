@@ -10,27 +10,27 @@
 
 namespace cachet::geometry {
 
-/// The most pixels that a mask may have.
+/// The largest number of pixels of a mask.
 inline constexpr int64_t kMaxMaskPixels = (int64_t{1} << 31) - 1;
 
-/// A mask as COCO stores it: the lengths of runs of pixels, column by column and each from top to bottom; the first run
-/// is outside the object (and may have no length), the next inside, and so on.
+/// A mask in COCO's form: the lengths of runs of pixels, column by column, each from top to bottom. The first run is
+/// outside the object (and may be empty), the next inside, and so on.
 ///
-/// Two masks are equal if and only if their pixels are: no run but the first is empty.
+/// Two masks are equal if and only if their pixels are equal, because only the first run may be empty.
 class RunLengths {
  public:
   RunLengths() = default;  // 0 × 0
 
-  /// Of the lengths of all runs; empty ones in between are taken out. Throws std::invalid_argument for a size below
-  /// 1 × 1 or above kMaxMaskPixels, and where the lengths do not add up to the number of pixels.
+  /// Takes the lengths of all runs. Removes empty runs in between. Throws std::invalid_argument for a size below 1 × 1
+  /// or above kMaxMaskPixels, and if the lengths do not sum to the number of pixels.
   RunLengths(const Size& size, std::span<const uint32_t> counts);
 
-  /// Of the compressed form: each length as 5 bits a byte, lowest first, from the fourth on as the difference to the
-  /// length two before; the bytes are 48 … 111. Throws std::invalid_argument that names the fault.
+  /// Reads the compressed form: each length as 5 bits a byte, lowest first. From the fourth length on, the difference
+  /// to the second length before is stored. The bytes are 48 … 111. Throws std::invalid_argument that names the fault.
   static RunLengths from_text(const Size& size, std::string_view text);
   std::string text() const;
 
-  /// Of height * width bytes, row by row: what is not 0 is inside. Throws std::invalid_argument for another number.
+  /// Takes height * width bytes, row by row; nonzero is inside. Throws std::invalid_argument for another number.
   static RunLengths of_bitmap(const Size& size, std::span<const uint8_t> pixels);
   std::vector<uint8_t> bitmap() const;  // row by row, 0 and 1
 
@@ -39,7 +39,7 @@ class RunLengths {
   bool operator==(const RunLengths&) const = default;
 
   int64_t area() const;  // pixels inside
-  SizedBox box() const;  // the least box around them; all 0 for an empty mask
+  SizedBox box() const;  // the smallest box around them; all 0 for an empty mask
   bool empty() const { return counts_.size() < 2; }
 
  private:
@@ -49,30 +49,30 @@ class RunLengths {
   std::vector<uint32_t> counts_;
 };
 
-/// Makes a mask of runs of pixels inside, given from the first column to the last and within each from top to bottom.
+/// Makes a mask of runs of inside pixels, added from the first column to the last, and in each from top to bottom.
 class RunBuilder {
  public:
   explicit RunBuilder(const Size& size);  // throws std::invalid_argument as RunLengths does
 
-  /// Pixels begin … end − 1, counted column by column. begin is at least the end of the run before, end at most the
-  /// number of pixels.
+  /// Adds the pixels begin … end − 1, counted column by column. begin must be at least the end of the previous run, and
+  /// end at most the number of pixels.
   void add(uint64_t begin, uint64_t end);
-  /// The same within one column.
+  /// Adds pixels within one column.
   void add(int64_t column, int64_t top, int64_t bottom);
   RunLengths finish();
 
  private:
   RunLengths mask_;
-  uint64_t end_ = 0;  // of the last run inside
+  uint64_t end_ = 0;  // end of the last run inside
 };
 
-/// Pixels inside both. Throws std::invalid_argument where sizes differ.
+/// Number of pixels inside both masks. Throws std::invalid_argument if sizes differ.
 int64_t shared_pixels(const RunLengths& a, const RunLengths& b);
 
-/// Intersection over union, 0 for two empty masks; with a crowd as overlap() of boxes has it.
+/// Returns the intersection over union, 0 for two empty masks. For crowds, see overlap() of boxes.
 double overlap(const RunLengths& detection, const RunLengths& truth, bool truth_is_crowd = false);
 
-/// What is inside any of the masks, or all of them. Throws std::invalid_argument where sizes differ or there is none.
+/// Returns the union of the masks, or their intersection. Throws std::invalid_argument for no masks or differing sizes.
 RunLengths united(std::span<const RunLengths> masks);
 RunLengths intersected(std::span<const RunLengths> masks);
 

@@ -12,21 +12,21 @@
 
 namespace cachet::hub {
 
-/// How far the download of a file is.
+/// The progress of a file's download.
 struct DownloadProgress {
-  std::string file;    // as DownloadSource::name
-  uint64_t done = 0;   // bytes, those of an earlier download among them
+  std::string file;    // the same as DownloadSource::name
+  uint64_t done = 0;   // bytes, including those of an earlier download
   uint64_t total = 0;  // 0 = unknown
 };
 
 struct DownloadOptions {
   std::function<void(const DownloadProgress&)> progress{};
   std::function<void(const std::string&)> note{};  // a line for the user
-  int tries = 4;                                   // without a piece of the file in between
+  int tries = 4;                                   // number of tries in succession that receive no piece of the file
   std::chrono::milliseconds first_wait{500};       // before the second try; each further wait is twice as long
 };
 
-/// An answer of a server that is an error, also after all tries. what() names the address and the status.
+/// The error answer of a server, also after all tries. what() names the address and the status.
 class HttpError : public io::Error {
  public:
   HttpError(const Answer& answer, const std::string& name);
@@ -35,33 +35,33 @@ class HttpError : public io::Error {
   std::string code;  // X-Error-Code of the hub: "RepoNotFound"
 };
 
-/// Where the bytes of a file come from, and what is known of them.
+/// The address of a file's bytes, and its known properties.
 struct DownloadSource {
   std::string name;  // for messages
   WebAddress address;
   std::string token{};
   std::optional<uint64_t> size{};
   std::string sha256{}, git_sha1{};  // "" = unknown
-  bool never_changes = false;        // the address always gives the same bytes, so that a part of them can be completed
+  bool never_changes = false;        // the address always gives the same bytes, so a partial file can be completed
 };
 
-/// Repeats a request while connections fail or the server is busy (429, 5xx). Waits as long as Retry-After asks for, up
-/// to half a minute. Calls `begin_try` before each try. Throws what the last try threw.
+/// Repeats a request while connections fail or the server is busy (429, 5xx). Waits as long as Retry-After requests, at
+/// most half a minute. Calls `begin_try` before each try. Throws the exception of the last try.
 Answer send_repeatedly(const Request& request, const std::string& name, const DownloadOptions& options,
                        const ReceivePiece& receive = {}, const std::function<void()>& begin_try = {});
 
-/// A text that a server sends. Throws io::Error if it has more than `max_bytes`.
+/// Downloads a text. Throws io::Error if it has more than `max_bytes`.
 std::string download_text(const Request& request, const std::string& name, uint64_t max_bytes,
                           const DownloadOptions& options);
 
-/// Downloads a file. The bytes go to `partial`, which stays if the download stops and is completed by the next one
-/// (Range). The file gets its name when size and digest are those of the source. Of several processes, one may do this
-/// at a time. Throws ConnectionError, HttpError, and io::Error: another size or digest, no space, a page instead of a
+/// Downloads a file. Its bytes are written to `partial`, which stays if the download stops. The next download completes
+/// it (Range). The file is renamed to `file` when size and digest are those of the source. Only one process at a time
+/// may do this. Throws ConnectionError, HttpError, and io::Error: another size or digest, no space, a page instead of a
 /// file.
 void download(const DownloadSource& source, const std::filesystem::path& partial, const std::filesystem::path& file,
               const DownloadOptions& options);
 
-/// "86.6 MB"
+/// Returns a size as a text: "86.6 MB"
 std::string size_text(uint64_t bytes);
 
 }  // namespace cachet::hub

@@ -5,12 +5,12 @@
 
 namespace cachet::hub {
 
-/// A lock file that one process has at a time (flock(2), as the hub's own client locks). If the file system does not
+/// A lock file that one process can hold at a time (flock(2), as in the hub's own client). If the file system does not
 /// support locks, no process waits for another.
 class FileLock {
  public:
-  /// Makes the file, and the folders above it, if they do not exist, and waits until no other process has the lock.
-  /// `waiting` is called once, if another process has it. Throws io::Error if the file cannot be made.
+  /// Makes the file and its parent folders if they do not exist, and waits until no other process has the lock. Calls
+  /// `waiting` once if another process has it. Throws io::Error if the file cannot be made.
   explicit FileLock(const std::filesystem::path& path, const std::function<void()>& waiting = {});
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;

@@ -4,7 +4,7 @@
 
 namespace cachet::hub {
 
-/// Makes a folder of the cache and those above it, if they do not exist. Throws io::Error, which names the folder.
+/// Makes a folder of the cache and its parents if they do not exist. Throws io::Error that names the folder.
 void make_folders(const std::filesystem::path& folder);
 
 }  // namespace cachet::hub

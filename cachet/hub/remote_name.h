@@ -6,7 +6,7 @@
 
 namespace cachet::hub {
 
-/// A repository of models on the Hugging Face hub, or a file of one.
+/// A repository of models on the Hugging Face hub, or one of its files.
 struct HubName {
   std::string repository;         // "timm/vit_small_patch16_224.augreg_in21k_ft_in1k"
   std::string revision = "main";  // a branch, a tag or a commit
@@ -15,18 +15,18 @@ struct HubName {
   std::string text() const;  // "hf:timm/vit_tiny_patch16_224@main/model.safetensors"
 };
 
-/// Whether a text names files elsewhere ("hf:…", "https://…", "http://…") and not a path of this machine.
+/// Whether a text is a remote name ("hf:…", "https://…", "http://…") and not a path of this machine.
 bool is_remote(std::string_view text);
 
 /// Reads hf:OWNER/NAME[@REVISION][/FILE], and the address of a file or a page of the hub at `endpoint`
-/// (ENDPOINT/OWNER/NAME/resolve/REVISION/FILE). Nothing for any other address. Throws io::Error if a text begins with
-/// "hf:" and has another form.
+/// (ENDPOINT/OWNER/NAME/resolve/REVISION/FILE). Returns nothing for any other address. Throws io::Error if a text
+/// begins with "hf:" and has another form.
 std::optional<HubName> hub_name(std::string_view text, std::string_view endpoint);
 
-/// Whether a name from elsewhere can be that of a file below a folder: no empty part, no "." and "..", no control
+/// Whether a remote name can be the name of a file below a folder: no empty part, no "." and "..", no control
 /// character, no backslash.
 bool is_file_below(std::string_view name);
-/// Whether a text is the name of a commit: 40 hexadecimal digits.
+/// Whether a text is a commit's name: 40 hexadecimal digits.
 bool is_commit(std::string_view text);
 
 }  // namespace cachet::hub

@@ -6,15 +6,15 @@
 
 namespace cachet::io {
 
-/// A file that cannot be used, or a system call on it that failed. what() is a line for the user: the file's name, what
-/// is wrong and where.
+/// The error of a file that cannot be used, or of a system call on it that failed. what() is one line for the user: the
+/// file's name, the fault, and its position in the file.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A name as messages show it: 'weight'. Control characters, which a hostile file could steer a terminal with, become
-/// '?'.
+/// Returns a name in quotes for a message: 'weight'. Control characters become '?', because a hostile file could use
+/// them to control the terminal.
 inline std::string in_quotes(std::string_view name) {
   std::string text(1, '\'');
   for (const char symbol : name) {

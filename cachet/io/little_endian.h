@@ -6,7 +6,7 @@
 
 namespace cachet::io {
 
-/// The little-endian number of `Int`'s size at `position` of bytes that are known to reach so far.
+/// Reads the little-endian `Int` at `position`. The caller has checked that `bytes` contains all of its bytes.
 template <class Int>
 Int little_endian(std::span<const std::byte> bytes, size_t position) {
   uint64_t value = 0;

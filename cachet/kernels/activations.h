@@ -6,7 +6,7 @@
 
 namespace cachet::kernels {
 
-// Activations of one number, in float32. simd-inl.h has the same for vectors.
+// Activations of one number, in float32. simd-inl.h has the same functions for vectors.
 
 /// σ(x) = 1 / (1 + e⁻ˣ)
 CACHET_HOST_DEVICE inline float sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }

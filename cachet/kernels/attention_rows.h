@@ -7,37 +7,37 @@
 
 namespace cachet::kernels {
 
-// Rows between the products of kernel attention, float32 and dense unless of T, whose rows lie `stride` numbers apart.
-// Totals are numerators (rows, e) and denominators (rows); of their gradient the latter lie after the former,
-// (rows, e + 1).
+// Row operations between the matrix products of kernel attention. Arrays of float are dense unless noted; rows of T lie
+// `stride` numbers apart. Totals are numerators (rows, e) and denominators (rows). Their gradient is (rows, e + 1); its
+// last column is that of the denominators.
 
 struct ValueRows {
   int64_t rows, width, stride;
 };
 
-/// with_ones (rows, width + 1) = [values, 1]; all zero where padding (rows, or null) is true.
+/// with_ones (rows, width + 1) = [values, 1]. A row is all zero if its padding is true. padding (rows), or null.
 template <class T>
 void append_ones(const T* values, const bool* padding, float* with_ones, ValueRows shape);
 
-/// sums (rows) = rowsᵢ · vector, or += where `add`; rows of `width` numbers, `stride` apart. No vector: of ones.
+/// sumsᵢ = rowᵢ · vector, or += if `add`. Matrix rows lie `stride` numbers apart. A null vector means all ones.
 void dot_rows(const float* matrix, const float* vector, bool add, float* sums, ValueRows shape);
 
-/// divisors (rows) = denominator + eps, or 0 where that is not positive; out = numerators / divisor, 0 where it is 0.
+/// divisors (rows) = denominator + eps, or 0 if not positive. out = numerators / divisor, or 0 if the divisor is 0.
 template <class T>
 void divide_totals(const float* numerators, const float* denominators, float eps, T* out, float* divisors,
                    ValueRows shape);
 
-/// d_totals (rows, width + 1) from what the division gave and its gradient, whose rows lie grad_stride apart.
+/// Computes d_totals (rows, width + 1) from the quotients `out` and their gradient, whose rows lie grad_stride apart.
 template <class T>
 void divide_totals_backward(const T* out, const float* divisors, const T* grad, int64_t grad_stride, float* d_totals,
                             ValueRows shape);
 
-/// Zeroes what lies above the diagonal of a square matrix.
+/// Sets the elements above the diagonal of a square matrix to zero.
 void clear_above_diagonal(float* square, int64_t size);
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// A numerator over its divisor, 0 if the divisor is not positive.
+/// Returns numerator / divisor, or 0 if the divisor is not positive.
 CACHET_HOST_DEVICE inline float divided(float numerator, float divisor) {
   return divisor > 0 ? numerator / divisor : 0.0f;
 }

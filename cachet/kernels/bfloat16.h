@@ -7,8 +7,8 @@
 
 namespace cachet::kernels {
 
-/// The upper half of a float32, laid out as LibTorch's c10::BFloat16. Kernels read it, compute in float32 and round
-/// once.
+/// The upper 16 bits of a float32, with the layout of LibTorch's c10::BFloat16. Kernels read it, compute in float32 and
+/// round the result once.
 struct BFloat16 {
   uint16_t bits;
 };

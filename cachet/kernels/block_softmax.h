@@ -7,39 +7,39 @@
 
 namespace cachet::kernels {
 
-// Softmax of one block of queries over the keys it meets, in place. Rows of float32 lie `stride` numbers apart.
+// In-place softmax of the scores of a block of queries and a block of keys. Rows of float32 lie `stride` numbers apart.
 
 struct ScoreRows {
   int64_t rows, columns, stride;
 };
 
-/// Which keys a query sees: with its position q and theirs p, those with p ≥ 0 and least ≤ p − q ≤ most, and all with
-/// p = kAlwaysSeen. Positions and bounds lie within ±2^30.
+/// The rule for which keys a query at position q sees: a key at position p is seen if p ≥ 0 and least ≤ p − q ≤ most,
+/// or if p = kAlwaysSeen. Positions and bounds lie within ±2^30.
 struct SeenKeys {
-  const int32_t *queries, *keys;  // of the rows and of the columns
+  const int32_t *queries, *keys;  // positions of the rows and of the columns
   int32_t least, most;
-  bool own_last;  // a score at p = q is lowered by kOwnPenalty
+  bool own_last;  // whether a score at p = q is lowered by kOwnPenalty
 };
 constexpr int32_t kAlwaysSeen = -2;
 
-/// What no sum of scores outweighs, and float32 still resolves scores next to.
+/// A penalty larger than any sum of scores, yet small enough that float32 still resolves scores lowered by it.
 constexpr float kOwnPenalty = 1e5f;
-/// The logsumexp of a row that sees nothing.
+/// The logsumexp of a row that sees no key.
 constexpr float kNoScore = -1e30f;
 
-/// weights = softmax(scale·scores) over the seen columns, 0 elsewhere and in a row that sees none, NaN in a row where a
-/// seen score is NaN or +∞. seen: null for all. logsumexp (rows): log Σ e^(scale·score), kNoScore for none.
+/// Replaces scores by softmax(scale·scores) over the seen columns, 0 elsewhere and in rows that see none, NaN in rows
+/// with a seen score of NaN or +∞. seen: null for all. logsumexp (rows): log Σ e^(scale·score), else kNoScore.
 void block_softmax(float* scores, float scale, const SeenKeys* seen, float* logsumexp, ScoreRows shape);
 
-/// The same weights again from the logsumexp: e^(scale·score − logsumexp).
+/// Recomputes the same weights in place from the logsumexp: e^(scale·score − logsumexp).
 void block_weights(float* scores, float scale, const SeenKeys* seen, const float* logsumexp, ScoreRows shape);
 
-/// From the weights' gradient that of the scores, in place: scale·weight·(gradient − offset of the row).
+/// Turns the gradient of the weights into that of the scores, in place: scale·weight·(gradient − offset of the row).
 void block_softmax_backward(const float* weights, const float* offsets, float scale, float* grad, ScoreRows shape);
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// scale·score as a query sees it: −∞ if it does not see the key, lowered by kOwnPenalty if the rule asks for it.
+/// Returns scale·score, lowered by kOwnPenalty if own_last and p = q. Returns −∞ if the query does not see the key.
 CACHET_HOST_DEVICE inline float seen_score(float score, float scale, const SeenKeys* seen, int64_t row,
                                            int64_t column) {
   const float scaled = score * scale;
@@ -50,7 +50,7 @@ CACHET_HOST_DEVICE inline float seen_score(float score, float scale, const SeenK
   return seen->own_last && ahead == 0 ? scaled - kOwnPenalty : scaled;
 }
 
-/// The gradient of a score from that of its weight.
+/// Returns the gradient of a score, given that of its weight.
 CACHET_HOST_DEVICE inline float block_score_gradient(float weight, float grad, float offset, float scale) {
   return scale * weight * (grad - offset);
 }

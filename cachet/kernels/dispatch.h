@@ -1,11 +1,11 @@
 #pragma once
 
-// How a kernel written once as a template over its type of numbers is compiled for every instruction set, and found at
-// run time. In a kernel's source:
+// Macros for kernels that are templates over their number type. They compile a kernel for every instruction set and
+// select the instance at run time. In a kernel's source:
 //   inside HWY_NAMESPACE   template <class T> void AddRows(const T* a, …) {…}   CACHET_KERNEL(AddRows);
 //   under HWY_ONCE         CACHET_EXPORT(AddRows);
 //                          template <class T> void add_rows(const T* a, …) { CACHET_DISPATCH(AddRows, T)(a, …); }
-//   and then a macro of explicit instantiations handed to CACHET_INSTANTIATE.
+//   and then a macro of explicit instantiations, which is passed to CACHET_INSTANTIATE.
 
 #include <hwy/highway.h>
 
@@ -13,7 +13,7 @@
 
 #include "cachet/kernels/bfloat16.h"
 
-// Names for the two instances: Highway's tables hold names.
+// Names of the two instances, because Highway's tables hold names.
 #define CACHET_KERNEL(Name)                \
   constexpr auto& Name##F32 = Name<float>; \
   constexpr auto& Name##BF16 = Name<BFloat16>
@@ -22,7 +22,7 @@
   HWY_EXPORT(Name##F32);    \
   HWY_EXPORT(Name##BF16)
 
-/// The instance of Name<T> for this processor.
+/// Returns the instance of Name<T> for this processor.
 #define CACHET_DISPATCH(Name, T)                \
   [] {                                          \
     if constexpr (std::is_same_v<T, float>)     \

@@ -8,19 +8,19 @@
 
 namespace cachet::kernels {
 
-/// Which elements of a tensor dropout keeps, each by itself with probability (last + 1) / 2³²: those whose random word
-/// is at most `last`. Word i is a function of (seed, i) alone: of group i / 64, word (i % 64) / 16 of Philox's counter
-/// 16·group + i % 16, whatever the vectors' width.
+/// The random mask of a dropout. It retains each element independently with probability (last + 1) / 2³²: element i is
+/// retained if its random word is at most `last`. Word i depends only on (seed, i), whatever the width of the vectors:
+/// it is word (i % 64) / 16 of Philox at the counter 16·(i / 64) + i % 16.
 struct DropoutMask {
   uint64_t seed;
   uint32_t last;
 };
 
-/// Elements whose words are made together, where a piece of a tensor may begin, and Philox's counters for them.
+/// Number of elements per group, whose words are computed together, and number of Philox counters per group.
 inline constexpr int64_t kDropoutGroup = 64, kDropoutCounters = kDropoutGroup / 4;
 
-/// out[i] = scale·x[i] where element first + i is retained, else 0, also for NaN; first is a multiple of kDropoutGroup.
-/// out may be x.
+/// out[i] = scale·x[i] if element first + i is retained, else 0, even if x[i] is NaN. `first` is a multiple of
+/// kDropoutGroup. out may be x.
 template <class T>
 void dropout(const T* x, T* out, DropoutMask mask, float scale, int64_t first, int64_t count);
 

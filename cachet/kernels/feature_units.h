@@ -6,11 +6,11 @@
 
 namespace cachet::kernels {
 
-/// The units of a feature map (ops/attention/kernel_attention.h has the same list with its formulas).
+/// The units of a feature map. ops/attention/kernel_attention.h lists them with their formulas.
 enum class FeatureUnit : int64_t { elu_plus_one, softplus, gelu, sigmoid, glu, softplus_glu };
 
-/// Rows of a product: `width` features each, made from `width` numbers, or from [a, g], twice as many, where gated.
-/// Rows of products lie `stride` numbers apart, rows of features side by side.
+/// Rows of products and of the features made from them. A row has `width` features, made from `width` numbers, or from
+/// the 2·width numbers [a, g] if the unit is gated. Rows of products lie `stride` numbers apart; features are dense.
 struct UnitRows {
   int64_t rows, width, stride;
 };
@@ -18,7 +18,7 @@ struct UnitRows {
 /// features (rows, width) = unit(products).
 void feature_unit(FeatureUnit unit, const float* products, float* features, UnitRows shape);
 
-/// d_products, laid out as products but dense, from products and the gradient of features.
+/// Computes d_products, laid out as products but dense, from products and the gradient of features.
 void feature_unit_backward(FeatureUnit unit, const float* products, const float* d_features, float* d_products,
                            UnitRows shape);
 
@@ -28,7 +28,7 @@ CACHET_HOST_DEVICE inline bool unit_is_gated(FeatureUnit unit) {
   return unit == FeatureUnit::glu || unit == FeatureUnit::softplus_glu;
 }
 
-/// A unit and its derivatives at a, and at the gate's number g if the unit is gated.
+/// Value of a unit and its derivatives with respect to a and, if the unit is gated, to the gate's number g.
 struct UnitPoint {
   float value, to_a, to_g;
 };

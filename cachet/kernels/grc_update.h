@@ -7,18 +7,18 @@
 
 namespace cachet::kernels {
 
-// The pointwise parts of a step of the gated recurrent cache, between its products (ops/cache/grc_update.h has the
-// formulas). A sample's row t is row b·length + t of what samples have apart; T is float or BFloat16.
+// The pointwise parts of a step of the gated recurrent cache, between its matrix products (ops/cache/grc_update.h has
+// the formulas). Row t of sample b is row b·length + t of each per-sample array. T is float or BFloat16.
 
-/// What a step was made from. W is the width of the cache.
+/// The inputs of a step. W is the width of the cache.
 template <class T>
 struct GrcInputs {
-  const T* token_products;      // (batch·length, 3W): X̄ with the weights of reset gate, update gate and candidate
-  const T* cache_products;      // (length, 2W): C with those of both gates, biases added
-  const T* reset_products;      // (batch·length, W): r ⊙ C with the candidate's
+  const T* token_products;      // (batch·length, 3W): X̄ times the weights of reset gate, update gate and candidate
+  const T* cache_products;      // (length, 2W): C times the weights of both gates, biases added
+  const T* reset_products;      // (batch·length, W): r ⊙ C times the candidate's weights
   const float* cache;           // (length, W)
   const float* candidate_bias;  // (W), or null
-  const float *norm_weight, *norm_bias;  // (W): LayerNorm after GELU; null where the candidate is linear
+  const float *norm_weight, *norm_bias;  // (W): LayerNorm after GELU; null if the candidate is linear
   float norm_eps;
 };
 
@@ -36,34 +36,34 @@ struct GrcRows {
 template <class T>
 void grc_reset(const GrcInputs<T>& in, T* reset_cache, const GrcShape& shape, GrcRows rows);
 
-/// next (batch·length, W) = (1 − u) ⊙ C + u ⊙ C̃, mean (length, W) its mean over the batch. scratch: W numbers.
+/// next (batch·length, W) = (1 − u) ⊙ C + u ⊙ C̃; mean (length, W) is its mean over the batch. scratch: W numbers.
 template <class T>
 void grc_blend(const GrcInputs<T>& in, T* next, float* mean, float* scratch, const GrcShape& shape, GrcRows rows);
 
-/// Gradients of what a step was made from, filled by the two passes that follow.
+/// Gradients of the inputs of a step. The two backward functions below fill them.
 template <class T>
 struct GrcGradients {
   T* token_products;               // (batch·length, 3W)
-  float* cache_products;           // (length, 2W), summed over the batch; null where the cache is not shared
+  float* cache_products;           // (length, 2W), summed over the batch; null if the cache is not shared
   float* cache;                    // (length or batch·length, W), added to; or null
-  float *norm_weight, *norm_bias;  // (W), added to; null where there is no norm
+  float *norm_weight, *norm_bias;  // (W), added to; null if there is no norm
 };
 
-/// From d_next (batch·length, W) and d_mean (length, W), either may be null: the candidate's and the update gate's
-/// columns of token_products, norm_weight, norm_bias and the part of cache that the blend has. scratch: 3W numbers.
+/// From d_next (batch·length, W) and d_mean (length, W), each possibly null, computes the columns of candidate and
+/// update gate in token_products, norm_weight, norm_bias and the blend's part of cache. scratch: 3W numbers.
 template <class T>
 void grc_blend_backward(const GrcInputs<T>& in, const T* d_next, const float* d_mean, const GrcGradients<T>& out,
                         float* scratch, const GrcShape& shape, GrcRows rows);
 
-/// From d_reset_cache (batch·length, W) and what grc_blend_backward left: the reset gate's columns of token_products,
-/// cache_products, r ⊙ C once more into reset_cache, and the part of cache that r ⊙ C has.
+/// From d_reset_cache (batch·length, W) and the results of grc_blend_backward, computes cache_products, the reset
+/// gate's columns of token_products and the part of cache from r ⊙ C. Writes r ⊙ C to reset_cache again.
 template <class T>
 void grc_reset_backward(const GrcInputs<T>& in, const T* d_reset_cache, T* reset_cache, const GrcGradients<T>& out,
                         const GrcShape& shape, GrcRows rows);
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// Where one row of one sample lies.
+/// Pointers to the numbers of one row of one sample.
 template <class T>
 struct GrcRow {
   CACHET_HOST_DEVICE GrcRow(const GrcInputs<T>& in, const GrcShape& s, int64_t sample, int64_t t) {
@@ -88,13 +88,13 @@ struct Moments {
   float mean, inverse_deviation;
 };
 
-/// A gate from its two products.
+/// Returns a gate, given its two products.
 template <class T>
 CACHET_HOST_DEVICE inline float gate(T token_product, T cache_product) {
   return sigmoid(to_float(token_product) + to_float(cache_product));
 }
 
-/// The candidate's product i of a row, bias added.
+/// Returns element i of the candidate's product in a row, with the bias added.
 template <class T>
 CACHET_HOST_DEVICE inline float candidate_product(const GrcInputs<T>& in, const GrcRow<T>& at, int64_t i) {
   return to_float(at.token_candidate[i]) + to_float(at.reset_product[i]) +
@@ -108,7 +108,7 @@ CACHET_HOST_DEVICE inline float blended(float u, float cache, float candidate) {
   return (1.0f - u) * cache + u * candidate;
 }
 
-/// What the gradient g of a blended element gives: to the update gate's product, to the cache, to the candidate.
+/// The gradients of the update gate's product, the cache and the candidate, given the gradient g of a blended element.
 struct BlendGradient {
   float update_product, cache, candidate;
 };
@@ -116,13 +116,13 @@ CACHET_HOST_DEVICE inline BlendGradient blend_gradient(float g, float u, float c
   return {g * (candidate - cache) * u * (1.0f - u), (1.0f - u) * g, g * u};
 }
 
-/// The gradient of a number before LayerNorm from that of its z, and from the row's means of these and of their
-/// products with z.
+/// Returns the gradient of a number before LayerNorm. g is the gradient of its normalized value z, mean_g the mean of g
+/// over the row, and mean_gz the mean of g·z.
 CACHET_HOST_DEVICE inline float layer_norm_gradient(float g, float mean_g, float mean_gz, float z, Moments m) {
   return (g - mean_g - z * mean_gz) * m.inverse_deviation;
 }
 
-/// What the gradient g of an element of r ⊙ C gives to the reset gate's product.
+/// Returns the gradient of the reset gate's product, given the gradient g of an element of r ⊙ C.
 CACHET_HOST_DEVICE inline float reset_gradient(float g, float r, float cache) { return g * cache * r * (1.0f - r); }
 
 }  // namespace cachet::kernels

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Marks the inline functions of headers that sources for the CPU and for CUDA share: plain C++ on numbers and
-/// pointers.
+/// Marks inline functions of headers that sources for the CPU and for CUDA both include. Such functions are plain C++
+/// on numbers and pointers.
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define CACHET_HOST_DEVICE __host__ __device__
 #else

@@ -9,12 +9,12 @@ namespace cachet::kernels {
 
 struct MixHeadsShape {
   int64_t tokens, heads, head_dim;
-  int64_t memory_head_dim;  // at most head_dim: memory heads are narrower
+  int64_t memory_head_dim;  // at most head_dim, because memory heads may be narrower
 };
 
-// All arrays dense, row by row; T is float or BFloat16; gate (heads) is σ(λ).
+// All arrays are dense and row-major. T is float or BFloat16. gate (heads) is σ(λ).
 
-/// out[t,h,:] = (1 − s_h)·self[t,h,:], and on the first memory_head_dim channels + s_h·memory[t,h,:].
+/// out[t,h,:] = (1 − s_h)·self[t,h,:], plus s_h·memory[t,h,:] on the first memory_head_dim channels.
 template <class T>
 void mix_heads(const T* self, const T* memory, const float* gate, T* out, MixHeadsShape shape);
 
@@ -30,7 +30,7 @@ CACHET_HOST_DEVICE inline float mixed(float self, float memory, float gate) {
   return (1.0f - gate) * self + gate * memory;
 }
 
-/// What an element's gradient g gives: to self, to memory, and its part of d_gate.
+/// The gradients of self and memory, and the element's part of d_gate, given the element's gradient g.
 struct MixedGradient {
   float self, memory, gate;
 };

@@ -7,27 +7,27 @@
 
 namespace cachet::kernels {
 
-/// Boxes, one coordinate after the other: x0[i] y0[i] x1[i] y1[i].
+/// Boxes as one array for each coordinate: box i is (x0[i], y0[i], x1[i], y1[i]).
 struct BoxColumns {
   const float *x0, *y0, *x1, *y1;
   int64_t count;
 };
 
-/// Numbers that nms needs as space for `count` boxes.
+/// Returns how many numbers of working space nms needs for `count` boxes.
 inline constexpr int64_t nms_space(int64_t count) {
   constexpr int64_t kWidestVector = 64;  // numbers; with room to spare
   return 5 * (count + kWidestVector);
 }
 
-/// Greedy non-maximum suppression of boxes in their order: `kept[i]` is 1 unless the box's intersection with one that
-/// remains before it, over their union, is above the threshold, else 0. In float32, intersection / (area + area −
-/// intersection), every operation rounded by itself: a decision is the same on every processor. What is not a number is
-/// above no threshold.
+/// Performs greedy non-maximum suppression of boxes in their order. `kept[i]` is 0 if the overlap of box i with an
+/// earlier box that was retained is above the threshold, else 1. The overlap is intersection / (area + area −
+/// intersection), in float32. Every operation is rounded separately, so that the decisions are the same on every
+/// processor. An overlap of NaN is not above any threshold.
 void nms(const BoxColumns& boxes, float threshold, uint8_t* kept, float* space);
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// Whether box k, if it remains, removes box i, which comes after it.
+/// Whether box k, if it is retained, removes the later box i.
 CACHET_HOST_DEVICE inline bool removes(const BoxColumns& b, int64_t k, int64_t i, float threshold) {
   const float width = std::fmax(std::fmin(b.x1[i], b.x1[k]) - std::fmax(b.x0[i], b.x0[k]), 0.0f);
   const float height = std::fmax(std::fmin(b.y1[i], b.y1[k]) - std::fmax(b.y0[i], b.y0[k]), 0.0f);

@@ -6,8 +6,8 @@
 
 namespace cachet::kernels {
 
-// Philox4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC 2011): four random words of a counter
-// and a key, and nothing else, so that any thread finds the words of any position.
+// Philox4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC 2011): four random words that depend
+// only on a counter and a key, so that any thread can compute the words of any position.
 struct Philox {
   static constexpr uint32_t kFirstMultiplier = 0xD2511F53, kSecondMultiplier = 0xCD9E8D57;
   static constexpr uint32_t kFirstKeyStep = 0x9E3779B9, kSecondKeyStep = 0xBB67AE85;
@@ -32,7 +32,7 @@ struct Philox {
     }
     return counter;
   }
-  /// Of a counter and a key of 64 bits.
+  /// Returns the words of a 64-bit counter and a 64-bit key.
   CACHET_HOST_DEVICE static constexpr Words words(uint64_t counter, uint64_t key) {
     return words(Words{{low(counter), low(counter >> 32), 0, 0}}, Key{{low(key), low(key >> 32)}});
   }

@@ -6,9 +6,9 @@
 
 namespace cachet::kernels {
 
-/// What the bins of a box read along one axis: bin i the cells from first[i] on, with the weights
-/// weights[offset[i]] … weights[offset[i + 1] − 1]; none where these are equal. `offset` has bins + 1 numbers. From bin
-/// to bin neither the first cell nor the last goes back, but for bins that read none.
+/// The cells that the bins of a box read along one axis, with their weights. Bin i reads the cells from first[i] on
+/// with the weights weights[offset[i]] … weights[offset[i + 1] − 1]; it reads none if the two offsets are equal.
+/// `offset` has bins + 1 numbers. Over the bins that read cells, the first cell never decreases, nor does the last.
 struct RoiAxis {
   int64_t bins;
   const int64_t* first;
@@ -16,23 +16,23 @@ struct RoiAxis {
   const float* weights;
 };
 
-/// How the cells of a map lie: channels side by side, `cell` numbers from one cell to the next in a row, `width` cells
-/// to a row; `channels` of them are looked at.
+/// Layout of a map, channels last: neighbouring cells of a row lie `cell` numbers apart, and a row has `width` cells.
+/// The first `channels` channels of each cell are used.
 struct RoiMap {
   int64_t width, cell, channels;
 };
 
-// A box's bins: out[i, j, c] = Σ_y Σ_x rows[i, y]·columns[j, x]·map[y, x, c]. Rows of the map are read once each: their
-// sums over columns are added to every bin that reads the row. Serial over one box; T is float or BFloat16, sums are
-// float32.
+// Bins of one box: out[i, j, c] = Σ_y Σ_x rows[i, y]·columns[j, x]·map[y, x, c]. Each row of the map is read once: its
+// sums over columns are added to every bin that reads the row. The work on a box is serial. T is float or BFloat16;
+// sums are float32.
 
-/// out (rows.bins, columns.bins) cells of `channels` numbers, `out_cell` apart; `sums` is space for
-/// rows.bins·columns.bins·channels numbers.
+/// out has (rows.bins, columns.bins) cells of `channels` numbers, which lie `out_cell` numbers apart. `sums` is working
+/// space for rows.bins·columns.bins·channels numbers.
 template <class T>
 void roi_align(const T* map, RoiMap shape, const RoiAxis& rows, const RoiAxis& columns, T* out, int64_t out_cell,
                float* sums);
 
-/// Adds to d_map, which lies as the map does, what the bins' gradient (as `out` above) gives each cell.
+/// Adds the gradient of each cell, given that of the bins (laid out as `out`), to d_map, which is laid out as the map.
 template <class T>
 void roi_align_backward(const T* grad, int64_t grad_cell, const RoiAxis& rows, const RoiAxis& columns, float* d_map,
                         RoiMap shape);

@@ -1,4 +1,4 @@
-// What all SIMD kernels share. Compiled once per instruction set: include it after foreach_target.h.
+// Helpers of all SIMD kernels. Compiled once per instruction set: include it after foreach_target.h.
 #if defined(CACHET_KERNELS_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CACHET_KERNELS_SIMD_INL_H_
 #undef CACHET_KERNELS_SIMD_INL_H_
@@ -19,7 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Wide = hn::ScalableTag<float>;
 
-/// Calls step(d, i) as long as a vector of D fits after i. Returns the i after the last.
+/// Calls step(d, i), a vector of D at a time, until less than a vector is left. Returns the first i that is left.
 template <class D, class Step>
 HWY_INLINE int64_t Steps(D d, int64_t i, int64_t count, const Step& step) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -27,8 +27,8 @@ HWY_INLINE int64_t Steps(D d, int64_t i, int64_t count, const Step& step) {
   return i;
 }
 
-/// Calls step(tag, i) for what whole vectors leave: by eights, fours, twos and ones, as far as they are less than a
-/// vector. One by one, rows of 24 would take longer than rows of 128.
+/// Calls step(tag, i) for the elements that are left after whole vectors, in parts of 8, 4, 2 and 1 that are smaller
+/// than a vector. With single elements only, rows of 24 would take longer than rows of 128.
 template <class Step>
 HWY_INLINE void ForEachPart(int64_t i, int64_t count, const Step& step) {
   constexpr size_t kWhole = hn::MaxLanes(Wide());
@@ -38,13 +38,13 @@ HWY_INLINE void ForEachPart(int64_t i, int64_t count, const Step& step) {
   if constexpr (kWhole > 1) Steps(hn::CappedTag<float, 1>(), i, count, step);
 }
 
-/// Calls step(tag, i) for whole vectors of float32, then for parts of one, until all `count` are seen.
+/// Calls step(tag, i) for whole vectors of float32, then for parts of a vector, until all `count` elements are done.
 template <class Step>
 HWY_INLINE void ForEachVector(int64_t count, const Step& step) {
   ForEachPart(Steps(Wide(), 0, count, step), count, step);
 }
 
-/// Sum over a row: add(tag, i, sum) returns `sum` with what stands at i added.
+/// Returns the sum over a row. add(tag, i, sum) returns `sum` plus the terms of the elements from i on.
 template <class Add>
 HWY_INLINE float SumOfRow(int64_t count, const Add& add) {
   auto sums = hn::Zero(Wide());
@@ -86,17 +86,17 @@ HWY_INLINE void StoreFloat(hn::Vec<D> value, D, BFloat16* to) {
   hn::StoreU(hn::DemoteTo(narrow, hn::BitCast(wide_signed, kept)), narrow, reinterpret_cast<uint16_t*>(to));
 }
 
-/// eˣ for x at most 88, NaN for NaN; larger x are taken as 88, which no caller distinguishes from infinity.
+/// Returns e^min(x, 88), or NaN for NaN. No caller distinguishes e⁸⁸ from infinity.
 template <class D>
 HWY_INLINE hn::Vec<D> BoundedExp(D d, hn::Vec<D> x) {
-  // Highway's own makes 0 of NaN.
+  // Highway's Exp returns 0 for NaN.
   return hn::IfThenElse(hn::Eq(x, x), hn::Exp(d, hn::Min(x, hn::Set(d, 88.0f))), x);
 }
 
-/// eˣ for x ≤ 0, to 4 units of 2⁻²⁴; 0 where that is not a normal number. x is not NaN.
+/// Returns eˣ for x ≤ 0, with an error of at most 4 units of 2⁻²⁴, or 0 if eˣ is not a normal number. x is not NaN.
 template <class D>
 HWY_INLINE hn::Vec<D> ExpOfNegative(D d, hn::Vec<D> x) {
-  // 2ⁿ·eʳ with |r| ≤ log(2)/2: n·log 2 is taken off in two parts, eʳ is fitted, and n goes into the exponent's bits.
+  // 2ⁿ·eʳ with |r| ≤ log(2)/2: n·log 2 is subtracted in two parts, eʳ is a polynomial, n is added to the exponent bits.
   const hn::RebindToSigned<D> whole;
   const auto least = hn::Set(d, -87.33f);
   const auto n = hn::Round(hn::Mul(hn::Max(x, least), hn::Set(d, 1.44269504f)));
@@ -120,13 +120,13 @@ HWY_INLINE hn::Vec<D> Sigmoid(D d, hn::Vec<D> x) {
 /// log(1 + eˣ) = max(x, 0) + log(1 + e^−|x|)
 template <class D>
 HWY_INLINE hn::Vec<D> Softplus(D d, hn::Vec<D> x) {
-  // Not Max, which loses NaN.
+  // Max would lose NaN.
   const auto positive = hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);
   return hn::Add(positive, hn::Log1p(d, BoundedExp(d, hn::Neg(hn::Abs(x)))));
 }
 
-/// The error function to 4e-7: x·P(x²)/Q(x²), fitted to |x| <= 4, where it is 1 but for 2e-8. No exponential, which
-/// would take longer than all of it.
+/// The error function with an error of at most 4e-7: x·P(x²)/Q(x²), fitted to |x| <= 4. At 4 it differs from 1 by 2e-8.
+/// An exponential alone would take longer than all of this.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Erf(D d, V x) {
   const auto one = hn::Set(d, 1.0f), end = hn::Set(d, 4.0f);
@@ -153,7 +153,7 @@ HWY_INLINE V Gelu(D d, V x) {
   return hn::Mul(x, NormalDistribution(d, x));
 }
 
-/// Its derivative Φ(x) + x·e^(−x²/2)/√(2π).
+/// The derivative of GELU, Φ(x) + x·e^(−x²/2)/√(2π).
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V GeluSlope(D d, V x) {
   const auto density = BoundedExp(d, hn::Mul(hn::Mul(x, x), hn::Set(d, -0.5f)));

@@ -21,8 +21,8 @@ struct ProductShape {
   int64_t rows, columns, inner;
 };
 
-/// out (rows, columns) = left (rows, inner) · right (inner, columns), or += where `add`, of float32 matrices small
-/// enough to lie in a core's caches: nothing is copied to where it is read faster. out is not one of the others.
+/// out (rows, columns) = left (rows, inner) · right (inner, columns), or += if `add`. The float32 matrices should fit
+/// into a core's caches, because they are not packed for faster reading. out is neither of the inputs.
 void small_gemm(const LeftMatrix& left, const DenseRows<const float>& right, const DenseRows<float>& out, bool add,
                 const ProductShape& shape);
 

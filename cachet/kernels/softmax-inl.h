@@ -1,4 +1,4 @@
-// The passes over a row of scores that its softmax takes. Compiled once per instruction set: include it after
+// The passes of a softmax over a row of scores. Compiled once per instruction set: include it after
 // foreach_target.h.
 #if defined(CACHET_KERNELS_SOFTMAX_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CACHET_KERNELS_SOFTMAX_INL_H_
@@ -15,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace cachet::kernels::HWY_NAMESPACE {
 
-/// x[i] = score(tag, i). Returns the largest; +∞ where one is NaN, which Max would lose.
+/// x[i] = score(tag, i). Returns the largest score, or +∞ if a score is NaN, because Max would lose NaN.
 template <class Score>
 HWY_INLINE float ScoreRow(float* x, int64_t columns, const Score& score) {
   const float infinity = std::numeric_limits<float>::infinity();
@@ -32,7 +32,7 @@ HWY_INLINE float ScoreRow(float* x, int64_t columns, const Score& score) {
   return largest;
 }
 
-/// e^(x − largest) in place. Returns the sum.
+/// Replaces each x by e^(x − largest). Returns the sum.
 HWY_INLINE float ExpOfRow(float* x, float largest, int64_t columns) {
   return SumOfRow(columns, [&](auto d, int64_t i, auto sum) {
     const auto e = ExpOfNegative(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, largest)));
@@ -41,7 +41,7 @@ HWY_INLINE float ExpOfRow(float* x, float largest, int64_t columns) {
   });
 }
 
-/// Σ weights·grad, the mean of the gradient under the weights.
+/// Returns Σ weights·grad, the mean of the gradient under the weights.
 template <class T>
 HWY_INLINE float RowProduct(const T* weights, const T* grad, int64_t columns) {
   return SumOfRow(columns, [&](auto d, int64_t i, auto sum) {

@@ -7,26 +7,26 @@
 
 namespace cachet::kernels {
 
-// Rows of attention: `columns` keys for each of `rows` queries, row after row. T is float or BFloat16; all arithmetic
-// is float32.
+// Rows of attention scores: a dense row of `columns` keys for each of `rows` queries. T is float or BFloat16; all
+// arithmetic is float32.
 struct SoftmaxShape {
   int64_t rows, columns;
 };
 
-/// out = softmax(scale·scores + bias) along each row, 0 where all of a row is −∞, NaN where a number of it is NaN or
-/// +∞. bias (rows, columns) or null; scratch of `columns` floats. out may be scores.
+/// out = softmax(scale·scores + bias) along each row. A row is 0 if all of it is −∞, and NaN if a number of it is NaN
+/// or +∞. bias (rows, columns), or null. scratch: `columns` floats. out may be scores.
 template <class T>
 void softmax_rows(const T* scores, const float* bias, float scale, T* out, float* scratch, SoftmaxShape shape);
 
-/// From weights p and their gradient g: d_scores = scale·p(g − Σ g·p), and d_bias += p(g − Σ g·p) unless null.
-/// d_scores may be grad.
+/// From weights p and their gradient g, computes d_scores = scale·p(g − Σ g·p), and d_bias += p(g − Σ g·p) unless it is
+/// null. d_scores may be grad.
 template <class T>
 void softmax_rows_backward(const T* weights, const T* grad, float scale, T* d_scores, float* d_bias,
                            SoftmaxShape shape);
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// The gradient of a score, before the scale, from its weight p, the gradient of p, and Σ g·p over the row.
+/// Returns the gradient of a score before scaling, given its weight p, the gradient g of p, and Σ g·p over the row.
 CACHET_HOST_DEVICE inline float softmax_gradient(float p, float g, float sum) { return p * (g - sum); }
 
 }  // namespace cachet::kernels

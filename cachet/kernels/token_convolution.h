@@ -7,44 +7,44 @@
 
 namespace cachet::kernels {
 
-/// Tokens of one sample that lie on a grid, row by row, channels last: (height·width, channels).
+/// The tokens of one sample on a grid, row by row, channels last: (height·width, channels).
 struct ConvolutionShape {
   int64_t height, width, channels;
-  int64_t group;  // channels of a group, in and out: 1, 2, 4 or 8
+  int64_t group;  // input and output channels of a group: 1, 2, 4 or 8
 };
 
-/// What follows the sum of products, bias and addend.
+/// The function applied to the sum of convolution, bias and addend.
 enum class ConvolutionEnd { linear, gelu };
 
-// A 3 × 3 convolution in groups whose inputs and outputs are `group` channels each, zero beyond the border. Weights are
-// laid out for vectors of channels, packed[tap][j][c] = weight[c][(c mod group) xor j][tap], so that the j-th product
-// of a group is one permutation of its channels.
+// A grouped 3 × 3 convolution with `group` input and output channels in each group and zero padding. Weights are laid
+// out for vectors of channels, packed[tap][j][c] = weight[c][(c mod group) xor j][tap], so that the j-th product of a
+// group is one permutation of its channels.
 
-/// packed (9, group, channels) from weight (channels, group, 3, 3); transposed: those of the gradient's convolution.
+/// Packs weight (channels, group, 3, 3) as (9, group, channels); if transposed, for the gradient's convolution.
 void pack_convolution(const float* weight, float* packed, const ConvolutionShape& shape, bool transposed);
 
-/// The other way round: weight from packed.
+/// Reverses pack_convolution: fills weight from packed.
 void unpack_convolution(const float* packed, float* weight, const ConvolutionShape& shape);
 
 /// out = end(convolution(x) + bias (channels) + addend), for rows [first_row, last_row) of the grid. bias and addend
-/// (laid out as x) may be null; out may be addend. GELU is that of the sum rounded to T.
+/// (laid out as x) may be null; out may be addend. GELU is applied to the sum rounded to T.
 template <class T>
 void convolve_tokens(const T* x, const float* packed, const float* bias, const T* addend, T* out,
                      const ConvolutionShape& shape, ConvolutionEnd end, int64_t first_row, int64_t last_row);
 
-/// d_packed += the gradient of the weights, for channels [first, last), multiples of 64 or the number of channels.
+/// d_packed += the weights' gradient for channels [first, last), each a multiple of 64 or the number of channels.
 template <class T>
 void convolve_tokens_weight_gradient(const T* grad, const T* x, float* d_packed, const ConvolutionShape& shape,
                                      int64_t first, int64_t last);
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// One of the nine taps at a position of the grid: how far away its input lies, in tokens.
+/// One of the nine taps at a position of the grid; `offset` is the distance of its input in tokens.
 struct Tap {
   int64_t number, offset;
 };
 
-/// Calls step(tap) for the taps whose input is on the grid.
+/// Calls step(tap) for each tap whose input lies on the grid.
 template <class Step>
 CACHET_HOST_DEVICE inline void for_each_tap(const ConvolutionShape& s, int64_t row, int64_t column, const Step& step) {
   for (int64_t dy = -1; dy <= 1; ++dy)
@@ -53,12 +53,12 @@ CACHET_HOST_DEVICE inline void for_each_tap(const ConvolutionShape& s, int64_t r
         step(Tap{(dy + 1) * 3 + dx + 1, dy * s.width + dx});
 }
 
-/// Where packed[tap][j][c] lies.
+/// Returns the index of packed[tap][j][c].
 CACHET_HOST_DEVICE inline int64_t packed_index(const ConvolutionShape& s, int64_t tap, int64_t j, int64_t c) {
   return (tap * s.group + j) * s.channels + c;
 }
 
-/// Channel c of the convolution of x at a position of the grid, without bias and addend.
+/// Returns channel c of the convolution of x at a position of the grid, without bias and addend.
 template <class T>
 CACHET_HOST_DEVICE inline float convolved(const T* x, const float* packed, const ConvolutionShape& s, int64_t row,
                                           int64_t column, int64_t c) {

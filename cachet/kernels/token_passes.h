@@ -7,18 +7,18 @@
 
 namespace cachet::kernels {
 
-// Passes over tokens (tokens, channels), dense, row by row, as channel-wise norms make them. Sums and coefficients are
+// Passes of channel-wise norms over tokens (tokens, channels), dense and row-major. Sums and coefficients are
 // (channels). T is float or BFloat16.
 
 struct Tokens {
   int64_t tokens, channels;
 };
 
-/// sums += Σ_t x²; tokens whose padding is true are passed over. padding (tokens), or null.
+/// sums += Σ_t x² over the tokens whose padding is not true. padding (tokens), or null.
 template <class T>
 void sum_of_squares(const T* x, const bool* padding, float* sums, Tokens shape);
 
-/// products += Σ_t dy·x, totals += Σ_t dy
+/// products += Σ_t dy·x, totals += Σ_t dy, over the tokens whose padding is not true.
 template <class T>
 void gradient_sums(const T* dy, const T* x, const bool* padding, float* products, float* totals, Tokens shape);
 

@@ -6,11 +6,11 @@
 
 namespace cachet::metrics {
 
-/// The bytes of the blank at a position of a text in UTF-8, 0 if there is none. Blanks are what Python's
-/// str.split() takes for them: the separators of ASCII and Unicode's white space, no-break spaces among them.
+/// Returns the number of bytes of the blank at a position of a UTF-8 text, 0 if there is no blank. Blanks are those of
+/// Python's str.split(): ASCII separators and Unicode white space, including no-break spaces.
 size_t blank_at(std::string_view text, size_t at);
 
-/// What stands between the blanks, in `words`, whose memory is used again.
+/// Splits a text at blanks into `words`, and reuses the memory of `words`.
 void split_at_blanks(std::string_view text, std::vector<std::string_view>& words);
 
 }  // namespace cachet::metrics

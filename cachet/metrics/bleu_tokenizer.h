@@ -6,21 +6,21 @@
 
 namespace cachet::metrics {
 
-/// How a sentence becomes the words that BLEU counts.
+/// The rule that splits a sentence into the words that BLEU counts.
 enum class BleuTokens {
-  mteval_13a,  // NIST's mteval-v13a.pl, as sacreBLEU has it: punctuation apart, but within numbers
-  blanks       // the text is tokenized already: what stands between blanks ("none" in sacreBLEU)
+  mteval_13a,  // NIST's mteval-v13a.pl, as in sacreBLEU: separates punctuation, except within numbers
+  blanks       // splits an already tokenized text at blanks ("none" in sacreBLEU)
 };
 
-/// Splits sentences in UTF-8 into words. Nothing is normalised and no byte refused: composed and decomposed characters
-/// stay as they are, a byte-order mark is part of the first word.
+/// Splits sentences in UTF-8 into words. It neither normalises text nor rejects bytes: composed and decomposed
+/// characters stay as they are, and a byte-order mark is part of the first word.
 class BleuTokenizer {
  public:
   explicit BleuTokenizer(BleuTokens tokens = BleuTokens::mteval_13a) : tokens_(tokens) {}
 
-  /// The words, which lie in the tokenizer's memory, or in `sentence`, until it is called again.
+  /// Returns the words, which point into the tokenizer's memory or into `sentence`. The next call invalidates them.
   const std::vector<std::string_view>& words(std::string_view sentence);
-  /// The same with one space between them.
+  /// Returns the words as one text with a space between two words.
   std::string text(std::string_view sentence);
 
  private:

@@ -11,14 +11,14 @@
 
 namespace cachet::metrics {
 
-/// As they are, sacreBLEU's.
+/// Options of chrF. The defaults are those of sacreBLEU.
 struct ChrfOptions {
-  int64_t character_order = 6;  // n-grams of 1 … so many characters
-  int64_t beta = 2;             // recall counts so many times as much as precision
-  bool blanks = false;          // whether blanks are characters, or left out
+  int64_t character_order = 6;  // maximum n of the n-grams of characters
+  int64_t beta = 2;             // weight of recall relative to precision
+  bool blanks = false;          // whether blanks count as characters; else they are removed
 };
 
-/// What a score is computed of, by order. Counts of sentences add up to those of a corpus.
+/// The counts from which a score is computed, by order. A corpus has the sums of its sentences' counts.
 struct ChrfCounts {
   struct Order {
     int64_t hypothesis = 0, reference = 0, correct = 0;  // n-grams
@@ -29,15 +29,15 @@ struct ChrfCounts {
   bool operator==(const ChrfCounts&) const = default;
 };
 
-/// Counts n-grams of characters, which are code points (a byte that is not UTF-8 is a character, too), sentence by
-/// sentence. One thread's.
+/// Counts n-grams of characters, sentence by sentence. Characters are code points; a byte that is not UTF-8 also counts
+/// as a character. Each thread needs its own counter.
 class ChrfCounter {
  public:
   /// Throws std::invalid_argument unless 1 <= character_order <= 100 and beta >= 1.
   explicit ChrfCounter(ChrfOptions options = {});
 
   const ChrfOptions& options() const { return options_; }
-  /// Of the reference with which the sentence scores best. Throws std::invalid_argument without references.
+  /// Counts against the reference that gives the best score. Throws std::invalid_argument if there are no references.
   ChrfCounts count(std::string_view hypothesis, std::span<const std::string_view> references);
 
  private:
@@ -46,18 +46,18 @@ class ChrfCounter {
   std::vector<uint32_t> hypothesis_{}, reference_{};
 };
 
-/// The score (Popović 2015), 0 … 100: sacreBLEU's to the last bit.
+/// Returns the score (Popović 2015), 0 … 100. It equals sacreBLEU's to the last bit.
 double chrf(const ChrfCounts& counts, const ChrfOptions& options = {});
 
-/// As corpus_bleu.
+/// Return the scores of a corpus and of a sentence. Arguments and errors are as for BLEU.
 double corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                    const ChrfOptions& options = {});
 double sentence_chrf(std::string_view hypothesis, std::span<const std::string_view> references,
                      const ChrfOptions& options = {});
 
-/// "chrF2 = 61.02", as sacreBLEU writes it.
+/// Returns a score as sacreBLEU writes it: "chrF2 = 61.02".
 std::string chrf_text(double score, const ChrfOptions& options = {});
-/// "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0".
+/// Returns the signature: "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0".
 std::string chrf_signature(const ChrfOptions& options, std::optional<int64_t> references = 1);
 
 }  // namespace cachet::metrics

@@ -9,27 +9,27 @@
 
 namespace cachet::metrics {
 
-/// A detection among those of its category in all images.
+/// A detection in the ranking of all detections of its category.
 struct RankedDetection {
   const DetectionVerdict* verdict = nullptr;
-  uint32_t image = 0;  // its number, in the order of the images' ids
-  int64_t place = 0;   // among the detections of its image and category
+  uint32_t image = 0;  // number of the image in the order of the ids
+  int64_t place = 0;   // rank among the detections of its image and category
 };
 
-/// The detections of one category, highest scores first (equal ones in the order of the images' ids), and its truths.
+/// The truths of a category, and its detections by descending score (equal scores in the order of the images' ids).
 struct RankedCategory {
   struct ImageTruths {
     uint32_t image = 0;
     std::array<int32_t, kAreaRanges> counts{};
   };
   std::vector<RankedDetection> detections;
-  std::vector<ImageTruths> truths;  // of images that have some
+  std::vector<ImageTruths> truths;  // only of images with truths
 
   int64_t truths_in(AreaRange range) const;
 };
 
-/// What is in `images`, in any order and each id once, by category 0 … `categories` − 1. It refers to them. The same
-/// for any number of threads. Throws std::invalid_argument for an image that is there twice and for a category beyond.
+/// Sorts `images` (any order, each id once) by category 0 … `categories` − 1. The result refers to `images`; it is the
+/// same for any number of threads. Throws std::invalid_argument for an id that occurs twice or an unknown category.
 std::vector<RankedCategory> ranked_by_category(std::span<const ImageVerdicts> images, int32_t categories, int threads);
 
 }  // namespace cachet::metrics

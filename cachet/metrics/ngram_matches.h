@@ -9,27 +9,27 @@
 
 namespace cachet::metrics {
 
-/// Counts which n-grams of a sequence stand in other ones, for n = 1 … orders. An n-gram is numbered by its first n − 1
-/// units' number and its last unit, so that counting compares numbers and never texts, and no two n-grams are taken for
-/// one another.
+/// Counts the n-grams of a sequence that occur in reference sequences, for n = 1 … orders. The key of an n-gram is the
+/// number of its first n − 1 units and its last unit, so that counting compares numbers instead of texts and never
+/// confuses two n-grams.
 class NgramMatches {
  public:
   explicit NgramMatches(size_t orders) : ids_(orders), most_(orders), now_(orders) {}
 
   size_t orders() const { return ids_.size(); }
   void clear();
-  /// An n-gram counts as often as in the reference that has it most often.
+  /// Adds a reference. The limit of an n-gram is the highest count that any reference has of it.
   void add_reference(std::span<const uint32_t> units);
-  /// How many n-grams of the sequence, each at most as often as it counts, stand in the references: element n − 1.
+  /// Returns how many n-grams of a sequence match, each counted up to its limit: element n − 1 for n.
   std::vector<int64_t> matches(std::span<const uint32_t> units);
 
-  /// How many n-grams a sequence has.
+  /// Returns the number of n-grams in a sequence of `units` units.
   static int64_t count(size_t units, size_t n) { return units < n ? 0 : static_cast<int64_t>(units - n + 1); }
 
  private:
-  std::vector<DenseIds<uint64_t>> ids_;      // by order
-  std::vector<std::vector<uint32_t>> most_;  // of the references, by order and number
-  std::vector<std::vector<uint32_t>> now_;   // of the sequence that is counted
+  std::vector<DenseIds<uint64_t>> ids_;      // numbers of n-grams, by order
+  std::vector<std::vector<uint32_t>> most_;  // highest count in a reference, by order and number
+  std::vector<std::vector<uint32_t>> now_;   // count in the current sequence, by order and number
   std::vector<uint32_t> prefixes_;           // the number of the n-gram that begins at each position
 };
 

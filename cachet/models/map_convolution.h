@@ -4,10 +4,10 @@
 
 namespace cachet::models {
 
-/// at::conv2d of maps (B, C, H, W), channels densest, with a bias or an undefined one.
+/// Returns at::conv2d of maps (B, C, H, W) with dense channels (channels_last). The bias may be undefined.
 ///
-/// Where a map is narrower than the stride, it is trained in float32 under autocast, too: there oneDNN's gradient of a
-/// weight in bfloat16 is wrong, and often not finite (LibTorch 2.13 on processors with AVX-512).
+/// If a map is narrower than the stride, training uses float32 even under autocast. For such maps, oneDNN's gradient of
+/// a bfloat16 weight is wrong, and often not finite (LibTorch 2.13 on processors with AVX-512).
 at::Tensor convolve_map(const at::Tensor& map, const at::Tensor& weight, const at::Tensor& bias, int64_t stride,
                         int64_t padding);
 

@@ -13,24 +13,24 @@
 
 namespace cachet::models {
 
-// Keys of a `[model]` table that several backbones have.
+// Readers and checks of `[model]` keys that several backbones have.
 
-/// `norm_place`.
+/// The values of `norm_place`.
 inline constexpr std::array<config::Choice<nn::NormPlace>, 2> kNormPlaces{
     {{"before", nn::NormPlace::before}, {"after", nn::NormPlace::after}}};
 
-/// `channels` and `image_size`: one number or [height, width].
+/// Reads `channels` and `image_size`: one number or [height, width].
 void read_image_shape(const config::View& table, ImageShape& image);
 
-/// `classes`, of models that score them.
+/// Reads `classes` of models that score classes.
 int64_t read_classes(const config::View& table, int64_t classes);
 
-/// `dropout` and `stochastic_depth`.
+/// Reads `dropout` and `stochastic_depth`.
 void read_dropout(const config::View& table, double& dropout, double& stochastic_depth);
 
-/// Records a problem if plug-ins cannot stand in a layer of that width: a norm that does not fit, a cache whose
-/// channels and heads do not go together, or an attention function that asks for more channels than a head has. `where`
-/// names the layer, " of stage 2", or is empty.
+/// Records a problem if plug-ins do not fit a layer of that width: a norm that does not fit, a cache whose channels and
+/// heads do not fit each other, or an attention function that needs more channels than a head has. `where` names the
+/// layer (" of stage 2") or is empty.
 void check_plug_ins(const config::View& table, const nn::PlugIns& plug_ins, int64_t embed_dim, int64_t num_heads,
                     std::string_view where = "");
 
@@ -38,32 +38,32 @@ void check_plug_ins(const config::View& table, const nn::PlugIns& plug_ins, int6
 void check_attention(const config::View& table, std::string_view key, const nn::AttentionOptions& attention,
                      int64_t channels, int64_t num_heads, std::string_view where = "");
 
-/// Records a problem if a norm does not fit layers of so many channels.
+/// Records a problem if a norm does not fit layers with this number of channels.
 void check_norm(const config::View& table, const nn::NormOptions& norm, int64_t channels, std::string_view where = "");
 
-/// Records a problem if a norm looks at later tokens, of a model that writes token by token.
+/// Records a problem if a norm reads later tokens, for a model that writes token by token.
 void check_causal_norm(const config::View& table, const nn::NormOptions& norm);
 
-/// Notes that a classifier gives every input the same answer if it averages the tokens after this norm, of a last layer
-/// of so many channels.
+/// Notes that a classifier gives the same answer for every input if it averages the tokens after this norm.
+/// `channels`: the width of the last layer.
 void note_norm_before_mean(const config::View& table, const nn::NormOptions& norm, int64_t channels);
 
-/// Records a problem with `key` where an MLP that is `ratio` times as wide as a layer has no channel.
+/// Records a problem with `key` if an MLP with `ratio` times a layer's width has no channel.
 void check_mlp_ratio(const config::View& table, std::string_view key, double ratio, int64_t embed_dim,
                      std::string_view where = "");
 
-/// Records problems with a cache that is for images, and with keys that need tokens on a grid, for a model whose
-/// `tokens` ("text", "sentences") lie on none.
+/// Records problems with a cache for images, and with keys that need tokens on a grid. For models whose `tokens`
+/// ("text", "sentences") are not on a grid.
 void check_cache_without_grid(const config::View& table, const nn::CacheOptions& cache, std::string_view tokens);
 
-/// Records a problem with cache_pools, of stages with these pools, if the cache is one that does not pool.
+/// Records a problem with cache_pools if the stages have such pools but the cache does not pool.
 void check_stage_pools(const config::View& table, const nn::CacheOptions& cache, bool pools);
 
-/// Notes that `pool`, the value of `key`, and the spatial reduction leave the memory attention of a stage (from 1) one
-/// key.
+/// Notes that `pool`, the value of `key`, and the spatial reduction leave only one key to the memory
+/// attention of a stage (counted from 1).
 void note_single_key(const config::View& table, std::string_view key, size_t stage, int64_t pool, int64_t reduction);
 
-/// A list with one number a stage under `key`, over the values that the stages have; another length is a problem.
+/// Reads a list under `key`, one number for each stage, over the stages' values. Another length is a problem.
 template <class Stage, class Number>
 void read_per_stage(const config::View& table, std::string_view key, std::vector<Stage>& stages, Number Stage::*member,
                     config::Range<Number> range) {

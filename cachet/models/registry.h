@@ -15,7 +15,7 @@
 
 namespace cachet::models {
 
-/// What a model can do.
+/// A task of a model.
 enum class Capability {
   image_classifier,
   feature_pyramid,
@@ -25,39 +25,39 @@ enum class Capability {
   object_detector
 };
 
-std::string_view to_string(Capability capability);  // as users type it: "feature_pyramid"
+std::string_view to_string(Capability capability);  // as in a recipe: "feature_pyramid"
 [[deprecated("to_string")]] inline std::string_view word(Capability capability) { return to_string(capability); }
-const std::vector<Capability>& abilities();  // all of them
+const std::vector<Capability>& abilities();  // all capabilities
 
-/// Names of models, sorted, as users type them: "vit_small_patch16_224", "lra_text".
+/// Returns the names of all models, sorted, as in a recipe: "vit_small_patch16_224", "lra_text".
 const std::vector<std::string>& model_names();
-/// The names of the models with this capability.
+/// Returns the names of the models with this capability.
 std::vector<std::string> model_names(Capability capability);
 
-/// What a model of this name can do, what it was made for first; nothing where there is no such model.
+/// Returns the capabilities of the model with this name, its main one first. Empty if there is no such model.
 std::vector<Capability> abilities_of(std::string_view name);
 
-// Each function below reads a `[model]` table: the key `name`, then the keys of that model over its defaults and over
-// what the data ask for. An unknown name, which comes with the nearest, and a model that cannot do this are problems.
+// Each function below reads a `[model]` table: the key `name`, then the keys of that model, over its defaults and the
+// data's requirements. An unknown name is a problem with the nearest name; a missing capability is a problem too.
 
 ImageClassifierPlan read_image_classifier(const config::View& table, const ImageDefaults& defaults = {});
-/// A backbone without a classifier: its table has no `classes`.
+/// Reads a backbone without a classifier, so that the table has no `classes`.
 FeaturePyramidPlan read_feature_pyramid(const config::View& table, const ImageDefaults& defaults = {});
 SequenceClassifierPlan read_sequence_classifier(const config::View& table, const SequenceDefaults& defaults = {});
 LanguageModelPlan read_language_model(const config::View& table, const LanguageDefaults& defaults = {});
 TranslationModelPlan read_translation_model(const config::View& table, const TranslationDefaults& defaults = {});
-/// The keys of a detector are next to those of its backbone, in the tables neck, rpn_head, roi_head, bbox_head and
-/// test.
+/// Reads a detector. Its keys are in the same table as its backbone's, in the tables neck, rpn_head,
+/// roi_head, bbox_head and test.
 ObjectDetectorPlan read_object_detector(const config::View& table, const ImageDefaults& defaults = {});
 
-/// The same for a model that is named outside a recipe; `table` may hold overrides of its keys.
+/// Reads a model that is named outside a recipe. `table` may have values for the model's keys.
 ImageClassifierPlan read_image_classifier(std::string_view name, const config::View& table,
                                           const ImageDefaults& defaults = {});
-/// A model of any ability, as what it was made for first.
+/// Reads a model of any capability as a plan of its main one.
 ModelPlan read_model(std::string_view name, const config::View& table);
 
-/// The values of the keys of `[model]` that make the size of the model of this name: {"depth", "12"}, {"image_size",
-/// "224"}. Empty where there is no such model.
+/// Returns the `[model]` keys that set the size of the model with this name, and their values: {"depth", "12"},
+/// {"image_size", "224"}. Empty if there is no such model.
 std::vector<std::pair<std::string, std::string>> sizes_of(std::string_view name);
 
 using Ability [[deprecated("Capability")]] = Capability;

@@ -13,16 +13,16 @@
 
 namespace cachet::nn {
 
-/// A kind of plug-in, as it stands in the table of its family (norms, caches, attention functions). `Options`: the
+/// A kind of plug-in in the table of its family (norms, caches, attention functions). `Options`: the
 /// variant of the family's options.
 template <class Options, class... Arguments>
 struct KindRow {
-  std::string name;                                                                // as recipes write it
-  std::function<Options(const config::View& table, Arguments... arguments)> read;  // its keys
+  std::string name;                                                                // in recipes
+  std::function<Options(const config::View& table, Arguments... arguments)> read;  // reads its keys
 };
 
-/// The kinds of a family: first those of the library, which are the alternatives of the variant in their order, each
-/// with a record `kKind`, then those that a program registered. The first is what a table without `kind` means.
+/// The kinds of a family: first the library's, which are the alternatives of the variant in their order, each with a
+/// record `kKind`; then those that a program registered. A table without `kind` means the first kind.
 template <class Options, class... Arguments>
 class KindTable {
  public:
@@ -41,7 +41,7 @@ class KindTable {
     return table.record("kind", rows_.front(), rows())->read(table, arguments...);
   }
 
-  /// `family`: "norm". Throws std::invalid_argument for a name that is taken.
+  /// Adds a kind; `family`: "norm". Throws std::invalid_argument if the name is taken.
   void add(const char* family, Row row) {
     for (const Row* other : rows_)
       if (other->name == row.name)
@@ -59,7 +59,7 @@ class KindTable {
               }}));
   }
 
-  std::deque<Row> storage_;  // rows stay where they are
+  std::deque<Row> storage_;  // the addresses of its rows do not change
   std::vector<const Row*> rows_;
 };
 

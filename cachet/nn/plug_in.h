@@ -7,23 +7,23 @@
 
 namespace cachet::nn {
 
-/// What an export does with a model that has a plug-in of a kind. It is a member of the kind's record.
+/// The rule by which an export treats a model with a plug-in of a kind. It is a member of the kind's record.
 enum class Export {
-  refused,  // it names the kind and refuses
-  traced,   // it traces the forward pass: made of tensor operations, and no branch depends on a tensor's values
+  refused,  // the export names the kind and refuses the model
+  traced,   // the export traces the forward pass, which must be tensor operations without branches on a tensor's values
 };
 
-/// A key whose value does not fit a layer, and why.
+/// A key whose value does not fit a layer, and the reason.
 struct Misfit {
   std::string key, text;
 };
 
-/// What the row of a table of kinds makes: a norm, a cache or an attention function.
+/// The product of a row of a table of kinds: a norm, a cache or an attention function.
 class PlugIn {
  public:
   virtual ~PlugIn() = default;
 
-  /// Why a model with it cannot be exported; empty if it can.
+  /// Returns why a model with this plug-in cannot be exported. Empty if it can.
   const std::string& why_not_exported() const { return why_not_exported_; }
   void refuse_export(std::string why) { why_not_exported_ = std::move(why); }
 
@@ -31,7 +31,7 @@ class PlugIn {
   std::string why_not_exported_;
 };
 
-/// `made` by a kind of `family` ("norm"), marked with its record's rule for exports.
+/// Marks `made`, which a kind of `family` ("norm") made, with its record's rule for exports.
 template <class Made>
 std::shared_ptr<Made> marked(std::shared_ptr<Made> made, Export exports, std::string_view family,
                              std::string_view kind) {

@@ -10,14 +10,14 @@
 
 namespace cachet::processes {
 
-/// This process cannot use Gloo, whatever the others do: what() has the reason and what to do.
+/// Thrown if this process cannot use Gloo, independently of the others: what() has the reason and a remedy.
 class CannotConnect : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// LibTorch's own Gloo, between all processes that share the store. Throws CannotConnect if this LibTorch has no Gloo
-/// or this machine not the network interface, and Gloo's exceptions if a process does not connect.
+/// Returns LibTorch's Gloo between all processes with this store. Throws CannotConnect if this LibTorch has no Gloo or
+/// this machine lacks the network interface, and Gloo's exceptions if a process does not connect.
 c10::intrusive_ptr<c10d::Backend> gloo_backend(const c10::intrusive_ptr<c10d::Store>& store, const ProcessPlace& place,
                                                const MeetingOptions& options);
 

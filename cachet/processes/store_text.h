@@ -6,10 +6,10 @@
 
 namespace cachet::processes {
 
-/// The text under a key; nothing if the store has no such key. Throws c10::Error if the store is gone.
+/// Returns the text under a key; empty if the store has no such key. Throws c10::Error if the store is gone.
 std::optional<std::string> find_text(c10d::Store& store, const std::string& key);
 
-/// Throws c10::Error if the store is gone.
+/// Stores a text under a key. Throws c10::Error if the store is gone.
 void set_text(c10d::Store& store, const std::string& key, const std::string& text);
 
 }  // namespace cachet::processes

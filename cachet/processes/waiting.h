@@ -9,23 +9,23 @@
 
 namespace cachet::processes {
 
-/// What a process does while it waits for other processes.
+/// The reports of a process while it waits for other processes.
 struct WaitingOptions {
   std::function<void(const std::string& line)> report{};  // may be empty
   std::chrono::milliseconds report_every = std::chrono::seconds(10);
 };
 
-/// "process 2", "processes 1, 2 and 5".
+/// Returns "process 2", "processes 1, 2 and 5".
 std::string names_of(const std::vector<int64_t>& ranks);
 
-/// One wait for other processes. The caller looks whether they have come, and calls pause() between two looks.
+/// One wait for other processes. The caller checks whether they have arrived, and calls pause() between two checks.
 class Wait {
  public:
-  /// `most`: the time after which the wait is over; nothing: the wait has no end of its own.
+  /// `most`: the time limit of the wait; empty: no limit.
   explicit Wait(const WaitingOptions& options, std::optional<std::chrono::milliseconds> most = std::nullopt);
 
-  /// Sleeps for a moment and returns true; false if the time is over. If a report is due, reports
-  /// "waiting for <whom()> (10 s)".
+  /// Sleeps for a moment and returns true; returns false after the time limit. If a report is due, reports "waiting for
+  /// <whom()> (10 s)".
   bool pause(const std::function<std::string()>& whom);
 
  private:

@@ -9,30 +9,30 @@
 #include <variant>
 #include <vector>
 
-/// What a report is made of: plain values, no drawing. render_html() (html.h) draws a Page; Tables have other forms too
-/// (text_table.h). All strings are plain UTF-8 text, escaped where they are drawn.
+/// The content of a report as plain values, without drawing. render_html() (html.h) draws a Page. Tables also have
+/// other forms (text_table.h). All strings are plain UTF-8 text; the drawing code escapes them.
 namespace cachet::report {
 
-/// One line of a chart. x must not decrease; a point whose x or y is not finite is left out and marked on the axis.
-/// Where the lengths differ, the shorter one counts.
+/// One line of a chart. x must not decrease. A point whose x or y is not finite is not drawn but marked on the axis. If
+/// the lengths of x and y differ, the shorter one counts.
 struct Series {
   std::string name{};
   std::vector<double> x, y;
-  std::vector<double> deviation{};  // half the height of a band around each point; empty = no band
+  std::vector<double> deviation{};  // half the height of a band around each point; no band if empty
 };
 
 struct LineChart {
   std::string title{};
   std::string x_label{}, y_label{};
   std::vector<Series> series{};
-  bool log_y = false;        // start on a logarithmic scale (readers can switch where all values are positive)
+  bool log_y = false;        // start on a logarithmic scale (if all values are positive, readers can switch)
   bool y_from_zero = false;  // the linear scale includes zero
-  bool markers = false;      // a dot at each point, not only at one without neighbours
+  bool markers = false;      // a dot at each point; otherwise only at points without neighbours
   std::string note{};        // a sentence below the chart
   bool large = false;        // as wide as the page
 };
 
-/// Small charts that a reader opens together, each with its own scale and its own names.
+/// Small charts, each with its own scale and series names, that a reader opens together.
 struct ChartFold {
   std::string title{};
   std::vector<LineChart> charts{};
@@ -50,8 +50,8 @@ struct HeatMap {
   std::string title{};
   std::string x_label{}, y_label{};
   std::vector<std::string> columns{}, rows{};
-  std::vector<double> values{};       // rows × columns, row by row; missing or not finite ones are hatched
-  std::optional<double> least, most;  // ends of the colour scale; the data's own where absent
+  std::vector<double> values{};       // rows × columns, row by row; missing or non-finite values are hatched
+  std::optional<double> least, most;  // ends of the colour scale; those of the data if absent
   std::string note{};
   bool square = false;  // cells as high as wide
 };
@@ -61,8 +61,8 @@ struct ConfusionMatrix {
   std::vector<std::string> classes{};
   std::vector<int64_t> counts{};  // classes × classes, a row for each true class
   std::string note{};
-  std::string samples = "images";  // what is counted
-  bool ends_with_none = false;     // the last name stands for no class: nothing that was missed or found
+  std::string samples = "images";  // name of the counted samples
+  bool ends_with_none = false;     // the last name, "no class", is for objects that were missed or wrongly found
 };
 
 struct Picture {
@@ -72,9 +72,9 @@ struct Picture {
 };
 
 enum class PictureSize {
-  thumbnails,  // squares to be seen at a glance
+  thumbnails,  // small squares, seen at a glance
   maps,        // larger squares, with room for the names of layers
-  scenes,      // two a row, in their own proportion: their details count
+  scenes,      // two in a row, in their own proportions, so that details are visible
 };
 
 struct ImageGrid {
@@ -91,10 +91,10 @@ struct Column {
   std::string name{};
   Alignment alignment = Alignment::left;
   Better better = Better::neither;  // which value is marked as the column's best
-  int importance = 0;               // where a terminal has no room for all, the least goes first, of equals the last
+  int importance = 0;               // a narrow terminal drops the least important column first, of equals the last
 };
 
-/// A cell's text for people and, where it has one, its number for CSV files and for finding the best of a column.
+/// A cell: its text for people and, if it has one, its number, for CSV files and for finding the best of a column.
 struct Cell {
   std::string text{};
   double value = std::numeric_limits<double>::quiet_NaN();
@@ -107,7 +107,7 @@ struct Cell {
 struct Table {
   std::string title{};
   std::vector<Column> columns{};
-  std::vector<std::vector<Cell>> rows{};  // short rows are filled with empty cells, long ones cut
+  std::vector<std::vector<Cell>> rows{};  // short rows are filled with empty cells, long rows are cut
   std::string note{};
   std::set<size_t> unranked{};  // rows that are shown but are never the best of a column
 };
@@ -123,10 +123,10 @@ struct Section {
   std::string title{};
   std::vector<Block> blocks{};
   std::string note{};
-  bool after_curves = false;  // on the page of a run: results come before the curves of training
+  bool after_curves = false;  // on a run's page: comes after the training curves; other sections come before
 };
 
-/// A figure of the page's head: "Top-1", "87.4 %", "epoch 15 of 15".
+/// A fact at the head of a page, with label, value and detail: "Top-1", "87.4 %", "epoch 15 of 15".
 struct Fact {
   std::string label{}, value{}, detail{};
 };
@@ -135,13 +135,13 @@ enum class Status { running, finished, interrupted, failed };
 
 struct Page {
   std::string title{}, subtitle{};
-  std::optional<Status> status;  // a comparison has none
-  std::string status_detail{};   // the reason of a failure, where to resume
+  std::optional<Status> status;  // empty for a comparison
+  std::string status_detail{};   // the reason of a failure, or where to resume
   std::vector<Fact> facts{};
   std::vector<Section> sections{};
-  std::string footer{};   // what wrote the page, and when
-  std::string source{};   // what it is made of, for programs that look whether it is theirs: letters, digits, spaces
-  std::string written{};  // when the page of a running run was written
+  std::string footer{};   // the program that wrote the page, and when
+  std::string source{};   // command and inputs, by which a program recognises its pages: letters, digits, spaces
+  std::string written{};  // when the page was written, for a running run
 };
 
 }  // namespace cachet::report

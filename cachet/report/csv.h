@@ -6,13 +6,13 @@
 
 namespace cachet::report {
 
-/// A field as RFC 4180 writes it: quoted where it holds a comma, a quote, a line break, or blanks at its ends.
+/// Returns a field by RFC 4180, in quotes if it has a comma, a quote, a line break, or a blank at an end.
 std::string csv_field(std::string_view text);
 
-/// One record with its line end (CR LF, as the RFC has it, so that one file never mixes the two).
+/// Returns one record with its line end, CR LF as in RFC 4180, so that a file never mixes two line ends.
 std::string csv_line(const std::vector<std::string>& fields);
 
-/// The shortest decimal form that reads back as the same number, whatever the locale; "nan", "inf", "-inf" otherwise.
+/// Returns the shortest decimal form that reads back as the same number, in any locale; else "nan", "inf" or "-inf".
 std::string csv_number(double value);
 
 }  // namespace cachet::report

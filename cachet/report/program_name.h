@@ -4,8 +4,8 @@
 
 namespace cachet::report {
 
-/// The name of this program, for commands in messages: "cachet", or the name of another program that has its
-/// subcommands.
+/// Returns the name of this program, for commands in messages: "cachet", or the name of another program that provides
+/// the same subcommands.
 std::string program_name();
 
 }  // namespace cachet::report

@@ -6,10 +6,10 @@
 
 namespace cachet::report {
 
-/// A word of a command line as a shell takes it: in quotes where it has spaces or signs that mean something there.
+/// Returns a word of a command line, in quotes if it has spaces or characters with a meaning in a shell.
 std::string shell_word(std::string_view word);
 
-/// A whole command line: these words with blanks between them.
+/// Returns a command line: these words, quoted if needed, with blanks between them.
 std::string shell_line(const std::vector<std::string>& words);
 
 }  // namespace cachet::report

@@ -10,12 +10,12 @@
 
 namespace cachet::report {
 
-/// The cell, or an empty one where the row is too short.
+/// Returns the cell, or an empty cell if the row is too short.
 const Cell& cell_at(const Table& table, size_t row, size_t column);
 
-/// Which cells hold the best finite value of their column, or a value whose number is shown by the same digits,
-/// whatever its error is. A column is marked if at least two of its values, and two of the numbers that are shown,
-/// differ.
+/// Finds the cells to mark as the best of their column: those with the best finite value, and those whose number is
+/// shown with the same digits, whatever its error. A column has marks only if it has at least two different values and
+/// two different shown numbers.
 class TableMarks {
  public:
   explicit TableMarks(const Table& table);
@@ -26,16 +26,16 @@ class TableMarks {
   bool is_ranked(size_t row, size_t column) const;
 
   const Table& table_;
-  std::vector<std::optional<std::string_view>> best_;  // as the table shows it
+  std::vector<std::optional<std::string_view>> best_;  // the best number as the table shows it
 };
 
-/// An HTML figure with the table.
+/// Draws an HTML figure with the table.
 void draw(Markup& html, const Table& table);
 
-/// The table alone.
+/// Draws the table without a figure.
 void draw_rows(Markup& html, const Table& table);
 
-/// A table that opens on demand: what a drawing shows, for those who cannot see it.
+/// Draws a table that opens on demand, with the data of a drawing, for readers who cannot see the drawing.
 void draw_details(Markup& html, std::string_view summary, const Table& table);
 
 }  // namespace cachet::report

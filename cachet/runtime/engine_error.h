@@ -6,14 +6,14 @@
 
 namespace cachet::runtime {
 
-/// An engine cannot open a model or cannot run it. what() begins with the model's file.
+/// Thrown if an engine cannot open or run a model. what() begins with the model's file.
 class EngineError : public std::runtime_error {
  public:
-  /// `problem`: a line that names the engine, "OpenVINO cannot open it: …".
+  /// `problem`: a line that names the engine, such as "OpenVINO cannot open it: …".
   EngineError(const std::string& file, std::string problem)
       : std::runtime_error(file + ": " + problem), problem_(std::move(problem)) {}
 
-  /// The message without the file.
+  /// Returns the message without the file.
   const std::string& problem() const { return problem_; }
 
  private:

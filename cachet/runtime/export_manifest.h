@@ -14,16 +14,16 @@
 namespace cachet::runtime {
 
 /// The content of an exported folder, as in its export.json:
-///   export.json         this, with the SHA-256 of every other file
+///   export.json         this content, with the SHA-256 of every other file
 ///   model.xml, .bin     OpenVINO's form of the model; or
 ///   model.onnx          the model for any engine that reads ONNX; or
 ///   model.safetensors   the weights of the rewritten model, for LibTorch
-///   recipe.toml         the recipe that the model was made with, for `cachet predict` and `cachet eval`
-///   report.html         what was rewritten, and how far the results lie from the model's own
+///   recipe.toml         the recipe of the model, for `cachet predict` and `cachet eval`
+///   report.html         the rewritten parts, and the difference between the results and the model's own
 inline constexpr const char *kExportManifest = "export.json", *kExportRecipe = "recipe.toml",
                             *kExportReport = "report.html";
 
-/// The engine onnx is OpenVINO too; other engines read its file as well.
+/// The engine onnx also runs on OpenVINO. Other engines read its file too.
 enum class EngineKind { openvino, onnx, torch };
 
 std::string_view to_string(EngineKind engine);  // "openvino"
@@ -32,38 +32,38 @@ std::string_view to_string(Precision precision);  // "f32"
 [[deprecated("to_string")]] inline std::string_view word(Precision precision) { return to_string(precision); }
 std::string_view model_file(EngineKind engine);  // "model.xml"
 
-/// An input of the model; −1 in its shape stands for a size that is free. 0 for a limit that the manifest does not
-/// give.
+/// An input of the model. −1 in its shape stands for a size that is not fixed. A limit is 0 if the
+/// manifest does not give it.
 struct ExportedInput {
   std::string name;
   Element element = Element::float32;
   std::vector<int64_t> shape;
-  int64_t longest = 0;     // of token ids whose length is free: at most so many in a sequence
-  int64_t vocabulary = 0;  // token ids are below it
+  int64_t longest = 0;     // of token ids with any length: most tokens of a sequence
+  int64_t vocabulary = 0;  // number of token ids
   bool operator==(const ExportedInput&) const = default;
 };
 
 enum class PixelFilter { bilinear, bicubic, lanczos };
 
-/// How an image file becomes the model's input. Each channel is divided by 255, less the mean, over the deviation.
+/// How an image file becomes the model's input. Each channel becomes (x / 255 − mean) / deviation.
 struct ImagePreparation {
   int64_t channels = 3, height = 0, width = 0;  // of the model's input
-  /// The size to which every image is brought first, as a whole: that of the data a model was trained on, where they
-  /// have one. 0 leaves images as they are.
+  /// The size to which every whole image is first resized: the image size of the data on which the model was trained,
+  /// if they have one. 0: images are not resized first.
   int64_t first_height = 0, first_width = 0;
-  /// Then the smallest size of the same proportions that covers the input / crop_fraction, and its middle; without it
-  /// the whole image, resized after the normalisation. Pixels are resized with a rounding to whole numbers, as Pillow
-  /// does it, and normalised images in floating point: "resize_in" of export.json names the kind.
+  /// With `middle`, the image is then resized to the smallest size of its proportions that covers the input /
+  /// crop_fraction, and cropped to its middle; else all of it is resized after the normalisation. Resized pixels are
+  /// whole numbers, as in Pillow; normalised images are floating point: "resize_in" of export.json names the kind.
   bool middle = true;
   double crop_fraction = 1;
   PixelFilter filter = PixelFilter::bicubic;
   std::vector<double> mean, deviation;                            // of each channel
-  io::OrientationRule orientation = io::OrientationRule::ignore;  // first of all, of the file
+  io::OrientationRule orientation = io::OrientationRule::ignore;  // of the file; applied first
   bool operator==(const ImagePreparation&) const = default;
 };
 
-/// The form of export.json. Manifests of forms 1 and 2, which version 0.1.0 wrote, have no digest of themselves; those
-/// of form 3 lack the numbers in which images are resized, and the list of untrained parts.
+/// The form of export.json. Manifests of forms 1 and 2, from version 0.1.0, have no digest of themselves. Manifests of
+/// form 3 lack the number type in which images are resized, and the list of untrained parts.
 inline constexpr int64_t kExportVersion = 4;
 
 struct ExportManifest {
@@ -72,38 +72,38 @@ struct ExportManifest {
   Precision precision = Precision::float32;
   std::string task;     // "image_classification"
   std::string model;    // "vit_small_patch16_224"
-  std::string source;   // what it was made of, by its identity: "run 1f0c…"
-  std::string weights;  // the SHA-256 of the checkpoint that it was made of; empty before form 3
+  std::string source;   // identity of its source: "run 1f0c…"
+  std::string weights;  // SHA-256 of the source checkpoint; empty before form 3
   std::string made_by;  // "cachet 0.1.0, OpenVINO 2026.4.1"
   std::vector<ExportedInput> inputs;
   std::vector<std::string> classes;          // of a classifier
-  std::vector<std::string> untrained{};      // parts of the model that nothing has trained; empty before form 4
+  std::vector<std::string> untrained{};      // parts of the model without training; empty before form 4
   std::optional<ImagePreparation> image;     // of a classifier of images
-  std::map<std::string, std::string> files;  // name and SHA-256 of all others
+  std::map<std::string, std::string> files;  // name and SHA-256 of all other files
 
   const std::string& digest_of(const std::string& file) const;
 };
 
-/// In the form manifest.version. From form 3 on, the key "digest" has the SHA-256 of all the rest.
+/// Writes the manifest in the form manifest.version. From form 3 on, the key "digest" has the SHA-256 of all the rest.
 std::string to_json(const ExportManifest& manifest);
 
-/// What an export of an earlier version lacks, a line for the user; nothing if it lacks nothing.
+/// Returns what an export of an earlier version lacks, as a line for the user. Empty if it lacks nothing.
 std::optional<std::string> lack_of(const ExportManifest& manifest);
 
-/// Throws io::Error that begins with `name` for a text that is not a manifest, that is of a newer version, whose parts
-/// do not fit together, that differs from its digest, or that has a key that its version did not write.
+/// Throws io::Error that begins with `name` if a text is not a manifest, is of a newer version, has parts that do not
+/// fit together, differs from its digest, or has a key that its version did not write.
 ExportManifest parse_export_manifest(const std::string& text, const std::string& name);
 
-/// Whether a folder holds a manifest, be it a damaged one.
+/// Whether a folder has a manifest, even a damaged one.
 bool is_export(const std::filesystem::path& folder);
 
-/// Whether a folder holds an export whose manifest can be read, and nothing else.
+/// Whether a folder has an export with a readable manifest, and nothing else.
 bool is_export_alone(const std::filesystem::path& folder);
 
-/// Reads the folder's manifest alone. Throws io::Error.
+/// Reads only the folder's manifest. Throws io::Error.
 ExportManifest read_export_manifest(const std::filesystem::path& folder);
 
-/// The same, and holds the files to their digests. Throws io::Error.
+/// Reads the manifest, and compares the files with their digests. Throws io::Error.
 ExportManifest read_export(const std::filesystem::path& folder);
 
 }  // namespace cachet::runtime

@@ -10,26 +10,26 @@
 
 namespace cachet::runtime {
 
-/// A class that an image may be of.
+/// A possible class of an image.
 struct Guess {
   int64_t label = 0;
   std::string name;
   double probability = 0;
 };
 
-/// An exported classifier of images, ready to run: what a program that only answers needs. It runs OpenVINO's form;
-/// `cachet export --engine openvino` writes it.
+/// An exported classifier of images, ready to run, for programs without training. It runs OpenVINO's form, which
+/// `cachet export --engine openvino` writes.
 class ImageClassifier {
  public:
-  /// Throws io::Error for a folder that is not such an export, std::runtime_error if OpenVINO refuses it.
+  /// Throws io::Error if the folder is not such an export, std::runtime_error if OpenVINO refuses it.
   explicit ImageClassifier(const std::filesystem::path& folder, const SessionOptions& options);
-  /// In the precision that it was exported for.
+  /// Uses the precision of the export.
   explicit ImageClassifier(const std::filesystem::path& folder);
 
   const ExportManifest& manifest() const { return manifest_; }
 
-  /// The `top` most probable classes of each JPEG or PNG file, most probable first; all files are one batch. Throws
-  /// io::Error that names the file.
+  /// Returns the `top` most probable classes of each JPEG or PNG file, the most probable first. All files are one
+  /// batch. Throws io::Error that names the file.
   std::vector<std::vector<Guess>> classify(const std::vector<std::filesystem::path>& files, int64_t top = 5);
 
  private:

@@ -10,15 +10,15 @@
 
 namespace cachet::runtime {
 
-/// Decodes a JPEG or PNG image, recognised by its first bytes, as grey (1 channel) or RGB (3), and applies the
-/// orientation in EXIF if the rule asks for it. Throws io::Error that begins with `name`.
+/// Decodes a JPEG or PNG image, recognised by its first bytes, to grey (1 channel) or RGB (3). Applies the orientation
+/// in EXIF if the rule requires it. Throws io::Error that begins with `name`.
 Pixels decode(std::span<const std::byte> bytes, std::string_view name, int64_t channels,
               io::OrientationRule orientation = io::OrientationRule::ignore);
 
-/// An image as a model takes it: (channels, height, width).
+/// Prepares an image as the input of a model: (channels, height, width).
 std::vector<float> prepare(const Pixels& image, const ImagePreparation& preparation);
 
-/// Reads a file so. Throws io::Error.
+/// Reads and prepares an image file. Throws io::Error.
 std::vector<float> prepare_file(const std::filesystem::path& file, const ImagePreparation& preparation);
 
 }  // namespace cachet::runtime

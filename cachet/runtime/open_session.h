@@ -9,12 +9,12 @@
 
 namespace cachet::runtime {
 
-/// The OpenVINO that this library was built with: "2026.4.1"; empty where it has none.
+/// Returns the version of OpenVINO in this library: "2026.4.1". Empty if the library was built without OpenVINO.
 std::string openvino_version();
 
-/// Opens the model of an exported folder with the engine that it was exported for. The session compares what it is
-/// given with the manifest (checked_session.h). Throws io::Error where that needs
-/// LibTorch (tasks/exports opens those), or OpenVINO and this library has none.
+/// Opens the model of an exported folder with the engine for which it was exported. The session compares its inputs
+/// with the manifest (checked_session.h). Throws io::Error if the model needs LibTorch (tasks/exports opens such
+/// models), or OpenVINO and this library was built without it.
 std::unique_ptr<Session> open_session(const std::filesystem::path& folder, const ExportManifest& manifest,
                                       const SessionOptions& options);
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-/// What runs an exported model: no LibTorch, no training.
+/// The runtime of exported models, without LibTorch and without training.
 namespace cachet::runtime {
 
 enum class Element { float32, int64, boolean };
@@ -17,7 +17,7 @@ struct Input {
   const void* data = nullptr;
 };
 
-/// What a model gives: (N, classes), dense.
+/// The output of a model: (N, classes), dense.
 struct Scores {
   int64_t samples = 0, classes = 0;
   std::vector<float> values;
@@ -27,20 +27,20 @@ struct Scores {
   }
 };
 
-/// The type of numbers in a model's products. The weights of an int8 model include its scales; other operations stay
-/// float32.
+/// The type of numbers in a model's products. The weights of an int8 model include its scales; other
+/// operations are in float32.
 enum class Precision { float32, bfloat16, int8 };
 
 struct SessionOptions {
   Precision precision = Precision::float32;
-  int threads = 0;  // 0: as many as the engine chooses
+  int threads = 0;  // 0: the engine chooses
 };
 
-/// A model that is ready to run. One thread at a time; several sessions of one model may run side by side.
+/// A model that is ready to run, on one thread at a time. Several sessions of one model may run at the same time.
 class Session {
  public:
   virtual ~Session() = default;
-  /// Throws std::runtime_error, a line for the user, where the inputs are not what the model takes.
+  /// Throws std::runtime_error (a line for the user) if the inputs do not fit the model.
   virtual Scores run(std::span<const Input> inputs) = 0;
 };
 

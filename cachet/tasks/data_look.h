@@ -9,21 +9,21 @@
 
 namespace cachet::tasks {
 
-/// What a look at the splits of a recipe's data shows.
+/// The facts that reading the splits of a recipe's data reveals.
 struct DataLook {
-  std::vector<data::SplitOverlap> overlaps{};   // of each evaluation split that is there with the training data
-  std::vector<data::PassedOver> passed_over{};  // of each split whose reader goes through folders
+  std::vector<data::SplitOverlap> overlaps{};   // of each existing evaluation split with the training data
+  std::vector<data::PassedOver> passed_over{};  // for each split whose reader searches folders
   std::string not_compared{};                   // why the splits cannot be compared; empty if they are
 };
 
-/// The note for data whose texts do not exist any more.
+/// The note for data whose texts no longer exist.
 inline constexpr const char* kOnlyTokens = "the texts are there as files of tokens only";
 
-/// A line for the user: "12 of 1,000 test images are also in the training data (the first: A = B)", of all splits that
-/// share samples with the training data, or why that is not known. Nothing if no sample is shared.
+/// Returns a line for the user on the splits that share samples with the training data: "12 of 1,000 test images are
+/// also in the training data (the first: A = B)", or the reason why this is not known. Empty if no sample is shared.
 std::optional<std::string> overlap_text(const DataLook& look);
 
-/// A line about the files that were passed over in all splits; nothing if there are none.
+/// Returns a line on the files that were passed over in all splits; empty if there are none.
 std::optional<std::string> passed_over_text(const DataLook& look);
 
 }  // namespace cachet::tasks

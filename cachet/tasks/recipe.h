@@ -16,29 +16,29 @@ struct DownloadOptions;
 
 namespace cachet::tasks {
 
-/// A recipe as it is understood, before anything is opened or built.
+/// A recipe after reading, before data are opened or the model is built.
 struct RecipePlan {
   train::Options training;
   std::shared_ptr<const TaskPlan> task;
-  std::vector<std::string> notes{};  // of its readers, a line each
+  std::vector<std::string> notes{};  // from the readers, a line each
 
   models::ModelPlan model() const { return task->profile().model; }
-  /// Sets up the process (threads, seed) and builds the task, with weights drawn at random. If the task is to evaluate,
-  /// checks that the files of the evaluation can be read (Task::check_evaluation_files). If it is to train, prints the
-  /// notes and keeps them for the log of the run.
+  /// Sets up the process (threads, seed) and builds the task, with random weights. If the splits are for evaluation,
+  /// checks that the files of the evaluation can be read (Task::check_evaluation_files). If they are for training,
+  /// prints the notes and stores them for the log of the run.
   std::unique_ptr<Task> build(Splits splits = Splits::both) const;
 
-  /// Fills the task's model with the weights that train.init names, for a run that begins: unified norms start their
-  /// warm-up again. Returns lines that report what became of them; none if the recipe names no weights. Throws
-  /// io::Error, train::DamagedCheckpoint. Weights of the hub or of an https address are downloaded first (hub/fetch.h).
+  /// Loads the weights that train.init names into the task's model, at the beginning of a run; unified norms start
+  /// their warm-up again. Returns lines that report the result; empty if the recipe names no weights. Throws io::Error,
+  /// train::DamagedCheckpoint. Weights of the hub or of an https address are downloaded first (hub/fetch.h).
   std::vector<std::string> initialize(train::TrainingTask& task, const hub::DownloadOptions& downloads) const;
-  /// The same without reports of downloads.
+  /// Does the same without reports of downloads.
   std::vector<std::string> initialize(train::TrainingTask& task) const;
 };
 
 /// Reads all tables of a recipe: [task] with its kind (task_kinds.h), [model], [data], [train], [optimizer],
-/// [schedule]. `processes` are to train it together: they only count for what is compared with a paper's row. Throws
-/// config::Error with all problems at once.
+/// [schedule]. `processes` is the number of processes that train together; only the comparison with a paper's row uses
+/// it. Throws config::Error with all problems at once.
 RecipePlan read_recipe(config::Document& document, data::DataRoot data_root = data::DataRoot::required,
                        int64_t processes = 1);
 

@@ -9,18 +9,18 @@
 
 namespace cachet::tasks {
 
-/// A vocabulary that a recipe names, and a run keeps a copy of: what its tokens mean must not depend on a file
-/// elsewhere.
+/// A vocabulary that a recipe names and a run copies. The meaning of the run's tokens then does not depend on another
+/// file.
 struct SavedVocabulary {
   std::string key;   // in the recipe: "data.vocabulary", whose file and hash are at data.vocabulary_file and _hash
-  std::string copy;  // what the copy is called in the run's folder
+  std::string copy;  // name of the copy in the run's folder
 };
 
-/// Adds the copy, and holds the recipe to it unless it names a `hash` itself.
+/// Adds the copy to `keep`. Makes the recipe require the copy's hash, unless the recipe has a `hash` itself.
 void keep_vocabulary(const SavedVocabulary& vocabulary, data::VocabularyFile file, const std::string& hash,
                      SavedFiles& keep);
 
-/// "key=value" that name the copies that a run has; nothing for those that it has not.
+/// Returns "key=value" for each copy that a run has.
 std::vector<std::string> saved_vocabulary_settings(const std::vector<SavedVocabulary>& vocabularies,
                                                    const std::filesystem::path& run);
 

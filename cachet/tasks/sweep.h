@@ -10,25 +10,25 @@ namespace cachet::tasks {
 
 inline constexpr size_t kMaxSweepPoints = 1000;
 
-/// One of the recipes that a sweep makes of its own: what is laid over it, as `--set` options.
+/// One of the configurations of a sweep: the settings that replace values of the recipe, as `--set` options.
 struct SweepPoint {
-  std::string name;  // "cached-ratio_0.25": that of a folder
+  std::string name;  // name of its folder: "cached-ratio_0.25"
   std::vector<std::string> settings;
 };
 
-/// What the table `sweep` of a recipe varies:
+/// The values that the table `sweep` of a recipe varies:
 ///   seeds = 3                          as --seeds takes them: a number, or a list
 ///   model.cache.ratio = [0.25, 0.5]    an axis: a key of the recipe and its values
 ///   variants.plain = {model.cache.kind = "none"}    values of several keys under one name
-/// Every variant meets every combination of the axes.
+/// Every variant is combined with every combination of the axes.
 struct Sweep {
-  std::vector<SweepPoint> points;  // the last axis moves fastest; axes in the order of their keys
-  std::string seeds = "1";         // as --seeds takes them
-  std::optional<uint64_t> seed{};  // as --seed: the first of them, where it is not the recipe's
+  std::vector<SweepPoint> points;  // the last axis varies fastest; axes in the order of their keys
+  std::string seeds = "1";         // argument of --seeds
+  std::optional<uint64_t> seed{};  // argument of --seed: the first seed, if it differs from the recipe's
 };
 
-/// Reads it. Throws config::Error for a recipe without the table, an axis that is not a list or is empty, two
-/// configurations of one name, more than kMaxSweepPoints. The keys are checked when a configuration is read.
+/// Reads the table. Throws config::Error if the table is missing, an axis is empty or not a list, two configurations
+/// have one name, or there are more than kMaxSweepPoints. The keys are checked when a configuration is read.
 Sweep read_sweep(const std::filesystem::path& recipe);
 
 }  // namespace cachet::tasks

@@ -16,11 +16,11 @@
 
 namespace cachet::tasks {
 
-/// Among the digests of a task's data: the numbers of the training samples that validate (data.validation_fraction).
+/// Name of a data digest: the numbers of the training samples that validate (data.validation_fraction).
 inline constexpr const char* kValidationIndices = "validation indices";
 
-/// A task as its plan makes it. It knows its profile, and reports the papers' statistics of its model's
-/// plug-ins, for any kind of task.
+/// A task that a plan makes. It knows its profile, and reports the papers' statistics of its model's plug-ins, for any
+/// kind of task.
 ///
 /// For other capabilities (classify a user's samples, predict on the evaluation data one by one), a task also derives
 /// from an interface of abilities.h.
@@ -30,21 +30,21 @@ class Task : public train::TrainingTask {
   const train::SampleWords& sample_words() const { return profile_.words; }
   train::RunDescription describe() final;
 
-  /// How many samples the metric that decides is measured on, and how many their split has. A limit may leave a part.
+  /// The number of samples for the deciding metric, and the number in their split. A limit may leave out samples.
   struct EvaluatedSamples {
     int64_t count = 0, split = 0;
   };
   virtual EvaluatedSamples evaluated_samples() const { return {evaluation_size(), evaluation_size()}; }
 
-  /// Class tokens, λ of cached attention (`share`) and position tables.
+  /// Returns class tokens, λ of cached attention (`share`) and position tables.
   std::vector<std::string> without_decay() const override {
     return {"cls_token", "dist_token", "share", "pos_embed*", "relative_position_bias_table", "position_table"};
   }
 
-  /// The series that plug_in_series.h names.
+  /// Returns the series that plug_in_series.h names.
   std::vector<train::Series> observe() override;
 
-  /// The task's own sections, then those on these series; what it is trained on is shown as it was at the first call.
+  /// Returns the task's own sections, then those on these series. Training samples are shown as at the first call.
   std::vector<report::Section> report_sections(const std::vector<train::Event>& events,
                                                const train::Status& status) final;
 
@@ -53,42 +53,42 @@ class Task : public train::TrainingTask {
   void settle(const train::RunLength& length) override;
   std::vector<std::string> notes_on_run(const train::RunLength& length) override;
 
-  /// The images that it reads, by the names of its splits; none of a task that reads none.
+  /// Returns the image sources by the names of their splits; empty if the task reads no images.
   virtual std::map<std::string, const data::ImageSource*> image_sources() const { return {}; }
-  /// The digest of data that an evaluation compares the model with and that data_digests() does not have; empty without
-  /// such data.
+  /// Returns the digest of data that an evaluation compares the model with and that data_digests() does not have; empty
+  /// without such data.
   virtual std::string digest_of_comparisons() const { return {}; }
 
-  /// The files that evaluate() opens, as a look at their folder shows them now; none of a task that has read all that
-  /// it evaluates with.
+  /// Returns the files that evaluate() opens, as their folder has them now; empty if the task has already read all
+  /// evaluation data.
   virtual EvaluationFiles evaluation_files() const { return {}; }
-  /// Notes how many of evaluation_files() are left out, before the first evaluation. Throws io::Error if one that must
-  /// be there cannot be read.
+  /// Notes how many of evaluation_files() are left out, before the first evaluation. Throws io::Error if a required
+  /// file cannot be read.
   void check_evaluation_files() { note(checked(evaluation_files())); }
 
-  /// While the task is made: prints the lines for the user, and stores them for the log of a run.
+  /// Prints the lines for the user, and stores them for the log of a run. Called while the task is made.
   void note(const std::vector<std::string>& lines);
 
-  /// Notes what of the model is hardly meant, before it is trained: of the first cache that gives reason to.
+  /// Notes a cache that is probably unintended, before training. Notes only the first such cache.
   void note_doubts();
 
-  /// From here on observe() reports the fraction of normal channels (PNAC) of each norm over its last training passes.
-  /// Notes it, if the model has no norm with statistics of its batches.
+  /// Makes observe() report the fraction of normal channels (PNAC) of each norm over its last training passes. If the
+  /// model has no norm with batch statistics, notes this.
   void record_normality(int64_t passes);
   void record_passes(bool recorded) override;
 
  protected:
   explicit Task(TaskProfile profile) : profile_(std::move(profile)) {}
 
-  /// Why a cache is hardly meant to be as it is, a line for the user.
+  /// Returns the reason why a cache is probably unintended, as a line for the user.
   virtual std::optional<std::string> doubt_about(const nn::Cache& cache) const;
 
-  /// What training feeds the model, for people: the first samples of the first step as the model gets them, a function
-  /// of the seed that draws nothing from torch's generators. Called once. If it throws, the page shows the error.
+  /// Returns the first samples of the first step as the model gets them, in a form for people. They are a function of
+  /// the seed; torch's generators are not used. Called once. If it throws, the page shows the error.
   virtual std::vector<report::Block> training_samples() const { return {}; }
-  /// What the last evaluation has to show.
+  /// Returns the sections on the last evaluation.
   virtual std::vector<report::Section> evaluation_sections() const { return {}; }
-  /// Sections from the log of training, in addition to curves over steps.
+  /// Returns sections from the log of training, in addition to curves over steps.
   virtual std::vector<report::Section> training_sections(const std::vector<train::Event>& /*events*/) const {
     return {};
   }
@@ -98,7 +98,7 @@ class Task : public train::TrainingTask {
 
   TaskProfile profile_;
   std::vector<std::string> data_notes_;
-  std::optional<report::Section> trained_on_;  // once it was asked for
+  std::optional<report::Section> trained_on_;  // set by the first use
   std::unique_ptr<analysis::RecentNormality> normality_;
 };
 

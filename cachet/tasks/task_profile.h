@@ -9,18 +9,18 @@
 
 namespace cachet::tasks {
 
-/// What a task is, known from its recipe before anything is opened or built.
+/// The properties of a task, known from its recipe before data are opened or the model is built.
 struct TaskProfile {
-  std::string kind;  // as [task] kind has it: "image_classification"
+  std::string kind;  // value of [task] kind: "image_classification"
   train::SampleWords words;
-  std::vector<report::MetricDescription> metrics;  // of steps and evaluations; one of them decides
+  std::vector<report::MetricDescription> metrics;  // of steps and evaluations; exactly one is the deciding metric
   models::ModelPlan model;
-  /// Whether the data that choose the best checkpoint in training are those that a test reports.
+  /// Whether the data that choose the best checkpoint in training are also the data of a test.
   bool reports_choice = false;
 };
 
-/// What the folder of a run keeps of it: parameters and multiplications of one sample are counted, which draws random
-/// numbers in the model's constructors.
+/// Returns the description that a run's folder stores. Counts parameters and multiplications of one sample, which draws
+/// random numbers in the model's constructors.
 train::RunDescription describe(const TaskProfile& profile);
 
 }  // namespace cachet::tasks

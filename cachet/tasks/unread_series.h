@@ -14,13 +14,13 @@ namespace cachet::tasks {
 /// Series of an event whose numbers are still on the model's device. One copy to the host reads all of them.
 class UnreadSeries {
  public:
-  /// Makes a series' values of the numbers of its tensors, one span a tensor.
+  /// Computes the values of a series from the numbers of its tensors, one span per tensor.
   using Values = std::function<std::vector<double>(const std::vector<std::span<const double>>& numbers)>;
 
-  /// The values are the tensor's numbers.
+  /// Adds a series whose values are the tensor's numbers.
   void add(std::string name, at::Tensor numbers);
   void add(std::string name, std::vector<at::Tensor> tensors, Values values);
-  /// In the order in which they were added.
+  /// Reads the series, in the order of add().
   std::vector<train::Series> read() const;
 
  private:

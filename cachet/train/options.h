@@ -18,15 +18,15 @@ enum class Precision {
 };
 
 /// The owner of the state that forward passes of training leave in the model's buffers: statistics, windows and
-/// counters of norms, caches, Performer's projection. A part is the samples of one micro-batch in one process; a step
-/// has N = processes · train.accumulate parts, and part r has the samples r, r + N, … of the step's whole batch.
+/// counters of norms, caches, Performer's projection. A part is the samples of one micro-batch in one process. A step
+/// has N = processes · train.accumulate parts. Part r has the samples r, r + N, … of the step's whole batch.
 enum class StateRule {
-  shared,    // one state: processes join their sums, and micro-batches update it one after the other
+  shared,    // one state: processes add their sums, and micro-batches update it one after the other
   separate,  // each part has its own state
-  first,     // each part begins a step with the state that part 0 left, and only part 0's is stored
+  first,     // each part begins a step with the final state of part 0, and only part 0's is stored
 };
 
-/// The most threads that a run may have. With 2,048 LibTorch crashes in a training step.
+/// The largest number of threads of a run. With 2,048 LibTorch crashes in a training step.
 inline constexpr int64_t kMaxThreads = 1024;
 [[deprecated("kMaxThreads")]] inline constexpr int64_t kMostThreads = kMaxThreads;
 
@@ -38,44 +38,44 @@ struct TrainOptions {
   StateRule state = StateRule::shared;
   uint64_t seed = 0;
   Precision precision = Precision::float32;
-  DeviceChoice device;  // key `device`: where the model lives
-  int64_t threads = 0;  // 0 = the value of OMP_NUM_THREADS, else as many as the machine has
+  DeviceChoice device;  // key `device`: device of the model
+  int64_t threads = 0;  // 0 = the value of OMP_NUM_THREADS, or all threads of the machine
   bool deterministic = false;
 
-  std::string init;           // where the weights at the start come from; empty: drawn at random
-  bool init_partial = false;  // also when not all of them fit
+  std::string init;           // source of the initial weights; empty: random
+  bool init_partial = false;  // also if not all of them fit
 
-  double clip_norm = 0;  // of all gradients together; 0 = none
+  double clip_norm = 0;  // bound of the norm of all gradients; 0 = none
   double ema_decay = 0;  // 0 = no averaged weights
   bool ema_warmup = false;
-  int64_t ema_renew_states = 100;  // micro-batches of training that make the averaged weights' own states
+  int64_t ema_renew_states = 100;  // training micro-batches that compute the averaged weights' own states
 
   Duration log_every{50, Duration::Unit::steps};
   Duration evaluate_every{1, Duration::Unit::epochs};
   Duration checkpoint_every{1, Duration::Unit::epochs};
   bool tensorboard = false;         // event files for TensorBoard in addition to metrics.jsonl
-  int64_t normality_passes = 0;     // of each norm, whose statistics are tested for normality; 0 = no test
-  double save_minutes = 10;         // between two saves at most; 0 = no saves by the clock
-  int64_t keep = 2;                 // newest checkpoints that stay; the best one stays, too
-  double max_hours = 0;             // of this and all earlier parts of the run together; 0 = no bound
-  std::optional<Duration> limit;    // stop here, with the schedule laid out for it
-  std::optional<int64_t> patience;  // evaluations without a better objective
+  int64_t normality_passes = 0;     // tested for normality, for each norm; 0 = no test
+  double save_minutes = 10;         // minutes between two saves at most; 0 = no saves by time
+  int64_t keep = 2;                 // number of newest checkpoints that stay, in addition to the best
+  double max_hours = 0;             // of this and all earlier parts of the run together; 0 = no limit
+  std::optional<Duration> limit;    // end of the run, also for the schedule
+  std::optional<int64_t> patience;  // number of evaluations without a better objective
 
-  // No key of a recipe: what this process has of each batch, of those that train together. Where parts have states of
-  // their own, the batches of the data are those of whole steps, of which a process has `accumulate` parts.
+  // No key of a recipe: the part of this process in each batch. If parts have states of their own, the batches of the
+  // data are whole steps, of which a process has `accumulate` parts.
   data::Shard shard;
 
   bool has_parts() const { return state != StateRule::shared; }
-  /// Samples in a batch that is shared out: a micro-batch, or a whole step where parts have states of their own.
+  /// Samples in a batch that processes divide: a micro-batch, or a whole step if parts have states of their own.
   int64_t shared_batch() const { return batch_size * shard.parts; }
 };
 
-/// The keys and values that shared_batch() reads: "train.batch_size 64", or "train.batch_size 64 x train.accumulate 2".
+/// Returns keys and values for shared_batch(): "train.batch_size 64", or "train.batch_size 64 x train.accumulate 2".
 std::string shared_batch_text(const TrainOptions& options);
 
 TrainOptions read_train_options(const config::View& view);
 
-/// All that the trainer reads: [train], [optimizer], [schedule].
+/// All options of the trainer: [train], [optimizer], [schedule].
 struct Options {
   TrainOptions train;
   OptimizerOptions optimizer;

@@ -7,14 +7,14 @@
 
 namespace cachet::analysis {
 
-/// While it lives, counts the bytes of tensors that this thread (and those that work for it) allocates and frees; what
-/// was alive before counts nothing, and nothing when it is freed.
+/// Counts the bytes of tensors that this thread (with its helper threads) allocates and frees during its lifetime.
+/// Earlier tensors do not count, nor does freeing them.
 class LiveMemory {
  public:
   LiveMemory();
 
   int64_t live_bytes() const;
-  int64_t peak_bytes() const;  // the most that were alive at once since construction or the last restart_peak()
+  int64_t peak_bytes() const;  // largest number alive at once since construction or the last restart_peak()
   void restart_peak();
 
  private:

@@ -2,8 +2,8 @@
 
 namespace cachet::analysis {
 
-/// Gives the meta device the shape functions that models need and LibTorch has in Python alone. Those that LibTorch
-/// itself has by now stay as they are.
+/// Registers the meta device's shape functions that models need and that LibTorch has only in Python. Functions that
+/// LibTorch itself has in the meantime are not replaced.
 void register_meta_kernels();
 
 }  // namespace cachet::analysis

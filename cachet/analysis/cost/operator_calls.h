@@ -10,22 +10,22 @@
 
 namespace cachet::analysis {
 
-/// An operator call that has ended.
+/// A completed operator call.
 struct OperatorCall {
   std::string_view name;               // "aten::linear"
-  const OperatorRule* rule = nullptr;  // of an operator that multiplies
+  const OperatorRule* rule = nullptr;  // null unless the operator multiplies
   Operands operands;
-  std::vector<at::Tensor> outputs;  // those that are tensors
+  std::vector<at::Tensor> outputs;  // only the outputs that are tensors
 };
 
-/// Which of the calls inside other calls are reported.
+/// The nested calls that are reported.
 enum class NestedCalls {
-  none,                 // outermost calls alone
-  outside_of_products,  // all but those inside an operator that has a rule
+  none,                 // only outermost calls
+  outside_of_products,  // all except those inside an operator that has a rule
 };
 
-/// While it lives, reports each operator call of this thread, on any device, the meta device included. One at a time
-/// on a thread.
+/// Reports each operator call of this thread during its lifetime, on any device, including the meta device. A thread
+/// can have only one at a time.
 class OperatorCalls {
  public:
   using Listener = std::function<void(const OperatorCall& call)>;

@@ -13,31 +13,31 @@ namespace cachet::analysis {
 struct Product {
   int64_t macs = 0;
   std::vector<at::Tensor> weights;  // operands that may be a parameter
-  bool of_activations = false;      // attention's, unless one of `weights` is a parameter of another module
-  bool of_function = false;         // attention's, of an attention function's own weights, also if they were joined
+  bool of_activations = false;      // belongs to attention, unless one of `weights` is a parameter of another module
+  bool of_function = false;         // belongs to attention: weights of an attention function, also if they were joined
 };
 
-/// What an operator was called with.
+/// The arguments of an operator.
 struct Operands {
-  std::vector<at::Tensor> tensors;  // in their order, lists unrolled, those that were not given undefined
-  std::vector<int64_t> numbers;     // its integers, in their order
-  std::vector<bool> flags;          // its truth values, in their order
+  std::vector<at::Tensor> tensors;  // in order, with lists unrolled; missing ones are undefined
+  std::vector<int64_t> numbers;     // integers in order
+  std::vector<bool> flags;          // truth values in order
 
   const at::Tensor& operator[](size_t i) const { return tensors[i]; }
   size_t size() const { return tensors.size(); }
 };
 
-/// An operator that multiplies. What it calls inside is not looked at.
+/// A rule for an operator that multiplies. Calls inside the operator are ignored.
 struct OperatorRule {
   std::string_view name;  // "aten::linear"
-  /// output: its first result.
+  /// output: the operator's first result.
   std::vector<Product> (*products)(const Operands& operands, const at::Tensor& output);
 };
 
-/// All that there are.
+/// Returns all rules.
 std::span<const OperatorRule> operator_rules();
 
-/// The rule of an operator, or null for one that does not multiply or is made of others.
+/// Returns the rule of an operator, or null for an operator that does not multiply or is composed of others.
 const OperatorRule* find_operator_rule(std::string_view name);
 
 }  // namespace cachet::analysis

@@ -14,19 +14,19 @@ namespace cachet::analysis {
 /// An operator call that used a module's parameters or multiplied on its behalf.
 struct OperatorUse {
   std::string path;                   // of the module: "blocks.0.attn.qkv"
-  std::vector<int64_t> output_shape;  // of the operator's first result; empty if it reads weights alone, or if
-                                      // another module has the tensor, too, and used it before
+  std::vector<int64_t> output_shape;  // of the operator's first result; empty if it only reads weights, or if another
+                                      // module that has the same tensor used it before
   Products macs;
 };
 
-/// While it lives, notes what the operators that this thread calls do with a model's parameters, in any forward pass
-/// and on any device, the meta device included. One at a time on a thread.
+/// Records how the operators that this thread calls use a model's parameters during its lifetime, in any forward pass
+/// and on any device, including the meta device. A thread can have only one at a time.
 ///
-/// A product belongs to the module that owns the weight, also where only a view of it is multiplied. Products of
-/// activations belong to the attention function that was entered last, or to the attention itself if it has used a
-/// weight of its own since then. A weight that is neither parameter nor view of
-/// one (cut and joined anew) belongs to the module whose turn was last. products.h defines the products of attention:
-/// those of activations, with weights of an attention function, and with buffers of attention.
+/// A product belongs to the module that owns the weight, also if only a view of the weight is multiplied. Products of
+/// activations belong to the attention function that was entered last, or to the attention itself if it has used one of
+/// its own weights since then. A weight that is neither a parameter nor a view of one (cut and joined anew) belongs to
+/// the module that ran last. products.h defines the products of attention: those of activations, with weights of an
+/// attention function, and with buffers of attention.
 class ProductTrace {
  public:
   explicit ProductTrace(torch::nn::Module& root);

@@ -10,29 +10,29 @@
 
 namespace cachet::analysis {
 
-/// Which cache a row counts.
+/// The cache that a row counts.
 enum class CountedCache {
   none,
-  published,  // of the published code: variant = "official"
-  recipe,     // of the recipes `imagenet_*_cached`: variant = "paper" with the positional convolution
-  pooled,     // of the recipes `imagenet_*_cached_pooled`: the same, and pooled by 4 and 2 as in the paper's appendix
+  published,  // cache of the published code: variant = "official"
+  recipe,     // cache of the recipes `imagenet_*_cached`: variant = "paper" with the positional convolution
+  pooled,     // cache of the recipes `imagenet_*_cached_pooled`: also pooled by 4 and 2 as in the paper's appendix
 };
 
-/// A model of a published table, and what was printed about it.
+/// A model of a published table, and its printed numbers.
 struct PublishedCount {
   const char* model;
   CountedCache cache = CountedCache::none;
   const char* cache_ratio = nullptr;      // "0.5"; null = plain
-  std::optional<double> parameters = {};  // of the published modules, in millions, three digits
-  std::optional<double> code_macs = {};   // linear layers and convolutions of these, in G, three digits
-  std::optional<double> paper_macs = {};  // as the paper prints them, in G, two digits
+  std::optional<double> parameters = {};  // parameters of the published modules, in millions, three digits
+  std::optional<double> code_macs = {};   // MACs of their linear layers and convolutions, in G, three digits
+  std::optional<double> paper_macs = {};  // MACs printed in the paper, in G, two digits
 };
 
-/// Tables 9 and 10 of Cached Transformers (arXiv 2312.12742), counted at 224 x 224. A plain model stands before its
+/// Tables 9 and 10 of Cached Transformers (arXiv 2312.12742), counted at 224 x 224. A plain model comes before its
 /// cached ones.
 std::span<const PublishedCount> published_counts();
 
-/// The model of a row, as a recipe would name it.
+/// Returns the model of a row in the form of a recipe.
 models::ImageClassifierPlan plan_of(const PublishedCount& row);
 
 }  // namespace cachet::analysis

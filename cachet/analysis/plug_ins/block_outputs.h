@@ -11,16 +11,16 @@
 
 namespace cachet::analysis {
 
-/// What the layers of one kind give for batches of examples, as far as their alignment (CKA) depends on it.
+/// The outputs of the layers of one kind for batches of examples, as far as their alignment (CKA) depends on them.
 class Representations {
  public:
   const std::vector<std::string>& layers() const { return layers_; }
   int64_t batches() const { return static_cast<int64_t>(batches_.size()); }
-  /// (examples, examples) in float64 for each layer: root_of_gram() of what it gave.
+  /// Returns (examples, examples) in float64 for each layer: root_of_gram() of its output.
   const std::vector<at::Tensor>& batch(int64_t index) const { return batches_.at(static_cast<size_t>(index)); }
 
-  /// The layer that is heard of first opens each batch. A model that calls its layers several times a batch (pairs of
-  /// sequences) counts as giving several batches.
+  /// Adds a layer's output. The first layer that is added opens each batch. A model that calls its layers several times
+  /// for a batch (pairs of sequences) counts as giving several batches.
   void add(const std::string& layer, at::Tensor root);
 
  private:
@@ -28,11 +28,11 @@ class Representations {
   std::vector<std::vector<at::Tensor>> batches_;
 };
 
-/// What the transformer blocks of a model give for batches of examples, and what their norms, attention and
-/// feed-forward layers give ("blocks.3.norm1", "blocks.3.attn", …). Tokens that are padding count as zeros.
+/// The outputs of a model's transformer blocks for batches of examples, and those of their norms, attention and
+/// feed-forward layers ("blocks.3.norm1", "blocks.3.attn", …). Padding tokens count as zeros.
 class BlockOutputs {
  public:
-  /// Batches of as many examples; others, such as a shorter last one, are passed over.
+  /// Uses only batches of this number of examples. Others, such as a shorter last batch, are ignored.
   explicit BlockOutputs(int64_t examples) : examples_(examples) {}
 
   nn::Listener listener();
@@ -42,11 +42,11 @@ class BlockOutputs {
  private:
   int64_t examples_;
   Representations blocks_, parts_;
-  std::map<std::string, at::Tensor> padding_;  // which tokens are padding, of blocks that are under way
+  std::map<std::string, at::Tensor> padding_;  // padding tokens of the blocks in progress
 };
 
-/// A representation of the same examples with the same products between them in no more columns than examples:
-/// alignment sees no difference, and whole token maps need not be stored. x (examples, …) -> (examples, examples),
+/// Returns a representation of the same examples with the same inner products, but at most as many columns as examples.
+/// It gives the same alignment, so whole token maps need not be stored. x (examples, …) -> (examples, examples),
 /// float64.
 at::Tensor root_of_gram(const at::Tensor& x);
 

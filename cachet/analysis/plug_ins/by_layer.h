@@ -7,12 +7,12 @@
 
 namespace cachet::analysis {
 
-/// What is gathered of each layer, in the order in which the layers were first heard of: that of the model's forward
+/// Values for each layer, in the order in which the layers were first used: the order of the model's forward
 /// pass.
 template <class T>
 class ByLayer {
  public:
-  /// A new one where nothing was heard of the layer yet.
+  /// Creates a new entry if the layer has not been seen yet.
   T& operator[](const std::string& layer) {
     return find_or_add(layer, [] { return T(); });
   }

@@ -9,17 +9,17 @@
 
 namespace cachet::analysis {
 
-/// How far the stored caches of a model move from one training step to the next: ‖C_t − C_{t−1}‖ ÷ ‖C_t‖.
+/// The change of a model's stored caches from one training step to the next: ‖C_t − C_{t−1}‖ ÷ ‖C_t‖.
 class CacheDrift {
  public:
   struct Layer {
     std::string layer;
-    std::vector<double> steps;  // NaN where the cache is zero
+    std::vector<double> steps;  // NaN if the cache is zero
   };
 
-  /// From here on.
+  /// Starts with the present caches.
   explicit CacheDrift(const torch::nn::Module& model);
-  /// Call this after each training step.
+  /// Must be called after each training step.
   void step();
   const std::vector<Layer>& layers() const { return layers_; }
 

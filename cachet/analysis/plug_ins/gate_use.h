@@ -5,14 +5,14 @@
 
 namespace cachet::analysis {
 
-/// Below and above these a gate counts as saturated: it passes nearly nothing, or nearly all.
+/// Limits below and above which a gate is saturated: it passes nearly nothing, or nearly all.
 inline constexpr double kGateShut = 0.1, kGateOpen = 0.9;
 
-/// Where the gates of recurrent caches stand, over all updates that it listens to.
+/// Statistics of the gates of recurrent caches, over all updates that it observes.
 class GateUse {
  public:
   struct Gate {
-    double mean = 0, shut = 0, open = 0;  // fractions of the values below kGateShut and above kGateOpen
+    double mean = 0, shut = 0, open = 0;  // shut, open: fractions of the values below kGateShut and above kGateOpen
   };
   struct Layer {
     Gate reset, update;

@@ -4,11 +4,11 @@
 
 namespace cachet::analysis {
 
-/// What a cached attention layer makes of its two branches (Cached Transformers, arXiv 2312.12742, Eq. 2), head by
-/// head: (B, T, H, d) each, float32 or wider.
+/// The mixture of a cached attention layer's two branches (Cached Transformers, arXiv 2312.12742, Eq. 2) for each head:
+/// (B, T, H, d) each, float32 or wider.
 struct HeadMixture {
   at::Tensor from_self;    // (1 − σ(λ))·o_self
-  at::Tensor from_memory;  // σ(λ)·o_mem, zeros after the memory's channels of a head
+  at::Tensor from_memory;  // σ(λ)·o_mem, zeros in a head's channels after those of the memory
   at::Tensor sum;          // o
 };
 

@@ -12,28 +12,28 @@
 
 namespace cachet::analysis {
 
-/// What fraction of their attention heads give to a concatenated cache (nn::ConcatenatedCache), over all forward passes
-/// that it listens to. A layer whose cache holds nothing yet is left out.
+/// The fraction of their attention that heads give to a concatenated cache (nn::ConcatenatedCache), over all observed
+/// forward passes. A layer with an empty cache is left out.
 class MemoryAttention {
  public:
   nn::Listener listener();
-  /// By layer ("blocks.3.attn"), a number for each head: the sum of a query's weights on the memory, mean over queries
-  /// and samples.
+  /// Returns a number for each head of each layer ("blocks.3.attn"): the sum of a query's weights on the memory, mean
+  /// over queries and samples.
   ByLayer<std::vector<double>> layers() const;
 
  private:
   struct Call {
     std::string layer;
-    int64_t entries = 0;  // of the memory
+    int64_t entries = 0;  // number of entries in the memory
     at::Tensor queries, keys;
   };
   struct Sums {
-    at::Tensor on_memory;  // (H), float64: over all queries
-    double count = 0;      // of queries
+    at::Tensor on_memory;  // (H), float64: sum over all queries
+    double count = 0;      // number of queries
   };
   void add(const at::Tensor& bias);
 
-  Call call_;  // under way
+  Call call_;  // current call
   ByLayer<Sums> sums_;
 };
 

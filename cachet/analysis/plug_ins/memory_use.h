@@ -11,14 +11,14 @@
 
 namespace cachet::analysis {
 
-/// How much the memories of a model's cached attention layers count for what these give, over all forward passes that
-/// it listens to. Padding does not count.
+/// The contribution of the memories to the outputs of a model's cached attention layers, over all observed forward
+/// passes. Padding does not count.
 class MemoryUse {
  public:
   struct Layer {
     std::vector<double> shares;         // σ(λ) of each head
-    std::vector<double> contributions;  // ‖σ(λ)·o_mem‖ ÷ ‖o‖ of each head; NaN where o is zero
-    double contribution = 0;            // of all heads together
+    std::vector<double> contributions;  // ‖σ(λ)·o_mem‖ ÷ ‖o‖ of each head; NaN if o is zero
+    double contribution = 0;            // the same for all heads together
     // Means of absolute values over tokens and channels.
     double self_activation = 0, memory_activation = 0, mixture_activation = 0;
   };
@@ -28,15 +28,15 @@ class MemoryUse {
 
  private:
   struct Sums {
-    at::Tensor gate, self_output;                // of the call under way
+    at::Tensor gate, self_output;                // of the current call
     at::Tensor memory_squares, mixture_squares;  // (H), float64
     double self = 0, memory = 0, mixture = 0;    // sums of absolute values
-    double values = 0, memory_values = 0;        // how many
+    double values = 0, memory_values = 0;        // numbers of values
   };
   void add(Sums& sums, const at::Tensor& memory_output, const at::Tensor& padding) const;
 
   ByLayer<Sums> sums_;
-  std::pair<std::string, at::Tensor> padding_;  // reported last: the module, and which tokens are padding
+  std::pair<std::string, at::Tensor> padding_;  // last report: the module and its padding tokens
 };
 
 }  // namespace cachet::analysis

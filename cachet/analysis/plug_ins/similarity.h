@@ -7,27 +7,27 @@
 
 namespace cachet::analysis {
 
-/// Linear centred kernel alignment of two representations of the same examples (Kornblith et al., arXiv 1905.00414):
-///   ‖Ycᵀ Xc‖² / (‖Xcᵀ Xc‖ ‖Ycᵀ Yc‖)   with columns centred; 1 where one is the other, rotated and scaled
-/// x, y: (examples, …), the rest flattened. Computed in float64. Throws c10::Error unless both have as many examples,
-/// two at least. NaN where one is the same for all examples.
+/// Returns the linear centred kernel alignment of two representations (Kornblith et al., arXiv 1905.00414):
+///   ‖Ycᵀ Xc‖² / (‖Xcᵀ Xc‖ ‖Ycᵀ Yc‖)   with columns centred; 1 if x is y, rotated and scaled
+/// x, y: (examples, …) of the same examples, rest flattened. Computed in float64. Throws c10::Error unless both have
+/// the same number of examples, at least two. NaN if x or y is the same for all examples.
 double linear_cka(const at::Tensor& x, const at::Tensor& y);
 
-/// Alignment of every layer of one model with every layer of another over batches that need not fit in memory together
-/// (Nguyen et al., arXiv 2010.15327, Eq. 3 and 4): the unbiased estimates HSIC₁ of Song et al. (2012) are averaged over
-/// batches before the quotient is taken. One batch of all examples gives the unbiased alignment of these.
+/// Alignment of every layer of one model with every layer of another, over batches that need not fit in memory together
+/// (Nguyen et al., arXiv 2010.15327, Eq. 3 and 4). The unbiased estimates HSIC₁ of Song et al. (2012) are averaged over
+/// batches before the quotient is taken. One batch of all examples gives their unbiased alignment.
 class MinibatchCka {
  public:
-  /// How many layers the rows and the columns of similarity() are.
+  /// Takes the numbers of layers that are the rows and the columns of similarity().
   MinibatchCka(int64_t rows, int64_t columns);
 
-  /// The representations of a batch, (examples, …) each, more than three examples, as many in every batch. Throws
-  /// c10::Error otherwise.
+  /// Adds the representations of a batch, (examples, …) each, with the same number of examples in every batch, more
+  /// than three. Throws c10::Error otherwise.
   void add(std::span<const at::Tensor> rows, std::span<const at::Tensor> columns);
 
   int64_t batches() const { return batches_; }
 
-  /// (rows, columns) in float64. NaN where a layer gives the same for all examples. Throws c10::Error before a batch.
+  /// Returns (rows, columns) in float64. NaN if a layer's output is constant. Throws c10::Error before a batch.
   at::Tensor similarity() const;
 
  private:

@@ -14,17 +14,17 @@ struct StoredCache {
   at::Tensor tokens;  // the buffer itself (1, Tm, Dm)
 };
 
-/// In the order of the model's modules.
+/// Returns the caches in the order of the model's modules.
 std::vector<StoredCache> stored_caches(const torch::nn::Module& model);
 
-/// The root mean square of what a cache holds, a float64 scalar on its device; 0 for one that no sample has passed.
+/// Returns the root mean square of a cache's values, a float64 scalar on its device; 0 if no sample has passed it.
 at::Tensor size_of(const StoredCache& cache);
 
-/// How alike the slots of a cache are: the cosine of each with each, (Tm, Tm) in float64. tokens (1, Tm, Dm). NaN for a
-/// slot that is zero. In a cache that no sample has passed, all are zero.
+/// Returns the cosine similarity of each pair of slots of a cache, (Tm, Tm) in float64. tokens (1, Tm, Dm). NaN for a
+/// slot that is zero, which all slots are if no sample has passed the cache.
 at::Tensor similarity_of_places(const at::Tensor& tokens);
 
-/// The mean over pairs of different slots, without those that are NaN; NaN if none is left. 1: all slots are equal.
+/// Returns the mean over pairs of different slots, without NaN; NaN if no pair is left. 1: all slots are equal.
 double mean_similarity(const at::Tensor& similarity);
 
 }  // namespace cachet::analysis

@@ -10,15 +10,15 @@
 
 namespace cachet::analysis {
 
-/// How strongly each token is answered by the branches of cached attention layers: the mean absolute activation over a
-/// token's channels, of the last forward pass that it listens to.
+/// The response of the branches of cached attention layers to each token: the mean absolute activation over a token's
+/// channels, in the last observed forward pass.
 class TokenActivations {
  public:
   struct Layer {
-    std::optional<nn::Grid> grid;  // of the tokens after the class tokens, if they lie on one
+    std::optional<nn::Grid> grid;  // grid of the tokens after the class tokens, if they form one
     int64_t class_tokens = 0;
     at::Tensor self, memory, mixture;   // (B, T) on the CPU, float32 or wider: of o_self, o_mem and o
-    at::Tensor self_mean, memory_mean;  // the same, but means that are not absolute: ō_self and ō_mem of the paper
+    at::Tensor self_mean, memory_mean;  // the same, but means of signed values: ō_self and ō_mem of the paper
   };
 
   nn::Listener listener();

@@ -7,19 +7,19 @@
 
 namespace cachet::analysis {
 
-/// One channel's statistic over steps, with its means over the window that ends at each step; at the beginning the
-/// window has the steps that there are.
+/// One channel's statistic over steps, and its means over the window that ends at each step. The first windows have
+/// only the steps so far.
 struct ChannelTrace {
   std::vector<double> statistic;
-  std::vector<double> arithmetic, geometric;  // geometric: NaN if the window has a value that is not above 0
+  std::vector<double> arithmetic, geometric;  // geometric: NaN if the window has a value of 0 or below
 };
 
 /// statistics: (C) of each step. Throws std::invalid_argument unless window is 1 or more, and c10::Error for a channel
 /// that does not exist.
 ChannelTrace channel_trace(const std::vector<at::Tensor>& statistics, int64_t channel, int64_t window);
 
-/// The channels in the order of their fluctuation over the steps (standard deviation ÷ root mean square), least first.
-/// statistics: (C) of each step. Throws std::invalid_argument for no steps.
+/// Returns the channels in the order of their fluctuation over the steps (standard deviation ÷ root mean square), least
+/// first. statistics: (C) of each step. Throws std::invalid_argument if there are no steps.
 std::vector<int64_t> channels_by_fluctuation(const std::vector<at::Tensor>& statistics);
 
 }  // namespace cachet::analysis

@@ -6,7 +6,7 @@
 
 namespace cachet::analysis {
 
-/// The numbers of a tensor on the host, in float64 and in row order. Waits for the device.
+/// Returns the numbers of a tensor on the host, in float64 and in row order. Waits for the device.
 inline std::vector<double> numbers_of(const at::Tensor& x) {
   const at::Tensor values = x.to(at::kCPU, at::kDouble).contiguous();
   const double* begin = values.const_data_ptr<double>();

@@ -14,38 +14,38 @@
 
 namespace cachet::analysis {
 
-/// While a model trains: the fraction of normal channels (PNAC, normality.h) of what each norm with batch statistics
-/// measured in its last recorded passes. One forward pass of a norm is one pass; if a step has several micro-batches,
-/// it has as many. Passes in evaluation do not count.
+/// The fraction of normal channels (PNAC, normality.h) of each norm with batch statistics while a model trains, over
+/// the norm's last recorded passes. Each forward pass of a norm is one pass, so a step with several micro-batches has
+/// several passes. Passes in evaluation do not count.
 class RecentNormality {
  public:
-  /// Listens to this model, which must live as long. passes: kMinForNormality or more.
+  /// Observes this model, which must live as long. passes: kMinForNormality or more.
   RecentNormality(torch::nn::Module& model, int64_t passes);
 
-  /// Whether the passes that follow count. At first they do.
+  /// Sets whether the following passes are recorded. Initially they are.
   void record(bool recorded) { recorded_ = recorded; }
 
   struct Layer {
     std::string layer;
-    double forward = 0, gradient = 0;  // gradient: NaN if the norm has no statistic of its gradient, or too few yet
+    double forward = 0, gradient = 0;  // gradient: NaN if the norm has no or too few statistics of its gradient
   };
   /// The statistics of a layer's last passes, (passes, C), on the model's device.
   struct UnreadLayer {
     std::string layer;
-    at::Tensor forward, gradient;  // gradient: no rows if the norm has no statistic of its gradient, or too few yet
+    at::Tensor forward, gradient;  // gradient: no rows if the norm has no or too few statistics of its gradient
   };
-  /// The layers that have had so many passes, in the order in which the model calls them. What they measured stays on
-  /// the device, so that a caller can copy all of it to the host at once.
+  /// Returns the layers that have had `passes` passes, in the order of the model's calls. Their statistics stay on the
+  /// device, so that a caller can copy all of them to the host at once.
   std::vector<UnreadLayer> unread_layers() const;
-  /// numbers: those of `forward` or of `gradient`, on the host. NaN for none.
+  /// numbers: the values of `forward` or of `gradient` on the host. Returns NaN if there are none.
   double normal_share(std::span<const double> numbers) const;
-  /// The same layers, read one by one.
+  /// Returns the fractions of the same layers, read one by one.
   std::vector<Layer> layers() const;
   int64_t passes() const { return passes_; }
 
  private:
   struct Statistics {
-    std::deque<at::Tensor> forward, gradient;  // (C), the newest last, as many as passes_ at most
+    std::deque<at::Tensor> forward, gradient;  // (C), the newest last, at most passes_ of them
   };
   nn::Listener listener();
   void keep(std::deque<at::Tensor>& statistics, const at::Tensor& newest) const;

@@ -15,23 +15,23 @@
 
 namespace cachet::analysis {
 
-/// Whether a model has a norm that keeps statistics of its batches, which StepStatistics could hear of.
+/// Whether a model has a norm with statistics of its batches, which StepStatistics can observe.
 bool has_batch_statistics(const torch::nn::Module& model);
 
-/// The statistics of a model's norms, step by step of training: batch norm's variance, unified and power
-/// normalization's mean square, and their gradient's statistics where they have them.
+/// The statistics of a model's norms at each step of training: batch norm's variance, unified and power normalization's
+/// mean square, and, if a norm has them, the statistics of its gradient.
 class StepStatistics {
  public:
   struct Layer {
-    std::vector<at::Tensor> forward, gradient;  // (C) a step, float64: the steps' own, before any averaging
+    std::vector<at::Tensor> forward, gradient;  // (C) for each step, float64: of that step, before any averaging
     int64_t window = 0, gradient_window = 0;    // steps over which the norm averages them; 0: it has no window
-    std::vector<double> used, running;          // means over channels: what was normalised with, the running average
+    std::vector<double> used, running;          // means over channels: statistic in use, running average
     std::vector<double> apart;                  // ‖used − running‖ ÷ ‖running‖
-    std::vector<double> filtered;               // steps that unified normalization filtered, since it was made; the
+    std::vector<double> filtered;               // steps that unified normalization filtered since its construction; the
                                                 // mean over channels, if each channel has its own threshold
   };
 
-  /// Asks the norms of this model for their running statistics; it must live as long.
+  /// Requests the running statistics of this model's norms. The model must live as long.
   explicit StepStatistics(const torch::nn::Module& model);
   nn::Listener listener();
   const ByLayer<Layer>& layers() const { return layers_; }
@@ -41,14 +41,14 @@ class StepStatistics {
   ByLayer<Layer> layers_;
 };
 
-/// How much statistics move from step to step. With s̄ their mean over steps, channel by channel,
+/// The fluctuation of statistics from step to step. With s̄ their mean over steps, channel by channel,
 ///   steps[t] = ‖s_t − s̄‖ ÷ √(mean_t ‖s_t‖²),   overall = √(mean of steps²)
-/// 0: they stand still; 1: their mean is zero.
+/// 0: the statistics are constant; 1: their mean is zero.
 struct Fluctuation {
   std::vector<double> steps;
   double overall = 0;
 };
-/// Throws std::invalid_argument for no steps.
+/// Throws std::invalid_argument if there are no steps.
 Fluctuation fluctuation_of(const std::vector<at::Tensor>& statistics);
 
 }  // namespace cachet::analysis

@@ -7,22 +7,22 @@
 namespace cachet::data {
 
 struct BatchRowOptions {
-  int64_t batch_rows = 60;       // of all shards together: the batch size
+  int64_t batch_rows = 60;       // batch size: rows of all shards together
   int64_t segment_length = 150;  // tokens of a batch row in one batch; both as published for WikiText-103
 };
 
-/// A piece of a long sequence of tokens: the inputs of a segment, whose targets lie one token further on.
+/// A part of a long sequence of tokens: the inputs of a segment. Its targets lie one token further on.
 struct TokenRange {
   int64_t begin = 0, length = 0;
 };
 
-/// Batch rows over one long sequence of tokens, as in Transformer-XL (Dai et al. 2019): the sequence is cut into batch
-/// rows of equal length, and batch n has segment n of each. A row continues where the same row of the batch before
-/// ended, also in a shard: shard r of w has the rows r, r + w, … . The last segment may be shorter. The tokens after
-/// the last whole row are not read; they are fewer than the rows.
+/// Batch rows over one long sequence of tokens, as in Transformer-XL (Dai et al. 2019). The sequence is cut into batch
+/// rows of equal length, and batch n has segment n of each row. A row continues at the end of the same row of the
+/// previous batch, also in a shard: shard r of w has the rows r, r + w, … . The last segment may be shorter. The tokens
+/// after the last whole row are not read; they are fewer than the rows.
 ///
-/// A sample is a segment: number (row · segments of a row + segment). Nothing is drawn, all epochs are equal. Takes
-/// no memory.
+/// A sample is a segment with the number row · (segments of a row) + segment. Nothing is drawn at random, so all epochs
+/// are equal. The order needs no memory.
 class BatchRows final : public BatchOrder {
  public:
   /// Throws std::invalid_argument for fewer than 0 tokens, and for a segment length or a number of rows below 1. A

@@ -9,12 +9,12 @@ namespace cachet::data {
 struct EqualBatchOptions {
   int64_t batch_size = 128;  // of all shards together
   bool shuffle = true;       // false: the order of the data set, as in evaluation
-  bool drop_last = true;     // leave out the last batch of an epoch when it is not full
+  bool drop_last = true;     // leave out the last batch of an epoch if it is not full
   uint64_t seed = 0;
-  int64_t repeats = 1;  // each sample so often in a row, augmented anew, and as many fewer different ones an epoch
+  int64_t repeats = 1;  // consecutive uses of a sample, each augmented anew; an epoch uses ⌈samples / repeats⌉ samples
 };
 
-/// How a row of samples is cut into batches of one size.
+/// Cut of a sequence of samples into batches of one size.
 struct EqualCut {
   int64_t samples = 0, batch_size = 1;
   bool drop_last = true;
@@ -24,10 +24,10 @@ struct EqualCut {
   int64_t count(int64_t number) const;
 };
 
-/// Batches of one size; the last one may be smaller. With repeats R (repeated augmentation, Hoffer et al. 2020) an
-/// epoch is as long as without: its first ⌈samples / R⌉ samples, each R times in a row.
+/// Batches of one size; the last batch may be smaller. With repeats R (repeated augmentation, Hoffer et al. 2020), an
+/// epoch has the same length and contains its first ⌈samples / R⌉ samples, each R times in succession.
 ///
-/// Shuffling takes 8 bytes a sample, the order of the data set none.
+/// Memory: 8 bytes for each sample with shuffling, none in the order of the data set.
 class EqualBatches final : public BatchOrder {
  public:
   /// Throws std::invalid_argument for a negative number of samples, and for a batch size or repeats below 1.

@@ -11,16 +11,16 @@ namespace cachet::data {
 struct GroupedBatchOptions {
   int64_t batch_size = 16;  // of all shards together
   bool shuffle = true;      // samples within their group, and batches; false: the order of the data set
-  bool drop_last = true;    // leave out a group's last batch where it is not full
+  bool drop_last = true;    // leave out a group's last batch if it is not full
   uint64_t seed = 0;
 };
 
-/// Batches whose samples are all of one group, such as upright images or wide ones, which are padded less together.
-/// Each group is cut by itself; batches of all groups are shuffled together. Where a group is smaller than a batch, its
-/// batch stays even with drop_last, so that no sample is never seen.
+/// Batches whose samples are all of one group, such as upright or wide images, which then need less padding. Each group
+/// is cut separately, and the batches of all groups are shuffled together. If a group is smaller than a batch, its
+/// batch stays even with drop_last, so that every sample is used.
 class GroupedBatches final : public BatchOrder {
  public:
-  /// `groups` has the group of each sample, from 0. Throws std::invalid_argument for a negative one and for a batch
+  /// `groups`: the group of each sample, from 0 on. Throws std::invalid_argument for a negative group and for a batch
   /// size below 1.
   GroupedBatches(std::vector<int64_t> groups, GroupedBatchOptions options, Shard shard = {});
 
@@ -30,7 +30,7 @@ class GroupedBatches final : public BatchOrder {
   EpochOrder::WholeBatch whole_batches(int64_t epoch) const override;
   int64_t batches_of(int64_t samples) const;
 
-  std::vector<std::vector<int64_t>> members_;  // of each group
+  std::vector<std::vector<int64_t>> members_;  // samples of each group
   GroupedBatchOptions options_;
   int64_t batches_ = 0;
 };

@@ -8,16 +8,16 @@
 
 namespace cachet::data {
 
-/// What a text is compared by when data are split or looked through for repetitions: its form NFKC, without blanks at
-/// its ends, with one space for each row of blanks within it, and without a byte-order mark before it. Texts with equal
-/// keys are the same sample for a model that normalizes its texts.
+/// Returns the key by which texts are compared when data are split or searched for repetitions. It is the text in the
+/// form NFKC, without a byte-order mark, without blanks at its ends, and with one space for each row of blanks within
+/// it. For a model that normalizes its texts, texts with equal keys are the same sample.
 std::string split_key(std::string_view text);
 
-/// Those of many texts, made by several threads.
+/// Returns the keys of many texts, computed by several threads.
 std::vector<std::string> split_keys(std::span<const std::string> texts);
 
-/// The keys of a sentence and its translation: pairs that share a sentence of one language share a key. Of a side
-/// without a text there is none (an empty key).
+/// Returns the keys of a sentence and its translation. Pairs that share a sentence of one language share a key. The key
+/// of a side without a text is empty.
 std::array<std::string, 2> pair_keys(std::string source_key, std::string target_key);
 
 }  // namespace cachet::data

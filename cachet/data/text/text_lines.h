@@ -11,17 +11,17 @@
 
 namespace cachet::data {
 
-/// A sentence's line has at most so many bytes.
+/// The largest number of bytes of a sentence's line.
 inline constexpr size_t kMaxSentenceBytes = size_t{1} << 24;
-/// The mark that some programs write before a text in UTF-8. In a training text it stays where it is.
+/// The mark that some programs write before a UTF-8 text. In a training text it is not removed.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// A file's text without the mark, for results that are made of several files.
+/// Returns a file's text without the mark, for results that are made of several files.
 inline std::string_view without_byte_order_mark(std::string_view text) {
   return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
 }
 
-/// A text's bytes: a plain file is read where it is asked for, .gz and .xz are unpacked as a whole, up to 8 GiB. Throws
+/// The bytes of a text. A plain file is read on demand; .gz and .xz are unpacked as a whole, up to 8 GiB. Throws
 /// io::Error that names the file.
 class TextFile {
  public:
@@ -33,8 +33,8 @@ class TextFile {
   std::unique_ptr<io::ByteSource> source_;
 };
 
-/// Calls `take` with each line, without its end. Throws io::Error that names file and line, for one of more than
-/// kMaxSentenceBytes too.
+/// Calls `take` with each line, without its end. Throws io::Error that names file and line, also for a line of more
+/// than kMaxSentenceBytes.
 void for_each_line(const std::filesystem::path& path, const std::function<void(std::string_view line)>& take);
 
 }  // namespace cachet::data

@@ -12,33 +12,33 @@
 
 namespace cachet::data {
 
-/// What lies in a folder of CIFAR-10, in words.
+/// The files in a folder of CIFAR-10, in words.
 inline constexpr std::string_view kCifar10Files =
     "data_batch_1.bin to data_batch_5.bin and test_batch.bin (plain, .gz or .xz)";
 
 enum class CifarKind { cifar10, cifar100 };
 
-/// A view of one binary CIFAR file: records of one label byte (cifar10) or a coarse and a fine one (cifar100), then
-/// 3 · 32 · 32 pixels, channel by channel (https://www.cs.toronto.edu/~kriz/cifar.html).
+/// A view of one binary CIFAR file. A record has one label byte (cifar10), or a coarse and a fine label byte
+/// (cifar100), then 3 · 32 · 32 pixels, channel by channel (https://www.cs.toronto.edu/~kriz/cifar.html).
 struct CifarRecords {
   std::span<const uint8_t> bytes;
   int64_t count = 0;
   int64_t label_bytes = 1;
 
-  int64_t label(int64_t record) const;  // the fine one
+  int64_t label(int64_t record) const;  // the fine label for cifar100
   std::span<const uint8_t> pixels(int64_t record) const;
 };
 
-/// Parses the bytes of one file. Nothing is copied. Throws io::Error that starts with `name` and names the wrong record
-/// and its fault.
+/// Parses the bytes of one file without copying them. Throws io::Error that starts with `name` and names the wrong
+/// record and its fault.
 CifarRecords parse_cifar(CifarKind kind, std::span<const uint8_t> bytes, std::string_view name);
 
-/// The names of the classes: those of batches.meta.txt or fine_label_names.txt if the file exists, else the known ones
-/// of CIFAR-10, and numbers for CIFAR-100. Throws io::Error.
+/// Returns the names of the classes: those of batches.meta.txt or fine_label_names.txt if the file exists, else the
+/// known names of CIFAR-10, and numbers for CIFAR-100. Throws io::Error.
 std::vector<std::string> read_cifar_class_names(CifarKind kind, const std::filesystem::path& folder);
 
-/// Reads data_batch_1 … 5.bin or test_batch.bin (cifar10), train.bin or test.bin (cifar100), plain, .gz or .xz:
-/// (N, 3, 32, 32). Classes have the names of read_cifar_class_names().
+/// Reads images (N, 3, 32, 32) from data_batch_1 … 5.bin or test_batch.bin (cifar10), or train.bin or test.bin
+/// (cifar100), plain, .gz or .xz. Classes have the names of read_cifar_class_names().
 std::shared_ptr<const LabelledImages> read_cifar(CifarKind kind, const std::filesystem::path& folder, Split split);
 
 }  // namespace cachet::data

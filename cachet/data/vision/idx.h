@@ -18,8 +18,8 @@ struct IdxImages {
   std::span<const uint8_t> pixels;  // count · height · width
 };
 
-/// Parse the bytes of an IDX file (big-endian header, then data; http://yann.lecun.com/exdb/mnist). Nothing is copied.
-/// Throw io::Error that starts with `name` and names the fault and its byte.
+/// Parses the bytes of an IDX file (big-endian header, then data; http://yann.lecun.com/exdb/mnist) without copying.
+/// Throws io::Error that starts with `name` and names the fault and its byte.
 IdxImages parse_idx_images(std::span<const uint8_t> bytes, std::string_view name);
 std::span<const uint8_t> parse_idx_labels(std::span<const uint8_t> bytes, std::string_view name, int64_t classes);
 

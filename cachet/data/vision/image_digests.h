@@ -10,17 +10,17 @@
 
 namespace cachet::data {
 
-/// Digests of the bytes of image files, taken as the files are read to be decoded, by any thread. Nothing is taken
-/// before keep(): a digest costs a few per cent of the decoding.
+/// Digests of the bytes of image files. Any thread computes them when it reads a file for decoding. None are computed
+/// before keep(), because a digest costs a few per cent of the decoding.
 class ImageDigests {
  public:
   void keep() { kept_ = true; }
   bool is_kept() const { return kept_; }
 
   void add(int64_t image, std::string digest);
-  /// Of the bytes that were read last.
+  /// Returns the digest of the bytes that were read last.
   std::optional<std::string> find(int64_t image) const;
-  /// Those that were read, in rising order.
+  /// Returns the images with a digest, in ascending order.
   std::vector<int64_t> images() const;
 
  private:

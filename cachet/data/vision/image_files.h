@@ -17,22 +17,22 @@
 namespace cachet::data {
 
 struct ImageFileOptions {
-  int64_t channels = 3;        // 1: all is made grey; 3: grey is made RGB
-  bool strict_images = false;  // what the decoder only warns of is an error
+  int64_t channels = 3;        // 1: all images become grey; 3: grey images become RGB
+  bool strict_images = false;  // warnings of the decoder are errors
   io::OrientationRule orientation = io::OrientationRule::ignore;
 };
 
-/// Reads orientation: "apply" or "ignore", what is done with the orientation in EXIF.
+/// Reads orientation, the treatment of the orientation in EXIF: "apply" or "ignore".
 io::OrientationRule read_orientation(const config::View& view, io::OrientationRule usual);
 /// "apply" or "ignore".
 std::string_view to_string(io::OrientationRule rule);
 
-/// Image files that were read although something about them is unusual. All members may be called from several threads.
+/// Image files that were read in spite of something unusual. All members may be called from several threads.
 class ImageFileNotes {
  public:
   /// Adds the notes on decoding a file. `rule` is how the file was read.
   void add(const std::filesystem::path& file, const io::DecodedImage& image, io::OrientationRule rule);
-  /// For a run's notes: files that the decoder warned of, and how many files were not turned upright.
+  /// Returns lines for a run's notes: files with decoder warnings, and how many files were not turned upright.
   std::vector<std::string> lines() const;
 
  private:
@@ -41,7 +41,7 @@ class ImageFileNotes {
   std::set<std::filesystem::path> not_upright_;
 };
 
-/// JPEG and PNG files of a folder, decoded when they are asked for. Each has a size of its own.
+/// JPEG and PNG files of a folder, decoded on demand. Each has its own size.
 class ImageFiles final : public ImageSource {
  public:
   /// `names` are paths below the folder.
@@ -53,7 +53,7 @@ class ImageFiles final : public ImageSource {
   at::Tensor region(int64_t index, const io::ImageChooser& choose) const override {
     return decoded(index, choose).pixels;
   }
-  /// region(), and the notes on decoding.
+  /// Returns region() with the notes on decoding.
   io::DecodedImage decoded(int64_t index, const io::ImageChooser& choose) const;
   DataDigest digest() const override;
   std::string image_digest(int64_t index) const override;

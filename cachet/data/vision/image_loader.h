@@ -15,15 +15,15 @@ namespace cachet::data {
 struct ImageBatch {
   at::Tensor images;             // (B, C, H, W) float32
   at::Tensor labels;             // (B) int64
-  std::vector<int64_t> indices;  // of the data set
-  int64_t number = 0;            // within the epoch
+  std::vector<int64_t> indices;  // in the data set
+  int64_t number = 0;            // in the epoch
 };
 
-/// Makes batches of images, each as `transform` shows it. A sample that cannot be read is named with epoch and batch.
+/// Makes batches of images that `transform` transforms. An error names the unreadable sample with epoch and batch.
 class ImageLoader {
  public:
-  /// What a sample's augmentation draws is a function of (order->seed(), epoch, sample, repetition). Throws
-  /// std::invalid_argument when sizes or shapes do not match.
+  /// The random draws of a sample's augmentation are a function of (order->seed(), epoch, sample, repetition). Throws
+  /// std::invalid_argument if sizes or shapes do not match.
   ImageLoader(std::shared_ptr<const LabelledImages> dataset, ImageTransform transform,
               std::shared_ptr<const BatchOrder> order, LoaderOptions options = {});
 
@@ -31,11 +31,11 @@ class ImageLoader {
   const LabelledImages& dataset() const { return *dataset_; }
   const ImageTransform& transform() const { return transform_; }
 
-  /// As BatchLoader::iterate.
+  /// The same as BatchLoader::iterate.
   BatchIterator<ImageBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.iterate(epoch, first_batch);
   }
-  /// As BatchLoader's.
+  /// The same as in BatchLoader.
   BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }
   ImageBatch make(const BatchPlace& place) const { return loader_.make(place); }
 

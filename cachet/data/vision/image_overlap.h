@@ -7,10 +7,10 @@
 
 namespace cachet::data {
 
-/// Evaluation images that are training images, too: files of equal bytes, or equal pixels of images in memory. Of
-/// files only the sizes are compared first, then 4 KiB of those whose sizes are found in both splits, and last all
-/// bytes of those that are still equal. A file that cannot be read is equal to none. `split` names the evaluation
-/// images.
+/// Finds evaluation images that are also training images: files of equal bytes, or images in memory of equal pixels.
+/// Of files, first only the sizes are compared, then 4 KiB of those with a size that is in both splits, then all
+/// bytes of those that are still equal. An unreadable file equals no other. `split` is the name of the evaluation
+/// split.
 SplitOverlap image_overlap(const ImageSource& training, const ImageSource& evaluation, const std::string& split,
                            const LookProgress& progress = {});
 

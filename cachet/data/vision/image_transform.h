@@ -17,44 +17,44 @@
 
 namespace cachet::data {
 
-/// Turns uint8 images into the float32 input of a model. What is drawn for a sample is a function of its SampleRandom.
+/// Turns uint8 images into a model's float32 input. The random draws for a sample are a function of its SampleRandom.
 class ImageTransform {
  public:
-  /// `input` is the data set's shape: height and width 0 where each image has its own. Throws std::invalid_argument
-  /// when an option cannot apply to it (reflection wider than the image, no size to resize to, colours of two
+  /// `input` is the data set's shape: height and width are 0 if each image has its own. Throws std::invalid_argument
+  /// if an option cannot apply to it (reflection wider than the image, no size to resize to, colours of two
   /// channels).
   ImageTransform(ImageShape input, Normalization normalization, AugmentationOptions augmentation = {},
                  ResizeOptions resize = {});
 
-  /// How evaluation shows images: the middle, or the whole image where images have one size and crop_fraction is 1.
+  /// Returns evaluation's transform: the middle, or the whole image if images have one size and crop_fraction is 1.
   static ImageTransform for_evaluation(ImageShape input, Normalization normalization, ResizeOptions resize);
 
   ImageShape input_shape() const { return input_; }
   bool takes_middle() const { return augmentation_.crop == CropKind::centre; }
-  ImageShape output_shape() const;  // of a batch
+  ImageShape output_shape() const;  // shape of the images of a batch
 
-  /// What apply() writes: output_shape(), but for padded crops, which are resized as a batch.
+  /// Shape that apply() writes: output_shape(), except for padded crops, which are resized as a batch.
   ImageShape sample_shape() const;
 
-  /// Augments and normalises one image to `out`, sample_shape().numel() values. Thread-safe. Returns what was done to
-  /// its geometry, up to output_shape(): where `out` has another shape, that is once it is resized.
+  /// Augments and normalises one image to `out`, sample_shape().numel() values. Thread-safe. Returns the geometric
+  /// changes, up to output_shape(): if `out` has another shape, they include the resizing that follows.
   ImageGeometry apply(const ImageSource& images, int64_t index, const SampleRandom& random, float* out) const;
 
-  /// Resizes a batch (B, C, H, W) to output_shape(); returns it as it is when it has that.
+  /// Resizes a batch (B, C, H, W) to output_shape(). Returns a batch of this shape unchanged.
   at::Tensor resize(const at::Tensor& batch) const;
 
-  /// A JPEG or PNG file as a sample of the data set would be shown: (1, C, H, W) of output_shape(). Made grey or RGB as
-  /// the data are. Where these have one size, the file is first resized to it as a whole, with the interpolation of the
-  /// transform, since what the model has learned to see are images of that size; the same image in the data set and in
-  /// a file gives the same bits. Meant for transforms of evaluation, which draw nothing. Throws io::Error that names
-  /// the file, std::invalid_argument for data of neither 1 nor 3 channels.
-  /// `see_bytes` gets the bytes of the file.
+  /// Transforms a JPEG or PNG file like a sample of the data set: (1, C, H, W) of output_shape(), grey or RGB like
+  /// the data. If the data have one size, the whole file is first resized to it with the interpolation of the
+  /// transform, because the model has learned from images of that size. The same image in the data set and in a
+  /// file gives the same bits. Meant for transforms of evaluation, which draw nothing. `see_bytes` receives the
+  /// bytes of the file. Throws io::Error that names the file, std::invalid_argument for data with neither 1 nor 3
+  /// channels.
   at::Tensor of_file(const std::filesystem::path& file, io::OrientationRule orientation = io::OrientationRule::ignore,
                      ImageFileNotes* notes = nullptr,
                      const std::function<void(std::span<const std::byte> bytes)>& see_bytes = {}) const;
 
  private:
-  // Pixels (h, w, C) uint8, and how they came about.
+  // Pixels (h, w, C) uint8, and their geometry.
   struct Cropped {
     at::Tensor pixels;
     ImageGeometry geometry;
@@ -72,7 +72,7 @@ class ImageTransform {
   AffineStyle affine_;                // filled with the mean colour
 };
 
-/// An image for people, (h, w, C) uint8: the whole of it, its longer side at most `side`.
+/// Returns a readable image, (h, w, C) uint8: the whole image, with a longer side of at most `side`.
 at::Tensor thumbnail(const ImageSource& images, int64_t index, int64_t side);
 
 }  // namespace cachet::data

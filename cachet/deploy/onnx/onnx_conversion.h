@@ -5,8 +5,8 @@
 
 namespace cachet::deploy {
 
-/// A portable model in operators of the ONNX standard: inputs by their names, the output is `scores`. Throws c10::Error
-/// that names the operators which it cannot write.
+/// Converts a portable model to operators of the ONNX standard, with inputs by their names and the output `scores`.
+/// Throws c10::Error that names the operators that it cannot convert.
 OnnxModel convert_to_onnx(const PortableModel& portable);
 
 }  // namespace cachet::deploy

@@ -12,14 +12,14 @@
 
 namespace cachet::deploy {
 
-/// Under which names a graph's values stand in an ONNX model. Whole numbers that the graph computes are tensors (1) of
-/// int64 there.
+/// The names of a graph's values in an ONNX model. Whole numbers that the graph computes are tensors (1) of int64 in
+/// the ONNX model.
 class OnnxValues {
  public:
   explicit OnnxValues(OnnxModel& model) : model_(model) {}
 
   void set(const torch::jit::Value* value, std::string name) { names_[value] = std::move(name); }
-  /// A tensor or a whole number; constants are written when they are first asked for.
+  /// Returns the name of a tensor or a whole number. Constants are written at the first request.
   std::string name_of(torch::jit::Value* value);
 
  private:
@@ -27,7 +27,7 @@ class OnnxValues {
   std::unordered_map<const torch::jit::Value*, std::string> names_;
 };
 
-/// One step of a graph on its way into an ONNX model: what it takes, and what it gives.
+/// One step of a graph during its conversion to an ONNX model: its inputs, and its outputs.
 class OnnxStep {
  public:
   OnnxStep(OnnxModel& model, OnnxValues& values, torch::jit::Node& node) : model(model), values_(values), node_(node) {}
@@ -37,44 +37,44 @@ class OnnxStep {
   // The inputs of the step, by index.
   size_t inputs() const { return node_.inputs().size(); }
   bool is_none(size_t i) const;
-  /// A tensor, or a whole number: (1).
+  /// Returns a tensor, or a whole number: (1).
   std::string tensor(size_t i) const { return values_.name_of(node_.inputs()[i]); }
-  /// A constant; std::nullopt for what the graph computes.
+  /// Returns a constant; std::nullopt for a value that the graph computes.
   std::optional<c10::IValue> constant(size_t i) const;
   int64_t integer(size_t i) const;
   bool yes(size_t i) const;
   double real(size_t i) const;
   std::string text(size_t i) const;
   std::vector<int64_t> integers(size_t i) const;
-  /// Whole numbers, of which some may be computed: a tensor (N).
+  /// Returns whole numbers, some of which may be computed: a tensor (N).
   std::string sizes(size_t i) const;
-  /// The sizes of a tensor of the graph from dimension `first` up to `end`: (end − first).
+  /// Returns the sizes of a tensor of the graph from dimension `first` to `end` − 1: (end − first).
   std::string sizes_of(const std::string& tensor, int64_t first, int64_t end) const;
   std::vector<torch::jit::Value*> list(size_t i) const;
   std::string name_of(torch::jit::Value* value) const { return values_.name_of(value); }
 
-  // What is known of a tensor that it takes.
+  // Known properties of an input tensor.
   at::ScalarType dtype(size_t i) const;
   int64_t rank(size_t i) const;
-  /// From the front: −1 is the last one.
+  /// A dimension among the inputs, counted from the front. An input of −1 means the last dimension.
   int64_t dimension(size_t i, size_t of) const;
-  /// Only if it does not depend on a free size: this is the size of the synthetic inputs.
+  /// Size in the synthetic inputs. Valid only if it does not depend on a free size.
   int64_t traced_size(size_t i, int64_t dimension) const;
   at::ScalarType result_dtype() const;
   int64_t result_rank() const;
 
-  /// A tensor in another dtype, where that is another.
+  /// Converts a tensor to dtype `to`, if `from` is another.
   std::string cast(const std::string& value, at::ScalarType from, at::ScalarType to) const;
   std::string tensor_as(size_t i, at::ScalarType dtype) const { return cast(tensor(i), this->dtype(i), dtype); }
-  /// A number among the inputs as a constant of that dtype.
+  /// Returns a number among the inputs as a constant of that dtype.
   std::string scalar(size_t i, at::ScalarType dtype) const;
 
   void give(const std::string& result) { values_.set(node_.output(), result); }
   void give_all(const std::vector<std::string>& results) { give_all(node_.outputs(), results); }
-  /// Of an operator that gives a list, which is taken apart at once: how many parts it has.
+  /// Number of parts of an operator whose result is a list that is unpacked at once.
   size_t parts() const { return list_result().size(); }
   void give_parts(const std::vector<std::string>& results);
-  /// Of an operator that changes its first input: whoever reads that later reads the result.
+  /// Gives the result of an operator that changes its first input. Later readers of that input read the result.
   void give_in_place(const std::string& result);
   const torch::jit::Node& node() const { return node_; }
 

@@ -8,8 +8,8 @@
 
 namespace cachet::deploy {
 
-/// A portable model as OpenVINO's, its inputs by their names and in their order; the output is `scores`. Throws
-/// CannotConvert that names the operators which OpenVINO does not know.
+/// Converts a portable model to OpenVINO's, with its inputs by name and in order, and the output `scores`. Throws
+/// CannotConvert that names the operators unknown to OpenVINO.
 std::shared_ptr<ov::Model> convert_to_openvino(const PortableModel& portable);
 
 }  // namespace cachet::deploy

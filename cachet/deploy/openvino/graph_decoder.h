@@ -9,7 +9,7 @@ struct Graph;
 
 namespace cachet::deploy {
 
-/// A traced graph in the form that OpenVINO's reader of such graphs needs. The constants of the model that it reads
+/// Returns a traced graph in the form that OpenVINO's reader of such graphs needs. The constants of the resulting model
 /// share the tensors' memory.
 std::shared_ptr<ov::frontend::pytorch::TorchDecoder> decode_graph(std::shared_ptr<torch::jit::Graph> graph);
 

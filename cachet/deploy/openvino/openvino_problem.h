@@ -7,7 +7,7 @@
 
 namespace cachet::deploy {
 
-/// What `act` gives. An error of OpenVINO becomes CannotConvert, "OpenVINO reports: …".
+/// Returns the result of `act`. An error of OpenVINO becomes CannotConvert, "OpenVINO reports: …".
 template <class Act>
 auto told_by_openvino(const Act& act) {
   try {

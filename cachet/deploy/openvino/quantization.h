@@ -9,26 +9,26 @@
 
 namespace cachet::deploy {
 
-/// Post-training quantisation to 8 bits of linear layers and convolutions in one group: what OpenVINO finds in such a
-/// model it multiplies as integers. Weights are rounded per output channel to 127 steps symmetric to zero, with which
-/// sums overflow on no processor; what the layers read is rounded per tensor to 256, between its least and largest
-/// number, each the mean over the calibration's batches.
+/// Post-training quantisation to 8 bits of linear layers and convolutions in one group. OpenVINO multiplies them as
+/// integers if it finds them in such a model. Weights are rounded per output channel to 127 steps symmetric to zero, so
+/// that sums overflow on no processor. Layer inputs are rounded per tensor to 256 steps between the least and the
+/// largest number, each a mean over the calibration's batches.
 class Quantization {
  public:
   explicit Quantization(std::shared_ptr<ov::Model> model);
 
-  /// Answers as the model does, in float32, and notes what the layers read. One at a time; ends before quantized(). It
-  /// and its calls throw CannotConvert if OpenVINO cannot run the model.
+  /// Returns a session that answers like the model, in float32, and records the inputs of the layers. Only one may
+  /// exist, and it must end before quantized(). It and its calls throw CannotConvert if OpenVINO cannot run the model.
   std::unique_ptr<runtime::Session> calibration();
 
-  /// The model with rounded products, in place. Throws c10::Error where no calibration has run.
+  /// Rounds the model's products in place and returns the model. Throws c10::Error if no calibration has run.
   std::shared_ptr<ov::Model> quantized();
-  /// How many layers multiply in 8 bits.
+  /// Number of layers that multiply in 8 bits.
   int64_t layers() const { return layers_; }
 
  private:
   class Calibration;
-  /// Sums over batches of the least and the largest number.
+  /// Sums over batches of the least number and of the largest.
   struct Range {
     double least = 0, largest = 0;
     int64_t batches = 0;
@@ -36,7 +36,7 @@ class Quantization {
 
   std::shared_ptr<ov::Model> model_;
   std::vector<ov::Output<ov::Node>> read_;  // by quantised layers
-  std::vector<Range> ranges_;               // of these
+  std::vector<Range> ranges_;               // ranges of the values in read_
   int64_t layers_ = 0;
 };
 

@@ -13,8 +13,8 @@
 
 namespace cachet::io {
 
-/// Where a decoder puts its bytes: memory that grows with what really comes out, never by what a file claims, up to a
-/// cap. With `take`, the bytes are given to it in pieces instead, and the memory is that of one piece.
+/// The output of a decoder. Its memory grows with the bytes that are decoded, not with the size that a file claims, up
+/// to a cap. With `take`, pieces of the output are passed to `take`, and only one piece is in memory.
 class GrowingOutput {
  public:
   using TakePiece = std::function<void(std::span<const uint8_t> piece)>;
@@ -22,7 +22,7 @@ class GrowingOutput {
   GrowingOutput(uint64_t max_bytes, std::string_view name, TakePiece take = {})
       : max_bytes_(max_bytes), name_(name), take_(std::move(take)) {}
 
-  /// Room for more bytes. One byte beyond the cap is granted, so that filling it shows that the cap is passed.
+  /// Returns room for more bytes. It has one byte beyond the cap: if this byte is filled, the cap is exceeded.
   std::span<uint8_t> room() {
     if (take_ && used_ == kPiece) give();
     if (used_ == bytes_.size())
@@ -30,7 +30,7 @@ class GrowingOutput {
     return std::span(bytes_).subspan(used_);
   }
 
-  /// `count` bytes of the room were filled.
+  /// Records that `count` bytes of the room were filled.
   void filled(size_t count) {
     used_ += count;
     if (given_ + used_ <= max_bytes_) return;
@@ -41,7 +41,7 @@ class GrowingOutput {
     bytes_.resize(used_);
     return std::move(bytes_);
   }
-  /// With `take`: gives the last piece.
+  /// With `take`, passes the last piece to it.
   void finish() {
     if (used_ > 0) give();
   }

@@ -12,26 +12,26 @@
 
 namespace cachet::io {
 
-/// A member of a zip archive, stored as it is.
+/// A member of a zip archive, stored uncompressed.
 struct ZipMember {
   std::string name;
-  uint64_t begin = 0;  // of its bytes in the archive
+  uint64_t begin = 0;  // position of its bytes in the archive
   uint64_t size = 0;
   uint32_t crc = 0;
 };
 
-/// The limits that the reader adds to the format's own.
+/// Limits of the reader in addition to those of the format.
 struct ZipLimits {
   uint64_t members = 100'000;
   uint64_t directory_bytes = uint64_t{32} << 20;
   size_t name_bytes = 1024;
 };
 
-/// Reads the zip archives that torch.save writes: stored members that fill the file without a gap, one directory after
-/// them, zip64 or not. LibTorch's own PyTorchStreamReader is not used: it takes whatever its zip library can make sense
-/// of (gaps, duplicates, headers that contradict the directory), so that two readers may see two different files.
-/// Everything throws io::Error that names the file, the member and what is wrong: compression, encryption, duplicate
-/// names, names that lead out of a folder, links, a local header unlike the directory, bytes that no member owns.
+/// Reads the zip archives that torch.save writes: uncompressed members that fill the file without gaps, then one
+/// directory, zip64 or not. LibTorch's PyTorchStreamReader is not used, because its zip library tolerates gaps,
+/// duplicates and headers that contradict the directory, so that two readers may see different files. All members throw
+/// io::Error that names the file, the member and the fault: compression, encryption, duplicate names, names that lead
+/// out of a folder, links, a local header that differs from the directory, bytes that belong to no member.
 class ZipArchive {
  public:
   /// `source` must outlive the archive; `name` begins the messages.
@@ -39,9 +39,9 @@ class ZipArchive {
 
   const std::string& name() const { return name_; }
   const std::vector<ZipMember>& members() const { return members_; }  // in the order of their bytes
-  const ZipMember* find(std::string_view member) const;               // none: nullptr
+  const ZipMember* find(std::string_view member) const;               // null if there is none
 
-  /// Fills `bytes`, as many as the member has, and verifies their CRC-32.
+  /// Reads a member into `bytes`, which has the member's size, and verifies the CRC-32.
   void read(const ZipMember& member, std::span<std::byte> bytes) const;
 
  private:

@@ -6,7 +6,7 @@
 
 namespace cachet::io {
 
-/// The CRC-32 of bytes as zip, gzip and PNG have it; `before` is that of the bytes before them.
+/// Returns the CRC-32 of zip, gzip and PNG. `before` is the CRC-32 of the preceding bytes.
 uint32_t crc32(std::span<const std::byte> bytes, uint32_t before = 0);
 
 }  // namespace cachet::io

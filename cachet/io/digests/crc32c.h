@@ -5,7 +5,7 @@
 
 namespace cachet::io {
 
-/// CRC-32C (Castagnoli's polynomial) as RFC 3720, appendix B.4, defines it.
+/// Returns the CRC-32C (Castagnoli's polynomial) of RFC 3720, appendix B.4.
 uint32_t crc32c(std::string_view bytes);
 
 }  // namespace cachet::io

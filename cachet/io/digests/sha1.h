@@ -23,7 +23,7 @@ class Sha1 {
 
   std::array<uint32_t, 5> state_{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
   std::array<uint8_t, 64> block_{};  // bytes of a block that is not full yet
-  uint64_t length_ = 0;              // bytes so far
+  uint64_t length_ = 0;              // number of bytes so far
 };
 
 std::string hex(const Sha1::Digest& digest);  // 40 lower-case digits

@@ -9,7 +9,7 @@
 
 namespace cachet::io {
 
-/// The SHA-256 of bytes that come in pieces (FIPS 180-4), by the processor's SHA instructions where it has them.
+/// The SHA-256 of bytes that come in pieces (FIPS 180-4). Uses the processor's SHA instructions if it has them.
 class Sha256 {
  public:
   using Digest = std::array<uint8_t, 32>;
@@ -22,7 +22,7 @@ class Sha256 {
  private:
   std::array<uint32_t, 8> state_;
   std::array<uint8_t, 64> block_;  // bytes of a block that is not full yet
-  uint64_t length_ = 0;            // bytes so far
+  uint64_t length_ = 0;            // number of bytes so far
 };
 
 Sha256::Digest sha256(std::span<const std::byte> bytes);

@@ -14,11 +14,11 @@ class ByteSource {
  public:
   virtual ~ByteSource() = default;
   virtual uint64_t size() const = 0;
-  /// Fills `bytes`, which must lie within size(). Throws io::Error.
+  /// Reads `bytes` from `position` on. The range must lie within size(). Throws io::Error.
   virtual void read_at(uint64_t position, std::span<std::byte> bytes) const = 0;
 };
 
-/// A regular file.
+/// The bytes of a regular file.
 class FileSource : public ByteSource {
  public:
   explicit FileSource(const std::filesystem::path& path) : file_(path) {}
@@ -29,7 +29,7 @@ class FileSource : public ByteSource {
   InputFile file_;
 };
 
-/// Memory, which must outlive it.
+/// Bytes in memory. The memory must outlive this object.
 class MemorySource : public ByteSource {
  public:
   explicit MemorySource(std::span<const std::byte> memory) : memory_(memory) {}

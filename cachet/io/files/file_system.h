@@ -9,8 +9,8 @@
 
 namespace cachet::io {
 
-/// The system calls that saving consists of, as the kernel offers them: each returns -1 and sets errno on failure. A
-/// seam for tests, which let each call fail in turn, stop after it, or record it.
+/// The system calls used for saving, with the kernel's conventions: each returns -1 and sets errno on failure. Tests
+/// replace them to let each call fail in turn, stop after a call, or record it.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
@@ -23,7 +23,7 @@ class FileSystem {
   virtual int unlink(const std::filesystem::path& path);
   virtual int rmdir(const std::filesystem::path& path);
   virtual int mkdir(const std::filesystem::path& path, mode_t mode);
-  /// Bytes that an unprivileged user may still write on the file system that holds `path`.
+  /// Gets how many bytes an unprivileged user can still write on the file system of `path`.
   virtual int free_bytes(const std::filesystem::path& path, uint64_t* bytes);
 
   static FileSystem& real();

@@ -4,7 +4,7 @@
 
 namespace cachet::io {
 
-/// The beginning of the text that Git LFS leaves instead of a file that was not downloaded.
+/// The beginning of the text that Git LFS puts at the path of a file that was not downloaded.
 inline constexpr std::string_view kGitLfsPointer = "version https://git-lfs.github.com/spec/";
 
 /// The message about such a file, after its name.

@@ -33,9 +33,9 @@ class GrowingFile {
   ~GrowingFile();
 
   void append(std::string_view record);
-  /// Cuts the file down to its first `bytes`.
+  /// Truncates the file to its first `bytes` bytes.
   void cut(uint64_t bytes);
-  void sync();  // to the disk
+  void sync();  // writes all data to the disk
 
  private:
   std::filesystem::path path_;

@@ -7,11 +7,11 @@
 
 namespace cachet::io {
 
-/// The largest file that is read as an image.
+/// The maximum size of an image file, in bytes.
 inline constexpr uint64_t kMaxImageFileBytes = uint64_t{1} << 30;
 
-/// The format of an image file by its first bytes: "JPEG", "PNG" (the two that are read), "GIF", "BMP", "WebP", "TIFF"
-/// or "JPEG 2000"; "" if the bytes begin like none of these. A RIFF file counts as WebP.
+/// Returns the format of an image file by its first bytes: "JPEG", "PNG" (the two that are read), "GIF", "BMP", "WebP",
+/// "TIFF" or "JPEG 2000"; "" for any other. A RIFF file counts as WebP.
 std::string_view image_format(std::span<const std::byte> bytes);
 
 }  // namespace cachet::io

@@ -5,12 +5,12 @@
 
 namespace cachet::io {
 
-/// Facts about the picture in a JPEG or PNG file, without the pixels.
+/// Metadata of the picture in a JPEG or PNG file.
 struct ImageMetadata {
   /// The value of EXIF's tag Orientation, 1 to 8 (cachet/io/images/upright.h); 1 if the file has none, or one that is
   /// not valid.
   int orientation = 1;
-  /// The file is an MPO photograph (CIPA DC-007): a JPEG file after which further JPEG pictures follow.
+  /// Whether the file is an MPO photograph (CIPA DC-007): a JPEG file that is followed by further JPEG pictures.
   bool has_more_pictures = false;
 };
 

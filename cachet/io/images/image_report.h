@@ -7,7 +7,7 @@
 
 namespace cachet::io {
 
-/// The facts that decoding a file gives in addition to the pixels.
+/// The results of decoding a file in addition to the pixels.
 struct ImageReport {
   ImageSize size;  // of the whole image, as it is stored
   int64_t warnings = 0;

@@ -7,10 +7,10 @@
 
 namespace cachet::io {
 
-inline constexpr uint64_t kMaxImagePixels = 89'478'485;  // as Pillow has it
+inline constexpr uint64_t kMaxImagePixels = 89'478'485;  // the limit of Pillow
 [[deprecated("kMaxImagePixels")]] inline constexpr uint64_t kMostImagePixels = kMaxImagePixels;
 
-/// In pixels.
+/// A size in pixels.
 struct ImageSize {
   int64_t height = 0, width = 0;
   bool operator==(const ImageSize&) const = default;
@@ -28,32 +28,32 @@ struct ImageRegion {
   }
 };
 
-/// What is wanted of an image once its size is known.
+/// The requested part and resolution of an image, chosen once its size is known.
 struct ImageRequest {
   ImageRegion region;
-  /// A JPEG decoder may hand the region over at 1/2, 1/4 or 1/8 of its size, rounded to whole pixels, as long as
-  /// neither side of it falls below this. 0 × 0 asks for the full size.
+  /// Minimum size of the decoded region. A JPEG decoder may return the region at 1/2, 1/4 or 1/8 of its size, rounded
+  /// to whole pixels, if neither side falls below this. 0 × 0 requests the full size.
   ImageSize least;
 };
 
-/// Chooses from the size that a file states, before its pixels are decoded.
+/// Chooses the request from the size that a file states, before its pixels are decoded.
 using ImageChooser = std::function<ImageRequest(const ImageSize& size)>;
 
 enum class ImageChannels { as_stored, grey, rgb };
 
 /// The treatment of the orientation in a file's EXIF block.
 enum class OrientationRule {
-  ignore,  // the picture is given as it is stored
-  apply,   // the picture is given upright: regions and sizes are those of the upright picture
+  ignore,  // the picture is returned as it is stored
+  apply,   // the picture is returned upright: regions and sizes are those of the upright picture
 };
 
 struct ImageReadOptions {
   ImageChannels channels = ImageChannels::as_stored;
-  uint64_t max_pixels = kMaxImagePixels;  // more are refused before memory for them is taken
-  bool strict = false;                    // what a decoder only warns of is an error
-  ImageChooser choose{};                  // without one, the whole image at its full size
+  uint64_t max_pixels = kMaxImagePixels;  // a larger image is refused before memory is allocated for it
+  bool strict = false;                    // warnings of the decoder are errors
+  ImageChooser choose{};                  // if empty, the whole image at its full size
   OrientationRule orientation = OrientationRule::ignore;
-  /// Gets the bytes of a file before they are decoded, whether or not they can be.
+  /// Is called with the bytes of a file before they are decoded, whether or not they can be decoded.
   std::function<void(std::span<const std::byte> bytes)> see_bytes{};
 };
 

@@ -8,9 +8,9 @@
 
 namespace cachet::io {
 
-/// Encodes rows of width * channels bytes that follow each other as a baseline JPEG file of a quality of 1 … 100.
-/// Throws std::invalid_argument for another quality, for other than one or three channels and for sides that JPEG
-/// cannot have, and Error where libjpeg fails.
+/// Encodes adjacent rows of width * channels bytes as a baseline JPEG file of a quality of 1 … 100. Throws
+/// std::invalid_argument for another quality, a number of channels other than one or three, and sides that JPEG does
+/// not allow. Throws Error if libjpeg fails.
 std::vector<std::byte> encode_jpeg_rows(const uint8_t* pixels, const PixelSize& size, int quality = 90);
 
 }  // namespace cachet::io

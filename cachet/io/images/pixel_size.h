@@ -4,7 +4,7 @@
 
 namespace cachet::io {
 
-/// What an image file becomes: 8 bits, interleaved; one channel (grey) or three (RGB).
+/// The size of decoded pixels: 8 bits, interleaved; one channel (grey) or three (RGB).
 struct PixelSize {
   uint32_t height = 0;
   uint32_t width = 0;

@@ -13,13 +13,13 @@
 
 namespace cachet::io {
 
-/// Encodes rows of width * channels bytes that follow each other.
+/// Encodes adjacent rows of width * channels bytes.
 std::vector<std::byte> encode_png_rows(const uint8_t* pixels, const PixelSize& size);
 
-/// Decodes the whole image as decode_png() describes; `allocate` is asked once for memory, after the size is known and
-/// found
-/// within options.max_pixels. Compressed data after the last pixel, and bytes after the end of the file's last chunk,
-/// are counted as warnings, or refused if options.strict. Channels and region of the options are the caller's to apply.
+/// Decodes the whole image as decode_png() describes. `allocate` is called once for memory, after the size was found
+/// to be within options.max_pixels. Compressed data after the last pixel, and bytes after the last chunk of the file,
+/// are counted as warnings, or refused if options.strict. The caller applies the channels and the region of the
+/// options.
 ImageReport decode_png_rows(std::span<const std::byte> bytes, std::string_view name, const ImageReadOptions& options,
                             const std::function<uint8_t*(const PixelSize&)>& allocate);
 

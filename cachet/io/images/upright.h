@@ -12,13 +12,13 @@
 ///   4 mirrored top to bottom   8 turned counterclockwise by 90°
 namespace cachet::io {
 
-/// The size of the upright picture.
+/// Returns the size of the upright picture.
 ImageSize upright_size(const ImageSize& stored, int orientation);
 
-/// The same request for the stored picture, of a request for the upright one.
+/// Converts a request for the upright picture into one for the stored picture.
 ImageRequest stored_request(const ImageRequest& upright, const ImageSize& stored, int orientation);
 
-/// Writes the upright pixels to `upright`, which has room for as many bytes and does not overlap `stored`.
+/// Writes the upright pixels to `upright`, which has room for as many bytes as `stored` and does not overlap it.
 void turn_upright(const uint8_t* stored, const PixelSize& size, int orientation, uint8_t* upright);
 
 }  // namespace cachet::io

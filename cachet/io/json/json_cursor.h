@@ -7,10 +7,10 @@
 
 namespace cachet::io {
 
-/// Walks JSON text piece by piece: strict (RFC 8259, valid UTF-8, no lone surrogates), without recursion; it allocates
-/// only the strings it returns. A caller that knows the shape it expects thereby refuses every other, nesting
-/// and all. Everything throws io::Error: "<name>: header byte 17: expected ':'", where `part` of the file is the
-/// header.
+/// Reads JSON text piece by piece, strictly (RFC 8259, valid UTF-8, no lone surrogates) and without recursion. It
+/// allocates memory only for the strings it returns. A caller reads the structure that it expects; any other structure
+/// or nesting is refused. All members throw io::Error: "<name>: header byte 17: expected ':'", where `part` of the file
+/// is the header.
 class JsonCursor {
  public:
   JsonCursor(std::string_view text, std::string_view name, std::string_view part = "header")
@@ -20,18 +20,18 @@ class JsonCursor {
   void expect(char symbol);
   /// Skips white space, then takes `symbol` if it is next.
   bool take(char symbol);
-  /// A string of at most `most_bytes` after decoding; `what` names it in messages.
+  /// Reads a string of at most `most_bytes` after decoding; `what` names it in messages.
   std::string string(std::string_view what, size_t most_bytes);
-  /// A plain integer 0 ... 2^63 - 1: no sign, fraction, exponent or leading zero.
+  /// Reads a plain integer 0 ... 2^63 - 1: no sign, fraction, exponent or leading zero.
   int64_t natural(std::string_view what);
-  /// Any number; one too large for a double is infinite. NaN, Infinity and -Infinity are read, too, which are not JSON
-  /// but which Python writes: the caller must check the number.
+  /// Reads any number; a number too large for a double becomes infinite. Also reads NaN, Infinity and -Infinity, which
+  /// Python writes although they are not JSON: the caller must check the number.
   double number(std::string_view what);
-  /// The first symbol of what is next, 0 at the end.
+  /// Returns the next symbol without reading it, 0 at the end.
   char peek();
   /// Takes `word` (true, false, null) if it is next.
   bool take_word(std::string_view word);
-  /// Any value that nests at most `depth` objects and arrays.
+  /// Skips any value that nests at most `depth` objects and arrays.
   void skip_value(int depth = 16);
   /// Fails unless only white space is left.
   void end();

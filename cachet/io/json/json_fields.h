@@ -13,29 +13,29 @@
 
 namespace cachet::io {
 
-/// A file that Cachet wrote, of a newer schema than this version knows.
+/// The error of a file that Cachet wrote with a newer schema than this version knows.
 class NewerSchema : public Error {
  public:
   using Error::Error;
 };
 
 /// The fields of a JSON object that Cachet itself wrote, read as strictly as a foreign file: each value has its exact
-/// type and lies in its range, no key stands twice, and nothing is rounded or converted. Other keys
-/// may be there: newer versions add fields. Everything throws Error that names the file and the field:
+/// type and lies in its range, no key occurs twice, and nothing is rounded or converted. Other keys are allowed,
+/// because newer versions add fields. All members throw Error that names the file and the field:
 /// `run/state.json: damaged: 'step' is 1.5, not a whole number from 0 to 9007199254740992`.
 class JsonFields {
  public:
-  static constexpr int64_t kMaxCount = int64_t{1} << 53;  // what every reader of JSON keeps exactly
+  static constexpr int64_t kMaxCount = int64_t{1} << 53;  // the range that every JSON reader represents exactly
 
-  /// `name` is the file's, in messages.
+  /// `name` is the name of the file, for messages.
   JsonFields(std::string_view text, std::string name);
 
-  /// Field "schema": from 1 to `newest`. Throws NewerSchema for a greater one.
+  /// Returns field "schema", from 1 to `newest`. Throws NewerSchema if it is greater.
   int64_t schema(int64_t newest) const;
 
-  bool has(const std::string& key) const;      // whether it is there, as null too
-  bool is_null(const std::string& key) const;  // whether it is there as null
-  bool is_text(const std::string& key) const;  // whether it is there as a text
+  bool has(const std::string& key) const;      // whether the field exists, even as null
+  bool is_null(const std::string& key) const;  // whether the field exists and is null
+  bool is_text(const std::string& key) const;  // whether the field exists and is a text
   std::vector<std::string> keys() const;
 
   std::string text(const std::string& key) const;
@@ -44,7 +44,7 @@ class JsonFields {
   int64_t count(const std::string& key) const { return integer(key, 0, kMaxCount); }
   uint64_t unsigned_integer(const std::string& key, uint64_t most = std::numeric_limits<uint64_t>::max()) const;
   double number(const std::string& key) const;         // finite
-  double number_or_nan(const std::string& key) const;  // NaN where it is null
+  double number_or_nan(const std::string& key) const;  // NaN if it is null
   JsonFields object(const std::string& key) const;
   std::vector<JsonFields> objects(const std::string& key) const;  // a list of objects
   std::vector<std::string> texts(const std::string& key) const;
@@ -53,7 +53,7 @@ class JsonFields {
   std::map<std::string, std::string> text_map(const std::string& key) const;  // an object of texts
   std::string json(const std::string& key) const;                             // any value, as JSON
 
-  /// What `key` holds, or `missing` where it is not there: a field that older versions did not write.
+  /// Returns the value of `key`, or `missing` if there is no such field, as in files of older versions.
   std::string text(const std::string& key, std::string missing) const {
     return has(key) ? text(key) : std::move(missing);
   }
@@ -70,7 +70,7 @@ class JsonFields {
   [[noreturn]] void fail_at(const std::string& place, const void* value, const std::string& wanted) const;
   const void* at(const std::string& key) const;
 
-  std::shared_ptr<const Value> document_;  // keeps what `value_` points into
+  std::shared_ptr<const Value> document_;  // owns the memory that `value_` points into
   const void* value_ = nullptr;
   std::string name_, place_;
 };

@@ -7,10 +7,10 @@
 
 namespace cachet::io {
 
-/// Whether a text, were it JSON, has objects and arrays within each other beyond so many levels.
+/// Whether a text, read as JSON, nests objects and arrays deeper than this number of levels.
 bool nests_deeper_than(std::string_view json, int levels);
 
-/// Sees what a parser finds, and whether a key stands twice in one object: readers differ in which one they keep.
+/// Observes a parser and records whether an object has a key twice: readers differ in the value they use.
 template <class Json>
 class KeysOfObjects {
  public:
@@ -28,9 +28,9 @@ class KeysOfObjects {
   bool repeated_ = false;
 };
 
-/// Parses text that others may have written, with nlohmann's parser. Its functions call themselves for what they copy
-/// or print, so that deep nesting ends the process: what nests beyond 64 levels is taken as no JSON, and so is an
-/// object in which a key stands twice. Throws Json::parse_error, or, with `throws` false, gives a discarded value.
+/// Parses text of unknown origin with nlohmann's parser. Its functions copy and print recursively, so that deep nesting
+/// would end the process: text that nests beyond 64 levels counts as no JSON, and so does an object with a key twice.
+/// Throws Json::parse_error; if `throws` is false, returns a discarded value instead.
 template <class Json>
 Json parse_json(std::string_view text, bool throws = true) {
   constexpr int kMaxLevels = 64;

@@ -5,11 +5,11 @@
 
 namespace cachet::io {
 
-/// A JSON object with a digest of itself: `object` (JSON) with a last field "digest", in the one way in which it is
-/// written, so that no bit of the text can change unnoticed. Throws std::invalid_argument for what is not an object.
+/// Returns `object` (JSON) with a last field "digest", the digest of the object in its unique written form, so that any
+/// change of the text is noticed. Throws std::invalid_argument if `object` is not an object.
 std::string sealed_json(std::string_view object);
 
-/// Whether sealed_json() wrote this text, whatever fields it has.
+/// Whether sealed_json() wrote this text, with any fields.
 bool is_sealed_json(std::string_view text);
 
 }  // namespace cachet::io

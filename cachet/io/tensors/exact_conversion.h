@@ -4,8 +4,8 @@
 
 namespace cachet::io {
 
-/// Whether every value of `from` is a value of `to`: float32 into float64, bfloat16 into float32, uint8 into float16,
-/// but not float16 into bfloat16 nor int64 into float64.
+/// Whether `to` can represent every value of `from`: true for float32 to float64, bfloat16 to float32 and uint8 to
+/// float16; false for float16 to bfloat16 and int64 to float64.
 bool converts_exactly(at::ScalarType from, at::ScalarType to);
 
 }  // namespace cachet::io

@@ -15,21 +15,21 @@
 namespace cachet::io {
 
 struct DecodedImage {
-  at::Tensor pixels;  // (H, W, 1) grey or (H, W, 3) RGB, uint8: of the region that was asked for
-  ImageSize size;     // of the whole image: upright if the orientation was applied
+  at::Tensor pixels;  // (H, W, 1) grey or (H, W, 3) RGB, uint8, of the requested region
+  ImageSize size;     // size of the whole image, upright if the orientation was applied
   int64_t warnings = 0;
   std::string first_warning;
-  int orientation = 1;  // as EXIF has it (upright.h), whether it was applied or not
+  int orientation = 1;  // the value in EXIF (upright.h), whether or not it was applied
 };
 
-/// Decodes a JPEG or PNG image, recognised by its first bytes and not by a name. Palettes are resolved, 16 bits are
-/// rounded to 8, alpha is dropped (the colours stay as they are stored), and CMYK becomes RGB. Grey is made RGB, or RGB
-/// grey, only if options.channels asks for it. The orientation in EXIF is applied if options.orientation asks for it.
+/// Decodes a JPEG or PNG image, which it recognises by its first bytes, not by a name. Palettes are resolved, 16 bits
+/// are rounded to 8, alpha is dropped (the stored colours stay), and CMYK becomes RGB. Grey becomes RGB, or RGB becomes
+/// grey, only if options.channels requests it. The EXIF orientation is applied if options.orientation requests it.
 /// Throws Error that begins with `name` and names the fault.
 DecodedImage decode_image(std::span<const std::byte> bytes, std::string_view name,
                           const ImageReadOptions& options = {});
 
-/// Decodes a file of at most kMaxImageFileBytes so.
+/// Decodes a file of at most kMaxImageFileBytes in the same way.
 DecodedImage read_image(const std::filesystem::path& path, const ImageReadOptions& options = {});
 
 }  // namespace cachet::io

@@ -10,13 +10,13 @@
 
 namespace cachet::io {
 
-/// PNG bytes of a uint8 image (H, W, 1) or (H, W, 3), grey or RGB. Throws std::invalid_argument for another tensor.
+/// Encodes a uint8 image (H, W, 1), grey, or (H, W, 3), RGB, as PNG. Throws std::invalid_argument for another tensor.
 std::vector<std::byte> encode_png(const at::Tensor& image);
 
-/// The image as (H, W, 3), or (H, W, 1) where the file is grey, uint8; palettes are resolved, 16 bits rounded to 8,
-/// alpha dropped, interlacing undone. Throws io::Error where there are more than `max_pixels`, before memory for them
-/// is taken; for a bad checksum and every other fault in chunks that affect the pixels; and for bytes after the image,
-/// which decode_image() (image.h) reads over.
+/// Decodes a PNG image as uint8 (H, W, 3), or (H, W, 1) if the file is grey. Palettes are resolved, 16 bits are rounded
+/// to 8, alpha is dropped, and interlacing is undone. Throws io::Error for more than `max_pixels`, before memory is
+/// allocated for them; for a bad checksum and every other fault in chunks that affect the pixels; and for bytes after
+/// the image, which decode_image() (image.h) ignores.
 at::Tensor decode_png(std::span<const std::byte> bytes, std::string_view name, uint64_t max_pixels = 89'478'485);
 
 }  // namespace cachet::io

@@ -9,27 +9,27 @@
 
 namespace cachet::models {
 
-/// A detector in two stages: proposals, then a look at each.
+/// A detector in two stages: the first proposes boxes, the second classifies each of them.
 struct RegionDetectorOptions {
   FpnOptions neck{};
   RpnOptions rpn{};
   RoiHeadOptions roi{};
 
   int64_t classes() const { return roi.box.classes; }
-  /// The published configuration over a backbone of these strides. Faster R-CNN: no low-quality matches in the second
-  /// stage; Mask R-CNN: with them, and masks.
+  /// Returns the published configuration over a backbone of these strides. Faster R-CNN has no low-quality matches in
+  /// the second stage; Mask R-CNN has them, and masks.
   static RegionDetectorOptions faster_rcnn(const std::vector<int64_t>& strides, int64_t classes);
   static RegionDetectorOptions mask_rcnn(const std::vector<int64_t>& strides, int64_t classes);
-  /// Tables neck, rpn_head, roi_head and test of a `[model]` table, for a backbone of these strides.
+  /// Reads the tables neck, rpn_head, roi_head and test of a `[model]` table, for a backbone of these strides.
   static RegionDetectorOptions read(const config::View& table, RegionDetectorOptions defaults,
                                     const std::vector<int64_t>& strides);
 };
 
-/// Faster R-CNN (Ren et al., arXiv 1506.01497) on a feature pyramid network, as mmdetection 2.13 has it, over any
-/// backbone. Parts: backbone, neck, rpn_head, roi_head.
+/// Faster R-CNN (Ren et al., arXiv 1506.01497) on a feature pyramid network over any backbone, as in mmdetection 2.13.
+/// Parts: backbone, neck, rpn_head, roi_head.
 class FasterRcnn : public nn::Cloneable<FasterRcnn, ObjectDetector> {
  public:
-  /// Throws c10::Error where strides of backbone, anchors and regions do not agree.
+  /// Throws c10::Error if the strides of backbone, anchors and regions do not agree.
   FasterRcnn(const std::shared_ptr<FeaturePyramid>& backbone, const RegionDetectorOptions& options);
 
   using ObjectDetector::losses;
@@ -39,8 +39,8 @@ class FasterRcnn : public nn::Cloneable<FasterRcnn, ObjectDetector> {
   std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& sizes,
                                  DetectionFrame frame = DetectionFrame::original) override;
 
-  /// The scores of anchors, evenly chosen, for each image at most as many as evaluation has proposals. The background's
-  /// scores are last.
+  /// Returns the scores of evenly chosen anchors. For each image there are at most as many as evaluation has
+  /// proposals. The background's scores are last.
   at::Tensor box_scores(const at::Tensor& images) override;
   bool classes_exclude_each_other() const override { return true; }
 
@@ -52,9 +52,9 @@ class FasterRcnn : public nn::Cloneable<FasterRcnn, ObjectDetector> {
   /// (batch, boxes · (classes + 1)); the loss is the mean square of all outputs of the heads.
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 
-  /// Maps of all levels.
+  /// Returns the maps of all levels.
   std::vector<at::Tensor> levels(const at::Tensor& images);
-  /// The first stage alone, on these maps.
+  /// Runs only the first stage on these maps.
   DenseOutputs first_stage(const std::vector<at::Tensor>& levels) const { return rpn_->forward(levels); }
   const RpnHead& rpn() const { return *rpn_; }
   const RoiHead& roi() const { return *roi_; }
@@ -67,7 +67,7 @@ class FasterRcnn : public nn::Cloneable<FasterRcnn, ObjectDetector> {
   nn::Submodule<RoiHead> roi_;
 };
 
-/// Mask R-CNN (He et al., arXiv 1703.06870): the same with masks. An additional part: roi_head.mask_head.
+/// Mask R-CNN (He et al., arXiv 1703.06870): Faster R-CNN with masks. It has one more part: roi_head.mask_head.
 class MaskRcnn : public nn::Cloneable<MaskRcnn, FasterRcnn> {
  public:
   MaskRcnn(const std::shared_ptr<FeaturePyramid>& backbone, const RegionDetectorOptions& options);

@@ -14,24 +14,24 @@ struct RetinaNetOptions {
   RetinaHeadOptions head{};
 
   int64_t classes() const { return head.classes; }
-  /// The published configuration over a backbone of these strides.
+  /// Returns the published configuration over a backbone of these strides.
   static RetinaNetOptions published(const std::vector<int64_t>& strides, int64_t classes);
-  /// Tables neck, bbox_head and test of a `[model]` table, for a backbone of these strides.
+  /// Reads the tables neck, bbox_head and test of a `[model]` table, for a backbone of these strides.
   static RetinaNetOptions read(const config::View& table, RetinaNetOptions defaults,
                                const std::vector<int64_t>& strides);
 };
 
-/// RetinaNet (Lin et al., arXiv 1708.02002), as mmdetection 2.13 has it, over any backbone: a detector in one stage.
-/// Parts: backbone, neck, bbox_head.
+/// RetinaNet (Lin et al., arXiv 1708.02002), as in mmdetection 2.13: a detector in one stage, over any
+/// backbone. Parts: backbone, neck, bbox_head.
 class RetinaNet : public nn::Cloneable<RetinaNet, ObjectDetector> {
  public:
-  /// Throws c10::Error where strides of backbone and anchors do not agree.
+  /// Throws c10::Error if the strides of backbone and anchors do not agree.
   RetinaNet(const std::shared_ptr<FeaturePyramid>& backbone, const RetinaNetOptions& options);
 
   using ObjectDetector::losses;
-  /// All anchors take part: no priorities are asked for.
+  /// Uses all anchors, so that it needs no priorities.
   AnchorTargets anchor_targets(const DetectionBatch& batch, const ImageSize& size) const override;
-  /// loss_cls and loss_bbox.
+  /// Returns loss_cls and loss_bbox.
   DetectionLosses losses(const DetectionBatch& batch, const AnchorTargets& targets) override;
   std::vector<std::string> loss_names() const override { return {"loss_cls", "loss_bbox"}; }
   std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& sizes,

@@ -12,21 +12,21 @@
 
 namespace cachet::models {
 
-/// What a language model of blocks is made of, but for its attention and its positions.
+/// The parts of a language model of blocks, without its attention and its positions.
 struct LanguageBlockOptions {
-  std::string model;  // what its errors begin with: "transformer_xl"
+  std::string model;  // prefix of its errors: "transformer_xl"
   nn::AdaptiveVocabulary vocabulary{};
   nn::AdaptiveTies ties{};
   int64_t target_length = 0, depth = 0, mlp_dim = 0;
   nn::NormPlace norm_place = nn::NormPlace::before;
-  nn::PlugIns plug_ins{};  // norm and outliers of them: attention is what a model makes
+  nn::PlugIns plug_ins{};  // only norm and outliers: a model makes its own attention
   double dropout = 0.0;
   nn::Activation activation = nn::Activation::gelu;
 };
 
-/// Transformer blocks between an adaptive embedding and an adaptive softmax: which parts there are, what is checked and
-/// how tokens are scored. What a model of them adds is how it attends, and what it makes of a segment.
-/// Parts: embedding, blocks, output, in this order, and between them what the model has of its own.
+/// Transformer blocks between an adaptive embedding and an adaptive softmax. This class makes the parts, checks the
+/// options and scores tokens. A derived model adds its attention and the encoding of a segment. Parts: embedding,
+/// blocks, output, in this order, and between them the parts of the derived model.
 class BlockLanguageModel : public LanguageModel {
  public:
   LanguageShape language_shape() const override { return {made_of_.vocabulary.tokens, made_of_.target_length}; }
@@ -34,30 +34,30 @@ class BlockLanguageModel : public LanguageModel {
                                         LanguageSession& session) override;
   torch::Tensor next_token(const torch::Tensor& ids, LanguageSession& session) override;
   void read(const torch::Tensor& ids, LanguageSession& session) override { encode(ids, session); }
-  /// Also of one whose caches were frozen: what it writes begins anew with each segment, as it did.
+  /// True even if the caches were frozen: the output begins anew with each segment, as before.
   bool remembers_segments() const override { return was_made_with_caches_; }
 
-  /// The output of the last layer for a segment: ids (rows, L) -> (rows, L, dim), one batch row for each text.
+  /// Returns the output of the last layer for a segment: ids (rows, L) -> (rows, L, dim), one batch row for each text.
   virtual torch::Tensor encode(const torch::Tensor& ids, LanguageSession& session) = 0;
 
  protected:
-  /// Registers the embedding. Throws c10::Error that names the option where the options do not make a model.
+  /// Registers the embedding. Throws c10::Error that names the option if the options do not make a model.
   explicit BlockLanguageModel(const LanguageBlockOptions& options);
-  /// Registers the blocks, each around an attention of its own.
+  /// Registers the blocks, each with its own attention.
   void make_blocks(const std::function<std::shared_ptr<nn::Attention>()>& make_attention);
   /// Registers the output and draws the weights of all linear layers.
   void make_output();
 
   torch::Tensor drop(const torch::Tensor& x) const;
-  /// The embeddings of ids. Checks that ids have the batch rows of the session.
+  /// Returns the embeddings of ids. Throws c10::Error unless ids have the batch rows of the session.
   torch::Tensor embed(const torch::Tensor& ids, const LanguageSession& session) const;
-  /// All blocks in turn, each with its part of the session's state; `args` has no state.
+  /// Applies all blocks in turn, each with its part of the session's state; `args` has no state.
   torch::Tensor through_blocks(torch::Tensor x, nn::AttentionArgs args, const LanguageSession& session) const;
-  /// A session with a state for each block.
+  /// Returns a session with a state for each block.
   LanguageSession block_session(int64_t batch_rows, const SegmentOptions& segments, nn::SessionUse use) const;
 
-  static constexpr double kNormEps = 1e-5;  // of the published code's norms
-  static constexpr double kSpread = 0.02;   // of weights before training
+  static constexpr double kNormEps = 1e-5;  // epsilon of the published code's norms
+  static constexpr double kSpread = 0.02;   // standard deviation of the initial weights
 
   LanguageBlockOptions made_of_;
   nn::Submodule<nn::AdaptiveEmbedding> embedding_;

@@ -7,34 +7,34 @@
 
 namespace cachet::models {
 
-/// A decoder of absolute positions (Vaswani et al., arXiv 1706.03762), whose attention may be any causal function.
+/// A decoder with absolute positions (Vaswani et al., arXiv 1706.03762). Its attention may be any causal function.
 struct CausalTransformerOptions {
-  nn::AdaptiveVocabulary vocabulary{};  // its dim is the model's
+  nn::AdaptiveVocabulary vocabulary{};  // its dim is the model's width
   nn::AdaptiveTies ties{};
   int64_t target_length = 150;
   bool whole_past = false;  // SegmentOptions::whole_past
   int64_t depth = 6, num_heads = 8, mlp_dim = 1024;
   nn::NormPlace norm_place = nn::NormPlace::before;
-  double dropout = 0.1;  // of embeddings, attention's results, in the feed-forward halves and of the output
+  double dropout = 0.1;  // after embeddings and attention, in the feed-forward halves and of the output
   nn::PlugIns plug_ins{};
 };
 
-/// Reads a `[model]` table over the defaults of a named model. Combinations that cannot be built are problems that name
-/// the key.
+/// Reads a `[model]` table over the defaults of a named model. Reports combinations that cannot be built
+/// as problems that name the key.
 CausalTransformerOptions read_causal_transformer_options(const config::View& table, CausalTransformerOptions defaults);
 
-/// A language model whose tokens attend to earlier tokens of the segment; sinusoids encode positions. Beyond the
-/// segment it reads a cache in each layer (Cached Transformers, arXiv 2312.12742), or, with whole_past, all of the
-/// text: the running sums of linear attention (elu, trained kernels) continue from segment to segment, and so do
-/// positions.
-/// Parts: embedding, blocks, norm (where norms stand before their branches), output.
+/// A language model whose tokens attend to earlier tokens of the segment; sinusoids encode positions. Beyond
+/// the segment, the model reads a cache in each layer (Cached Transformers, arXiv 2312.12742), or, with
+/// whole_past, the whole earlier text: the running sums of linear attention (elu, trained kernels) and the
+/// positions continue from segment to segment.
+/// Parts: embedding, blocks, norm (if norms come before their branches), output.
 class CausalTransformer : public nn::Cloneable<CausalTransformer, BlockLanguageModel> {
  public:
   /// Throws c10::Error for options that cannot be built: whole_past needs linear attention and no cache.
   explicit CausalTransformer(const CausalTransformerOptions& options);
 
   SegmentOptions segments() const override { return {.whole_past = options_.whole_past}; }
-  /// Throws c10::Error for lengths other than 0, and for a whole past of attention that keeps no running sums.
+  /// Throws c10::Error for lengths other than 0, and for a whole past if the attention has no running sums.
   LanguageSession make_session(int64_t batch_rows, const SegmentOptions& segments) const override;
   torch::Tensor encode(const torch::Tensor& ids, LanguageSession& session) override;
 

@@ -17,7 +17,7 @@ class ClassificationHead : public nn::Cloneable<ClassificationHead> {
   explicit ClassificationHead(const std::vector<int64_t>& widths);
   /// x (B, widths[0]) -> (B, widths.back())
   torch::Tensor forward(torch::Tensor x) const;
-  /// From now on the head does to x what it did to before.apply(x).
+  /// Folds `before` into the first layer: x then gives the former result of before.apply(x).
   void fold_affine_before(const nn::Affine& before) { layers_.front()->fold_affine_before(before); }
 
  private:

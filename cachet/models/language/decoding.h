@@ -9,12 +9,12 @@
 
 namespace cachet::models {
 
-/// How long a translation may be, in tokens without its end. It does not end before the shortest length. It ends after
-/// int(per_token·width + added) tokens, or at the model's longest length.
+/// The length limits of a translation, in tokens without its end. A translation ends no earlier than at the shortest
+/// length, and at the latest after int(per_token·width + added) tokens or at the model's longest length.
 struct LengthLimits {
   enum class Width {
-    sentence,  // the tokens of the source with its end: translations do not depend on the batch
-    batch,     // those of the batch's longest source, as in fairseq
+    sentence,  // the source's tokens with its end: translations do not depend on the batch
+    batch,     // the tokens of the batch's longest source, as in fairseq
   };
   int64_t shortest = 1;
   double per_token = 0.0;  // fairseq's max-len-a
@@ -22,35 +22,35 @@ struct LengthLimits {
   Width width = Width::sentence;
 };
 
-/// What a model made of a sentence.
+/// A translation of a sentence that a model found.
 struct Hypothesis {
-  std::vector<int64_t> tokens;            // its end the last of them
-  std::vector<double> log_probabilities;  // of each
+  std::vector<int64_t> tokens;            // the last one is the end
+  std::vector<double> log_probabilities;  // of each token
   double score = 0.0;                     // their sum / (tokens)^length_penalty
 };
 
-/// The score of a hypothesis with these log-probabilities. A penalty of 0 leaves the sum, 1 makes it the mean.
+/// Returns the score of a hypothesis with these log-probabilities. A penalty of 0 gives the sum, 1 the mean.
 double hypothesis_score(std::span<const double> log_probabilities, double length_penalty);
 
-/// The unfinished translations of a batch: the sentence of each batch row of a session. Rows of finished sentences are
-/// removed, and cost nothing from then on.
+/// The unfinished translations of a batch: the sentence of each batch row of a session. Rows of finished sentences
+/// are removed, and then cost nothing.
 class DecodingRows {
  public:
-  /// One batch row for each sentence. Throws c10::Error for a model in training mode, std::invalid_argument for limits
-  /// that make no sense.
+  /// Makes one batch row for each sentence. Throws c10::Error if the model is in training mode,
+  /// std::invalid_argument for invalid limits.
   DecodingRows(TranslationModel& model, const Sequences& source, const LengthLimits& limits);
 
-  const std::vector<int64_t>& sentences() const { return sentences_; }  // of the batch rows
-  int64_t step() const { return step_; }                                // tokens that are written, from 0
-  /// Whether nothing but the end can come next, or anything but it.
+  const std::vector<int64_t>& sentences() const { return sentences_; }  // the sentence of each batch row
+  int64_t step() const { return step_; }                                // number of tokens written so far
+  /// Whether the next token must be the end, and whether it may be.
   bool must_end(int64_t sentence) const { return step_ == longest_[static_cast<size_t>(sentence)]; }
   bool may_end() const { return step_ >= limits_.shortest; }
 
-  /// Reads the last token of each batch row, the begin before the first. Returns log p of the next token (rows,
-  /// vocabulary), −∞ for padding and for ids that only pad the vocabulary. Throws ops::NotFinite for scores that are
-  /// NaN, and for a row without a possible token.
+  /// Reads the last token of each batch row (the begin token at first). Returns log p of the next token (rows,
+  /// vocabulary), −∞ for padding and for ids that only pad the vocabulary. Throws ops::NotFinite if scores are
+  /// NaN or a row has no possible token.
   torch::Tensor next(std::span<const int64_t> last_tokens);
-  /// Ends the step: batch row i continues the former row rows[i]. Without rows the batch is finished.
+  /// Ends the step: batch row i continues the former row rows[i]. If `rows` is empty, the batch is finished.
   void go_on(std::span<const int64_t> rows);
 
  private:
@@ -61,7 +61,7 @@ class DecodingRows {
   int64_t step_ = 0;
 };
 
-/// Orders the rows that continue, `kept` in ascending order, so that as few as possible move: rows below kept.size()
+/// Orders the rows that continue (`kept`, in ascending order) so that as few as possible move: rows below kept.size()
 /// stay, and the others fill the gaps.
 std::vector<int64_t> with_gaps_filled(std::vector<int64_t> kept);
 
@@ -69,8 +69,8 @@ std::vector<int64_t> with_gaps_filled(std::vector<int64_t> kept);
 using ChooseTokens =
     std::function<std::vector<int64_t>(const torch::Tensor& log_probabilities, const std::vector<int64_t>& sentences,
                                        const std::vector<Hypothesis>& written)>;
-/// Writes one translation for each sentence, token by token. The result is in the order of the sentences, and so is
-/// `written`.
+/// Writes one translation for each sentence, token by token. The result and `written` are in the order of
+/// the sentences.
 std::vector<Hypothesis> write_one_by_one(TranslationModel& model, const Sequences& source, const LengthLimits& limits,
                                          double length_penalty, const ChooseTokens& choose);
 

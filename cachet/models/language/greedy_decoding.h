@@ -6,8 +6,8 @@
 
 namespace cachet::models {
 
-/// The most probable token after each other, the lowest of equal ones: one translation a sentence, which is what a beam
-/// of one finds.
+/// Takes the most probable token at each step, of equal ones the lowest. Returns one translation for each
+/// sentence, the same as a beam of one finds.
 std::vector<Hypothesis> greedy_decoding(TranslationModel& model, const Sequences& source,
                                         const LengthLimits& limits = {}, double length_penalty = 1.0);
 

@@ -10,22 +10,22 @@
 
 namespace cachet::models {
 
-/// An encoder of tokens and a head over it; of a pair, both sequences go through the same encoder, one after the other.
-/// Parts: token_embed, cls_token, pos_embed (learned positions), blocks, norm, head.
+/// An encoder of tokens with a head. Both sequences of a pair go through the same encoder, one after the other. Parts:
+/// token_embed, cls_token, pos_embed (learned positions), blocks, norm, head.
 ///
-/// Weights start as the arena's: linear layers Glorot-uniform, token embeddings with deviation 1, the class token 0.
+/// Initial weights are the arena's: linear layers Glorot-uniform, token embeddings with deviation 1, class token 0.
 class LongRangeTransformer : public nn::Cloneable<LongRangeTransformer, SequenceClassifier>, public nn::Foldable {
  public:
   explicit LongRangeTransformer(const LongRangeOptions& options);
 
-  /// Throws c10::Error for sequences longer than the model was made for, and where there is, or is not, a second one.
+  /// Throws c10::Error if a sequence is too long for the model, or if a second one is missing or not expected.
   torch::Tensor forward(const Sequences& first, const Sequences& second) override;
   SequenceShape sequence_shape() const override { return options_.sequence; }
   int64_t classes() const override { return options_.classes; }
-  /// The last norm, into the head, unless products of two sequences stand between.
+  /// Returns the fold of the last norm into the head, unless the features have products of two sequences.
   std::vector<nn::NormFold> norm_folds() override;
 
-  /// What the head looks at of a batch of sequences: (B, embed_dim).
+  /// Returns the features of a batch of sequences that the head reads: (B, embed_dim).
   torch::Tensor encode(const Sequences& sequences);
 
  private:

@@ -10,25 +10,25 @@
 
 namespace cachet::models {
 
-/// What sequences a model is made for.
+/// The sequences that a model is made for.
 struct SequenceShape {
-  int64_t vocabulary = 257;   // ids are below it
-  int64_t max_length = 1000;  // tokens of a sequence
-  bool pairs = false;         // two sequences a sample
+  int64_t vocabulary = 257;   // number of ids
+  int64_t max_length = 1000;  // most tokens of a sequence
+  bool pairs = false;         // whether a sample is two sequences
 };
 
 ModelInput input_of(const SequenceShape& sequence);
 
-/// A batch of sequences of one length.
+/// A batch of sequences of equal length.
 struct Sequences {
   torch::Tensor ids;      // (B, L) int64
   torch::Tensor padding;  // (B, L) bool, true = padding; undefined = none
 };
 
-/// A model from sequences of tokens, or pairs of them, to class scores.
+/// A model that maps sequences of tokens, or pairs of sequences, to class scores.
 class SequenceClassifier : public virtual Model {
  public:
-  /// `second` is the other half of pairs, of a length of its own; undefined tensors else. Returns logits (B, classes).
+  /// `second`: the other sequences of pairs, with their own length, or undefined tensors. Returns logits (B, classes).
   virtual torch::Tensor forward(const Sequences& first, const Sequences& second) = 0;
   virtual SequenceShape sequence_shape() const = 0;
   virtual int64_t classes() const = 0;
@@ -45,7 +45,7 @@ struct SequenceClassifierPlan {
   operator ModelPlan() const { return {name, input_of(sequence), build}; }
 };
 
-/// What a data set of sequences requires of the model, as defaults of the recipe.
+/// A sequence data set's requirements of the model, as defaults of the recipe.
 struct SequenceDefaults {
   std::optional<SequenceShape> sequence{};
   std::optional<int64_t> classes{};

@@ -6,18 +6,18 @@
 
 namespace cachet::models {
 
-/// A language model whose tokens attend to those before them in the segment, and to a memory: the inputs that each
-/// layer had for the last memory_length tokens of earlier segments, or instead that layer's cache (Cached Transformers,
-/// arXiv 2312.12742, Table 5), which is mixed with attention within the segment. Memory tokens,
-/// where there are any, count as tokens of the segment.
-/// Parts: embedding, memory_tokens (1, count, dim), blocks, output; content_bias and position_bias of all layers are
-/// one.
+/// A language model whose tokens attend to earlier tokens of the segment and to a memory. The memory is the inputs of
+/// each layer for the last memory_length tokens of earlier segments. Instead of it, each layer may have a cache, which
+/// is mixed with attention within the segment (Cached Transformers, arXiv 2312.12742, Table 5). Memory tokens, if there
+/// are any, count as tokens of the segment.
+/// Parts: embedding, memory_tokens (1, count, dim), blocks, output. All layers have the same content_bias
+/// and position_bias.
 class TransformerXL : public nn::Cloneable<TransformerXL, BlockLanguageModel> {
  public:
   explicit TransformerXL(const TransformerXLOptions& options);
 
   SegmentOptions segments() const override { return options_.segments; }
-  /// Throws c10::Error for lengths below 0, and for a memory together with a cache.
+  /// Throws c10::Error for lengths below 0, and for a memory in addition to a cache.
   LanguageSession make_session(int64_t batch_rows, const SegmentOptions& segments) const override;
   bool remembers_segments() const override {
     return BlockLanguageModel::remembers_segments() || options_.memory_tokens.count > 0;
@@ -25,7 +25,7 @@ class TransformerXL : public nn::Cloneable<TransformerXL, BlockLanguageModel> {
   torch::Tensor encode(const torch::Tensor& ids, LanguageSession& session) override;
 
  private:
-  // Distances before dropout, and hidden keys, of a segment of `length` tokens after `past` others.
+  // Distances before dropout, and hidden keys, of a segment of `length` tokens after `past` earlier tokens.
   struct Positions {
     int64_t length, past, clamp_length, window;
     nn::RelativeLayout layout;

@@ -12,21 +12,21 @@
 
 namespace cachet::models {
 
-/// The ids that stand for no text: padding of both languages, the others of the one that is translated to.
+/// The ids that stand for no text: `padding` of both languages, the others of the target language.
 struct TranslationTokens {
   int64_t padding = 0;
-  int64_t begin = 2;  // what a translation is begun with; fairseq begins with the end
-  int64_t end = 3;    // of a sentence
-  /// Ids of the language that is translated to lie below it; those from it on only pad the model's vocabulary, and no
-  /// translation has them. 0: the model's vocabulary has no such ids.
+  int64_t begin = 2;  // first input of a translation; fairseq uses the end
+  int64_t end = 3;    // end of a sentence
+  /// Number of the target language's ids. Higher ids only pad the model's vocabulary, and no translation has them. 0:
+  /// the model's vocabulary has no such ids.
   int64_t known = 0;
   bool operator==(const TranslationTokens&) const = default;
 };
 
-/// What pairs of sentences a translation model is made for.
+/// The pairs of sentences that a translation model is made for.
 struct TranslationShape {
-  int64_t source_vocabulary = 0, target_vocabulary = 0;  // ids are below them
-  int64_t source_length = 512, target_length = 512;      // tokens of the longest sentence, its end included
+  int64_t source_vocabulary = 0, target_vocabulary = 0;  // numbers of ids
+  int64_t source_length = 512, target_length = 512;      // most tokens of a sentence, its end included
   TranslationTokens tokens{};
 };
 
@@ -35,15 +35,15 @@ ModelInput input_of(const TranslationShape& text);
 /// A batch of pairs of sentences.
 struct SentencePairs {
   Sequences source;       // (B, S), each with its end; padding on either side
-  Sequences target;       // (B, T) what the model has written before each token: the begin, then all but the end;
-                          // padding after it
-  torch::Tensor targets;  // (B, T) int64: the tokens themselves, the end the last of them; −1 for none
+  Sequences target;       // (B, T) input of the decoder: the begin token, then all tokens but the end;
+                          // padding comes after these tokens
+  torch::Tensor targets;  // (B, T) int64: the tokens that are predicted, the end last; −1 for none
 };
 
-/// How the probability ε that label smoothing takes from the right token is shared out.
+/// The tokens that get the probability ε, which label smoothing takes from the right token.
 enum class SmoothingShare {
-  others,  // among the V − 1 others: fairseq since 1.0.0a0
-  all,     // among all V, the right one too: fairseq to 0.10.2, and PyTorch
+  others,  // the V − 1 others: fairseq since 1.0.0a0
+  all,     // all V, the right one included: fairseq to 0.10.2, and PyTorch
 };
 
 struct LabelSmoothing {
@@ -51,66 +51,66 @@ struct LabelSmoothing {
   SmoothingShare share = SmoothingShare::others;
 };
 
-/// The ε of SmoothingShare::others that gives the same loss over `vocabulary` tokens.
+/// Returns the ε of SmoothingShare::others that gives the same loss over `vocabulary` tokens.
 double smoothing_among_others(const LabelSmoothing& smoothing, int64_t vocabulary);
 
-/// Both are (B, T), in nats and in float32 or wider, 0 without a target.
+/// Losses (B, T), in nats and in float32 or wider, 0 without a target.
 struct TranslationLosses {
-  torch::Tensor loss;                     // of smoothed targets, what is trained on
-  torch::Tensor negative_log_likelihood;  // what is reported; has no gradient
+  torch::Tensor loss;                     // of smoothed targets, for training
+  torch::Tensor negative_log_likelihood;  // for reports; has no gradient
 };
 
-/// What the encoder makes of a batch of sentences.
+/// The encoder's output for a batch of sentences.
 struct EncodedSentences {
   torch::Tensor tokens;   // (B, S, D), zero at the padding
   torch::Tensor padding;  // (B, S) bool, true = padding; undefined = none
 };
 
-/// Translations that are written token by token: the decoder's state of each batch row. All rows have equally many
-/// tokens.
+/// Translations that are written token by token: the decoder's state of each batch row. All rows have the
+/// same number of tokens.
 struct TranslationSession {
   std::shared_ptr<nn::AttentionState> state;
-  EncodedSentences source;  // until the first call has projected it
-  int64_t written = 0;      // tokens, the begin included
+  EncodedSentences source;  // only before the first call, which projects it
+  int64_t written = 0;      // number of tokens, the begin included
 
   int64_t batch_rows() const { return state->batch_rows(); }
   [[deprecated("batch_rows")]] int64_t lanes() const { return batch_rows(); }
 };
 
-/// A model of a sentence's translation: a distribution over the target vocabulary after each of its tokens.
+/// A model of translations. It gives a distribution over the target vocabulary after each token of a translation.
 class TranslationModel : public virtual Model {
  public:
   virtual TranslationShape translation_shape() const = 0;
-  /// What the vocabularies that are opened mean by these ids. The padding must stay: positions are counted from it.
-  /// Throws c10::Error for ids that the target vocabulary does not have.
+  /// Sets the ids that the opened vocabularies use. The padding must not change: positions are counted from it. Throws
+  /// c10::Error for ids outside the target vocabulary.
   virtual void set_tokens(const TranslationTokens& tokens) = 0;
 
-  /// Throws c10::Error for sentences longer than the model was made for.
+  /// Throws c10::Error if a sentence is too long for the model.
   virtual EncodedSentences encode(const Sequences& source) = 0;
-  /// The losses of all target tokens of pairs at once. Throws c10::Error for sentences longer than the model was made
-  /// for.
+  /// Returns the losses of all target tokens of pairs at once. Throws c10::Error if a sentence is too
+  /// long for the model.
   virtual TranslationLosses losses(const SentencePairs& pairs, const LabelSmoothing& smoothing) = 0;
 
-  /// A session before the first token, one batch row for each sentence. For evaluation: training mode throws
-  /// c10::Error.
+  /// Returns a session before the first token, one batch row for each sentence. Throws c10::Error in
+  /// training mode.
   virtual TranslationSession make_session(const EncodedSentences& source) = 0;
   [[deprecated("make_session")]] TranslationSession make_stream(const EncodedSentences& source) {
     return make_session(source);
   }
-  /// ids (rows) int64, the next token of each batch row, the begin at first -> log p of the token after it (rows,
-  /// target vocabulary), in float32 or wider. Advances the session by these ids.
+  /// ids (rows) int64, the next token of each batch row (the begin token at first) -> log p of the token after it
+  /// (rows, target vocabulary), in float32 or wider. Advances the session by these ids.
   virtual torch::Tensor next_token(const torch::Tensor& ids, TranslationSession& session) = 0;
-  /// Batch row i becomes the former row rows[i], for as many rows as `rows` has. `same_sentences`: row i translates the
-  /// same sentence as before, so that nothing of the encoder moves.
+  /// Replaces batch row i by the former row rows[i], for as many rows as `rows` has. `same_sentences`: row i translates
+  /// the same sentence as before, so that the encoder's results do not move.
   virtual void reorder(TranslationSession& session, const torch::Tensor& rows, bool same_sentences) const = 0;
 
-  /// How much the last layer of the decoder attends to each source token when it predicts a target token, the mean over
-  /// its heads: (B, T, S). In evaluation.
+  /// Returns how much the decoder's last layer attends to each source token when it predicts a target token, as the
+  /// mean over the heads: (B, T, S). For evaluation mode.
   virtual torch::Tensor cross_attention(const SentencePairs& pairs) = 0;
 
   torch::Device device() const { return parameters().at(0).device(); }
 
-  /// Synthetic pairs of the longest sentences.
+  /// Uses synthetic pairs of the longest sentences.
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 };
 
@@ -122,11 +122,11 @@ struct TranslationModelPlan {
   operator ModelPlan() const { return {name, input_of(text), build}; }
 };
 
-/// What parallel text requires of the model, as defaults of the recipe.
+/// Parallel text's requirements of the model, as defaults of the recipe.
 struct TranslationDefaults {
   std::optional<int64_t> source_vocabulary{}, target_vocabulary{};
-  std::optional<int64_t> length{};  // tokens of the longest sentence, its end included
-  std::optional<bool> joint{};      // both languages have one vocabulary
+  std::optional<int64_t> length{};  // most tokens of a sentence, its end included
+  std::optional<bool> joint{};      // whether both languages have one vocabulary
 };
 
 using TranslationStream [[deprecated("TranslationSession")]] = TranslationSession;

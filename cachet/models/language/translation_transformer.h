@@ -10,16 +10,16 @@
 
 namespace cachet::models {
 
-/// An encoder of the source and a decoder that writes the target. Embeddings are scaled by √embed_dim;
-/// positions are sinusoids, counted from padding + 1 over the tokens that are not padding, as in fairseq.
-/// Parts: source_embed, target_embed, encoder_blocks, encoder_norm, decoder_blocks, decoder_norm, output; what is
-/// shared is registered under each of its names. Post-norm models have no encoder_norm and decoder_norm.
+/// An encoder of the source and a decoder that writes the target. Embeddings are scaled by √embed_dim. Positions are
+/// sinusoids, counted from padding + 1 over the tokens that are not padding, as in fairseq.
+/// Parts: source_embed, target_embed, encoder_blocks, encoder_norm, decoder_blocks, decoder_norm, output. A shared
+/// tensor is registered under each of its names. Post-norm models have no encoder_norm and decoder_norm.
 ///
-/// Weights start as fairseq's: embeddings normal with variance 1/embed_dim, padding 0, linear layers Glorot-uniform,
+/// Initial weights are fairseq's: embeddings normal with variance 1/embed_dim, padding 0, linear layers Glorot-uniform,
 /// those of queries, keys and values with half that variance; biases 0.
 class TranslationTransformer : public nn::Cloneable<TranslationTransformer, TranslationModel>, public nn::Foldable {
  public:
-  /// Throws c10::Error that names the option where the options do not make a model.
+  /// Throws c10::Error that names the option if the options do not make a model.
   explicit TranslationTransformer(const TranslationTransformerOptions& options);
 
   TranslationShape translation_shape() const override { return options_.text; }
@@ -31,13 +31,13 @@ class TranslationTransformer : public nn::Cloneable<TranslationTransformer, Tran
   void reorder(TranslationSession& session, const torch::Tensor& rows, bool same_sentences) const override;
   torch::Tensor cross_attention(const SentencePairs& pairs) override;
 
-  /// What the decoder makes of a target: (B, T, embed_dim), before the output layer.
+  /// Returns the decoder's output for a target: (B, T, embed_dim), before the output layer.
   torch::Tensor decode(const Sequences& target, const EncodedSentences& source);
-  /// The scores of all tokens: (…, embed_dim) -> (…, target_vocabulary).
+  /// Returns the scores of all tokens: (…, embed_dim) -> (…, target_vocabulary).
   torch::Tensor scores(const torch::Tensor& hidden) const { return output_->forward(hidden); }
 
-  /// The encoder's norm goes into what reads keys and values, the decoder's into an output layer that shares no
-  /// weights.
+  /// Returns the folds of the encoder's norm into the key and value projections of the decoder, and of the decoder's
+  /// norm into the output layer if that shares no weights.
   std::vector<nn::NormFold> norm_folds() override;
 
  private:

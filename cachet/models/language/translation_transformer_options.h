@@ -12,31 +12,31 @@ namespace cachet::models {
 enum class SharedEmbeddings {
   none,
   target,  // target and output
-  all,     // all three: the vocabularies are one
+  all,     // all three: there is one vocabulary
 };
 
-/// The blocks of one half.
+/// The blocks of the encoder or of the decoder.
 struct TransformerHalf {
   int64_t depth = 6, num_heads = 4, mlp_dim = 1024;
 };
 
-/// The Transformer of Vaswani et al. (arXiv 1706.03762) as fairseq trains it, and what of its parts can be another.
+/// The Transformer of Vaswani et al. (arXiv 1706.03762) as fairseq trains it, and its replaceable parts.
 struct TranslationTransformerOptions {
   TranslationShape text{.source_vocabulary = 10000, .target_vocabulary = 10000};
   int64_t embed_dim = 512;
   TransformerHalf encoder{}, decoder{};
   SharedEmbeddings shared = SharedEmbeddings::target;
-  nn::NormPlace norm_place = nn::NormPlace::before;  // before: a norm after each half, too
+  nn::NormPlace norm_place = nn::NormPlace::before;  // before: there is also a norm after the encoder and the decoder
   nn::Activation activation = nn::Activation::relu;
-  double dropout = 0.3;  // of embeddings, attention's results and the feed-forward halves' results
+  double dropout = 0.3;  // after embeddings, attention and the feed-forward halves
   double activation_dropout = 0.0;
-  nn::PlugIns plug_ins{};                    // attention and cache: the encoder's; norm: all of them
-  nn::AttentionOptions decoder_attention{};  // to what is written already
-  nn::AttentionOptions cross_attention{};    // of the decoder to the encoder
+  nn::PlugIns plug_ins{};                    // attention and cache: only the encoder's; norm: of all blocks
+  nn::AttentionOptions decoder_attention{};  // attention of the decoder to the tokens written so far
+  nn::AttentionOptions cross_attention{};    // attention of the decoder to the encoder
 };
 
-/// Reads a `[model]` table over the defaults of a named model. Combinations that cannot be built are problems that name
-/// the key.
+/// Reads a `[model]` table over the defaults of a named model. Reports combinations that cannot be built
+/// as problems that name the key.
 TranslationTransformerOptions read_translation_transformer_options(const config::View& table,
                                                                    TranslationTransformerOptions defaults);
 

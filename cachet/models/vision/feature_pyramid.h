@@ -12,28 +12,28 @@
 
 namespace cachet::models {
 
-/// A backbone of stages, each of which looks at the image through larger patches: what dense prediction builds on.
+/// A backbone of stages with larger and larger patches of the image. It is the basis of dense prediction.
 class FeaturePyramid : public virtual ImageModel {
  public:
-  /// images (B, C, H, W) -> one map a stage (B, channels of the stage, ⌈H/stride⌉, ⌈W/stride⌉), in channels_last.
+  /// images (B, C, H, W) -> one map for each stage (B, stage channels, ⌈H/stride⌉, ⌈W/stride⌉), in channels_last.
   virtual std::vector<at::Tensor> features(const at::Tensor& images) = 0;
   virtual std::vector<int64_t> feature_channels() const = 0;
   virtual std::vector<int64_t> feature_strides() const = 0;  // 4, 8, 16, 32 for patches of 4
 
-  /// `forward` gives the last map; the loss is the mean square of all of them.
+  /// `forward` returns the last map; the loss is the mean square of all maps.
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 };
 
 struct FeaturePyramidPlan {
   std::string name;
   ImageShape image;
-  std::vector<int64_t> strides;  // of its maps
+  std::vector<int64_t> strides;  // strides of the maps
   std::function<std::shared_ptr<FeaturePyramid>()> build;
 
   operator ModelPlan() const { return {name, input_of(image), build}; }
 };
 
-/// Strides of stages that each halve both sides of the one before, the first by patches of patch_size.
+/// Returns the strides of stages that each halve both sides, after a first stage with patches of patch_size.
 std::vector<int64_t> halving_strides(int64_t patch_size, size_t stages);
 
 }  // namespace cachet::models

@@ -9,7 +9,7 @@
 
 namespace cachet::models {
 
-/// A model from images to class scores.
+/// A model that maps images to class scores.
 class ImageClassifier : public virtual ImageModel {
  public:
   /// images (B, C, H, W), normalised -> logits (B, classes)
@@ -28,7 +28,7 @@ struct ImageClassifierPlan {
   operator ModelPlan() const { return {name, input_of(image), build}; }
 };
 
-/// What a data set of images requires of the model, as defaults of the recipe.
+/// An image data set's requirements of the model, as defaults of the recipe.
 struct ImageDefaults {
   std::optional<ImageShape> image{};
   std::optional<int64_t> classes{};

@@ -13,13 +13,13 @@ namespace cachet::models {
 class ImageModel : public virtual Model {
  public:
   ImageModel() = default;
-  virtual ImageShape image_shape() const = 0;  // the size that it was made for
+  virtual ImageShape image_shape() const = 0;  // image size of the model
 
  protected:
   ImageModel(const ImageModel&) = default;
   ImageModel& operator=(const ImageModel&) = default;
 
-  /// Synthetic images (batch, C, H, W) of that size.
+  /// Returns synthetic images (batch, C, H, W) of the model's image size.
   at::Tensor noise(int64_t batch, const torch::TensorOptions& options) const;
 };
 

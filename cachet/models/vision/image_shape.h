@@ -7,13 +7,13 @@
 
 namespace cachet::models {
 
-/// What images a model is made for.
+/// The images that a model is made for.
 struct ImageShape {
   int64_t channels = 3, height = 224, width = 224;
 };
 
 ModelInput input_of(const ImageShape& image);
-/// The other way; none for a model of something else.
+/// Returns the image shape of an input. Empty if the input is not an image.
 std::optional<ImageShape> image_of(const ModelInput& input);
 
 }  // namespace cachet::models

@@ -11,27 +11,27 @@ namespace cachet::models {
 
 struct PatchEmbeddingOptions {
   int64_t channels = 3, embed_dim = 0;
-  int64_t stride = 16;                       // pixels, or tokens of the stage before, to one token
-  int64_t size = 0;                          // of the patch; 0 = stride. Larger patches overlap
+  int64_t stride = 16;                       // distance of the patches, in pixels or in tokens of the stage before
+  int64_t size = 0;                          // side of a patch; 0 = stride. Larger patches overlap
   std::optional<nn::NormOptions> norm = {};  // after the projection, ε 1e-5; unset = none (NoNormOptions is one, too)
 };
 
-/// Tokens and how they lie.
+/// Tokens and the grid on which they lie.
 struct GridTokens {
   torch::Tensor tokens;  // (B, H·W, D)
   nn::Grid grid;
 };
 
-/// Cuts a map into patches and makes each a token: (B, C, H, W) -> (B, H/s · W/s, D), row by row. Patches that overlap
-/// reach half their size beyond the border, so that no row or column is lost. Parts: proj, norm.
+/// Cuts a map into patches and makes a token of each: (B, C, H, W) -> (B, H/s · W/s, D), row by row. Patches that
+/// overlap reach half their size beyond the border, so that no row or column is lost. Parts: proj, norm.
 class PatchEmbedding : public nn::Cloneable<PatchEmbedding>, public nn::Foldable {
  public:
   explicit PatchEmbedding(const PatchEmbeddingOptions& options);
   GridTokens forward(const torch::Tensor& map);
-  /// The norm goes into the projection before it.
+  /// Returns the fold of the norm into the projection before it.
   std::vector<nn::NormFold> norm_folds() override;
 
-  /// The grid that a map of this size becomes.
+  /// Returns the grid of the tokens for a map of this size.
   nn::Grid grid_of(const nn::Grid& map) const;
 
  private:

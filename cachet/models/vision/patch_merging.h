@@ -13,8 +13,8 @@
 
 namespace cachet::models {
 
-/// Swin's way to the next stage (arXiv 2103.14030, Sec. 3.1): four neighbours side by side, a norm, a linear map to
-/// twice the channels. A side of odd length gets one row or column of zeros. Parts: norm, reduction.
+/// Swin's step to the next stage (arXiv 2103.14030, Sec. 3.1): joins the channels of four neighbours, then applies a
+/// norm and a linear map to twice the channels. An odd side gets one row or column of zeros. Parts: norm, reduction.
 class PatchMerging : public nn::Cloneable<PatchMerging>, public nn::Foldable {
  public:
   PatchMerging(int64_t dim, const nn::NormOptions& norm);

@@ -12,27 +12,27 @@
 
 namespace cachet::models {
 
-/// Whether a class token goes with the patches.
+/// Whether a class token precedes the patches.
 enum class ClassToken { absent, present };
 
-/// What of a whole model one of its stages has to know.
+/// The position of a stage in the model, and its other inputs from the model.
 struct PyramidStagePlace {
-  nn::Grid grid;                                   // its tokens at the model's own image size
+  nn::Grid grid;                                   // grid of its tokens at the model's own image size
   ClassToken class_token = ClassToken::absent;     // whether this stage has one (v1, last stage)
-  std::shared_ptr<PatchEmbedding> downsample;      // from the stage before; null in the first, whose is the model's
+  std::shared_ptr<PatchEmbedding> downsample;      // of the stage before; null in the first, which has the model's
   int64_t blocks_before = 0, blocks_of_model = 0;  // for stochastic depth
 };
 
-/// A stage of a pyramid: patches of the stage before, positions (v1), blocks, norm (v2).
+/// A stage of a pyramid: patches of the map of the stage before, positions (v1), blocks, norm (v2).
 /// Parts: downsample, pos_embed, cls_token, blocks, norm.
 class PyramidStage : public nn::Cloneable<PyramidStage> {
  public:
   PyramidStage(const PyramidVisionTransformerOptions& model, const PyramidStageOptions& options,
                const PyramidStagePlace& place);
 
-  /// Patches of a map (B, C, H, W) of the stage before.
+  /// Makes patches of the map (B, C, H, W) of the stage before.
   GridTokens embed(const torch::Tensor& map) { return downsample_->forward(map); }
-  /// tokens (B, H·W, D) -> the same shape, or one token more in front.
+  /// tokens (B, H·W, D) -> the same shape, or with the class token as an additional first token.
   torch::Tensor forward(const GridTokens& patches, ClassToken class_token);
 
   bool has_norm() const { return norm_ != nullptr; }

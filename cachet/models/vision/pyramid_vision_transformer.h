@@ -10,9 +10,9 @@
 
 namespace cachet::models {
 
-/// The backbone of PVT and PVT v2 under timm's parameter names of the second, which serve the first too: patch_embed,
-/// stages.{i}.{downsample, pos_embed, blocks, norm}. Takes images of any size that the stages divide (v1: position
-/// tables are interpolated), or of any size at all (v2).
+/// The backbone of PVT and PVT v2. Both have the parameter names of timm's PVT v2: patch_embed,
+/// stages.{i}.{downsample, pos_embed, blocks, norm}. v1 takes images whose size the stages divide, and interpolates
+/// its position tables. v2 takes images of any size.
 class PyramidVisionTransformer : public nn::Cloneable<PyramidVisionTransformer, FeaturePyramid>, public nn::Foldable {
  public:
   explicit PyramidVisionTransformer(const PyramidVisionTransformerOptions& options)
@@ -20,23 +20,23 @@ class PyramidVisionTransformer : public nn::Cloneable<PyramidVisionTransformer, 
 
   ImageShape image_shape() const override { return options_.image; }
 
-  /// The maps after each stage (v2: and its norm). The class token of v1 is not used, as in the published detectors.
+  /// Returns the maps after each stage (v2: and its norm). v1's class token is not used, as in the published detectors.
   std::vector<torch::Tensor> features(const torch::Tensor& images) override;
   std::vector<int64_t> feature_channels() const override;
   std::vector<int64_t> feature_strides() const override;
-  /// In v2, the norms after the stages stay: the next stage's patches read zeros beyond the border, and the readers of
-  /// the maps are not part of the backbone.
+  /// In v2, does not fold the norms after the stages: the next stage's patches read zeros beyond the border, and the
+  /// readers of the maps are not part of the backbone.
   std::vector<nn::NormFold> norm_folds() override;
 
  protected:
   PyramidVisionTransformer(const PyramidVisionTransformerOptions& options, ClassToken class_token);
 
   const PyramidVisionTransformerOptions& options() const { return options_; }
-  /// In v2, leaves the norms of all stages except the last.
+  /// In v2, returns folds that leave the norms of all stages except the last.
   std::vector<nn::NormFold> leave_inner_norms();
   PyramidStage& last_stage() { return *stages_.back(); }
-  /// Tokens after each stage (v2: and its norm). The last stage's include the class token if it has one and the caller
-  /// asks for it.
+  /// Returns the tokens after each stage (v2: and its norm). With ClassToken::present, the tokens of the last stage
+  /// include its class token, if it has one.
   std::vector<GridTokens> run(const torch::Tensor& images, ClassToken class_token);
 
  private:
@@ -55,7 +55,7 @@ class PyramidVisionTransformerClassifier
 
   torch::Tensor forward(const torch::Tensor& images) override;
   int64_t classes() const override { return classes_; }
-  /// The last norm goes into the head: in v2 a mean over tokens stands between, which an affine map passes.
+  /// Folds the last norm into the head. In v2 this passes through the mean over tokens, since a norm is affine.
   std::vector<nn::NormFold> norm_folds() override;
   Trial trial(int64_t batch, const torch::TensorOptions& options) override {
     return ImageClassifier::trial(batch, options);

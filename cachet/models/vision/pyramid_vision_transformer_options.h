@@ -9,9 +9,9 @@
 
 namespace cachet::models {
 
-/// The generations of PVT, each as its authors published it.
+/// The generations of PVT as their authors published them.
 enum class PyramidForm {
-  v1,         // patches side by side, learned positions, a class token in the last stage (arXiv 2102.12122)
+  v1,         // patches without overlap, learned positions, a class token in the last stage (arXiv 2102.12122)
   v2,         // overlapping patches, a depthwise convolution in the feed-forward half, mean pooling (arXiv 2106.13797)
   v2_linear,  // v2 with keys pooled to 7 × 7 and a ReLU before the depthwise convolution
 };
@@ -19,13 +19,13 @@ enum class PyramidForm {
 struct PyramidStageOptions {
   int64_t embed_dim = 0, depth = 0, num_heads = 0;
   double mlp_ratio = 4.0;
-  int64_t spatial_reduction = 1;  // of v1 and v2
-  int64_t cache_pool = 1;         // side of the average pooling of what a gated recurrent cache reads
+  int64_t spatial_reduction = 1;  // only v1 and v2
+  int64_t cache_pool = 1;         // side of the average pooling before a gated recurrent cache
 };
 
-/// What memory attention does with the cache before it attends to it.
+/// The reduction of the cache before memory attention attends to it.
 enum class MemoryReduction {
-  as_self,  // the same reduction as self-attention, with weights of its own: the published code
+  as_self,  // the same reduction as in self-attention, with its own weights: the published code
   none,
 };
 
@@ -33,15 +33,15 @@ enum class MemoryReduction {
 struct PyramidVisionTransformerOptions {
   PyramidForm form = PyramidForm::v1;
   ImageShape image{};
-  int64_t patch_size = 4;  // pixels to a token of the first stage; each later stage halves both sides
+  int64_t patch_size = 4;  // in pixels, in the first stage; each later stage halves both sides
   std::vector<PyramidStageOptions> stages{};
   double dropout = 0.0;
-  double stochastic_depth = 0.0;  // of the last block; earlier ones rise to it linearly
+  double stochastic_depth = 0.0;  // rate of the last block; the rate rises linearly to it
   MemoryReduction memory_reduction = MemoryReduction::as_self;
   nn::PlugIns plug_ins{};
 
   int64_t last_dim() const { return stages.back().embed_dim; }
-  bool averages_tokens() const { return form != PyramidForm::v1; }  // whether the classifier reads their mean
+  bool averages_tokens() const { return form != PyramidForm::v1; }  // whether the classifier reads the tokens' mean
 };
 
 /// Reads a `[model]` table over the defaults of a named model.

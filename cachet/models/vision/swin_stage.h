@@ -15,11 +15,11 @@ namespace cachet::models {
 /// The position of a stage in the model.
 struct SwinStagePlace {
   size_t stage = 0;
-  nn::Grid grid;                                   // its tokens at the model's own image size
+  nn::Grid grid;                                   // grid of its tokens at the model's own image size
   int64_t blocks_before = 0, blocks_of_model = 0;  // for stochastic depth
 };
 
-/// A stage of Swin: patches merged from the stage before, then blocks, each second one with shifted windows.
+/// A stage of Swin: patches merged from the stage before, then blocks, every second one with shifted windows.
 /// Parts: downsample, blocks.
 class SwinStage : public nn::Cloneable<SwinStage> {
  public:

@@ -12,31 +12,31 @@ namespace cachet::models {
 
 struct SwinStageOptions {
   int64_t depth = 0, num_heads = 0;
-  int64_t cache_pool = 1;  // side of the average pooling of what a gated recurrent cache reads of a window
+  int64_t cache_pool = 1;  // side of the average pooling of a window before a gated recurrent cache
 };
 
-/// How windows meet maps that they do not fill.
+/// The rule for maps that windows do not fill.
 enum class WindowFit {
-  shrink,  // a map at most as large as a window is one window, not shifted; zeros after the shift (timm)
-  pad,     // windows keep their size and shift always; zeros before the shift (the published detection backbone)
+  shrink,  // a map no larger than a window is one window without a shift; zeros after the shift (timm)
+  pad,     // windows always keep their size and shift; zeros before the shift (the published detection backbone)
 };
 
 /// Swin Transformer (Liu et al., arXiv 2103.14030).
 struct SwinTransformerOptions {
   ImageShape image{};
   int64_t patch_size = 4;
-  int64_t embed_dim = 96;  // of the first stage; each later stage doubles it
+  int64_t embed_dim = 96;  // width of the first stage; each later stage doubles it
   std::vector<SwinStageOptions> stages{};
   int64_t window_size = 7;
   WindowFit window_fit = WindowFit::shrink;
   double mlp_ratio = 4.0;
   double dropout = 0.0;
-  double stochastic_depth = 0.0;  // of the last block; earlier ones rise to it linearly
+  double stochastic_depth = 0.0;  // rate of the last block; the rate rises linearly to it
   nn::PlugIns plug_ins{};
 
   int64_t stage_dim(size_t stage) const { return embed_dim << stage; }
   int64_t last_dim() const { return stage_dim(stages.size() - 1); }
-  bool averages_tokens() const { return true; }  // whether the classifier reads their mean
+  bool averages_tokens() const { return true; }  // whether the classifier reads the tokens' mean
 };
 
 /// Reads a `[model]` table over the defaults of a named model.

@@ -10,8 +10,8 @@
 
 namespace cachet::models {
 
-/// T2T-ViT: tokens_to_token, cls_token, blocks, norm, head. Positions are sinusoids, no parameters, so that images of
-/// any size that leaves a token will do.
+/// T2T-ViT: tokens_to_token, cls_token, blocks, norm, head. Positions are sinusoids without parameters, so that images
+/// may have any size that leaves at least one token.
 class T2tVisionTransformer : public nn::Cloneable<T2tVisionTransformer, ImageClassifier>, public nn::Foldable {
  public:
   explicit T2tVisionTransformer(const T2tVisionTransformerOptions& options);
@@ -19,10 +19,10 @@ class T2tVisionTransformer : public nn::Cloneable<T2tVisionTransformer, ImageCla
   torch::Tensor forward(const torch::Tensor& images) override;
   ImageShape image_shape() const override { return options_.image; }
   int64_t classes() const override { return options_.classes; }
-  /// The last norm, into the head.
+  /// Folds the last norm into the head.
   std::vector<nn::NormFold> norm_folds() override;
 
-  /// Tokens after the last block and its norm: (B, 1 + grid, D).
+  /// Returns the tokens after the last block and its norm: (B, 1 + grid, D).
   torch::Tensor tokens(const torch::Tensor& images);
 
  private:

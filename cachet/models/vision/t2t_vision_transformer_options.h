@@ -8,7 +8,7 @@
 
 namespace cachet::models {
 
-/// What attends between two soft splits.
+/// The attention between two soft splits.
 enum class TokenAttention { performer, transformer };
 
 /// T2T-ViT (Yuan et al., arXiv 2101.11986).
@@ -16,14 +16,14 @@ struct T2tVisionTransformerOptions {
   ImageShape image{};
   int64_t classes = 1000;
   TokenAttention token_attention = TokenAttention::performer;
-  int64_t token_dim = 64;      // between the soft splits
+  int64_t token_dim = 64;      // width of the tokens between the soft splits
   double token_dropout = 0.1;  // of the token performer, fixed in the published code
   int64_t split_stride = 4;    // of the first soft split, whose patches are 2·stride − 1 wide; the others halve
   int64_t embed_dim = 384, depth = 14, num_heads = 6;
   double mlp_ratio = 3.0;
   double dropout = 0.0;           // after the positions and in the feed-forward halves
-  double stochastic_depth = 0.0;  // of the last block; earlier ones rise to it linearly
-  // Attention and cache of the blocks, norm of all.
+  double stochastic_depth = 0.0;  // rate of the last block; the rate rises linearly to it
+  // `attention` and `cache` are for the blocks, `norm` is for all norms.
   nn::PlugIns plug_ins{.attention = {.qkv_bias = false}};
 };
 

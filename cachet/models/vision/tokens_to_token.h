@@ -15,7 +15,7 @@
 namespace cachet::models {
 
 /// Overlapping patches of a map, each flattened channel by channel: (B, C, H, W) -> tokens of C·size² channels. Patches
-/// reach half of what they share with each other beyond the border (zeros).
+/// reach beyond the border (zeros) by half of their overlap.
 struct SoftSplit {
   int64_t size, stride;
   int64_t border() const { return (size - stride + 1) / 2; }
@@ -36,8 +36,8 @@ class TokenStage : public nn::Cloneable<TokenStage>, public nn::Foldable {
   nn::Submodule<nn::FeedForward> mlp_;
 };
 
-/// The tokens-to-token module (arXiv 2101.11986, Sec. 3.1): three soft splits, attention between them, a projection.
-/// Parts: attention1, attention2, project.
+/// The tokens-to-token module (arXiv 2101.11986, Sec. 3.1): three soft splits with attention between them, then a
+/// projection. Parts: attention1, attention2, project.
 class TokensToToken : public nn::Cloneable<TokensToToken> {
  public:
   explicit TokensToToken(const T2tVisionTransformerOptions& options);

@@ -10,16 +10,16 @@
 
 namespace cachet::nn {
 
-/// What to use where attention has to be causal: "use softmax, elu, kernel, local, or performer with features = …".
+/// Returns advice for causal attention: "use softmax, elu, kernel, local, or performer with features = …".
 std::string causal_forms();
 
-/// How queries meet keys and values, head by head. Owns feature maps or hashes where it has any, never projections.
+/// The rule by which queries attend to keys and values, head by head. May own feature maps or hashes, not projections.
 class AttentionFunction : public StateModule, public Observable, public PlugIn {
  public:
   using StateModule::StateModule;
 
-  /// q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, e); k and v may have batch 1, shared by all samples.
-  /// Returns (B, H, Lq, e). Padded keys are not attended to; rows of padded queries are not defined.
+  /// q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, e); k and v may have batch 1, for all samples. Returns (B, H, Lq,
+  /// e). Padded keys are not attended to; rows of padded queries are undefined.
   torch::Tensor forward(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                         const AttentionArgs& args) {
     if (observed({Signal::attention_operands, Signal::attention_keys, Signal::attention_bias}))
@@ -27,20 +27,20 @@ class AttentionFunction : public StateModule, public Observable, public PlugIn {
     return attend(q, k, v, args);
   }
 
-  /// Whether a decoding session of this function is a state of its own, in place of the keys and values of all earlier
-  /// calls. declare_state declares what it is before the first call; attend() replaces it.
+  /// Whether a decoding session of this function has its own state instead of the keys and values of all earlier calls.
+  /// declare_state() declares that state before the first call; attend() replaces it.
   virtual bool keeps_state() const { return false; }
   virtual void declare_state(AttentionState& /*state*/, const torch::TensorOptions& /*options*/) const {}
 
-  /// Whether what a query gets depends on no other query: other functions choose keys by the number of queries, or
+  /// Whether the result of a query depends on no other query. Some functions choose keys by the number of queries, or
   /// scale features by the largest of several.
   virtual bool queries_stand_alone() const { return false; }
 
-  /// Whether the values of queries and keys choose which keys a query meets, as a hash does. If the values are rounded
-  /// to bfloat16, such a choice may change, and the result with it by any amount.
+  /// Whether the values of queries and keys choose the keys that a query attends to, as a hash does. If the values are
+  /// rounded to bfloat16, such a choice may change, and with it the result by any amount.
   virtual bool chooses_keys_by_value() const { return false; }
 
-  /// Throw c10::Error, opening with the function's name, where the layout has a bias, or is causal.
+  /// Throw c10::Error that begins with the function's name if the layout has a bias, or if it is causal.
   static void refuse_bias(const char* name, const AttentionArgs& args);
   static void refuse_causal(const char* name, const AttentionArgs& args);
 

@@ -13,34 +13,34 @@
 
 namespace cachet::nn {
 
-/// What models ask of a kind of attention function.
+/// The properties of a kind of attention function that models need.
 struct AttentionTraits {
-  bool shares_query_and_key = false;  // one projection of the tokens makes both
+  bool shares_query_and_key = false;  // one projection of the tokens makes both queries and keys
   bool sums_past = false;             // a decoding session is a sum of fixed size over all earlier tokens
   bool takes_bias = false;            // adds AttentionArgs::bias to the score of each pair
-  bool chooses_by_query = false;  // which keys a query meets depends on its position and on how many queries there are
-  std::string_view causal_with = {};  // if its defaults are not causal, the setting that is: "features = \"relu\""
+  bool chooses_by_query = false;      // a query's keys depend on its position and on the number of queries
+  std::string_view causal_with = {};  // if its defaults are not causal, a causal setting: "features = \"relu\""
 };
 
-/// The record of a kind of attention function: all that the library asks about it by name. It is next to the
+/// The record of a kind of attention function: all that the library knows about it by name. It is declared with the
 /// function, as the static member kKind of the kind's options.
 template <class Options>
 struct AttentionFunctionKind {
-  std::string_view name;                       // as recipes write it
+  std::string_view name;                       // name in recipes
   Options (*read)(const config::View& table);  // the kind's own keys of an `attention` table
-  /// head_dim: channels of a query in one head.
+  /// `head_dim`: the channels of a query in one head.
   std::shared_ptr<AttentionFunction> (*make)(const Options& options, int64_t num_heads, int64_t head_dim);
   AttentionTraits traits{};
   Export exports = Export::refused;
-  /// Why no token can attend to those before it alone, without what to use instead; empty if each can. Null: each can,
-  /// whatever the options.
+  /// Returns why a token cannot attend to earlier tokens only (without advice). Empty if every token can. Null
+  /// if every token can with any options.
   std::string (*why_not_causal)(const Options& options) = nullptr;
-  /// What does not fit heads of so many channels; null: nothing.
+  /// Returns the misfit with heads of this number of channels. Null if all numbers fit.
   std::optional<Misfit> (*misfit)(const Options& options, int64_t head_dim) = nullptr;
 };
 
-/// A kind and its options together. As an alternative of AttentionFunctionOptions, the function of a kind that a
-/// program registered.
+/// A kind and its options. As an alternative of AttentionFunctionOptions, it is the function of a kind
+/// that a program registered.
 struct ChosenAttentionFunction {
   std::string kind;
   std::function<std::shared_ptr<AttentionFunction>(int64_t num_heads, int64_t head_dim)> make;
@@ -61,14 +61,14 @@ ChosenAttentionFunction chosen_attention_function(const AttentionFunctionKind<Op
           kind.traits, kind.why_not_causal ? kind.why_not_causal(options) : std::string()};
 }
 
-/// Ranges of keys that several kinds have.
+/// Ranges of keys that several kinds have in common.
 struct AttentionRanges {
   static constexpr config::Range<double> kDropout{0.0, 0.99};
   static constexpr config::Range<double> kEps{0.0, 1.0};
   static constexpr config::Range<int64_t> kBlockSize{1, 1 << 14};
 };
 
-/// For the record of a kind that has no causal form.
+/// Returns the reason for the record of a kind without a causal form.
 template <class Options>
 std::string no_causal_form(const Options& /*options*/) {
   return "has no causal form";

@@ -21,8 +21,8 @@
 namespace cachet::nn {
 
 /// The table of attention functions: the options of each kind, in the order in which messages list the kinds. The
-/// record of a kind, its options' kKind, has its name, reader, factory and traits. ChosenAttentionFunction is for kinds
-/// that a program registered.
+/// record of a kind (kKind of its options) has its name, reader, factory and traits. ChosenAttentionFunction is
+/// for kinds that a program registered.
 using AttentionFunctionOptions = std::variant<SoftmaxOptions,    //
                                               EluOptions,        //
                                               KernelOptions,     //
@@ -34,13 +34,13 @@ using AttentionFunctionOptions = std::variant<SoftmaxOptions,    //
 
 using AttentionFunctionRow = KindRow<AttentionFunctionOptions>;
 
-/// All kinds: those of the library, then those that the program registered.
+/// Returns all kinds: the library's, then those that the program registered.
 std::span<const AttentionFunctionRow* const> attention_function_kinds();
 
-/// Adds a kind before any recipe is read. Throws std::invalid_argument for a name that is taken.
+/// Adds a kind before any recipe is read. Throws std::invalid_argument if the name is taken.
 void register_attention(AttentionFunctionRow row);
 
-/// The same from a record, as the library's kinds have it.
+/// Adds a kind from a record like those of the library's kinds.
 template <class Options>
 void register_attention(const AttentionFunctionKind<Options>& kind) {
   register_attention({std::string(kind.name), [kind](const config::View& table) -> AttentionFunctionOptions {
@@ -48,33 +48,33 @@ void register_attention(const AttentionFunctionKind<Options>& kind) {
                       }});
 }
 
-/// The options together with the record of their kind.
+/// Returns the options and the record of their kind.
 ChosenAttentionFunction chosen_attention_function(const AttentionFunctionOptions& options);
 
-/// Why no token can attend to those before it alone with this function; empty where each can. A token's result may
-/// depend on no later token, and not on how many there are.
+/// Returns why no token can attend to earlier tokens only with this function. Empty if every token can: a token's
+/// result then depends neither on later tokens nor on their number.
 std::string why_not_causal(const AttentionFunctionOptions& options);
 
-/// Why a decoder, which writes token by token, cannot attend to its encoder with this function; empty where it can.
+/// Returns why a decoder (token by token) cannot attend to its encoder with this function. Empty if it can.
 std::string why_not_across(const AttentionFunctionOptions& options);
 
-/// Whether queries and keys are to be one projection of the tokens.
+/// Whether queries and keys must be one projection of the tokens.
 bool shares_query_and_key(const AttentionFunctionOptions& options);
 
-/// An attention function and the projections around it.
+/// An attention function and its projections.
 struct AttentionOptions {
   AttentionFunctionOptions function = {};
-  bool qkv_bias = true, projection_bias = true;  // of the projections to heads, of the one back
-  int64_t head_dim = 0;  // channels of a head; 0: those of the tokens, shared out among the heads
+  bool qkv_bias = true, projection_bias = true;  // of the projections to heads, of the output projection
+  int64_t head_dim = 0;  // channels of a head; 0: the tokens' channels divided by the number of heads
   double projection_dropout = 0.0;
 };
 
-/// Reads an `attention` table: kind, a name of attention_function_kinds(), that kind's options, and the projections',
-/// whose defaults are what a backbone was published with. The function is that of the table alone: softmax where it
-/// names none.
+/// Reads an `attention` table: kind (a name of attention_function_kinds()), that kind's options, and those of the
+/// projections. The defaults of the projections are those of the published backbone. The function comes only from
+/// the table: softmax if it names none.
 AttentionOptions read_attention_options(const config::View& table, const AttentionOptions& defaults = {});
 
-/// head_dim: channels of a query in one head.
+/// `head_dim`: the channels of a query in one head.
 std::shared_ptr<AttentionFunction> make_attention_function(const AttentionFunctionOptions& options, int64_t num_heads,
                                                            int64_t head_dim);
 

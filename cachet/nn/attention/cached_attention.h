@@ -17,32 +17,32 @@ using AttentionFactory = std::function<std::shared_ptr<Attention>(int64_t dim, B
 
 struct CachedAttentionOptions {
   int64_t dim = 0, num_heads = 0;
-  int64_t tokens = 0;       // at the model's own input size
-  TokenLayout layout = {};  // of these
+  int64_t tokens = 0;       // number of tokens at the model's own input size
+  TokenLayout layout = {};  // layout of these tokens
   CacheOptions cache = {};
 };
 
-/// What mixes two attentions head by head: the parts that a layer with a cache and its frozen form have in common.
+/// Mixes two attentions head by head. It has the common parts of a layer with a cache and its frozen form.
 class MixedAttention : public Attention {
  public:
   RegisteredTensor mixing_logit;  // λ (H)
 
  protected:
   using Attention::Attention;
-  /// The modules that replace the parts, registered under the parts' names.
+  /// The parts that both forms register, under the parts' names.
   struct Mixing {
     std::shared_ptr<Attention> self_attention;
     torch::Tensor mixing_logit;
     std::shared_ptr<ModuleGroup> position;  // null without the positional convolution
   };
-  // Apart, since the order of registration is that of the optimizer: other parts stand between.
+  // Two functions, since the order of registration is that of the optimizer, and other parts come between them.
   void register_self_attention(const Mixing& mixing);
   void register_position(const Mixing& mixing);
   Mixing mixing() const { return {self_attention_, mixing_logit, position_}; }
   bool has_position() const { return position_ != nullptr; }
 
   torch::Tensor self_output(const torch::Tensor& query, const AttentionArgs& args) const;
-  /// O_h = σ(λ_h)·o_mem + (1 − σ(λ_h))·o_self, and the positional convolution of the query.
+  /// Returns O_h = σ(λ_h)·o_mem + (1 − σ(λ_h))·o_self, plus the positional convolution of the query.
   torch::Tensor mix(const torch::Tensor& query, const torch::Tensor& self_output, const torch::Tensor& memory_output,
                     const AttentionArgs& args) const;
   torch::Tensor add_position(const torch::Tensor& query, const torch::Tensor& mixed, const AttentionArgs& args) const;
@@ -59,29 +59,29 @@ class FrozenCachedAttention;
 
 /// Attention with a memory (Cached Transformers, arXiv 2312.12742, Eq. 2–3):
 ///   O_h = σ(λ_h)·o_mem + (1 − σ(λ_h))·o_self
-/// Self-attention runs first, then the cache steps, then the first Dm channels of the input attend to the cache; the
-/// branches are mixed head by head after their projections.
-/// Parts: self_attention, memory_attention, cache, share (λ, one a head), position (the optional 3×3 convolution).
+/// Self-attention runs first, then the cache steps, then the first Dm channels of the input attend to the cache. The
+/// two attentions are mixed head by head after their projections.
+/// Parts: self_attention, memory_attention, cache, share (λ, one for each head), position (optional 3×3 convolution).
 class CachedAttention : public Cloneable<CachedAttention, MixedAttention> {
  public:
   using Frozen = FrozenCachedAttention;
 
-  /// self-attention is made over dim channels, memory attention over Dm = cache_dim(ratio, dim); both have
-  /// num_heads heads. Throws c10::Error for NoCacheOptions, for no heads, channels or tokens, unless num_heads divides
-  /// Dm, and unless Dm divides dim when there is a positional convolution.
+  /// Makes self-attention over dim channels, memory attention over Dm = cache_dim(ratio, dim); both have num_heads
+  /// heads. Throws c10::Error for NoCacheOptions, for no heads, channels or tokens, unless num_heads divides Dm, and,
+  /// with a positional convolution, unless Dm divides dim.
   CachedAttention(const CachedAttentionOptions& options, const AttentionFactory& make);
 
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override;
   std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const override;
   void fold_affine_before(const Affine& before) override;
   bool has_cache() const override { return true; }
-  /// Only if the cache does not change in evaluation.
+  /// Works only if the cache does not change in evaluation.
   std::shared_ptr<Attention> freeze_cache() const override;
 
  protected:
   struct FrozenParts {
     Mixing mixing;
-    std::shared_ptr<Attention> memory_attention;  // to a fixed context
+    std::shared_ptr<Attention> memory_attention;  // attends to a fixed context
     int64_t dim, width;                           // D and Dm
   };
   FrozenParts frozen_parts() const;
@@ -94,35 +94,35 @@ class CachedAttention : public Cloneable<CachedAttention, MixedAttention> {
   Submodule<Cache> cache_;
 };
 
-/// CachedAttention in evaluation with a cache that rests: neither cache nor gates, the memory's keys and values are
-/// constants. Parts: self_attention, memory_attention (FixedContextAttention), share until it is folded,
-/// position.
+/// CachedAttention for evaluation with a cache that does not change. It has neither cache nor gates: the
+/// memory's keys and values are constants. Parts: self_attention, memory_attention (FixedContextAttention),
+/// share until it is folded, position.
 class FrozenCachedAttention : public Cloneable<FrozenCachedAttention, MixedAttention> {
  public:
   explicit FrozenCachedAttention(const CachedAttention::FrozenParts& parts);
 
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override;
   std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const override;
-  /// Not where there is a positional convolution, which reads zeros beyond the border.
+  /// Not possible with a positional convolution, which reads zeros beyond the border.
   void fold_affine_before(const Affine& before) override;
-  /// From now on both projections hold λ, and mixing is an addition. Throws c10::Error, and changes nothing, where the
+  /// Folds λ into both projections, so that mixing becomes an addition. Throws c10::Error, and changes nothing, if the
   /// result of an attention is not that of a projection.
   void fold_share();
   [[deprecated("fold_share")]] void absorb_share() { fold_share(); }
   bool has_mixing_logit() const { return mixing_logit.defined(); }
 
  private:
-  torch::Tensor sum(const torch::Tensor& own, const torch::Tensor& memory_output) const;  // into `own`
+  torch::Tensor sum(const torch::Tensor& own, const torch::Tensor& memory_output) const;  // adds into `own`
 
   Submodule<Attention> memory_attention_;
   int64_t num_heads_, dim_, width_;
 };
 
-/// The attention of a transformer block: what `make` makes for self-attention, with a cache where options.cache asks
-/// for one: in a CachedAttention, or concatenated.
+/// Returns the attention of a transformer block: the self-attention that `make` makes. If options.cache names a cache,
+/// the attention is in a CachedAttention, or has a concatenated cache.
 std::shared_ptr<Attention> make_self_attention(const CachedAttentionOptions& options, const AttentionFactory& make);
 
-/// The same with multi-head attentions.
+/// Returns the attention of a transformer block with multi-head attentions.
 std::shared_ptr<Attention> make_self_attention(const CachedAttentionOptions& options,
                                                const AttentionOptions& attention = {});
 

@@ -10,30 +10,30 @@
 
 namespace cachet::nn {
 
-/// How a layer projects: one product where the query is the context, or apart where they differ.
+/// The projections of a layer: one product if the query is the context, or separate products if they differ.
 enum class Projection { fused, separate };
 
 struct MultiHeadOptions {
   int64_t dim = 0, num_heads = 0;  // dim: channels of query and context
   AttentionOptions attention = {};
   Projection projection = Projection::fused;
-  std::optional<Grid> relative_window = {};  // a learned bias for each offset between tokens of this grid
+  std::optional<Grid> relative_window = {};  // of a learned bias for each offset between its tokens
   int64_t context_dim = 0;                   // of Projection::separate: channels of the context; 0: dim
 };
 
-/// Multi-head attention: projections to heads, an attention function, a projection back.
+/// Multi-head attention: projections to heads, an attention function, a projection from the heads to dim channels.
 /// Parameters: qkv (fused) or q, kv (separate), or qk_v if the function has one projection for queries and keys;
-/// proj, relative_position_bias_table where there is a window.
-/// With a concatenated cache (part `cache`) it also attends to the tokens of the training step before: their keys and
-/// values, by the same projections, are further columns of the softmax, without relative bias and mask. As long as no
-/// step has been stored it computes what it computes without a cache. Frozen, the cache is the buffers memory_keys and
-/// memory_values.
-/// With a state made for decoding, the keys and values of earlier calls stay visible. With one made for a fixed
-/// context, those of the first call's context serve all calls.
+/// proj; and relative_position_bias_table if there is a window.
+/// With a concatenated cache (part `cache`), queries also attend to the tokens of the previous training step. Their
+/// keys and values, from the same projections, are additional columns of the softmax, without relative bias and
+/// mask. Before a step has been stored, the result is that of the layer without a cache. A frozen cache is the
+/// buffers memory_keys and memory_values.
+/// With a state for decoding, the keys and values of earlier calls stay visible. With a state for a fixed context, all
+/// calls use the keys and values of the first call's context.
 class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
  public:
-  /// Throws c10::Error unless num_heads divides dim, or attention.head_dim sets the width of a head, and for no
-  /// channels, no heads or a dropout outside [0, 1).
+  /// Throws c10::Error unless num_heads divides dim or attention.head_dim sets the width of a head. Throws it also for
+  /// no channels, no heads or a dropout outside [0, 1).
   explicit MultiHeadAttention(const MultiHeadOptions& options);
 
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override;
@@ -46,15 +46,15 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
   void fold_affine_into_query(const Affine& before) override;
   void fold_affine_after(const Affine& after) override { proj_->fold_affine_after(after); }
   std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const override;
-  /// The same for the context alone. Throws c10::Error where queries share a projection with its keys.
+  /// Folds `before` into the context only. Throws c10::Error if queries and keys have one projection.
   void fold_affine_into_context(const Affine& before);
 
-  /// How much each token of a context counts for queries that are projected already: heads (B, H, Lq, d), as the
-  /// attention function reports them (Signal::attention_operands), context (B, Lk, context_dim) -> (B, H, Lq, Lk).
+  /// Returns the weight of each token of a context for queries that are already projected: heads (B, H, Lq, d) as in
+  /// Signal::attention_operands, context (B, Lk, context_dim) -> (B, H, Lq, Lk).
   torch::Tensor weights_of(const torch::Tensor& heads, const torch::Tensor& context, const AttentionArgs& args) const;
 
  protected:
-  /// For a copy of a layer that shares its parts: replaces the cache by constant keys and values.
+  /// Replaces the cache by constant keys and values, in a copy of a layer with the same parts.
   void hold_memory();
 
  private:
@@ -78,7 +78,7 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
   Submodule<AttentionFunction> function_;
   Submodule<ConcatenatedCache> cache_;
   RegisteredTensor memory_keys_, memory_values_;  // of a frozen cache: (1, H, L, d)
-  HeldValues memory_held_;                        // of the keys
+  HeldValues memory_held_;                        // for the keys
   RegisteredTensor relative_position_bias_table_;
   std::optional<Grid> relative_window_;
   mutable Memoized<torch::Tensor> relative_index_;  // on the table's device

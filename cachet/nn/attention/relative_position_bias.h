@@ -7,18 +7,18 @@
 namespace cachet::nn {
 
 // A learned bias for each offset between two tokens of a window (Swin, arXiv 2103.14030, Eq. 4). The table's rows are
-// the offsets, (2h − 1)·(2w − 1) of them, row by row from the most negative; its columns are heads.
+// the (2h − 1)·(2w − 1) offsets, row by row from the most negative; its columns are the heads.
 
-/// How many offsets there are between two tokens of a window.
+/// Returns the number of offsets between two tokens of a window.
 int64_t relative_offsets(const Grid& window);
 
-/// The row of the table for each pair (query, key) of a window's tokens, (h·w · h·w) int64.
+/// Returns the row of the table for each pair (query, key) of a window's tokens, (h·w · h·w) int64.
 at::Tensor relative_index(const Grid& window, const at::Device& device);
 
-/// The bias (1, H, h·w, h·w) that a table (offsets, H) gives the pairs of a window; `index` is relative_index() of it.
+/// Returns the bias (1, H, h·w, h·w) of a window's pairs from a table (offsets, H); `index` is its relative_index().
 at::Tensor relative_position_bias(const at::Tensor& table, const at::Tensor& index, const Grid& window);
 
-/// A table for another window: resized bicubically over its offsets.
+/// Resizes a table to another window, bicubically over its offsets.
 at::Tensor resize_relative_table(const at::Tensor& table, const Grid& from, const Grid& to);
 
 }  // namespace cachet::nn

@@ -8,34 +8,34 @@
 
 namespace cachet::nn {
 
-/// How keys and values are made fewer before they are attended to.
+/// The reduction of the number of keys and values before attention.
 enum class ReductionForm {
-  convolution,  // ratio × ratio tokens to one by a convolution, then a norm (PVT, arXiv 2102.12122, Eq. 3–4)
+  convolution,  // a convolution over ratio × ratio tokens, then a norm (PVT, arXiv 2102.12122, Eq. 3–4)
   pooling,      // average pooling to 7 × 7, 1 × 1 convolution, norm, GELU (PVT v2 linear, arXiv 2106.13797, Sec. 3.2)
 };
 
 struct SpatialReductionOptions {
   ReductionForm form = ReductionForm::convolution;
-  int64_t ratio = 1;  // of `convolution`: 1 leaves the context as it is, without a norm
+  int64_t ratio = 1;  // of `convolution`; 1: no reduction and no norm
   NormOptions norm{};
 };
 
-/// Multi-head attention to a context whose grid is reduced first; class tokens stay as they are, but for the norm.
-/// Parameters: q, kv, proj, and where there is a reduction sr (convolution), norm.
+/// Multi-head attention to a context whose grid is reduced first; class tokens only pass through the norm. Parameters:
+/// q, kv, proj, and with a reduction sr (convolution), norm.
 class SpatialReductionAttention : public Cloneable<SpatialReductionAttention, MultiHeadAttention>, public Foldable {
  public:
-  /// Throws c10::Error for a ratio below 1, and for options.projection other than separate.
+  /// Throws c10::Error for a ratio below 1, and if options.projection is not separate.
   SpatialReductionAttention(const MultiHeadOptions& options, const SpatialReductionOptions& reduction);
 
-  /// Throws c10::Error for a context without a grid, with padding, or smaller than the ratio.
+  /// Throws c10::Error if a context has no grid, has padding, or is smaller than the ratio.
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override;
-  /// The memory has as many entries as the reduced context has tokens.
+  /// Makes a memory with as many entries as the reduced context has tokens.
   void concatenate_cache(int64_t tokens, const TokenLayout& layout) override;
   std::shared_ptr<Attention> freeze_cache() const override;
-  /// Not for contexts with class tokens: these pass the convolution by.
+  /// Not possible for contexts with class tokens, because these do not go through the convolution.
   void fold_affine_before(const Affine& before) override;
   std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const override;
-  /// The norm after the convolution: into keys and values, or into the 1 × 1 convolution if GELU is between.
+  /// Folds the norm after the convolution into keys and values, or into the 1 × 1 convolution if GELU is between.
   std::vector<NormFold> norm_folds() override;
 
  private:

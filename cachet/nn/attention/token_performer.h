@@ -7,16 +7,16 @@ namespace cachet::nn {
 
 struct TokenPerformerOptions {
   int64_t dim = 0;             // channels of query and context
-  int64_t token_dim = 0;       // of queries, keys, values and the result
-  double feature_ratio = 0.5;  // random features ÷ token_dim
+  int64_t token_dim = 0;       // channels of queries, keys, values and the result
+  double feature_ratio = 0.5;  // number of random features ÷ token_dim
   double dropout = 0.1;        // after the projection
 };
 
-/// T2T-ViT's linear attention (Yuan et al., arXiv 2101.11986, Sec. 3.1; Performer, arXiv 2009.14794, Eq. 5) with one
-/// head and frozen random features:
+/// T2T-ViT's linear attention with one head and frozen random features (Yuan et al., arXiv 2101.11986, Sec. 3.1;
+/// Performer, arXiv 2009.14794, Eq. 5):
 ///   φ(x) = exp(x·Wᵀ − ‖x‖²/2)/√m,   y = φ(q)(φ(k)ᵀv)/(φ(q)·Σφ(k) + 1e-8)
-/// Self-attention returns v + proj(y), since the result has other channels than the query; attention to a context of
-/// its own, whose values belong to other tokens, returns proj(y). (B, Lq, dim) -> (B, Lq, token_dim).
+/// Self-attention returns v + proj(y), since the result and the query have different widths. Attention to another
+/// context, whose values belong to other tokens, returns proj(y). (B, Lq, dim) -> (B, Lq, token_dim).
 /// Parameters: kqv, proj. Buffer: features W (m, token_dim), orthogonal rows of length √m.
 class TokenPerformer : public Cloneable<TokenPerformer, Attention> {
  public:

@@ -8,13 +8,13 @@ namespace cachet::nn {
 
 struct TokenTransformerOptions {
   int64_t dim = 0;        // channels of query and context
-  int64_t token_dim = 0;  // of queries, keys, values and the result
+  int64_t token_dim = 0;  // channels of queries, keys, values and the result
   SoftmaxOptions softmax{};
 };
 
-/// T2T-ViT's softmax attention with one head (arXiv 2101.11986, Sec. 3.1): returns v + proj(attention) for
-/// self-attention, proj(attention) for a context of its own. Scores are scaled by 1/√dim, as the published code has it,
-/// and not by the width of a query. (B, Lq, dim) -> (B, Lq, token_dim). Parameters: qkv (without bias), proj.
+/// T2T-ViT's softmax attention with one head (arXiv 2101.11986, Sec. 3.1). Self-attention returns v + proj(attention),
+/// attention to another context proj(attention). Scores are scaled by 1/√dim, as in the published code, not by the
+/// width of a query. (B, Lq, dim) -> (B, Lq, token_dim). Parameters: qkv (without bias), proj.
 class TokenTransformer : public Cloneable<TokenTransformer, Attention> {
  public:
   explicit TokenTransformer(const TokenTransformerOptions& options);

@@ -17,9 +17,9 @@ struct WindowSettings {
   WindowOrder order = WindowOrder::shift_then_pad;
 };
 
-/// Any attention inside windows: cuts the map, lets Inner attend within each window, and puts the map together again.
-/// The batch of Inner is all windows of all samples; its tokens lie on the window's grid, and the mask between what a
-/// shift brought together is its layout's bias. Parameters are Inner's.
+/// Any attention inside windows: cuts the map, lets Inner attend within each window, and joins the windows to a map.
+/// The batch of Inner is all windows of all samples. Its tokens lie on the window's grid. Its layout's bias masks
+/// tokens that only a shift made neighbours. Parameters are Inner's.
 template <class Inner>
 class InWindows : public Cloneable<InWindows<Inner>, Inner> {
   using Base = Cloneable<InWindows<Inner>, Inner>;
@@ -49,8 +49,8 @@ class InWindows : public Cloneable<InWindows<Inner>, Inner> {
     return windows->merge(Inner::forward(inside, inside, inner));
   }
 
-  /// The values that fill the last windows beyond the map come after `before`, so they become `before` of the earlier
-  /// values.
+  /// The fill values of windows beyond the map enter after `before`, so they are replaced by their
+  /// preimages under `before`.
   void fold_affine_before(const Affine& before) override {
     const torch::Tensor filling = beyond_.defined() ? beyond_ : at::zeros_like(before.shift);
     const torch::Tensor preimage = (filling - before.shift) / before.scale;
@@ -86,7 +86,7 @@ class InWindows : public Cloneable<InWindows<Inner>, Inner> {
       beyond_ = this->register_buffer("beyond", filling.detach().clone());
   }
 
-  RegisteredTensor beyond_;  // (C): what fills windows beyond the map; undefined = zeros
+  RegisteredTensor beyond_;  // (C): fill values of windows beyond the map; undefined = zeros
   WindowSettings settings_;
   Memoized<Windows> windows_;
 };
@@ -94,12 +94,12 @@ class InWindows : public Cloneable<InWindows<Inner>, Inner> {
 struct WindowAttentionOptions {
   int64_t dim = 0, num_heads = 0;
   AttentionOptions attention = {};
-  CacheOptions cache = {};  // its tokens are a window's: Tm = window² unless the options set it, and its mean is
-                            // over all windows of all samples
+  CacheOptions cache = {};  // its tokens are a window's: Tm = window² unless the options set it; its mean
+                            // is over all windows of all samples
   WindowSettings windows{};
 };
 
-/// Multi-head attention in windows with a learned bias for each offset, cached where `cache` asks for it.
+/// Returns multi-head attention in windows with a learned bias for each offset, and with a cache if `cache` names one.
 std::shared_ptr<Attention> make_window_attention(const WindowAttentionOptions& options);
 
 }  // namespace cachet::nn

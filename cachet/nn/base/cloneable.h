@@ -10,20 +10,20 @@
 
 namespace cachet::nn {
 
-// How a module gets clone(): it derives from Cloneable, keeps what it registers in an RegisteredTensor or a Part, and
-// has a copy constructor, which the compiler writes. There is nothing else to do.
+// How a module gets clone(): it derives from Cloneable, stores what it registers as a RegisteredTensor or a Submodule,
+// and has the compiler's copy constructor. Nothing else is needed.
 
-/// A module whose copy constructor registers, while clone() copies it, copies of all that the original has registered,
-/// under the same names and in the same order. Outside of clone() a copy refers to the same ones, as a copy of any
-/// module of LibTorch does.
+/// A module whose copy constructor, during clone(), registers copies of all that the original has registered, under
+/// the same names and in the same order. Outside of clone(), a copy refers to the original's tensors and modules,
+/// like a copy of any module of LibTorch.
 class CopyableModule : public torch::nn::Module {
  public:
   using torch::nn::Module::Module;
   CopyableModule() = default;
 
-  /// A copy on its own: parameters, buffers, parts, options, training flags and what requires a gradient, on `device`
-  /// or where the original is; what is shared within the original is shared within the copy. Nobody listens to it, and
-  /// no gradients are copied. No random number is drawn. Throws c10::Error for a class that is not Cloneable.
+  /// Returns an independent copy: parameters, buffers, parts, options, training flags and requires_grad flags, on
+  /// `device` or the original's device. Objects that the original uses twice are used twice in the copy. It has no
+  /// listener and no gradients. Draws no random number. Throws c10::Error for a class that is not Cloneable.
   std::shared_ptr<torch::nn::Module> clone(const std::optional<torch::Device>& device = std::nullopt) const override;
 
  protected:
@@ -31,7 +31,7 @@ class CopyableModule : public torch::nn::Module {
   CopyableModule& operator=(const CopyableModule&) = default;
 };
 
-/// A `Base`, which is a CopyableModule, with clone() for its last derived class `Self`. Constructors are Base's.
+/// A `Base` (a CopyableModule) with clone() for its last derived class `Self`. The constructors are Base's.
 template <class Self, class Base = CopyableModule>
 class Cloneable : public Base {
  public:
@@ -44,13 +44,13 @@ class Cloneable : public Base {
   }
 
  private:
-  // A module of LibTorch that holds this one and clones itself has made a new one and wants it to be a copy of `other`.
+  // Called if a LibTorch module that contains this one clones itself: a new module becomes a copy of `other`.
   void clone_(torch::nn::Module& other, const std::optional<torch::Device>& device) override {
     static_cast<Self&>(*this) = dynamic_cast<const Self&>(*other.clone(device));
   }
 };
 
-/// Parameters and parts under a name, without arithmetic of their own.
+/// Parameters and parts under a name, without computations of its own.
 class ModuleGroup final : public Cloneable<ModuleGroup> {
  public:
   using Cloneable::Cloneable;

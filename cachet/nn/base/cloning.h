@@ -11,19 +11,19 @@
 
 namespace cachet::nn {
 
-/// One clone() of a tree of modules: the copy of each tensor and each module of the original. Each is copied once, so
-/// that shared ones are shared in the copy.
+/// One clone() of a tree of modules: the copy of each tensor and each module of the original. Each is copied only once,
+/// so that one object with two names is one object in the copy.
 class Cloning {
  public:
-  /// What clone() of `original` returns: copy() calls the copy constructor of its class. In the clone of a module that
-  /// holds `original`, its part of that. Throws c10::Error if a module of LibTorch copies a tensor that another module
-  /// also has, because the copies would then be two tensors.
+  /// Returns the clone of `original`; copy() calls the copy constructor of its class. In the clone of a module that
+  /// contains `original`, returns that clone's part. Throws c10::Error if a module of LibTorch copies a tensor that
+  /// another module also has, because the copies would then be two tensors.
   static std::shared_ptr<torch::nn::Module> clone(const torch::nn::Module& original,
                                                   const std::optional<torch::Device>& device,
                                                   const std::function<std::shared_ptr<torch::nn::Module>()>& copy);
 
-  /// The copy that the clone under way on this thread has of this; outside of one the same once more. Null and
-  /// undefined stay so.
+  /// Returns the copy of `original` in this thread's current clone; outside of a clone, `original`. Null
+  /// and undefined stay the same.
   static torch::Tensor copied(const torch::Tensor& original);
   static std::shared_ptr<torch::nn::Module> copied(const std::shared_ptr<torch::nn::Module>& original);
 
@@ -43,8 +43,8 @@ class Cloning {
   std::unordered_map<const torch::nn::Module*, std::shared_ptr<torch::nn::Module>> modules_;
 };
 
-/// A tensor that a module has registered, as a parameter or a buffer of its own or of a part. In a copy of the module
-/// it is the copy's.
+/// A tensor that a module has registered, as a parameter or a buffer of its own or of a part. In a copy of
+/// the module, it is the copy's tensor.
 class RegisteredTensor : public torch::Tensor {
  public:
   RegisteredTensor() = default;
@@ -58,7 +58,7 @@ class RegisteredTensor : public torch::Tensor {
   }
 };
 
-/// A module that another one has registered. In a copy of that one it is the copy's. Null where there is none.
+/// A module that another module has registered. In a copy of that module, it is the copy's part. May be null.
 template <class Module>
 class Submodule : public std::shared_ptr<Module> {
  public:

@@ -7,8 +7,8 @@
 
 namespace cachet::nn {
 
-/// The value for the last input, stored because the next input mostly needs the same. Several threads may call it at
-/// once.
+/// The value for the last input. It is stored because the next input mostly needs the same value. Several
+/// threads may call it at once.
 template <class Value>
 class Memoized {
  public:
@@ -20,12 +20,12 @@ class Memoized {
     return *this;
   }
 
-  /// The stored value if `serves(value)`, else make()'s, which is then stored.
+  /// Returns the stored value if `serves(value)`; otherwise stores and returns make()'s.
   template <class Serves, class Make>
   std::shared_ptr<const Value> get(const Serves& serves, const Make& make) {
     auto kept = value_.load();
     if (kept && serves(*kept)) return kept;
-    // A later call that trains could not use tensors of inference mode.
+    // Without this, a later call in training could not use a tensor from inference mode.
     const c10::InferenceMode normal(false);
     kept = std::make_shared<const Value>(make());
     value_.store(kept);

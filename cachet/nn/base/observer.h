@@ -14,34 +14,34 @@
 
 namespace cachet::nn {
 
-/// What a module can be watched for.
+/// The values that a module can report.
 enum class Signal {
   mixing_gate,         // σ(λ) (H)
   self_output,         // o_self (B, T, D)
   memory_output,       // o_mem (B, T, Dm)
-  memory_tokens,       // what memory attention attends to (B or 1, Tm, Dm)
-  token_grid,          // int64 (3): class tokens, height and width of the o that are reported after it; only for a grid
+  memory_tokens,       // the tokens that memory attention attends to (B or 1, Tm, Dm)
+  token_grid,          // int64 (3): class tokens, height and width of the o that are reported next; only for a grid
   reset_gate,          // r of a gated cache's update (B, Tm, Dm)
-  update_gate,         // u of it (B, Tm, Dm)
+  update_gate,         // u of a gated cache's update (B, Tm, Dm)
   statistic,           // a norm's own statistic of the step, before any averaging (C)
-  used_statistic,      // the one it normalised with (C)
-  gradient_statistic,  // the step's own mean of g·z, seen in the backward pass (C)
+  used_statistic,      // the statistic with which it normalised (C)
+  gradient_statistic,  // the step's own mean of g·z, from the backward pass (C)
   attention_operands,  // queries (B, H, Lq, d) as they enter an attention function
-  attention_keys,      // the keys that they meet (B or 1, H, Lk, d), reported after them
-  attention_bias,      // what is added to their scores, −∞ for hidden keys, reported after these: broadcasts to
-                       // (B, H, Lq, Lk)
-  block_output,        // what a transformer block gives (B, T, D)
+  attention_keys,      // their keys (B or 1, H, Lk, d), reported after the operands
+  attention_bias,      // the bias of their scores, −∞ for hidden keys, reported after the keys:
+                       // broadcasts to (B, H, Lq, Lk)
+  block_output,        // the output of a transformer block (B, T, D)
   norm1_output,        // reported by a block, all (B, T, D), before its block_output: its first norm's output,
-  attention_output,    // what self-attention gives, before it is added,
-  cross_norm_output,   // the same of cross attention, if the block has one,
+  attention_output,    // the result of self-attention, before it is added,
+  cross_norm_output,   // the same norm output of cross attention, if the block has it,
   cross_attention_output,
-  norm2_output,         // what the norm of the feed-forward half gives,
-  feed_forward_output,  // and what that half gives, before it is added
-  token_padding,        // bool (B, T), true = padding: of the tokens of o, of queries, of a block's outputs. Reported
-                        // before these; not reported if no token is padding
+  norm2_output,         // the output of the norm of the feed-forward half,
+  feed_forward_output,  // and the result of that half, before it is added
+  token_padding,        // bool (B, T), true = padding: for the tokens of o, of queries, of a block's outputs. Reported
+                        // before them; not reported if no token is padding
 };
 
-/// Some of them.
+/// A set of signals.
 class Signals {
  public:
   constexpr Signals() = default;
@@ -59,10 +59,10 @@ class Signals {
   uint32_t bits_ = 0;
 };
 
-/// A hook that gets values from the modules of a model. Modules do not compute values that it does not ask for.
+/// A hook that receives values from the modules of a model. Modules do not compute values that it does not request.
 class Listener {
  public:
-  /// Called with the module's path ("blocks.3.attn"), what is seen, and the value (detached).
+  /// Called with the module's path ("blocks.3.attn"), the signal, and the value (detached).
   using Callback = std::function<void(const std::string& path, Signal signal, const at::Tensor& value)>;
   using Hear [[deprecated("Callback")]] = Callback;
 
@@ -80,11 +80,11 @@ class Listener {
   Signals wanted_;
 };
 
-/// A module that reports values to its listener (a hook), if it has one. Without a listener this costs a test.
+/// A module that reports values to its listener (a hook), if it has one. Without a listener, the cost is one test.
 class Observable {
  public:
   Observable() = default;
-  /// Nobody listens to a copy.
+  /// A copy has no listener.
   Observable(const Observable&) {}
   Observable& operator=(const Observable&) { return *this; }
   virtual ~Observable() = default;
@@ -94,11 +94,11 @@ class Observable {
     Listener listener;
   };
   using Heard [[deprecated("Subscription")]] = Subscription;
-  /// From here on by this one alone. Returns who did before.
+  /// Replaces the module's hook. Returns the former one.
   Subscription listen(Subscription by) { return std::exchange(heard_, std::move(by)); }
 
  protected:
-  /// Whether somebody wants to hear any of these.
+  /// Whether the listener requests any of these signals.
   bool observed(Signals any) const { return heard_.listener.wanted().share_any(any); }
   void notify(Signal signal, const at::Tensor& value) const;
   [[deprecated("notify")]] void tell(Signal signal, const at::Tensor& value) const { notify(signal, value); }

@@ -9,15 +9,15 @@ namespace cachet::nn {
 class Regularized {
  public:
   virtual ~Regularized() = default;
-  /// A scalar with its gradient, times its weight; undefined without a penalty. It is computed in float32 or wider,
-  /// also under autocast, because penalties are smaller than bfloat16's roundings.
+  /// Returns a scalar with its gradient, times its weight. Undefined without a penalty. It is computed in float32 or
+  /// wider, even under autocast, because penalties are smaller than bfloat16's roundings.
   at::Tensor penalty() const;
 
  private:
   virtual at::Tensor wide_penalty() const = 0;
 };
 
-/// The sum over all of a tree; undefined where no module asks.
+/// Returns the sum of the penalties of all modules of a tree. Undefined if no module has one.
 at::Tensor total_penalty(torch::nn::Module& root);
 
 }  // namespace cachet::nn

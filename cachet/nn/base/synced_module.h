@@ -8,12 +8,12 @@
 
 namespace cachet::nn {
 
-/// A module that sums over a batch. Given a reducer of the processes that share the batch, it all-reduces its sums in
-/// forward and backward, so the result equals that of the whole batch.
+/// A module that sums over a batch. With a reducer of the processes of one batch, it all-reduces its sums in forward
+/// and backward, so that the result equals that of the whole batch.
 class SyncedModule {
  public:
   virtual ~SyncedModule() = default;
-  /// null: this process has the whole batch.
+  /// Sets the reducer. Null: this process has the whole batch.
   void use_batch_reducer(std::shared_ptr<ops::BatchReducer> reducer) { reducer_ = std::move(reducer); }
   [[deprecated("use_batch_reducer")]] void use_replicas(std::shared_ptr<ops::BatchReducer> reducer) {
     use_batch_reducer(std::move(reducer));
@@ -27,8 +27,8 @@ class SyncedModule {
   std::shared_ptr<ops::BatchReducer> reducer_;
 };
 
-/// Gives the reducer to all modules of a tree that sum over a batch. Each process must then run the same forward and
-/// backward passes.
+/// Gives the reducer to all modules of a tree that sum over a batch. All processes must then run the same
+/// forward and backward passes.
 void use_batch_reducer(torch::nn::Module& root, const std::shared_ptr<ops::BatchReducer>& reducer);
 [[deprecated("use_batch_reducer")]] inline void use_replicas(torch::nn::Module& root,
                                                              const std::shared_ptr<ops::BatchReducer>& reducer) {

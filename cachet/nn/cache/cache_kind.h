@@ -15,26 +15,26 @@
 
 namespace cachet::nn {
 
-/// The record of a kind of cache: all that the library asks about it by name. It is next to the cache, as the static
-/// member kKind of the kind's options.
+/// The record of a kind of cache: all that the library knows about it by name. It is declared with the cache, as the
+/// static member kKind of the kind's options.
 template <class Options>
 struct CacheKind {
-  std::string_view name;                                          // as recipes write it
+  std::string_view name;                                          // in recipes
   Options (*read)(const config::View& table, Sessions sessions);  // the kind's own keys of a `cache` table
-  /// For a layer of `dim` channels; `tokens` and `layout`: how many there are in the model at its own input size, and
-  /// how they lie. Null for kinds without a memory attention of their own; the options of others are OfCachedLayer.
+  /// Makes a cache for a layer of `dim` channels. `tokens` and `layout`: the number and the layout of the model's
+  /// tokens at its own input size. Null for kinds without a memory attention; the options of others are OfCachedLayer.
   std::shared_ptr<Cache> (*make)(const Options& options, int64_t dim, int64_t tokens,
                                  const TokenLayout& layout) = nullptr;
   Export exports = Export::refused;
 };
 
-/// A kind and its options together. As an alternative of CacheOptions, the cache of a kind that a program registered.
+/// A kind and its options. As an alternative of CacheOptions, it is the cache of a kind that a program registered.
 struct ChosenCache {
   std::string kind;
-  std::optional<CachedLayerOptions> layer;  // none for kinds without a memory attention of their own
+  std::optional<CachedLayerOptions> layer;  // empty for kinds without their own memory attention
   std::function<std::shared_ptr<Cache>(const CachedLayerOptions& layer, int64_t dim, int64_t tokens,
                                        const TokenLayout& layout)>
-      make;  // empty for these
+      make;  // empty for these kinds
 };
 
 template <class Options>

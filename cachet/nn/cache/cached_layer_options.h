@@ -7,26 +7,26 @@
 
 namespace cachet::nn {
 
-/// The most slots that a cache of a new run may have: more than any block has tokens, of which the first stage of a
-/// detector has 67,200. Older runs may have more.
+/// The largest length of a cache in a new run. It is more than the tokens of any block (67,200 in the first stage of a
+/// detector). Older runs may have more.
 inline constexpr int64_t kMaxCacheLength = 131'072;
 [[deprecated("kMaxCacheLength")]] inline constexpr int64_t kMostCacheLength = kMaxCacheLength;
 
-/// The scope of a memory: one for all samples, averaged over the batch, or one for each batch row of a session.
+/// The scope of a memory: one memory for all samples (a mean over the batch), or one for each batch row of a session.
 enum class CacheScope { batch_mean, batch_row, lane [[deprecated("batch_row")]] = batch_row };
 
-/// Whether a model has sessions, one in each row of a batch. Without sessions, no cache can belong to a batch row.
+/// Whether a model has sessions, one for each row of a batch. Without sessions, no cache can belong to a batch row.
 enum class Sessions { none, batch_rows, lanes [[deprecated("batch_rows")]] = batch_rows };
 using Streams [[deprecated("Sessions")]] = Sessions;
 
-/// The options of the layer around a cache with a memory attention of its own: channels and length of its memory, and
-/// parts that the layer adds.
+/// The options of the layer of a cache with its own memory attention: channels and length of its memory,
+/// and the layer's additional parts.
 struct CachedLayerOptions {
   double ratio = 0.5;
   std::optional<int64_t> length = {};
   double share_start = 0.0;
   bool positional_convolution = false;
-  std::optional<int64_t> pool = {};  // side of the average pooling of the grid, of kinds that pool
+  std::optional<int64_t> pool = {};  // side of the average pooling of the grid, for kinds that pool
 };
 
 /// Options that have the members of CachedLayerOptions; `pool` if the kind pools.
@@ -45,7 +45,7 @@ CachedLayerOptions layer_of(const Options& o) {
   return layer;
 }
 
-/// The options with those of `layer`.
+/// Returns the options with those of `layer`.
 template <OfCachedLayer Options>
 Options with_layer(Options o, const CachedLayerOptions& layer) {
   o.ratio = layer.ratio;
@@ -63,8 +63,8 @@ CachedLayerOptions read_cached_layer(const config::View& table, CachedLayerOptio
 /// Reads `scope`. Without sessions, 'lane' is a problem.
 CacheScope read_cache_scope(const config::View& table, CacheScope scope, Sessions sessions);
 
-/// Channels of the memory for a layer of dim channels: ratio·dim, rounded down. Throws c10::Error unless the ratio is
-/// above 0 and at most 1.
+/// Returns the channels of the memory for a layer of dim channels: ratio·dim, rounded down. Throws c10::Error unless
+/// the ratio is above 0 and at most 1.
 int64_t cache_dim(double ratio, int64_t dim);
 
 }  // namespace cachet::nn

@@ -7,38 +7,38 @@
 
 namespace cachet::nn {
 
-/// Further columns of the layer's own softmax (ConcatenatedCache), of image models with softmax attention. Without
-/// options: its entries are as many and as wide as the layer's own keys.
+/// Additional columns of the layer's own softmax (ConcatenatedCache), for image models with softmax attention. It has
+/// no options: number and width of its entries are those of the layer's own keys.
 struct ConcatenatedCacheOptions {
   static const CacheKind<ConcatenatedCacheOptions> kKind;
 };
 
-/// What to use where a concatenated cache is refused.
+/// Advice in messages that refuse a concatenated cache.
 inline constexpr const char* kConcatenatedIsForImages =
     "'concatenated' is for image models with attention.kind = \"softmax\"; for text there is Transformer-XL's memory: "
     "a transformer_xl model and its memory_length";
 
-/// The memory of an attention layer that adds further keys and values to the layer's own in the same softmax, as
-/// Transformer-XL's memory (arXiv 1901.02860), but for samples without an order: the rival of Cached Transformers
-/// (arXiv 2312.12742), Table 2.
+/// The memory of an attention layer that adds keys and values to the layer's own in the same softmax. It is like
+/// Transformer-XL's memory (arXiv 1901.02860), but for samples without an order. Cached Transformers compares
+/// with it (arXiv 2312.12742, Table 2).
 ///
-/// It has an entry for each of the layer's own keys. An entry is the mean over all samples of a training step of what
-/// the layer projects keys and values from, detached. Samples with another number of tokens are interpolated first, as
-/// those of a gated recurrent cache are. Buffer: tokens (1, L, D); zeros as long as no step has been stored.
+/// It has one entry for each of the layer's own keys. An entry is the mean, over all samples of a training step, of the
+/// tokens from which keys and values are projected, detached. Samples with another number of tokens are first
+/// interpolated, as for a gated recurrent cache. Buffer: tokens (1, L, D); zeros before the first step is stored.
 class ConcatenatedCache : public Cloneable<ConcatenatedCache, Cache>, public ops::HostFlag {
  public:
   /// For a layer of `dim` channels with `length` keys of its own.
   ConcatenatedCache(int64_t dim, int64_t length);
 
-  /// input (B, L', D): what keys and values are projected from; its layout is layout.context. Returns the memory of the
-  /// step before. `self_output` is not looked at and may be undefined.
+  /// input (B, L', D): the tokens of which keys and values are projections; its layout is layout.context. Returns the
+  /// memory of the previous step. `self_output` is ignored and may be undefined.
   Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& args) override;
   void declare_state(AttentionState&) const override {}
   std::optional<std::string> why_memory_varies() const override { return std::nullopt; }
 
   void reset() override;
-  /// Whether a step has been stored. One is taken for granted on the meta device, which has no values. Known on the
-  /// host; the device is read only if somebody else has written the tokens.
+  /// Whether a step has been stored. Always true on the meta device, which has no values. The answer is on the host;
+  /// the device is read only if other code has written the tokens.
   bool holds_step() const { return held_.of(tokens); }
   bool host_flag() const override { return holds_step(); }
   void set_host_flag(bool flag) override { held_.set(tokens, flag); }

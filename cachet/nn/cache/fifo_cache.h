@@ -5,8 +5,8 @@
 
 namespace cachet::nn {
 
-/// First in, first out: the last Tm tokens, without gates, read by memory attention as a gated recurrent cache is. A
-/// control of this project's own. The same options as of a gated recurrent cache.
+/// First in, first out: the last Tm tokens, without gates. Memory attention reads it as it reads a gated recurrent
+/// cache. It is a control experiment of this project, with options of a gated recurrent cache.
 struct FifoCacheOptions {
   double ratio = 0.5;
   std::optional<int64_t> length = {};
@@ -17,11 +17,11 @@ struct FifoCacheOptions {
   static const CacheKind<FifoCacheOptions> kKind;
 };
 
-/// First in, first out: memory attention reads the cache as it stood before this segment, then the first Dm channels of
-/// the segment's valid tokens push the oldest out, detached. It starts as zeros, which are attended to.
-/// `scope = batch_mean` has one cache, averaged over the batch, which evaluation does not change. `scope = lane` has
-/// one for each batch row in args.state, which evaluation updates, too. Buffer: tokens (1, Tm, Dm). With the model's
-/// own length they lie as the model's tokens do: those of an image push all of the last one's out.
+/// First in, first out. Memory attention reads the cache from before this segment. Then the first Dm channels of the
+/// segment's valid tokens, detached, push out the oldest tokens. The cache starts as zeros, which are attended to.
+/// `scope = batch_mean` has one cache, a mean over the batch, which evaluation does not change. `scope = lane` has one
+/// for each batch row in args.state, which evaluation updates too. Buffer: tokens (1, Tm, Dm). With the model's own
+/// length, they lie as the model's tokens do: the tokens of an image push out all of the previous image's.
 class FifoCache : public Cloneable<FifoCache, Cache> {
  public:
   FifoCache(const FifoCacheOptions& options, int64_t dim, int64_t tokens, const TokenLayout& layout = {});

@@ -9,32 +9,32 @@
 namespace cachet::nn {
 
 enum class GatedRecurrentCacheVariant { paper, official };
-enum class CacheAttend { mean, per_sample };  // training reads the mean of the samples' C_t, or its own
-enum class CacheInference {                   // evaluation reads
+enum class CacheAttend { mean, per_sample };  // in training, attention reads the samples' mean C_t or each sample's C_t
+enum class CacheInference {                   // in evaluation, attention reads
   frozen,                                     // C as stored
-  per_sample,                                 // each sample's own update of it
-  updated,                                    // a session's own, which starts as stored and is updated in the session
+  per_sample,                                 // each sample's own update of C
+  updated,                                    // the session's own C: it starts as stored and is updated in the session
 };
-enum class CacheGradient { recompute, detached, carry };  // how gates learn when attention reads C_{t-1} (causal)
-enum class CacheGates { learned, half };  // half: both ½ whatever comes in, the control that shows what gates are for
+enum class CacheGradient { recompute, detached, carry };  // how gates learn if attention reads C_{t-1} (causal)
+enum class CacheGates { learned, half };                  // half: both are ½ for any input, a control experiment
 
 /// Gated recurrent cache (Cached Transformers, arXiv 2312.12742, Eq. 3–5).
 struct GatedRecurrentCacheOptions {
   double ratio = 0.5;                   // Dm = ratio·D, in (0, 1]
-  std::optional<int64_t> length = {};   // Tm; unset: the tokens of the model at its own input size
+  std::optional<int64_t> length = {};   // Tm; unset: the number of tokens of the model at its own input size
   double share_start = 0.0;             // λ before training
   bool positional_convolution = false;  // 3×3 over the grid, groups = Dm, added to the layer's output
   CacheScope scope = CacheScope::batch_mean;
   GatedRecurrentCacheVariant variant = GatedRecurrentCacheVariant::paper;
-  CacheAttend attend = CacheAttend::mean;        // batch rows always read their own
+  CacheAttend attend = CacheAttend::mean;        // batch rows always read their own C_t
   std::optional<CacheInference> inference = {};  // unset: frozen for batch_mean, updated for batch rows
   CacheGradient gradient = CacheGradient::recompute;
   CacheGates gates = CacheGates::learned;
   int64_t pool = 1;  // side of the average pooling of the grid before interpolation
 
-  /// The defaults of a variant. The paper's Algorithm 1 averages before attention reads the cache, and reads the stored
-  /// average at inference. The published code starts λ at −1, adds the positional convolution, and runs its gates and
-  /// reads each sample's own cache in training and at inference. Either way inference meets what training did.
+  /// Returns a variant's defaults. The paper's Algorithm 1 averages before attention reads the cache, and reads the
+  /// stored average at inference. The published code starts λ at −1, adds the positional convolution, and in training
+  /// and at inference runs its gates and reads each sample's own cache. In both, training and inference read the same.
   static GatedRecurrentCacheOptions of(GatedRecurrentCacheVariant variant);
 
   CacheInference inference_or_default() const {
@@ -46,11 +46,11 @@ struct GatedRecurrentCacheOptions {
 
 /// Gated recurrent cache (Cached Transformers, arXiv 2312.12742, Algorithm 1; ops::grc_update has the equations).
 ///
-/// X̄ is made of the first Dm channels of the layer's input (`paper`) or of its self-attention's output (`official`):
-/// its grid average-pooled if asked, its valid tokens interpolated to Tm. In training memory attention reads the
-/// updated C_t (CacheAttend); the stored cache becomes its batch mean, detached. Causal layers read C_{t-1} and update
-/// afterwards, or the future would leak; CacheGradient selects how the gates learn then (`recompute` and `carry` need a
-/// layout.state).
+/// X̄ comes from the first Dm channels of the layer's input (`paper`) or of its self-attention's output (`official`):
+/// the grid is average-pooled if `pool` asks for it, and the valid tokens are interpolated to Tm. In training, memory
+/// attention reads the updated C_t (CacheAttend); the stored cache becomes its batch mean, detached. Causal layers read
+/// C_{t-1} and update afterwards, so that no later token is visible. CacheGradient selects how their gates learn
+/// (`recompute` and `carry` need a layout.state).
 ///
 /// Parameters: reset_gate, update_gate (CacheGates::learned), candidate ([cache, tokens] -> Dm), norm (`official`).
 /// Buffer: tokens (1, Tm, Dm).

@@ -10,16 +10,16 @@
 namespace cachet::nn {
 
 /// Embeddings of an adaptive vocabulary, times √dim (Dai et al., arXiv 1901.02860, published code).
-/// Parameters: table_0 (tokens, embedding_dim), or a table_i (count, width) for each cluster where they differ in
-/// width; where there are projections, a projection_i (dim, width) for each table. Tables start normal (0.02),
-/// projections normal (0.01).
+/// Parameters: table_0 (tokens, embedding_dim), or one table_i (count, width) for each cluster if their
+/// widths differ; with projections, one projection_i (dim, width) for each table. Initial tables are normal
+/// (0.02), projections normal (0.01).
 class AdaptiveEmbedding : public Cloneable<AdaptiveEmbedding> {
  public:
   explicit AdaptiveEmbedding(const AdaptiveVocabulary& vocabulary);
-  /// ids (…) int64 -> (…, dim). Throws c10::Error for an id that is not a token.
+  /// ids (…) int64 -> (…, dim). Throws c10::Error if an id is not a token.
   torch::Tensor forward(const torch::Tensor& ids) const;
 
-  /// One, or one a cluster; projections are undefined where there are none.
+  /// One table, or one for each cluster. Without projections, projection() is undefined.
   const RegisteredTensor& table(size_t i) const { return tables_.at(i); }
   const RegisteredTensor& projection(size_t i) const { return projections_.at(i); }
 

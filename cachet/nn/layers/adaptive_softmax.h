@@ -11,28 +11,28 @@
 
 namespace cachet::nn {
 
-/// The tables of the embeddings that the output is tied to.
+/// The tables of the embeddings that are also the output's.
 struct AdaptiveTies {
   bool tables = true;
-  bool projections = true;  // of all clusters but the first, whose is the output's own
+  bool projections = true;  // of all clusters but the first, which has its own
 };
 
 /// The distribution of the next token over an adaptive vocabulary (Grave et al., arXiv 1609.04309, with the clusters'
-/// projections of Dai et al., arXiv 1901.02860, published code). A head decides between the first cluster's tokens and
-/// the other clusters, each of which has a softmax of its own:
+/// projections of Dai et al., arXiv 1901.02860, published code). A head chooses between the tokens of the first cluster
+/// and the other clusters, each of which has its own softmax:
 ///   p(token) = p_head(token)   in the first cluster,   p_head(cluster)·p_cluster(token)   in another
-/// Parameters: table_i and bias_i, one for all clusters or one each, as the embedding has tables; projection_i (dim,
-/// width) of each cluster where there are any; cluster_weight, cluster_bias of the head's K columns for clusters, where
-/// there are any. Column K − i belongs to cluster i, as in the published code. Weights start normal (0.02), projections
-/// normal (0.01), biases 0.
+/// Parameters: table_i and bias_i, one for all clusters or one for each, like the embedding's tables; projection_i
+/// (dim, width) of each cluster, if there are any; cluster_weight, cluster_bias of the head's K columns for clusters,
+/// if there are any. Column K − i belongs to cluster i, as in the published code. Initial weights are normal (0.02),
+/// projections normal (0.01), biases 0.
 class AdaptiveSoftmax : public Cloneable<AdaptiveSoftmax> {
  public:
-  /// embedding: of the same vocabulary; may be null where nothing is tied.
+  /// `embedding`: of the same vocabulary; may be null if nothing is tied.
   AdaptiveSoftmax(const AdaptiveVocabulary& vocabulary, const AdaptiveTies& ties,
                   const std::shared_ptr<const AdaptiveEmbedding>& embedding);
 
-  /// −log p of the targets, in nats: hidden (N, dim), target (N) int64, −1 for none -> (N) in float32 or wider, 0 for a
-  /// target of −1. Throws c10::Error for a target that is not a token.
+  /// Returns −log p of the targets, in nats: hidden (N, dim), target (N) int64, −1 for none -> (N) in float32 or wider,
+  /// 0 for a target of −1. Throws c10::Error if a target is not a token.
   torch::Tensor negative_log_likelihood(const torch::Tensor& hidden, const torch::Tensor& target) const;
   /// hidden (N, dim) -> log p of all tokens (N, tokens), in float32 or wider.
   torch::Tensor log_probabilities(const torch::Tensor& hidden) const;
@@ -41,7 +41,7 @@ class AdaptiveSoftmax : public Cloneable<AdaptiveSoftmax> {
   struct Scores {
     torch::Tensor weight, bias, projection;  // (count, width), (count); (dim, width) or undefined
   };
-  std::vector<Scores> by_cluster() const;  // the first with the columns of the clusters
+  std::vector<Scores> by_cluster() const;  // the first includes the columns of the clusters
   int64_t column_of(size_t cluster) const;
   static torch::Tensor project(const torch::Tensor& hidden, const Scores& scores);
   static torch::Tensor log_softmax(const torch::Tensor& hidden, const Scores& scores);

@@ -5,26 +5,26 @@
 
 namespace cachet::nn {
 
-/// A large vocabulary, ordered by how often its tokens come, that is cut into clusters so that the frequent ones cost
-/// little and the rare ones are seldom computed (Grave et al., arXiv 1609.04309; Baevski & Auli, arXiv 1809.10853).
+/// A large vocabulary in the order of its tokens' frequencies, cut into clusters. Frequent tokens then cost little, and
+/// rare ones are seldom computed (Grave et al., arXiv 1609.04309; Baevski & Auli, arXiv 1809.10853).
 struct AdaptiveVocabulary {
   int64_t tokens = 0;
   int64_t dim = 0;                    // channels of the model
-  int64_t embedding_dim = 0;          // of the first cluster's embeddings; 0: dim
-  std::vector<int64_t> cutoffs = {};  // the first token of each cluster but the first, ascending; none: one cluster
+  int64_t embedding_dim = 0;          // width of the first cluster's embeddings; 0: dim
+  std::vector<int64_t> cutoffs = {};  // first token of each cluster except the first, ascending; none: one cluster
   int64_t division = 1;               // the embeddings of cluster i have embedding_dim / division^i channels
 };
 
-/// Tokens first … first + count − 1, embedded in `width` channels.
+/// The tokens first … first + count − 1, with embeddings of `width` channels.
 struct TokenCluster {
   int64_t first = 0, count = 0, width = 0;
 };
 
-/// The clusters, at least one. Throws c10::Error that names the option for no tokens or channels, cutoffs that do not
-/// ascend within the vocabulary, and a cluster that would be left without a channel.
+/// Returns the clusters, at least one. Throws c10::Error that names the option for no tokens or channels, for cutoffs
+/// that do not ascend within the vocabulary, and for a cluster without a channel.
 std::vector<TokenCluster> clusters_of(const AdaptiveVocabulary& vocabulary);
 
-/// Whether embeddings of all clusters lie in one table (of equal width) and are projected alike.
+/// Whether the embeddings of all clusters lie in one table of one width, with one projection.
 inline bool has_one_table(const AdaptiveVocabulary& vocabulary) { return vocabulary.division == 1; }
 
 /// Whether embeddings are projected to the model's channels.

@@ -11,12 +11,12 @@
 
 namespace cachet::nn {
 
-/// What stands between the two layers of a feed-forward half.
+/// The activation between the two layers of a feed-forward half.
 enum class Activation { gelu, relu, silu };
 
 struct FeedForwardOptions {
   int64_t dim = 0, hidden_dim = 0;
-  double dropout = 0.0;  // of the result, and after the activation
+  double dropout = 0.0;  // rate for the result, and after the activation
   Activation activation = Activation::gelu;
   std::optional<double> hidden_dropout = {};  // after the activation, if it differs
 };
@@ -25,15 +25,15 @@ struct FeedForwardOptions {
 class FeedForward : public Cloneable<FeedForward> {
  public:
   explicit FeedForward(const FeedForwardOptions& options);
-  /// x (B, L, dim) -> (B, L, dim); layout is the arrangement of the tokens, for layers that mix neighbours.
+  /// x (B, L, dim) -> (B, L, dim). `layout`: the arrangement of the tokens, for layers that mix neighbours.
   virtual torch::Tensor forward(const torch::Tensor& x, const TokenLayout& layout) const;
-  /// From now on the layer does to x what it did to before.apply(x).
+  /// Folds `before` into the layer: x then gives the former result of before.apply(x).
   void fold_affine_before(const Affine& before) { fc1_->fold_affine_before(before); }
 
  protected:
   torch::Tensor drop(const torch::Tensor& x) const;
   torch::Tensor drop_hidden(const torch::Tensor& x) const;
-  /// The activation of x, where nothing fused takes it in.
+  /// Returns the activation of x, for paths without a fused activation.
   torch::Tensor activate(const torch::Tensor& x) const;
 
   Activation activation_;

@@ -8,39 +8,39 @@
 
 namespace cachet::nn {
 
-/// y = x·Wᵀ + b on (…, inputs), one fused product also for three dimensions (torch::nn::Linear makes two of it).
-/// W starts truncated-normal (0.02), b zero.
+/// y = x·Wᵀ + b on (…, inputs), as one fused product even for three dimensions (two operations in torch::nn::Linear).
+/// Initial W is truncated-normal (0.02), b zero.
 class Linear : public Cloneable<Linear>, public ops::Packable {
  public:
   Linear(int64_t inputs, int64_t outputs, bool with_bias = true);
-  /// Makes a layer of a weight (outputs, inputs) and a bias (outputs), undefined for none, without copying them.
+  /// Makes a layer of a weight (outputs, inputs) and a bias (outputs) without copying them. The bias may be undefined.
   Linear(const torch::Tensor& weight, const torch::Tensor& bias);
-  /// Throws c10::Error unless x has that many channels.
+  /// Throws c10::Error unless x has `inputs` channels.
   torch::Tensor forward(const torch::Tensor& x) const;
-  /// From now on the layer does to x what it did to before.apply(x). A layer without a bias gets one.
+  /// Folds `before` into the layer: x then gives the former result of before.apply(x). Adds a bias if there is none.
   void fold_affine_before(const Affine& before);
   [[deprecated("fold_affine_before")]] void absorb(const Affine& before) { fold_affine_before(before); }
-  /// From now on the layer gives what after.apply() made of its result. A layer without a bias gets one.
+  /// Folds `after` into the layer: it then returns after.apply() of its former result. Adds a bias if there is none.
   void fold_affine_after(const Affine& after);
   [[deprecated("fold_affine_after")]] void absorb_behind(const Affine& after) { fold_affine_after(after); }
 
   torch::Tensor pack() override;
   void unpack(const torch::Tensor& unpacked) override;
-  /// y's channels from `first` on alone.
+  /// Returns only `count` channels of y from `first` on.
   torch::Tensor forward_part(const torch::Tensor& x, int64_t first, int64_t count) const;
 
-  /// Type and device of the weight, for tensors that lie as others do and have no gradient.
+  /// Returns type and device of the weight, for new tensors without a gradient.
   torch::TensorOptions options() const;
 
   RegisteredTensor weight, bias;  // (outputs, inputs); (outputs) or undefined
 
  private:
   torch::Tensor bias_or_zeros() const;
-  void keep_bias(const torch::Tensor& value);  // where there was none
+  void keep_bias(const torch::Tensor& value);  // if there was no bias
 };
 
-/// Packs every layer of a model that can be packed (ops::Packable), for good. train::InferenceScope packs them for a
-/// scope.
+/// Packs every layer of a model that can be packed (ops::Packable), permanently. train::InferenceScope
+/// packs them for a scope.
 void pack_linear_layers(const torch::nn::Module& model);
 
 }  // namespace cachet::nn

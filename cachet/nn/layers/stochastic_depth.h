@@ -10,7 +10,7 @@ namespace cachet::nn {
 /// (Huang et al., arXiv 1603.09382). branch (B, …).
 at::Tensor stochastic_depth(const at::Tensor& branch, double rate, bool training);
 
-/// The rate of a block when rates rise linearly from 0 at the first to `last` at the last.
+/// Returns the rate of a block. Rates rise linearly from 0 in the first block to `last` in the last one.
 double stochastic_depth_of(double last, int64_t block, int64_t blocks);
 
 }  // namespace cachet::nn

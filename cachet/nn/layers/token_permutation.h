@@ -7,11 +7,11 @@
 
 namespace cachet::nn {
 
-/// An order of tokens made once and used for many samples (ops::permute_tokens).
+/// An order of tokens that is made once and used for many samples (ops::permute_tokens).
 class TokenPermutation {
  public:
   TokenPermutation() = default;
-  /// sources: the token for each new position, −1 for zeros; no token twice. tokens: the number of tokens.
+  /// sources: the token for each new position, −1 for zeros, no token twice. tokens: the number of tokens.
   TokenPermutation(std::vector<int64_t> sources, int64_t tokens, const at::Device& device);
 
   at::Tensor apply(const at::Tensor& tokens) const;   // (B, tokens, C) -> (B, slots, C)

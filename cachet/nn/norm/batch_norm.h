@@ -7,7 +7,7 @@
 
 namespace cachet::nn {
 
-/// Per channel over all tokens of a batch, running averages at inference (Ioffe & Szegedy, arXiv 1502.03167).
+/// Statistics of each channel over all tokens of a batch; running averages at inference (arXiv 1502.03167).
 struct BatchNormOptions {
   double eps = 1e-5;
   double momentum = 0.1;  // weight of the new batch in the running averages
@@ -16,9 +16,9 @@ struct BatchNormOptions {
 };
 
 /// Batch normalisation over tokens: mean and variance of each channel over all valid tokens of the batch in training,
-/// running averages at inference. Training throws c10::Error when the batch has fewer than two tokens,
-/// padding counted: with fewer valid ones, which no value is looked at for, the running averages stay as they are.
-/// A renewal takes the mean of the batches' means and of their unbiased variances, as torch.optim.swa_utils.update_bn.
+/// running averages at inference. Training throws c10::Error if the batch has fewer than two tokens (padding included).
+/// If fewer than two are valid, which is decided without reading values, the running averages do not change. A renewal
+/// takes the mean of the batches' means and of their unbiased variances, as torch.optim.swa_utils.update_bn.
 class BatchNorm : public Cloneable<BatchNorm, Norm>, public ops::Recalibrated {
  public:
   BatchNorm(int64_t channels, const BatchNormOptions& options);
@@ -40,7 +40,7 @@ class BatchNorm : public Cloneable<BatchNorm, Norm>, public ops::Recalibrated {
                                  double momentum);
 
   BatchNormOptions options_;
-  std::optional<RenewedMeans> renewal_;  // while one is under way
+  std::optional<RenewedMeans> renewal_;  // during a renewal
 };
 
 }  // namespace cachet::nn

@@ -9,50 +9,50 @@
 
 namespace cachet::nn {
 
-/// What folding made of one norm.
+/// The result of folding one norm.
 struct FoldedNorm {
   enum class Outcome {
-    gone,         // an offline norm: a neighbour does its work
-    core,         // an online norm without weights of its own: its reader has taken in the affine map after it
-    scale_shift,  // an offline norm that no neighbour can take in: one affine map
-    stays,        // an online norm, as it was
+    gone,         // an offline norm: merged into a neighbour
+    core,         // an online norm without weights: its reader contains the affine map after it
+    scale_shift,  // an offline norm that no neighbour can contain: one affine map
+    stays,        // an online norm without change
   };
   Outcome outcome = Outcome::gone;
-  std::string reason{};  // why it is not gone, or not the core alone
+  std::string reason{};  // why it is neither gone nor only the core
 };
 
-/// A norm of a module and what can be done with it, not done yet.
+/// A norm of a module and the fold of it, which is not yet done.
 struct NormFold {
   std::string name;  // in its module: "norm1"
   std::function<FoldedNorm()> fold;
 };
 
-/// A module that holds norms and knows who reads them, or who writes what they read (Unified Normalization,
-/// arXiv 2208.01313, Algorithm 1: at inference an offline norm is part of the next linear map).
+/// A module with norms that knows their readers or writers (Unified Normalization, arXiv 2208.01313, Algorithm 1: at
+/// inference, an offline norm is part of the next linear map).
 class Foldable {
  public:
   virtual ~Foldable() = default;
-  /// What folds its norms one by one, in evaluation, as long as the module lives. What it computes stays the same but
-  /// for roundings.
+  /// Returns the folds of its norms, for evaluation. They are valid as long as the module lives. Results
+  /// stay the same except for rounding.
   virtual std::vector<NormFold> norm_folds() = 0;
-  /// Folds all of them.
+  /// Folds all norms.
   std::vector<FoldedNorm> fold_norms();
 };
 
-/// Takes an affine map in. If it cannot, it throws c10::Error with the reason and changes nothing.
+/// Folds an affine map into a layer. If that is not possible, throws c10::Error with the reason and changes nothing.
 using FoldAffine = std::function<void(const Affine& affine)>;
 using Absorb [[deprecated("FoldAffine")]] = FoldAffine;
 
-/// Folds `norm`, which `owner` has registered as `name`, into what reads it. A norm that is gone is NoNorm from then
-/// on.
+/// Returns the fold of `norm` into its reader. `owner` has registered `norm` as `name`. A norm that is
+/// gone becomes a NoNorm.
 NormFold fold_into_reader(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
                           const FoldAffine& fold_affine);
 
-/// The same into what writes its input: for offline norms alone.
+/// Returns the fold of `norm` into the writer of its input. Only for offline norms.
 NormFold fold_into_writer(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
                           const FoldAffine& fold_affine);
 
-/// What becomes of a norm that nothing can take in: an offline one is one affine map from then on.
+/// Returns the fold of a norm that has no possible reader or writer: an offline norm becomes one affine map.
 NormFold leave_norm(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
                     const std::string& reason);
 

@@ -7,24 +7,24 @@
 
 namespace cachet::nn {
 
-/// (x − mean)/√(variance + ε) over the tokens of a sample and the channels of a group, padding left out (Wu & He,
-/// arXiv 1803.08494).
+/// (x − mean)/√(variance + ε) over the tokens of a sample and the channels of a group, without padding
+/// (Wu & He, arXiv 1803.08494).
 struct GroupNormOptions {
-  int64_t groups = 32;  // of neighbouring channels, all of one size
+  int64_t groups = 32;  // number of groups of neighbouring channels, all of one size
   double eps = 1e-5;
 
   static const NormKind<GroupNormOptions> kKind;
 };
 
-/// The same with as many groups as channels (Ulyanov et al., arXiv 1607.08022).
+/// Group normalisation with one group for each channel (Ulyanov et al., arXiv 1607.08022).
 struct InstanceNormOptions {
   double eps = 1e-5;
 
   static const NormKind<InstanceNormOptions> kKind;
 };
 
-/// See GroupNormOptions. The first dimension of x is the samples; what lies between it and the channels is the tokens.
-/// Statistics are float32 or wider. It also looks at its input in evaluation, so it is not an affine map.
+/// See GroupNormOptions. The first dimension of x is the samples; the dimensions between it and the channels are the
+/// tokens. Statistics are float32 or wider. It is not an affine map, since it reads its input even in evaluation.
 class GroupNorm : public Cloneable<GroupNorm, Norm> {
  public:
   /// Throws c10::Error unless `groups` divides `channels`.

@@ -7,7 +7,7 @@ namespace cachet::nn {
 
 /// (x − mean)/√(variance + ε) over each token's channels (Ba et al., arXiv 1607.06450).
 struct LayerNormOptions {
-  std::optional<double> eps{};  // unset: the model's own, 1e-6 in vision transformers
+  std::optional<double> eps{};  // unset: the model's own, which is 1e-6 in vision transformers
 
   static const NormKind<LayerNormOptions> kKind;
 };

@@ -5,12 +5,12 @@
 
 namespace cachet::nn {
 
-/// x as it is.
+/// The identity.
 struct NoNormOptions {
   static const NormKind<NoNormOptions> kKind;
 };
 
-/// The identity, where a backbone expects a norm.
+/// The identity, for backbones that require a norm.
 class NoNorm : public Cloneable<NoNorm, Norm> {
  public:
   explicit NoNorm(int64_t channels) : Cloneable("NoNorm"), channels_(channels) {}

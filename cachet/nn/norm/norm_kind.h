@@ -13,29 +13,29 @@
 
 namespace cachet::nn {
 
-/// What a norm takes its statistics over in training.
+/// The values over which a norm computes its statistics in training.
 enum class NormStatistics {
-  none,    // it has none
+  none,    // no statistics
   token,   // the channels of each token
-  sample,  // tokens of one sample
-  batch,   // tokens of all samples; evaluation has a running statistic
+  sample,  // the tokens of one sample
+  batch,   // the tokens of all samples; evaluation uses a running statistic
 };
 
-/// The record of a kind of norm: all that the library asks about it by name. It is next to the norm, as the static
-/// member kKind of the kind's options.
+/// The record of a kind of norm: all that the library knows about it by name. It is declared with the norm, as the
+/// static member kKind of the kind's options.
 template <class Options>
 struct NormKind {
-  std::string_view name;                       // as recipes write it
+  std::string_view name;                       // in recipes
   Options (*read)(const config::View& table);  // the kind's own keys of a `norm` table
-  /// default_eps: the model's own, where the options leave eps open.
+  /// `default_eps`: the model's own, which is used if the options do not set eps.
   std::shared_ptr<Norm> (*make)(const Options& options, int64_t channels, double default_eps);
   NormStatistics statistics = NormStatistics::token;
   Export exports = Export::refused;
-  /// What does not fit layers of so many channels; null: nothing.
+  /// Returns the misfit with layers of this number of channels. Null if all numbers fit.
   std::optional<Misfit> (*misfit)(const Options& options, int64_t channels) = nullptr;
 };
 
-/// A kind and its options together. As an alternative of NormOptions, the norm of a kind that a program registered.
+/// A kind and its options. As an alternative of NormOptions, it is the norm of a kind that a program registered.
 struct ChosenNorm {
   std::string kind;
   std::function<std::shared_ptr<Norm>(int64_t channels, double default_eps)> make;
@@ -55,18 +55,18 @@ ChosenNorm chosen_norm(const NormKind<Options>& kind, const Options& options) {
           kind.statistics};
 }
 
-/// Ranges of keys that several kinds have.
+/// Ranges of keys that several kinds have in common.
 struct NormRanges {
-  // A smaller one is 0 in float32, where a token of equal channels would be divided by it.
+  // A smaller eps would be 0 in float32, and a token with equal channels would be divided by it.
   static constexpr config::Range<double> kEps{1e-30, 1.0};
   static constexpr config::Range<double> kMomentum{0.0, 1.0};
   static constexpr config::Range<int64_t> kWarmup{0, 1'000'000'000};
 };
 
-/// `warmup`: updates on the batch's own statistic, or a fraction of the updates of a run.
+/// Reads `warmup`: the number of updates on the batch's own statistic, or a fraction of the updates of a run.
 config::CountOrFraction read_warmup(const config::View& table, int64_t default_count);
 
-/// `eps`, if it is written: models have defaults of their own.
+/// Reads `eps` if the table has it: models have their own defaults.
 std::optional<double> read_open_eps(const config::View& table);
 
 }  // namespace cachet::nn

@@ -20,8 +20,8 @@
 
 namespace cachet::nn {
 
-/// The table of norms: the options of each kind, in the order in which messages list the kinds. The record of a kind,
-/// its options' kKind, has its name, reader, factory and abilities. ChosenNorm is for kinds that a program registered.
+/// The table of norms: the options of each kind, in the order in which messages list the kinds. The record of a kind
+/// (kKind of its options) has name, reader, factory and properties. ChosenNorm is for kinds that a program registered.
 using NormOptions = std::variant<LayerNormOptions,               //
                                  RMSNormOptions,                 //
                                  BatchNormOptions,               //
@@ -35,29 +35,29 @@ using NormOptions = std::variant<LayerNormOptions,               //
 
 using NormRow = KindRow<NormOptions>;
 
-/// All kinds: those of the library, then those that the program registered.
+/// Returns all kinds: the library's, then those that the program registered.
 std::span<const NormRow* const> norm_kinds();
 
-/// Adds a kind before any recipe is read. Throws std::invalid_argument for a name that is taken.
+/// Adds a kind before any recipe is read. Throws std::invalid_argument if the name is taken.
 void register_norm(NormRow row);
 
-/// The same from a record, as the library's kinds have it.
+/// Adds a kind from a record like those of the library's kinds.
 template <class Options>
 void register_norm(const NormKind<Options>& kind) {
   register_norm({std::string(kind.name),
                  [kind](const config::View& table) -> NormOptions { return chosen_norm(kind, kind.read(table)); }});
 }
 
-/// The options together with the record of their kind.
+/// Returns the options and the record of their kind.
 ChosenNorm chosen_norm(const NormOptions& options);
 
-/// Why a model whose tokens may not depend on later ones cannot have this norm; empty where it can.
+/// Returns why a model whose tokens must not depend on later tokens cannot have this norm. Empty if it can.
 std::string why_norm_not_causal(const NormOptions& options);
 
-/// Reads a `norm` table: kind, a name of norm_kinds(), and that kind's options.
+/// Reads a `norm` table: kind (a name of norm_kinds()) and that kind's options.
 NormOptions read_norm_options(const config::View& table);
 
-/// default_eps: what LayerNorm and RMSNorm use when their options leave it open.
+/// `default_eps`: for LayerNorm and RMSNorm if their options do not set eps.
 std::shared_ptr<Norm> make_norm(const NormOptions& options, int64_t channels, double default_eps = 1e-6);
 
 }  // namespace cachet::nn

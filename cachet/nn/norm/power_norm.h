@@ -11,16 +11,16 @@ namespace cachet::nn {
 /// Power normalization (Shen et al., arXiv 2003.07845); without group scaling it is the PN* of arXiv 2208.01313.
 struct PowerNormOptions {
   ops::PowerNormSettings settings{};
-  bool group_scaling = true;  // x / √(mean of x² over a token's channels + ε) first, at inference too
-  double warmup_percent = 0;  // above 0: the warm-up is this fraction of a run, and settings.warmup is not used
+  bool group_scaling = true;  // first x / √(mean of x² over a token's channels + ε), at inference too
+  double warmup_percent = 0;  // above 0: the warm-up as a fraction of a run, instead of settings.warmup
 
   static const NormKind<PowerNormOptions> kKind;
 };
 
-/// Power normalization (arXiv 2003.07845), with group scaling or without (PN*): see ops::power_norm. In training each
-/// forward pass is one step of its state. Without group scaling inference is an affine map. In a renewal each pass is
-/// normalised with its batch's own statistic, as in the warm-up, and ψ² becomes the mean of these; Γ and the counter
-/// stay.
+/// Power normalization (arXiv 2003.07845), with or without group scaling (PN*): see ops::power_norm. In training,
+/// each forward pass is one step of its state. Without group scaling, inference is an affine map. In a renewal, each
+/// pass is normalised with its batch's own statistic, as in the warm-up, and ψ² becomes the mean of these
+/// statistics. Γ and the counter do not change.
 class PowerNorm : public Cloneable<PowerNorm, Norm>, public ops::Recalibrated {
  public:
   PowerNorm(int64_t channels, const PowerNormOptions& options);
@@ -42,7 +42,7 @@ class PowerNorm : public Cloneable<PowerNorm, Norm>, public ops::Recalibrated {
   torch::Tensor renewing_forward(const torch::Tensor& scaled, const torch::Tensor& token_mask);
 
   PowerNormOptions options_;
-  std::optional<RenewedMeans> renewal_;  // while one is under way
+  std::optional<RenewedMeans> renewal_;  // during a renewal
 };
 
 }  // namespace cachet::nn

@@ -6,17 +6,17 @@
 
 namespace cachet::nn {
 
-/// Means of statistics over the passes of a renewal, each pass with the same weight, in float64: what running averages
-/// would hold without a decay (Izmailov et al., arXiv 1803.05407, Sec. 3.2; torch.optim.swa_utils.update_bn).
+/// Means of statistics over the passes of a renewal, in float64. Each pass has the same weight, unlike in running
+/// averages with a decay (Izmailov et al., arXiv 1803.05407, Sec. 3.2; torch.optim.swa_utils.update_bn).
 class RenewedMeans {
  public:
-  /// counted () : 1 if the pass met tokens, 0 if it did not. `statistics` come in the same order each time.
+  /// counted (): 1 if the pass has tokens, 0 if not. `statistics` have the same order in each call.
   void add(const torch::Tensor& counted, const std::vector<torch::Tensor>& statistics);
 
-  /// Puts the means into running statistics, in the order of add(); they stay if no pass counted.
+  /// Writes the means into running statistics, in the order of add(). Does not change them if no pass counted.
   void write(const std::vector<torch::Tensor>& running) const;
 
-  /// () int64: how many passes counted; undefined before the first pass.
+  /// () int64: the number of passes that counted; undefined before the first pass.
   const torch::Tensor& passes() const { return passes_; }
 
  private:

@@ -5,7 +5,7 @@
 
 namespace cachet::nn {
 
-/// x/√(mean of x² + ε) over each token's channels, weight without bias (Zhang & Sennrich, arXiv 1910.07467).
+/// x/√(mean of x² + ε) over each token's channels, with a weight but no bias (Zhang & Sennrich, arXiv 1910.07467).
 struct RMSNormOptions {
   std::optional<double> eps{};  // unset: the model's own
 

@@ -4,8 +4,8 @@
 
 namespace cachet::nn {
 
-/// One affine map in place of a norm: what is left of an offline norm that no neighbour can take in. For evaluation.
-/// Parameters: weight, bias (C).
+/// An affine map that replaces an offline norm that no neighbour can contain. For evaluation. Parameters:
+/// weight, bias (C).
 class ScaleShiftNorm : public Cloneable<ScaleShiftNorm, Norm> {
  public:
   explicit ScaleShiftNorm(const Affine& affine);

@@ -14,35 +14,35 @@ enum class UnifiedNormVariant { paper, official };
 struct UnifiedNormOptions {
   UnifiedNormVariant variant = UnifiedNormVariant::paper;
   ops::UnifiedNormSettings settings{};
-  double warmup_percent = 0;  // above 0: the warm-up is this fraction of a run, and settings.warmup is not used
+  double warmup_percent = 0;  // above 0: the warm-up as a fraction of a run, instead of settings.warmup
 
   static const NormKind<UnifiedNormOptions> kKind;
 };
 
-/// Moving average batch normalization (Yan et al., arXiv 2001.06838), as the code of unified normalization has it:
+/// Moving average batch normalization (Yan et al., arXiv 2001.06838), as in the code of unified normalization:
 /// ops::UnifiedNormSettings with an arithmetic window, r in the forward pass, no momentum backward, no filter.
 struct MovingAverageBatchNormOptions {
-  int64_t window = 16;     // steps in both means
+  int64_t window = 16;     // number of steps in both means
   double momentum = 0.98;  // α of the running statistic
   double eps = 1e-5;
-  int64_t warmup = 100;       // steps on the batch's own statistic
-  double warmup_percent = 0;  // above 0: the warm-up is this fraction of a run, and `warmup` is not used
+  int64_t warmup = 100;       // number of steps on the batch's own statistic
+  double warmup_percent = 0;  // above 0: the warm-up as a fraction of a run, instead of `warmup`
 
   static const NormKind<MovingAverageBatchNormOptions> kKind;
 };
 
-/// The settings of the operator that a UN or MABN layer calls.
+/// Returns the settings of the operator that a UN or MABN layer calls.
 ops::UnifiedNormSettings unified_norm_settings(const UnifiedNormOptions& options);
 ops::UnifiedNormSettings unified_norm_settings(const MovingAverageBatchNormOptions& options);
 
 /// Unified normalization (arXiv 2208.01313), and moving average batch normalization, which is the same operator with
-/// other settings: see ops::unified_norm. In training each forward pass is one step of its state; at inference it is
-/// the affine map y = x·w/√(σ²_running + ε) + b. In a renewal each pass is normalised with its batch's own statistic,
-/// as in the warm-up, and σ²_running becomes the mean of these; the windows, the gradients' statistics and the counters
-/// stay.
+/// other settings: see ops::unified_norm. In training, each forward pass is one step of its state. At inference it is
+/// the affine map y = x·w/√(σ²_running + ε) + b. In a renewal, each pass is normalised with its batch's own
+/// statistic, as in the warm-up, and σ²_running becomes the mean of these statistics. The windows, the gradients'
+/// statistics and the counters do not change.
 class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Recalibrated {
  public:
-  /// warmup_percent: above 0, settle_warmup() has to be called before the norm is trained.
+  /// `warmup_percent`: if it is above 0, settle_warmup() must be called before the norm is trained.
   UnifiedNorm(int64_t channels, const ops::UnifiedNormSettings& settings, double warmup_percent = 0);
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
   std::optional<Affine> inference_affine() const override;
@@ -54,10 +54,10 @@ class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Recalibrate
   void begin_renewal() override { renewal_.emplace(); }
   void end_renewal() override;
 
-  int64_t steps() const;           // training steps so far
-  double steps_on_window() const;  // of them, normalised with the window's mean
-  double steps_filtered() const;   // of them, dropped by the outlier filter
-  /// The last two are means over channels, if each channel has its own threshold; else they are whole.
+  int64_t steps() const;           // number of training steps so far
+  double steps_on_window() const;  // number of them that normalised with the window's mean
+  double steps_filtered() const;   // number of them that the outlier filter dropped
+  /// Whether each channel has its own threshold. The last two are then means over channels, otherwise whole numbers.
   bool filters_channels() const { return settings_.threshold == ops::OutlierThreshold::channel; }
   void restart_warmup() override;
   std::optional<int64_t> settle_warmup(int64_t updates) override;
@@ -72,8 +72,8 @@ class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Recalibrate
   torch::Tensor renewing_forward(const torch::Tensor& x, const torch::Tensor& token_mask);
 
   ops::UnifiedNormSettings settings_;
-  double warmup_percent_;                // 0: the warm-up is a count
-  std::optional<RenewedMeans> renewal_;  // while one is under way
+  double warmup_percent_;                // 0: the warm-up is a number of steps
+  std::optional<RenewedMeans> renewal_;  // during a renewal
 };
 
 }  // namespace cachet::nn

@@ -6,13 +6,13 @@
 
 namespace cachet::ops {
 
-/// Weights of softmax attention from the products of queries and keys (Vaswani et al., arXiv 1706.03762, Eq. 1):
+/// Returns the weights of softmax attention from query-key products (Vaswani et al., arXiv 1706.03762, Eq. 1):
 ///   weights = softmax(scale·scores + bias)   over the keys; 0 for a query that sees none (a row of −∞)
 ///
-/// scores (B, H, Lq, Lk); bias (W, H, Lq, Lk), or with 1 in place of H, Lq or Lk, where W divides B: sample b has the
-/// bias of b mod W, so that a window has the same in each image. bias is floating, as precise as wanted: it is added in
+/// scores (B, H, Lq, Lk); bias (W, H, Lq, Lk), or with 1 instead of H, Lq or Lk, where W divides B: sample b has the
+/// bias b mod W, so that a window has the same bias in each image. The bias may have any floating dtype: it is added in
 /// float32 or wider. Returns the shape and dtype of scores. Differentiable in both, twice only in the unfused form.
-/// Throws c10::Error when shapes do not agree.
+/// Throws c10::Error if shapes do not agree.
 at::Tensor attention_weights(const at::Tensor& scores, const std::optional<at::Tensor>& bias, double scale);
 
 }  // namespace cachet::ops

@@ -6,12 +6,12 @@
 
 namespace cachet::ops {
 
-// Block attention head by head: the scores of one block of queries and the keys it meets stay in a core's cache, no key
-// is copied next to another, and the backward pass computes the weights again from the logsumexp.
+// Block attention head by head. The scores of one block of queries and its keys stay in a core's cache, no key
+// is copied, and the backward pass computes the weights again from the logsumexp.
 // ops/attention/block_attention.h has the formula.
 
-/// Operands of one call: q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, e), last dimension dense; blocks contiguous;
-/// positions (B, H, L) or undefined.
+/// The operands of one call: q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, e), last dimension dense; blocks
+/// contiguous; positions (B, H, L) or undefined.
 struct BlockAttentionCall {
   at::Tensor q, k, v, blocks;
   int64_t block_size;
@@ -19,7 +19,7 @@ struct BlockAttentionCall {
   KeysSeen seen;
 };
 
-/// Throws c10::Error for a block that does not exist. The heads of a token lie side by side in the output.
+/// Throws c10::Error if a block does not exist. The heads of a token are contiguous in the output.
 BlockAttended block_attention_forward(const BlockAttentionCall& call);
 
 struct BlockAttentionGradients {

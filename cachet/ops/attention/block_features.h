@@ -9,23 +9,23 @@
 
 namespace cachet::ops {
 
-/// The width of φ(x) for x of this width (ops/attention/kernel_attention.h has weights and units).
+/// Returns the width of φ(x) for x of this width (weights and units are in ops/attention/kernel_attention.h).
 int64_t features_of(int64_t width, at::TensorList weights, at::IntArrayRef units);
 
-/// A feature map on a block of rows of one head, and what its backward pass needs of them. All is computed in float32.
-/// One object a thread: buffers are reused from block to block.
+/// A feature map on a block of rows of one head, and the values that its backward pass needs. All is computed in
+/// float32. Use one object for each thread: its buffers are reused from block to block.
 class BlockFeatures {
  public:
-  /// weights: float32, dense. width: of x. block: the most rows at once.
+  /// weights: float32, dense. width: width of x. block: the largest number of rows in a call.
   BlockFeatures(const std::vector<at::Tensor>& weights, const std::vector<int64_t>& units, int64_t width, int64_t block,
                 int64_t features);
 
-  /// φ of rows of x (L, n), the given head's: (block, m), zero after rows.count and where padding, of these rows, is
-  /// true. Valid until the next call.
+  /// Returns φ of rows of x (L, n), the given head's: (block, m), zero after rows.count and at the padding of
+  /// these rows. Valid until the next call.
   template <class T>
   Matrix compute(const HeadRows<T>& x, int64_t head, BlockRows rows, const bool* padding) {
     const HeadRows<T> own = x.block(rows);
-    // Nothing is computed of what lies in padding, which may not be a number.
+    // Values at the padding may be NaN, so that nothing is computed from them.
     input_ = padding ? copied_rows(own, x_) : float_rows(own, x_);
     for (int64_t row = 0; padding && row < rows.count; ++row)
       if (padding[row]) std::fill_n(input_.data + row * input_.row_stride, input_.columns, 0.0f);
@@ -34,8 +34,8 @@ class BlockFeatures {
     return compute(padding);
   }
 
-  /// From the gradient of the rows last computed, (block, m): writes that of x (L, n), adds that of each weight to
-  /// d_weights[i] (n_in, n_out).
+  /// Takes the gradient (block, m) of the last computed rows. Writes the gradient of x (L, n), and adds the gradient of
+  /// each weight to d_weights[i] (n_in, n_out).
   template <class T>
   void backward(const Matrix& d_features, const HeadRows<T>& d_x, const std::vector<Matrix>& d_weights) {
     const HeadRows<T> own = d_x.block(rows_);
@@ -55,7 +55,7 @@ class BlockFeatures {
   int64_t features_, block_, head_ = 0;
   BlockRows rows_{};
   Matrix input_{};
-  // Of each layer: what goes in, its product, and that one's gradient.
+  // The input of each layer, its product, and the gradient of the product.
   std::vector<Matrix> inputs_, products_, d_products_;
   std::vector<std::vector<float>> numbers_;
   std::vector<float> x_, d_x_, wide_, d_input_;

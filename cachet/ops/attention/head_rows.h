@@ -12,12 +12,12 @@
 
 namespace cachet::ops {
 
-/// Rows of one head: [first, first + count) of its sequence.
+/// The rows [first, first + count) of the sequence of one head.
 struct BlockRows {
   int64_t first, count;
 };
 
-/// A head (L, n) of a tensor (B, H, L, n) of float or BFloat16: dense rows, `stride` numbers apart.
+/// A head (L, n) of a tensor (B, H, L, n) of float or BFloat16. Its rows are dense, `stride` numbers apart.
 template <class T>
 struct HeadRows {
   T* data;
@@ -27,7 +27,7 @@ struct HeadRows {
   Matrix in_place() const requires std::is_same_v<T, float> { return {data, rows, columns, stride, 1}; }
 };
 
-/// Head task % H of sample task / H. Only store_rows() and who is given made_rows() write to it.
+/// Returns head task % H of sample task / H. Only store_rows() and users of made_rows() write to it.
 template <class T>
 HeadRows<T> one_head(const at::Tensor& x, int64_t task) {
   const int64_t place = task / x.size(1) * x.stride(0) + task % x.size(1) * x.stride(1);
@@ -39,7 +39,7 @@ inline Matrix scratch_rows(std::vector<float>& scratch, int64_t rows, int64_t co
   return Matrix::dense(scratch.data(), rows, columns);
 }
 
-/// Rows as float32 in `scratch`.
+/// Returns the rows as float32, copied to `scratch`.
 template <class T>
 Matrix copied_rows(const HeadRows<T>& head, std::vector<float>& scratch) {
   const Matrix rows = scratch_rows(scratch, head.rows, head.columns);
@@ -49,7 +49,7 @@ Matrix copied_rows(const HeadRows<T>& head, std::vector<float>& scratch) {
   return rows;
 }
 
-/// Rows as float32, to be read: where they lie, or in `scratch`.
+/// Returns the rows as float32 for reading: the rows themselves, or a copy in `scratch`.
 template <class T>
 Matrix float_rows(const HeadRows<T>& head, std::vector<float>& scratch) {
   if constexpr (std::is_same_v<T, float>)
@@ -58,7 +58,7 @@ Matrix float_rows(const HeadRows<T>& head, std::vector<float>& scratch) {
     return copied_rows(head, scratch);
 }
 
-/// Where rows are made as float32 that store_rows() then stores: where they lie, or in `scratch`.
+/// Returns memory for float32 rows that store_rows() then stores: the rows' own memory, or `scratch`.
 template <class T>
 Matrix made_rows(const HeadRows<T>& head, std::vector<float>& scratch) {
   if constexpr (std::is_same_v<T, float>)

@@ -7,7 +7,7 @@
 
 namespace cachet::ops {
 
-/// What a layer of a feature map makes of its product. Gated units have a product [a, g] of twice their width.
+/// The function that a layer of a feature map applies to its product. Gated units have a product [a, g], twice as wide.
 enum class FeatureUnit : int64_t {
   elu_plus_one,  // elu(a) + 1, on the input itself: no product
   softplus,      // log(1 + eᵃ), the output unit of linear kernels and feed-forward stacks
@@ -20,34 +20,34 @@ enum class FeatureUnit : int64_t {
 /// Whether a unit's product is [a, g].
 constexpr bool is_gated(FeatureUnit unit) { return unit == FeatureUnit::glu || unit == FeatureUnit::softplus_glu; }
 
-/// A feature map φ, applied to each head: units[i] of the product with weights[i] (H, n_in, n_out), or (1, n_in, n_out)
-/// where heads share it; n_out counts both halves of a gated unit. No units: φ(x) = x, for features made elsewhere.
+/// A feature map φ of each head: units[i] of the product with weights[i] (H, n_in, n_out), or (1, n_in, n_out) for all
+/// heads; n_out counts both halves of a gated unit. Without units, φ(x) = x, for features from elsewhere.
 struct FeatureMap {
   std::vector<at::Tensor> weights;
   std::vector<FeatureUnit> units;
 };
 
-/// φ(x): x (B, H, L, n) -> (B, H, L, m). Differentiable in x and the weights.
-/// Throws c10::Error when shapes, dtypes or numbers do not agree.
+/// Returns φ(x): x (B, H, L, n) -> (B, H, L, m). Differentiable in x and the weights.
+/// Throws c10::Error if shapes, dtypes or numbers do not agree.
 at::Tensor kernel_features(const at::Tensor& x, const FeatureMap& map);
 
-/// Attention with a kernel in place of the softmax (Trainable feed-forward kernels, arXiv 2211.04076; linear
+/// Attention with a kernel instead of the softmax (Trainable feed-forward kernels, arXiv 2211.04076; linear
 /// transformers, arXiv 2006.16236, Eq. 5 and 9), in time and memory linear in the length:
 ///   y_i = φ(q_i)ᵀ Σ_j φ(k_j) v_jᵀ / (φ(q_i)ᵀ (κ1 + Σ_j φ(k_j)) + ε)
-/// with ε = eps and κ = key_eps, where j runs over the keys that i sees: all, or with `causal` those with j ≤ i + (Lk −
-/// Lq).
+/// with ε = eps and κ = key_eps. j runs over the keys that i sees: all keys, or with `causal` those with
+/// j ≤ i + (Lk − Lq).
 ///
-/// q (B, H, Lq, n); k (B, H, Lk, n) and v (B, H, Lk, e), or with batch 1, shared by all samples; padding (B, Lk) bool,
-/// true = padding: what stands there never enters. Returns (B, H, Lq, e) in the dtype of q; sums are taken in float32
-/// or wider. A query that sees no key gets zeros. Differentiable in q, k, v and the weights.
-/// Throws c10::Error when shapes, dtypes or numbers do not agree.
+/// q (B, H, Lq, n); k (B, H, Lk, n) and v (B, H, Lk, e), or with batch 1 for all samples; padding (B, Lk) bool,
+/// true = padding, whose values never enter. Returns (B, H, Lq, e) in the dtype of q; sums are in float32 or
+/// wider. A query that sees no key gets zeros. Differentiable in q, k, v and the weights. Throws c10::Error if
+/// shapes, dtypes or numbers do not agree.
 at::Tensor kernel_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const FeatureMap& map,
                             const std::optional<at::Tensor>& padding = {}, bool causal = false, double eps = 0.0,
                             double key_eps = 0.0);
 
-/// The same for a session: queries also see the keys of all earlier calls, of which `sums` (B, H, m, e + 1) holds
-/// Σ_j φ(k_j) [v_j, 1]ᵀ, with κ in the last column from the start where there is one. Replaces sums; undefined sums are
-/// those of no keys. Sums are float32 or wider, also under autocast.
+/// Computes kernel attention in a session: queries also see the keys of all earlier calls. `sums` (B, H, m, e + 1)
+/// holds Σ_j φ(k_j) [v_j, 1]ᵀ of these keys; if there is a κ, the last column starts with it. Replaces sums; undefined
+/// sums are those of no keys. Sums are float32 or wider, even under autocast.
 at::Tensor kernel_attention_stream(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const FeatureMap& map,
                                    const std::optional<at::Tensor>& padding, bool causal, double eps, at::Tensor& sums);
 

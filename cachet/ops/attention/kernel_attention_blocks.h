@@ -13,12 +13,12 @@
 
 namespace cachet::ops {
 
-// Rows that go through the feature map together, and rows that meet each other one by one in causal attention.
+// Numbers of rows that go through the feature map together, and of rows that causal attention computes pair by pair.
 inline constexpr int64_t kBlock = 256, kInner = 64;
 
 inline int64_t rounded_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
 
-/// Sizes that all heads of a call share, and the blocks of rows in which a head is computed.
+/// The sizes of a call, which all its heads have, and the blocks of rows in which a head is computed.
 struct KernelBlocks {
   explicit KernelBlocks(const KernelAttentionCall& call)
       : heads(call.q.size(1)),
@@ -37,7 +37,7 @@ struct KernelBlocks {
   int64_t heads, tasks, queries, keys, width, features, block;
 };
 
-/// One head's operands.
+/// The operands of one head.
 template <class T>
 struct KernelHead {
   KernelHead(const KernelAttentionCall& call, const KernelBlocks& blocks, int64_t task)
@@ -54,7 +54,7 @@ struct KernelHead {
   const bool* padding;
 };
 
-/// Numbers of a thread, reused from block to block.
+/// A matrix of a thread, whose memory is reused from block to block.
 class RowBuffer {
  public:
   RowBuffer(int64_t rows, int64_t columns)
@@ -62,7 +62,7 @@ class RowBuffer {
   float* data() { return data_.data(); }
   Matrix matrix() { return Matrix::dense(data(), rows_, columns_); }
   Matrix rows(int64_t first, int64_t count) { return matrix().block_of_rows(first, count); }
-  /// Takes the numbers of `from`, whose rows are dense, as columns.
+  /// Writes the numbers of `from`, whose rows are dense, as columns.
   void transpose(const Matrix& from) {
     kernels::transpose(from.data, from.row_stride, data(), columns_, from.rows, from.columns);
   }
@@ -75,7 +75,7 @@ class RowBuffer {
 
 inline kernels::ValueRows shape_of(const Matrix& m) { return {m.rows, m.columns, m.row_stride}; }
 
-/// [v, 1] of a block, zero at padding and after the block's rows.
+/// Loads [v, 1] of a block, zero at padding and after the block's rows.
 template <class T>
 void load_values(const KernelHead<T>& head, BlockRows rows, RowBuffer& with_ones) {
   const HeadRows<T> v = head.v.block(rows);
@@ -83,8 +83,8 @@ void load_values(const KernelHead<T>& head, BlockRows rows, RowBuffer& with_ones
   with_ones.clear_from(rows.count);
 }
 
-// Sums Σ [v, 1]φ(k)ᵀ lie with features side by side: products then write and read rows as wide as there are features,
-// and the one row more, the denominators', costs them little. As a column it would cost as much as sixteen.
+// Sums Σ [v, 1]φ(k)ᵀ have contiguous features. Products then use rows as wide as the features, and the additional row
+// of the denominators costs little. As a column it would cost as much as sixteen columns.
 inline Matrix numerators(const Matrix& sums) { return sums.block_of_rows(0, sums.rows - 1); }
 inline const float* denominators(const Matrix& sums) { return sums.data + (sums.rows - 1) * sums.row_stride; }
 
@@ -99,12 +99,12 @@ class InnerSums {
 
   Matrix operator[](int64_t i) { return sums_.rows(i * rows_, rows_); }
 
-  /// Sets each to `state` and adds what left(j)ᵀ·right(j) give for all j before it; state becomes the sum of all.
+  /// Sets each sum to `state` plus left(j)ᵀ·right(j) of all j before it. `state` becomes the sum of all.
   template <class Left, class Right>
   void before(BlockProduct& product, Matrix state, const Left& left, const Right& right) {
     for (int64_t i = 0; i < count_; ++i) step(product, state, i, left, right);
   }
-  /// The same with all j after it.
+  /// Sets each sum to `state` plus left(j)ᵀ·right(j) of all j after it.
   template <class Left, class Right>
   void behind(BlockProduct& product, Matrix state, const Left& left, const Right& right) {
     for (int64_t i = count_; i-- > 0;) step(product, state, i, left, right);

@@ -7,15 +7,15 @@
 
 namespace cachet::ops {
 
-// What kernel attention asks of its operands, as ops/attention/kernel_attention.h has them. All throw c10::Error.
+// Checks of the operands of kernel attention (ops/attention/kernel_attention.h). All throw c10::Error.
 
-/// The unit of this number.
+/// Returns the unit with this number.
 FeatureUnit feature_unit_of(int64_t value);
 
-/// The operands of a feature map, x (B, H, L, n); errors open with the operator's name. Returns the width of φ(x).
+/// Checks a feature map's operands, x (B, H, L, n). Errors begin with the operator's name. Returns the width of φ(x).
 c10::SymInt check_feature_map(const char* op, const at::Tensor& x, at::TensorList weights, at::IntArrayRef units);
 
-/// Operands of one call, in the order of the schema.
+/// The operands of one call, in the order of the schema.
 struct KernelAttentionOperands {
   at::Tensor q, k, v;
   at::TensorList weights;
@@ -30,7 +30,7 @@ struct KernelAttentionOperands {
   }
 };
 
-/// Returns the width of φ(q).
+/// Checks the operands of a call. Returns the width of φ(q).
 c10::SymInt check_kernel_attention(const KernelAttentionOperands& call);
 
 }  // namespace cachet::ops

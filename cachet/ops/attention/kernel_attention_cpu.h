@@ -9,11 +9,11 @@
 namespace cachet::ops {
 
 // Kernel attention head by head, in blocks of rows that stay in a core's cache: small products in float32, and one pass
-// for what lies between them. Features are computed again in the backward pass, block by block, so that memory is that
-// of the operands whatever the feature map. ops/attention/kernel_attention.h has the formulas.
+// for the operations between them. The backward pass computes features again, block by block, so that any feature map
+// needs only the memory of the operands. ops/attention/kernel_attention.h has the formulas.
 
-/// Operands of one call: q (B, H, Lq, n), k (B, H, Lk, n), v (B, H, Lk, e), last dimension dense; weights and units of
-/// the feature map; padding (B, Lk) or undefined. Causal calls have Lq = Lk.
+/// The operands of one call: q (B, H, Lq, n), k (B, H, Lk, n), v (B, H, Lk, e), last dimension dense; weights and units
+/// of the feature map; padding (B, Lk) or undefined. Causal calls have Lq = Lk.
 struct KernelAttentionCall {
   at::Tensor q, k, v;
   std::vector<at::Tensor> weights;
@@ -25,14 +25,14 @@ struct KernelAttentionCall {
   int64_t features() const;  // m
 };
 
-/// Sizes of the sums that a call stores, (B, H, stored·(e + 1), m): one, or with causal one for each block of rows of
-/// q.
+/// Returns the sizes of the sums that a call stores, (B, H, stored·(e + 1), m). `stored` is 1, or with causal
+/// the number of blocks of rows of q.
 c10::SymDimVector sizes_of_states(const at::Tensor& q, const at::Tensor& v, bool causal, const c10::SymInt& features);
 
 struct KernelAttended {
-  at::Tensor output;    // (B, H, Lq, e), heads of a token side by side in memory
+  at::Tensor output;    // (B, H, Lq, e), heads of a token contiguous in memory
   at::Tensor states;    // (B, H, stored·(e + 1), m) float32: Σ [v, 1]φ(k)ᵀ over all keys, or before each block
-  at::Tensor divisors;  // (B, H, Lq) float32, what numerators were divided by
+  at::Tensor divisors;  // (B, H, Lq) float32, divisors of the numerators
 };
 
 KernelAttended kernel_attention_forward(const KernelAttentionCall& call);

@@ -28,13 +28,13 @@ struct GrcUpdated {
 ///   r = σ(W_r[C, X̄]),  u = σ(W_u[C, X̄]),  C̃ = f(W_c[r ⊙ C, X̄]),  C' = (1 − u) ⊙ C + u ⊙ C̃
 /// where f is the identity in the paper and LayerNorm ∘ GELU in the published code (norm given).
 ///
-/// cache (1, Tm, Dm), shared by the batch, or (B, Tm, Dm); tokens X̄ (B, Tm, Dm). The successors of a shared cache are
-/// in the dtype of tokens, those of a sample's own cache in the wider of both; their mean is taken before they are
-/// rounded. Differentiable in everything, twice only in the unfused form. Under autocast, tokens and weights are
-/// brought to the autocast dtype.
+/// cache (1, Tm, Dm) for the whole batch, or (B, Tm, Dm); tokens X̄ (B, Tm, Dm). The updates of a cache for the whole
+/// batch are in the dtype of tokens, those of a sample's own cache in the wider of both dtypes; their mean is computed
+/// before rounding. Differentiable in everything, twice only in the unfused form. Under autocast, tokens and weights
+/// are converted to the autocast dtype.
 ///
-/// The half of each product that meets the cache does not depend on the sample: with a shared cache it is computed
-/// once, and all that meets the tokens shares one product. Throws c10::Error when shapes do not agree.
+/// The half of each product that reads the cache does not depend on the sample: with one cache for the batch it is
+/// computed once. The halves that read the tokens are one product. Throws c10::Error if shapes do not agree.
 GrcUpdated grc_update(const at::Tensor& cache, const at::Tensor& tokens, const GateWeights& reset,
                       const GateWeights& update, const GateWeights& candidate,
                       const std::optional<CandidateNorm>& norm = {});

@@ -8,11 +8,11 @@ namespace cachet::ops {
 
 enum class FusedOn;  // ops/support/fused.h
 
-// One step of the gated recurrent cache on the CPU: three products, ATen's, and between them a pass over memory before
-// the candidate's product and one after it. ops/cache/grc_update.h has the formulas.
+// One step of the gated recurrent cache on the CPU: three products of ATen, and one pass over memory before and one
+// after the candidate's product. ops/cache/grc_update.h has the formulas.
 
-/// Operands of one call, in the order of the schema: cache (1 or B, Tm, Dm), tokens (B, Tm, Dm), weights (Dm, 2·Dm)
-/// over [cache, tokens], biases and the candidate's norm (Dm) if there are any.
+/// The operands of one call, in the order of the schema: cache (1 or B, Tm, Dm), tokens (B, Tm, Dm), weights (Dm, 2·Dm)
+/// for [cache, tokens], and, if there are any, biases and the candidate's norm (Dm).
 struct GrcUpdateCall {
   at::Tensor cache, tokens;
   at::Tensor reset_weight;
@@ -30,12 +30,12 @@ struct GrcUpdateCall {
   }
 };
 
-/// Where the fused kernels serve these operands: they read tokens and weights of one type and a float32 cache. A
-/// sample's own cache is a session's state, whose successors must not be rounded to bfloat16.
+/// Returns the device with fused kernels for these operands. They read tokens and weights of one type and a float32
+/// cache. A sample's own cache is a session's state, whose updates must not be rounded to bfloat16.
 FusedOn grc_update_fused_on(const GrcUpdateCall& call);
 
-/// The products that the backward pass reads: X̄ with all weights (B, Tm, 3·Dm), C with those of the gates, biases added
-/// (1 or B, Tm, 2·Dm), r ⊙ C with the candidate's (B, Tm, Dm).
+/// The products that the backward pass reads: of X̄ and all weights (B, Tm, 3·Dm), of C and the gates' weights plus
+/// biases (1 or B, Tm, 2·Dm), of r ⊙ C and the candidate's weight (B, Tm, Dm).
 struct GrcProducts {
   at::Tensor tokens, cache, reset;
 };
@@ -48,14 +48,14 @@ struct GrcStep {
 
 GrcStep grc_update_forward(const GrcUpdateCall& call);
 
-/// Gradients of the operands; those of a norm that is not there are empty.
+/// The gradients of the operands. Without a norm, its gradients are empty.
 struct GrcUpdateGradients {
   at::Tensor cache, tokens, reset_weight, update_weight, candidate_weight;
   at::Tensor gate_bias;  // (2·Dm): reset, update
   at::Tensor candidate_bias, norm_weight, norm_bias;
 };
 
-/// The gates' biases are not read. d_samples, d_mean: absent if no gradient arrives.
+/// The gates' biases are not read. d_samples and d_mean are absent if they have no gradient.
 GrcUpdateGradients grc_update_gradients(const GrcUpdateCall& call, const OptionalTensor& d_samples,
                                         const OptionalTensor& d_mean, const GrcProducts& products);
 

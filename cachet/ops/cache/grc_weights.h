@@ -7,28 +7,28 @@
 
 namespace cachet::ops {
 
-// The three weights of grc_update over [cache, tokens] (Dm, 2·Dm), taken apart and put together for its products.
+// The three weights of grc_update for [cache, tokens] (Dm, 2·Dm), divided and joined for its products.
 
-/// The columns that meet the cache.
+/// Returns the columns that multiply the cache.
 inline at::Tensor cache_half(const at::Tensor& weight) { return weight.narrow_symint(1, 0, weight.sym_size(1) / 2); }
 
-/// The columns that meet the tokens.
+/// Returns the columns that multiply the tokens.
 inline at::Tensor token_half(const at::Tensor& weight) {
   const auto width = weight.sym_size(1) / 2;
   return weight.narrow_symint(1, width, width);
 }
 
-/// What meets the tokens (3·Dm, Dm): reset, update, candidate.
+/// Returns the weights of the tokens (3·Dm, Dm): reset, update, candidate.
 inline at::Tensor token_weights(const at::Tensor& reset, const at::Tensor& update, const at::Tensor& candidate) {
   return at::cat({token_half(reset), token_half(update), token_half(candidate)});
 }
 
-/// What of the gates meets the cache (2·Dm, Dm): reset, update.
+/// Returns the gates' weights of the cache (2·Dm, Dm): reset, update.
 inline at::Tensor gate_weights(const at::Tensor& reset, const at::Tensor& update) {
   return at::cat({cache_half(reset), cache_half(update)});
 }
 
-/// Both gates' biases (2·Dm), which they have together or not at all.
+/// Returns the biases of both gates (2·Dm). Either both gates have a bias or neither.
 inline std::optional<at::Tensor> gate_bias(const std::optional<at::Tensor>& reset,
                                            const std::optional<at::Tensor>& update, at::ScalarType dtype) {
   if (!reset) return std::nullopt;

@@ -7,18 +7,18 @@
 
 namespace cachet::ops {
 
-/// One axis of a map of cells and of the bins laid over it.
+/// One axis of a map of cells, and the bins on it.
 struct RoiBins {
   int64_t bins = 0, cells = 0;
-  int64_t sampling = 0;  // samples a bin; 0: ⌈length / bins⌉
+  int64_t sampling = 0;  // samples of a bin; 0: ⌈length / bins⌉
 };
 
-/// What the bins of many boxes read along one axis, one box after the other.
+/// The cells and weights that the bins of many boxes read along one axis, one box after the other.
 class RoiAxes {
  public:
   explicit RoiAxes(RoiBins bins) : bins_(bins) {}
 
-  /// Appends a box that begins at `start` and is `length` long, in cells, the centre of cell 0 being 0.
+  /// Appends a box with this start and length in cells. The centre of cell 0 is at 0.
   void append(double start, double length);
   kernels::RoiAxis operator[](int64_t box) const;
 

@@ -6,8 +6,8 @@
 
 namespace cachet::ops {
 
-/// A float32 matrix somewhere in memory: element (i, j) is i·row_stride + j·column_stride numbers after data. One of
-/// the strides is 1.
+/// A float32 matrix in memory that it does not own: element (i, j) is i·row_stride + j·column_stride numbers
+/// after data. One of the strides is 1.
 struct Matrix {
   float* data;
   int64_t rows, columns, row_stride, column_stride;
@@ -22,11 +22,11 @@ struct Matrix {
   }
 };
 
-/// Products of small float32 matrices that lie in a core's caches, on the calling thread. One object a thread: it keeps
-/// scratch memory.
+/// Products of small float32 matrices that fit a core's caches, on the calling thread. Use one object for each
+/// thread, since it has scratch memory.
 class BlockProduct {
  public:
-  /// out (M, N) = a (M, K) · b (K, N), or out += where `add`. out lies row by row.
+  /// Computes out (M, N) = a (M, K) · b (K, N), or out += … if `add` is true. out is row-major.
   void operator()(const Matrix& out, const Matrix& a, const Matrix& b, bool add = false);
 
  private:

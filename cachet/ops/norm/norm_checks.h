@@ -6,20 +6,20 @@
 
 namespace cachet::ops {
 
-/// What every channel-wise norm asks of its operands: input (…, C) with a leading dimension, weight and bias (C),
-/// padding bool with the leading sizes. Throws c10::Error, opening with the operator's name.
+/// Throws c10::Error that begins with the operator's name unless the operands fit any channel-wise norm: input (…, C)
+/// with a leading dimension, weight and bias (C), padding bool with the leading sizes.
 void check_norm_operands(const char* op, const at::Tensor& input, const std::optional<at::Tensor>& weight,
                          const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& padding);
 
-/// statistics (rows, C) in float32 or float64, counters (count) in int64; `meaning` names the rows.
+/// Checks statistics (rows, C) in float32 or float64, counters (count) in int64. `meaning` names the rows.
 void check_norm_state(const char* op, const at::Tensor& input, const at::Tensor& statistics, int64_t rows,
                       const char* meaning, const at::Tensor& counters, int64_t count);
 
-/// statistics as above, without the counters.
+/// Checks statistics as above, without the counters.
 void check_norm_statistics(const char* op, const at::Tensor& input, const at::Tensor& statistics, int64_t rows,
                            const char* meaning);
 
-/// Operands of a backward operator: grad as input, weight (C), padding as above, scales (scale_rows, C) as statistics.
+/// Checks a backward operator's operands: grad like input, weight (C), padding, scales (scale_rows, C) like statistics.
 void check_norm_gradient(const char* op, const at::Tensor& grad, const at::Tensor& input,
                          const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& padding,
                          const at::Tensor& scales, const at::Tensor& statistics, int64_t scale_rows = 2);

@@ -12,8 +12,8 @@
 
 namespace cachet::ops {
 
-/// Throws c10::Error inside a transform of torch.func: a training step writes a state, which such a transform cannot
-/// repeat or map.
+/// Throws c10::Error inside a transform of torch.func: a training step writes a state, and such a
+/// transform cannot repeat or map that.
 inline void check_no_transform(const char* op) {
   TORCH_CHECK(
       !in_function_transform(), op,
@@ -21,23 +21,23 @@ inline void check_no_transform(const char* op) {
       "form at inference, does");
 }
 
-/// The values other than tensors that an autograd context saves, by name.
+/// The values of an autograd context that are not tensors, by name.
 using SavedNumbers = decltype(torch::autograd::AutogradContext::saved_data);
 
-/// What a norm's backward pass reads of its forward pass.
+/// The values of the forward pass that a norm's backward pass reads.
 struct SavedNorm {
   at::Tensor grad, input;
   OptionalTensor weight, padding;
-  torch::autograd::variable_list results;  // of the forward operator, without y
+  torch::autograd::variable_list results;  // of the forward operator, except y
   at::Tensor statistics;
 };
 
-/// The autograd function of a norm whose state is two tensors, on one process or several. `Norm` has
+/// The autograd function of a norm with a state of two tensors, on one process or several. `Norm` has
 ///   Call                               operands: input, weight, bias, padding, statistics, …, as a struct for Listed
 ///   forward(call, reducer)            y and other results; by the operator if the reducer is null
-///   save(call, numbers)                keeps the numbers that backward() reads
+///   save(call, numbers)                stores the numbers that backward() reads
 ///   backward(saved, numbers, reducer) gradients of input, weight and bias; by the operator if the reducer is null
-/// Operators of the dispatcher know no reducer: with them, the norm is computed without the operators.
+/// Operators of the dispatcher have no reducer argument: with a reducer, the norm does not use the operators.
 template <class Norm>
 struct NormFunction : torch::autograd::Function<NormFunction<Norm>> {
   template <class... Operands>
@@ -48,7 +48,7 @@ struct NormFunction : torch::autograd::Function<NormFunction<Norm>> {
     const typename Norm::Call call{operands...};
     SavedNumbers& numbers = ctx->saved_data;
     if (reducer) numbers["reducer"] = hold(reducer);
-    // The state is written by later passes too, so it is held as it is and not as a saved variable.
+    // Later passes write the state too, so that it is stored as a reference and not as a saved variable.
     numbers["statistics"] = call.statistics;
     numbers["bias"] = call.bias.has_value();
     numbers["operands"] = static_cast<int64_t>(sizeof...(operands));
@@ -83,7 +83,7 @@ struct NormFunction : torch::autograd::Function<NormFunction<Norm>> {
   }
 };
 
-/// y and the other results of a norm, differentiable; a reducer may be null.
+/// Returns y and the other results of a norm, differentiable. The reducer may be null.
 template <class Norm>
 torch::autograd::variable_list apply_norm(const typename Norm::Call& call,
                                           const std::shared_ptr<BatchReducer>& reducer) {

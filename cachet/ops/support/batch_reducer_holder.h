@@ -9,7 +9,7 @@
 
 namespace cachet::ops {
 
-/// What an autograd context keeps a reducer in until its backward pass.
+/// Holds a reducer in an autograd context until its backward pass.
 struct BatchReducerHolder : torch::CustomClassHolder {
   explicit BatchReducerHolder(std::shared_ptr<BatchReducer> held) : reducer(std::move(held)) {}
   std::shared_ptr<BatchReducer> reducer;

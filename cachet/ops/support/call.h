@@ -6,7 +6,7 @@
 
 namespace cachet::ops {
 
-/// Joins the dispatcher, which hands over a list of operands, and forms that take them as one struct:
+/// Connects the dispatcher, which passes a list of operands, and forms that take the operands as one struct:
 ///   struct ScaleCall {
 ///     at::Tensor x;
 ///     double factor;
@@ -16,7 +16,7 @@ namespace cachet::ops {
 ///   using ScaleForms = Listed<ScaleCall, at::Tensor(const at::Tensor&, double)>;
 ///   at::Tensor scale_composite(const ScaleCall& call);
 ///   Operator(m, "scale(Tensor x, float factor) -> Tensor").composite(ScaleForms::form<scale_composite>);
-/// The struct has its members in the order of the schema. list() serves those who call the operator by such a struct.
+/// The struct has its members in the order of the schema. list() is for callers of the operator with such a struct.
 template <class Call, class Signature>
 struct Listed;
 
@@ -24,7 +24,7 @@ template <class Call, class Result, class... Operands>
 struct Listed<Call, Result(Operands...)> {
   using Signature = Result(Operands...);
 
-  /// What the dispatcher calls: makes the struct, and calls `body` with it.
+  /// The function that the dispatcher calls: makes the struct, and calls `body` with it.
   template <Result (*body)(const Call&)>
   static Result form(Operands... operands) {
     return body(Call{std::forward<Operands>(operands)...});

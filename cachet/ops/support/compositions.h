@@ -15,11 +15,11 @@ namespace cachet::ops {
 /// Registers an unfused form under LibTorch's key for tracing.
 using RegisterForTracing = std::function<void(torch::Library& library, const char* name)>;
 
-/// What Operator calls for each unfused form, which ATen operators make up.
+/// Stores an unfused form of ATen operators. Operator calls this for each such form.
 void remember_composition(const std::string& name, RegisterForTracing form);
 
-/// While it lives, a trace records the ATen operators of which an operator is composed in place of the operator, so
-/// that the graph runs where these operators are unknown. For one thread at a time.
+/// During its lifetime, a trace records, instead of an operator, the ATen operators of which it is composed. The graph
+/// then also runs in programs without this library's operators. For one thread at a time.
 class CompositionsTraced {
  public:
   CompositionsTraced();

@@ -8,8 +8,8 @@
 
 namespace cachet::ops {
 
-/// Throws c10::Error, opening with the operator's name, unless every named tensor that is there lies on the device of
-/// `first`: kernels read plain memory, and would find none.
+/// Throws c10::Error that begins with the operator's name unless every named tensor that is present is on the device of
+/// `first`: kernels read plain memory.
 void check_same_device(const char* op, const at::Tensor& first,
                        const std::vector<std::pair<const char*, std::optional<at::Tensor>>>& others);
 

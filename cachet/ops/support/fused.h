@@ -12,27 +12,27 @@
 
 namespace cachet::ops {
 
-/// Whether unfused forms of ATen operators replace all fused kernels: CACHET_COMPOSITE=1 in the environment, or a
-/// CompositeOnly.
+/// Whether unfused forms of ATen operators replace all fused kernels, by CACHET_COMPOSITE=1 in the
+/// environment or by a CompositeOnly.
 bool composite_only();
 
-/// The device on which a fused kernel serves a call; none if the unfused form of ATen operators does.
+/// The device on which a fused kernel serves a call. none: the unfused form of ATen operators serves it.
 enum class FusedOn { none, cpu, cuda };
 
-/// Where the fused kernel of the operator cachet::<op> runs for a tensor. Kernels read float32 and bfloat16. Each
-/// operator that asks has a kernel for the CPU; on CUDA it has one if it registered a form for it (Operator::cuda).
-/// Without `op` no form for CUDA counts: the form for the CPU asks so. Under composite_only() and for an autograd form
-/// in_function_transform() no kernel runs.
+/// Returns the device on which the fused kernel of cachet::<op> runs for a tensor. Kernels read float32 and bfloat16.
+/// Each operator that calls this has a kernel for the CPU, and a kernel for CUDA if it registered that form
+/// (Operator::cuda). Without `op`, no CUDA form counts: this is the call from a form for the CPU. Under
+/// composite_only(), and for an autograd form in_function_transform(), no kernel runs.
 FusedOn fused_on(const at::Tensor& x, std::string_view op = {});
 
-/// Operator::cuda calls this for the operator cachet::<op>, while the program starts.
+/// Notes a CUDA form of the operator cachet::<op>. Operator::cuda calls this while the program starts.
 void remember_cuda_form(std::string_view op);
 
-/// Whether choices that were measured on CPUs hold for a tensor, such as a product by another library or attention in
-/// blocks: it lies on the CPU, in float32 or bfloat16, and composite_only() does not ask for the plain way.
+/// Whether choices from measurements on CPUs hold for a tensor, such as a product by another library or attention in
+/// blocks. True on the CPU, in float32 or bfloat16, unless composite_only().
 bool tuned_for_cpu(const at::Tensor& x);
 
-/// While it lives, no operator of this process runs a fused kernel: for tests and debugging.
+/// During its lifetime, no operator of this process runs a fused kernel. For tests and debugging.
 class CompositeOnly {
  public:
   CompositeOnly();
@@ -50,7 +50,7 @@ void for_type_of(const at::Tensor& x, const Body& body) {
     body(static_cast<float*>(nullptr));
 }
 
-/// The data of a tensor, as kernels see them.
+/// Returns the data of a tensor in the type of the kernels.
 template <class T>
 const T* data(const at::Tensor& x) {
   return static_cast<const T*>(x.const_data_ptr());
@@ -60,21 +60,21 @@ T* mutable_data(const at::Tensor& x) {
   return static_cast<T*>(x.mutable_data_ptr());
 }
 
-/// A null pointer for an undefined tensor.
+/// Returns the data of a tensor. Null if it is undefined.
 template <class T>
 const T* data_or_null(const at::Tensor& x) {
   return x.defined() ? data<T>(x) : nullptr;
 }
 
-/// A vector of coefficients, such as a bias, as kernels read it: float32 and dense. Undefined if it is absent.
+/// Returns a vector of coefficients, such as a bias, for kernels: float32 and dense. Undefined if it is absent.
 inline at::Tensor float_vector(const OptionalTensor& x) { return x ? x->to(at::kFloat).contiguous() : at::Tensor(); }
 
-/// Pieces of at most `size` that make `count`.
+/// Returns the number of chunks of at most `size` elements in `count` elements.
 inline int64_t chunks_of(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
 inline c10::SymInt chunks_of(const c10::SymInt& count, const c10::SymInt& size) { return (count + size - 1) / size; }
 
-/// Splits [0, count) over ATen's threads, in pieces of at least about 16,384 of `work` numbers each.
+/// Splits [0, count) over ATen's threads, in chunks of about 16,384 numbers or more; an element has `work` numbers.
 template <class Body>
 void parallel(int64_t count, int64_t work, const Body& body) {
   constexpr int64_t kMinWork = 16'384;
@@ -82,9 +82,9 @@ void parallel(int64_t count, int64_t work, const Body& body) {
   at::parallel_for(0, count, grain, body);
 }
 
-/// Walks `count` rows in chunks of at most `size`: body(chunk, first row, rows in it), chunks split over ATen's
-/// threads. What is summed up a chunk at a time, and over the chunks in their order, does not depend on the number of
-/// threads. work: numbers of a row.
+/// Runs body(chunk, first row, rows in it) on `count` rows in chunks of at most `size`. Chunks are split over
+/// ATen's threads. A sum within chunks, and then over the chunks in their order, does not depend on the number
+/// of threads. work: numbers of a row.
 template <class Body>
 void parallel_chunks(int64_t count, int64_t size, int64_t work, const Body& body) {
   parallel(chunks_of(count, size), size * work, [&](int64_t from, int64_t to) {
@@ -92,7 +92,7 @@ void parallel_chunks(int64_t count, int64_t size, int64_t work, const Body& body
   });
 }
 
-/// What the CPU form of a backward operator asks first: elsewhere autograd computes the unfused form's gradients.
+/// Throws c10::Error unless a backward operator is fused on the CPU. Elsewhere, autograd handles the unfused form.
 inline void check_fused_on_cpu(const char* op, FusedOn fused) {
   TORCH_CHECK(fused == FusedOn::cpu, op, "_backward: serves float32 and bfloat16 on the CPU; elsewhere ", op,
               " is an unfused reference implementation, whose gradients autograd computes");

@@ -2,10 +2,10 @@
 
 namespace cachet::ops {
 
-/// A module that knows one fact about its buffers on the host, such as whether a cache holds something, so that a pass
-/// does not read it from a device. If copies of the buffers are stored outside the module, the flag is stored with each
-/// copy, and set after the copy is written back. If the flag is not set after the buffers have been written, the module
-/// reads the device once.
+/// A module with one fact about its buffers on the host, such as whether a cache holds something, so that a pass does
+/// not read it from a device. Code that stores copies of the buffers outside the module stores the flag with each copy,
+/// and sets the flag after it writes a copy into the module again. If the flag is not set after the buffers have been
+/// written, the module reads the device once.
 class HostFlag {
  public:
   virtual ~HostFlag() = default;

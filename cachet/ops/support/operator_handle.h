@@ -7,15 +7,15 @@
 
 namespace cachet::ops {
 
-/// The dispatcher's handle of the operator cachet::<name> with the signature of a C++ function:
+/// Returns the dispatcher's handle of the operator cachet::<name> with the signature of a C++ function:
 ///   static const auto op = operator_handle<decltype(mix_heads)>("cachet::mix_heads");
 template <class Signature>
 auto operator_handle(const char* name) {
   return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Signature>();
 }
 
-/// The handle of an operator of LibTorch's own that is not part of its interface. None if there is no operator of this
-/// name, if it takes or returns other types than the C++ function, or if it has no form for the CPU.
+/// Returns the handle of an internal operator of LibTorch. Empty if there is no operator of this name, if its types
+/// differ from those of the C++ function, or if it has no form for the CPU.
 template <class Signature>
 std::optional<c10::TypedOperatorHandle<Signature>> find_cpu_operator(const char* name) {
   const auto found = c10::Dispatcher::singleton().findSchema({name, ""});

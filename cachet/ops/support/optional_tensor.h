@@ -6,8 +6,8 @@
 
 namespace cachet::ops {
 
-// A tensor that may be absent is an optional in schemas, and undefined where autograd saves it and kernels' callers
-// hold it.
+// A tensor that may be absent is an optional in schemas. It is undefined in saved tensors of autograd and
+// in operands for kernels.
 
 using OptionalTensor = std::optional<at::Tensor>;
 

@@ -9,23 +9,23 @@
 
 namespace cachet::ops {
 
-/// A module whose weight can be laid out once for products (ops::packed_weight), for models that only answer.
+/// A module whose weight can be laid out once for products (ops::packed_weight), for models that are only evaluated.
 class Packable {
  public:
   virtual ~Packable() = default;
 
-  /// Lays out the weight: products alone can read it then, and they have no gradient. Returns the weight of before.
+  /// Lays out the weight: then only products can read it, and they have no gradient. Returns the former weight.
   virtual at::Tensor pack() = 0;
-  /// Takes back what pack() returned.
+  /// Restores the weight that pack() returned.
   virtual void unpack(const at::Tensor& weight) = 0;
 };
 
-/// Modules that were packed, each with the weight that it had before.
+/// Modules that were packed, each with its former weight.
 using PackedModules = std::vector<std::pair<std::shared_ptr<torch::nn::Module>, at::Tensor>>;
 
-/// Packs all modules below `model` that are Packable.
+/// Packs all Packable modules below `model`.
 PackedModules pack_modules(const torch::nn::Module& model);
-/// Gives them the weights of before.
+/// Restores the modules' former weights.
 void unpack_modules(const PackedModules& packed);
 
 }  // namespace cachet::ops

@@ -14,8 +14,8 @@
 
 namespace cachet::ops {
 
-/// An operator's autocast form: brings the arguments whose indices are `narrowed` (tensors, optional tensors or lists
-/// of them) to the autocast dtype, leaves the others as they are, and calls `call` without autocast.
+/// An operator's autocast form: converts the arguments with indices `narrowed` (tensors, optional tensors or lists of
+/// them) to the autocast dtype, passes the others unchanged, and calls `call` without autocast.
 template <auto call, size_t... narrowed>
 struct AutocastForm;
 
@@ -51,14 +51,14 @@ class Operator {
     library_.def(schema);
   }
 
-  /// A form for all devices, whose gradient is the autograd form. It is composed of LibTorch's operators, or chooses
-  /// the kernels of a CPU itself.
+  /// Adds a form for all devices, with the gradient of the autograd form. It is composed of LibTorch's
+  /// operators, or chooses CPU kernels itself.
   template <class Form>
   Operator& composite(Form* form) {
     remember(form);
     return add(c10::DispatchKey::CompositeExplicitAutograd, form);
   }
-  /// An unfused form for all devices, whose gradient is that of its parts.
+  /// Adds an unfused form for all devices, with the gradient of its parts.
   template <class Form>
   Operator& differentiable_composite(Form* form) {
     remember(form);
@@ -68,13 +68,13 @@ class Operator {
   Operator& cpu(Form* form) {
     return add(c10::DispatchKey::CPU, form);
   }
-  /// The form for CUDA: calls kernels, or throws. From now on fused_on() answers `cuda` for this operator.
+  /// Adds the form for CUDA, which calls kernels or throws. fused_on() then returns `cuda` for this operator.
   template <class Form>
   Operator& cuda(Form* form) {
     remember_cuda_form(name_);
     return add(c10::DispatchKey::CUDA, form);
   }
-  /// Shapes and dtypes of the results.
+  /// Adds the form that computes the shapes and dtypes of the results.
   template <class Form>
   Operator& meta(Form* form) {
     return add(c10::DispatchKey::Meta, form);
@@ -83,21 +83,21 @@ class Operator {
   Operator& autograd(Form* form) {
     return add(c10::DispatchKey::Autograd, form);
   }
-  /// What every backward operator is: it has no gradient, and throws if one is asked for: "`of`: no second
-  /// derivative `why`".
+  /// Marks a backward operator: it has no gradient, and throws if a gradient is requested: "`of`: no
+  /// second derivative `why`".
   Operator& without_gradient(const std::string& of, const char* why) {
     library_.impl(name_.c_str(), torch::dispatch(c10::DispatchKey::Autograd,
                                                  refuse_second_derivative(of + ": no second derivative " + why)));
     return *this;
   }
-  /// See AutocastForm.
+  /// Adds an AutocastForm.
   template <auto call, size_t... narrowed>
   Operator& autocast() {
     using Form = AutocastForm<call, narrowed...>;
     add(c10::DispatchKey::AutocastCPU, &Form::template run<at::kCPU, c10::DispatchKey::AutocastCPU>);
     return add(c10::DispatchKey::AutocastCUDA, &Form::template run<at::kCUDA, c10::DispatchKey::AutocastCUDA>);
   }
-  /// An autocast form of the operator's own.
+  /// Adds the operator's own autocast form.
   template <class Form>
   Operator& autocast(Form* form) {
     add(c10::DispatchKey::AutocastCPU, form);

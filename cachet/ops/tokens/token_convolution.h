@@ -6,23 +6,23 @@
 
 namespace cachet::ops {
 
-/// How tokens lie: class_tokens off the grid, then height × width of them row by row.
+/// The layout of tokens: class_tokens off the grid, then height × width tokens row by row.
 struct TokenGrid {
   int64_t height, width, class_tokens;
 };
 
-/// What follows a convolution: nothing, or GELU (PVT v2's feed-forward layer, arXiv 2106.13797).
+/// The operation after a convolution: nothing, or GELU (PVT v2's feed-forward layer, arXiv 2106.13797).
 enum class AfterConvolution { nothing, gelu };
 
 /// The cache's positional encoding (Cached Transformers, arXiv 2312.12742, published code): a 3 × 3 convolution in
-/// groups, zero beyond the border, over tokens where they lie; class tokens get nothing.
+/// groups over the tokens' grid, with zeros beyond the border. Class tokens get no encoding.
 ///   out = after(tokens ⊛ weight + bias + addend)
 ///
-/// tokens (B, L, D); weight (D, D / groups, 3, 3), whose shape gives the number of groups; bias (D) or none; addend
-/// (B, L, D), such as the tensor that the encoding is added to, or none. Returns (B, L, D) in the dtype of tokens.
-/// Differentiable in everything, twice only in the unfused form. Under autocast, tokens, weight and addend are brought
-/// to the autocast
-/// dtype. Throws c10::Error when shapes or dtypes do not agree.
+/// tokens (B, L, D); weight (D, D / groups, 3, 3), whose shape gives the number of groups; bias
+/// (D) or none; addend (B, L, D), such as the tensor to which the encoding is added, or none.
+/// Returns (B, L, D) in the dtype of tokens. Differentiable in everything, twice only in the
+/// unfused form. Under autocast, tokens, weight and addend are converted to the autocast dtype.
+/// Throws c10::Error if shapes or dtypes do not agree.
 at::Tensor token_convolution(const at::Tensor& tokens, const at::Tensor& weight, const std::optional<at::Tensor>& bias,
                              const TokenGrid& grid, const std::optional<at::Tensor>& addend = {},
                              AfterConvolution after = AfterConvolution::nothing);

@@ -18,7 +18,7 @@ struct Axis {
   Ticks ticks(int count) const;
 };
 
-/// The range of what is drawn, and no more; never empty.
+/// Return the axis whose range is exactly that of the drawn points; never empty.
 Axis x_axis(const std::vector<DrawnSeries>& series);
 Axis y_axis(const std::vector<DrawnSeries>& series, bool logarithmic, bool from_zero);
 

@@ -5,11 +5,11 @@
 
 namespace cachet::report {
 
-/// Classes with their recall and precision, weakest first; at most `most` rows.
-/// Empty where counts are not classes × classes.
+/// Returns classes with their recall and precision, weakest first, in at most `most` rows.
+/// Empty if counts are not classes × classes.
 Table class_table(const ConfusionMatrix& matrix, size_t most);
 
-/// An HTML figure: the matrix, shaded by the fraction of each true class, next to the table of classes.
+/// Draws an HTML figure: the matrix, shaded by the fraction of each true class, next to the table of classes.
 void draw(Markup& html, const ConfusionMatrix& matrix);
 
 }  // namespace cachet::report

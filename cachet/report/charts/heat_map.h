@@ -5,8 +5,8 @@
 
 namespace cachet::report {
 
-/// An HTML figure: a grid of cells whose opacity is the value's position on the scale, the scale, and the values as a
-/// table.
+/// Draws an HTML figure: a grid of cells whose opacity is the position of the value on the scale, the scale, and the
+/// values as a table.
 void draw(Markup& html, const HeatMap& map);
 
 }  // namespace cachet::report

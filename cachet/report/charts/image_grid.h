@@ -10,10 +10,10 @@ namespace cachet::report {
 
 std::string base64(std::string_view bytes);
 
-/// A data: address of a PNG, JPEG, GIF or WebP file, recognised by its first bytes; empty for anything else.
+/// Returns a data: address of a PNG, JPEG, GIF or WebP file, recognised by its first bytes; empty for other files.
 std::string image_address(std::string_view bytes);
 
-/// An HTML figure: the pictures, each with its truth, or with prediction, probability and truth where they differ.
+/// Draws an HTML figure of the pictures with their truth; if the prediction differs, also with it and its probability.
 void draw(Markup& html, const ImageGrid& grid);
 
 }  // namespace cachet::report

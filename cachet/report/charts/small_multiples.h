@@ -5,7 +5,7 @@
 
 namespace cachet::report {
 
-/// An HTML figure: one legend, a grid of small plots.
+/// Draws an HTML figure: one legend and a grid of small plots.
 void draw(Markup& html, const SmallMultiples& multiples);
 
 }  // namespace cachet::report

@@ -5,7 +5,7 @@
 
 namespace cachet::report {
 
-/// An HTML figure: the text as it is, with the table heads, keys and comments of TOML set apart.
+/// Draws an HTML figure: the unchanged text, with highlighted table heads, keys and comments of TOML.
 void draw(Markup& html, const CodeBlock& code);
 
 }  // namespace cachet::report

@@ -14,7 +14,7 @@ struct Metric {
   Better better = Better::neither;
 };
 
-/// A curve, the chart that it is drawn in together with the other runs' curves, and the section of that chart.
+/// A curve, the chart in which it is drawn together with the curves of other runs, and the section of that chart.
 struct Curve {
   std::string chart, x_label, y_label;
   Series series;
@@ -26,19 +26,19 @@ struct ComparedRun {
   std::vector<std::pair<std::string, std::string>> recipe;  // resolved keys and values
   std::vector<Metric> metrics;
   std::vector<Curve> curves;
-  std::string label{};  // in charts, where that is not the name
-  std::string state{};  // "finished at step 300"; empty for what is not a run
-  bool ranked = true;   // whether it counts for the best value: not an unfinished or failed run
+  std::string label{};  // label in charts, if it is not the name
+  std::string state{};  // "finished at step 300"; empty if it is not a run
+  bool ranked = true;   // whether it can be the best: false for an unfinished or failed run
 };
 
-/// A row for each run, a column for its state and for each metric that any of them has, the best of each column marked.
+/// Returns a row for each run with its state and each metric of any run. The best value of each column is marked.
 Table results_table(const std::vector<ComparedRun>& runs);
 
-/// A row for each recipe key that is not the same in all runs, a column for each run that has a recipe.
+/// Returns a row for each recipe key that differs between runs, and a column for each run that has a recipe.
 Table differing_keys_table(const std::vector<ComparedRun>& runs);
 
-/// The results, the merged curves by section, the differing keys. A chart with several curves a run names them "run ·
-/// curve".
+/// Returns the page: results, merged curves by section, and differing keys. If a chart has several curves per run, a
+/// curve's name is "run · curve".
 Page comparison_page(const std::vector<ComparedRun>& runs, const std::string& title);
 
 }  // namespace cachet::report

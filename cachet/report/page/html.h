@@ -6,14 +6,14 @@
 
 namespace cachet::report {
 
-/// The page as one HTML file that needs nothing else: drawings as SVG, numbers as JSON, style and script inside. It is
-/// whole without JavaScript, which adds a read-out under the pointer, switches for series and scale, and a slider that
-/// smooths the curves. The page of a run that is not finished reads itself again every 20 seconds; what a reader opened
-/// or smoothed stays as it is, in the window's memory (sessionStorage). Never fails on content: wrong UTF-8 is
-/// replaced, numbers that are not finite are left out and marked.
+/// Returns the page as one HTML file that needs no other file: drawings are SVG, numbers are JSON, style and script are
+/// inside. The page is complete without JavaScript, which adds a read-out under the pointer, switches for series and
+/// scale, and a slider that smooths the curves. The page of an unfinished run reloads itself every 20 seconds;
+/// sessionStorage remembers what a reader opened or smoothed. No content makes the function fail: wrong UTF-8 is
+/// replaced, and numbers that are not finite are left out and marked.
 std::string render_html(const Page& page);
 
-/// What a page with that source has in its first kilobyte.
+/// Returns the mark of a source. A page with that source has the mark in its first kilobyte.
 std::string source_mark(const std::string& source);
 
 }  // namespace cachet::report

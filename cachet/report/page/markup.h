@@ -7,11 +7,11 @@
 
 namespace cachet::report {
 
-/// Text made safe inside elements and quoted attributes, of HTML and XML alike: `&<>"'` become references, wrong UTF-8
-/// and the control characters that XML forbids become U+FFFD.
+/// Escapes text for elements and quoted attributes of HTML and XML: `&<>"'` become references; wrong UTF-8 and the
+/// control characters that XML forbids become U+FFFD.
 std::string escaped(std::string_view text);
 
-/// A coordinate: two decimals at most, no trailing zeros, no exponent.
+/// Formats a coordinate with at most two decimals, no trailing zeros and no exponent.
 std::string coordinate(double value);
 
 struct Attribute {
@@ -23,7 +23,7 @@ struct Attribute {
   Attribute(std::string_view name, double value) : name(name), value(coordinate(value)) {}
 };
 
-/// Writes elements of HTML or SVG, well-formed as XML: what is opened must be closed, in order, all text is escaped.
+/// Writes elements of HTML or SVG as well-formed XML: the caller closes elements in order; all text is escaped.
 class Markup {
  public:
   using Attributes = std::initializer_list<Attribute>;
@@ -31,16 +31,16 @@ class Markup {
   Markup& open(std::string_view tag, Attributes attributes = {});
   Markup& close();
   Markup& text(std::string_view text);
-  /// The same; a browser may break the line in front of a part of a dotted or underscored name, "blocks.0.|attn".
+  /// Writes text in which a browser may break the line before a part of a dotted or underscored name, "blocks.0.|attn".
   Markup& breakable(std::string_view text);
-  /// An element with nothing but text in it.
+  /// Writes an element that contains only text.
   Markup& element(std::string_view tag, Attributes attributes, std::string_view text);
-  /// An element without content: <path …/>.
+  /// Writes an element without content: <path …/>.
   Markup& empty(std::string_view tag, Attributes attributes = {});
-  /// Text that is markup already.
+  /// Writes markup unescaped.
   Markup& raw(std::string_view markup);
 
-  /// What was written. Throws std::logic_error while an element is open.
+  /// Returns the written markup. Throws std::logic_error if an element is open.
   const std::string& str() const;
 
  private:

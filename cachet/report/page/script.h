@@ -4,8 +4,8 @@
 
 namespace cachet::report {
 
-/// The script of a report: read-out under the pointer (or the arrow keys), switches for series and for the scale. It
-/// draws nothing that the page does not show without it.
+/// Returns the script of a report: a read-out under the pointer (or by the arrow keys), and switches for the series and
+/// the scale. All content of the page is visible without the script.
 std::string_view script();
 
 }  // namespace cachet::report

@@ -4,7 +4,7 @@
 
 namespace cachet::report {
 
-/// The style sheet of a report: light and dark, screen, phone and paper.
+/// Returns the style sheet of a report, for light and dark mode, screen, phone and paper.
 std::string_view style_sheet();
 
 }  // namespace cachet::report

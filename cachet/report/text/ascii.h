@@ -5,11 +5,11 @@
 
 namespace cachet::report {
 
-/// For terminals that know no more than ASCII: signs that Cachet writes are spelled out ("±" is "+-", "σ" is "sigma");
-/// letters of a user's names and data stay as they are.
+/// Returns a text for ASCII terminals. Signs that Cachet writes are spelled out ("±" is "+-", "σ" is "sigma"); letters
+/// in a user's names and data stay as they are.
 std::string ascii_text(std::string_view text);
 
-/// What ascii_text() writes for a code point; empty where it stays as it is.
+/// Returns the spelling in ascii_text() of a code point; empty if the code point stays as it is.
 std::string_view ascii_spelling(char32_t code_point);
 
 }  // namespace cachet::report

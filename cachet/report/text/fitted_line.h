@@ -5,16 +5,16 @@
 
 namespace cachet::report {
 
-/// A piece of a line that is left out if there is no room for it.
+/// A field of a line, which is left out if there is no room for it.
 struct LineField {
   std::string text;
-  int importance = 0;   // the least go first, the greatest stays whatever the width is
-  bool behind = false;  // whether the field is of the second half, which a bar separates from the first
-  bool joined = false;  // whether one space separates it from the field before it, without which it is not shown
+  int importance = 0;   // the least important go first; the most important always stays
+  bool behind = false;  // whether the field is in the second half, after the bar
+  bool joined = false;  // whether it follows its predecessor after one space, and is shown only with it
 };
 
-/// `epoch 3/20  loss 0.95  |  validation 81.2 % (best 82.0 % in epoch 2)`: the fields in their order, without the least
-/// important ones if the line is wider than `columns`. `columns` < 0 is as much room as the line needs.
+/// Returns `epoch 3/20  loss 0.95  |  validation 81.2 % (best 82.0 % in epoch 2)`: the fields in order. If the line is
+/// wider than `columns`, the least important fields are left out. `columns` < 0 means no limit.
 std::string fitted_line(const std::vector<LineField>& fields, int columns = -1);
 
 }  // namespace cachet::report

@@ -7,18 +7,18 @@
 
 namespace cachet::report {
 
-/// How a line may be drawn.
+/// The allowed form of a line.
 struct LineStyle {
-  int columns = 80;      // the width that it must not exceed
+  int columns = 80;      // maximum width
   bool unicode = false;  // block characters, else ASCII
   bool colour = false;
 };
 
-/// One line with a bar for the steps of the epoch, the fields that have room (the least important go first), and the
-/// time left at its end.
+/// Returns one line: a bar for the steps of the epoch, the fields that fit (the least important are left out first),
+/// and the time left.
 std::string bar_line(const ProgressState& state, std::optional<double> seconds_left, const LineStyle& style);
 
-/// All fields on one line of any length, for logs: `train epoch 2/15, step 40/391, loss 0.512, …`.
+/// Returns all fields on one line of any length, for logs: `train epoch 2/15, step 40/391, loss 0.512, …`.
 std::string plain_line(const ProgressState& state, std::optional<double> seconds_left);
 
 }  // namespace cachet::report

@@ -8,17 +8,17 @@ namespace cachet::report {
 /// checkpoints) count as work at the same speed.
 class RemainingTime {
  public:
-  /// `done` of `total` units at `now` (seconds of any clock). What was done before the first call (a resumed run) or
-  /// before `done` went back does not count for the speed.
+  /// Records that `done` of `total` units are done at `now` (seconds of any clock). Units done before the first call
+  /// (of a resumed run), or before `done` decreased, do not count for the speed.
   void update(double done, double total, double now);
 
-  /// Nothing before two updates with progress.
+  /// Returns the seconds left. Empty before two updates with progress.
   std::optional<double> seconds(double now) const;
 
  private:
   bool started_ = false;
   double begin_ = 0, last_time_ = 0, last_done_ = 0, left_ = 0;
-  double work_ = 0, time_ = 0;  // units and the seconds they took, fading
+  double work_ = 0, time_ = 0;  // units and their seconds, with fading weight
 };
 
 }  // namespace cachet::report

@@ -5,18 +5,18 @@
 
 namespace cachet::report {
 
-/// How text is to look where it goes. As it comes it suits files and pipes: whole, in UTF-8.
+/// The form of text for its output. The defaults suit files and pipes: whole tables, in UTF-8.
 struct TextForm {
-  int columns = 100;       // a wider table is turned, if that is narrower
-  bool whole = true;       // what stays wider is left so; else cells and sentences are wrapped, columns left out
-  bool unicode = true;     // else ASCII, where Cachet has the choice
-  std::string whole_by{};  // what to type to see the columns that are left out: "--wide"
+  int columns = 100;       // a wider table is turned if that makes it narrower
+  bool whole = true;       // wider text stays so; if false, cells and sentences wrap, and columns are left out
+  bool unicode = true;     // if false, ASCII wherever Cachet has the choice
+  std::string whole_by{};  // the option that shows the columns that are left out: "--wide"
 
-  /// That of text on a descriptor: of a terminal's width and locale, or whole.
+  /// Returns the form for a descriptor: for a terminal by its width and locale, else whole.
   static TextForm of(int descriptor);
 };
 
-/// A sentence or more as a paragraph, with the line break at its end.
+/// Returns sentences as a paragraph that ends with a line break.
 std::string text_paragraph(std::string_view text, const TextForm& form);
 
 }  // namespace cachet::report

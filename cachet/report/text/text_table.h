@@ -7,16 +7,16 @@
 
 namespace cachet::report {
 
-/// For a terminal: columns aligned by display width, a rule below the head, `*` after the best of a column. A table
-/// wider than the form's columns is turned, a line for each of its columns, if that is narrower. Where the form is not
-/// whole, heads and texts are wrapped at words instead if turning does not do, and what still has no room is left out,
-/// the columns of least importance first, as a line below notes; only a first column that is too wide alone stays so.
+/// Returns a table for a terminal: columns aligned by display width, a rule below the head, `*` after the best of a
+/// column. If the table is wider than the form's columns and turning makes it narrower, each column becomes a line. If
+/// it is still too wide and the form is not whole, heads and texts are wrapped at words instead. Then columns are left
+/// out, the least important first, and a line below notes this. Only a first column that is too wide alone stays so.
 std::string text_table(const Table& table, const TextForm& form = {});
 
-/// GitHub's table syntax, the best of a column in bold; pipes and line breaks are escaped.
+/// Returns a table in GitHub's syntax, the best of a column in bold. Pipes and line breaks are escaped.
 std::string markdown_table(const Table& table);
 
-/// RFC 4180 with a header line: a cell's number where it has one (shortest form that reads back equal), else its text.
+/// Returns RFC 4180 with a header line. A cell is its number if it has one (shortest exact form), else its text.
 std::string csv_table(const Table& table);
 
 }  // namespace cachet::report

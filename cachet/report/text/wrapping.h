@@ -6,11 +6,11 @@
 
 namespace cachet::report {
 
-/// Lines of at most `columns` (display width), broken at blanks and after the slashes of paths; a word that is wider is
-/// broken, too, after a sign if it has one. One empty line for a text without words.
+/// Wraps text to lines of at most `columns` display columns. Breaks at blanks and after slashes of paths, and in wider
+/// words, if possible after a sign. Returns one empty line for a text without words.
 std::vector<std::string> wrapped_lines(std::string_view text, int columns);
 
-/// The least width in which no word of the text is broken.
+/// Returns the least width at which no word of the text is broken.
 int widest_word(std::string_view text);
 
 }  // namespace cachet::report

@@ -7,9 +7,9 @@
 
 namespace cachet::runtime {
 
-/// Opens OpenVINO's model.xml with the model.bin next to it, or a file of ONNX, and compiles it for the CPU, in the
-/// precision that is asked for and no other: left alone, OpenVINO takes bfloat16 wherever a processor has it. The
-/// session and its calls throw EngineError.
+/// Opens OpenVINO's model.xml with its model.bin, or a file of ONNX, and compiles it for the CPU, in exactly the
+/// requested precision: by default, OpenVINO uses bfloat16 wherever a processor has it. Opening and the
+/// session's calls throw EngineError.
 std::unique_ptr<Session> open_openvino(const std::filesystem::path& model, const SessionOptions& options);
 
 }  // namespace cachet::runtime

@@ -6,16 +6,16 @@
 
 namespace cachet::tasks {
 
-// What is done to the stored caches of a model to see whether they are used. Each returns how many caches it changed;
-// whoever wants them back keeps the model's buffers.
+// Changes of a model's stored caches, which show whether the model uses them. Each function returns the number of
+// changed caches. To restore the caches, save the model's buffers before.
 
 int64_t zero_caches(torch::nn::Module& model);
 
-/// Each layer gets the cache of the next layer of the same shape, the last that of the first. A shape that one layer
-/// alone has stays.
+/// Gives each layer the cache of the next layer with the same shape, and the last layer that of the first. If only one
+/// layer has a shape, its cache stays.
 int64_t rotate_caches(torch::nn::Module& model);
 
-/// Each layer gets the cache of the same layer of another model, where that has one of the same shape.
+/// Gives each layer the cache of the same layer of another model, if both caches have the same shape.
 int64_t take_caches(torch::nn::Module& model, const torch::nn::Module& other);
 
 }  // namespace cachet::tasks

@@ -12,12 +12,12 @@
 
 #include "cachet/report/content.h"
 
-/// How results of analyses are written as JSON and read again. Only sources include it.
+/// Writes results of analyses as JSON and reads them. Only source files include this header.
 namespace cachet::tasks {
 
 using nlohmann::ordered_json;
 
-/// A number, NaN where it was not finite when it was written.
+/// Returns a number; NaN if the number was not finite when it was written.
 inline double number_in(const ordered_json& value) {
   return value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
 }
@@ -28,7 +28,7 @@ inline std::vector<double> numbers_in(const ordered_json& values) {
   return numbers;
 }
 
-/// Of a matrix: a list of rows; of a vector a list.
+/// Returns a list of rows for a matrix, a list of numbers for a vector.
 inline ordered_json json_of(const at::Tensor& tensor) {
   ordered_json list = ordered_json::array();
   if (tensor.dim() == 1) {
@@ -39,7 +39,7 @@ inline ordered_json json_of(const at::Tensor& tensor) {
   return list;
 }
 
-/// All numbers of a list of rows, row by row.
+/// Returns all numbers of a list of rows, row by row.
 inline std::vector<double> matrix_in(const ordered_json& rows) {
   std::vector<double> all;
   for (const ordered_json& row : rows)
@@ -47,8 +47,8 @@ inline std::vector<double> matrix_in(const ordered_json& rows) {
   return all;
 }
 
-/// A map of what is compared with what, in square cells. Its scale ends where the values end, so that small differences
-/// are visible; the diagonal of a map of things with themselves, which is 1, does not count.
+/// Returns a map of similarities with square cells. Its scale ends at the extreme values, so that small differences are
+/// visible. If the rows are also the columns, the diagonal, which is 1, does not count.
 inline report::HeatMap similarity_map(report::HeatMap map) {
   map.square = true;
   const bool with_itself = map.rows == map.columns;
@@ -65,14 +65,14 @@ inline report::HeatMap similarity_map(report::HeatMap map) {
   return map;
 }
 
-/// "0", "1", …
+/// Returns "0", "1", …, each after `before`.
 inline std::vector<std::string> counted_names(size_t count, const std::string& before = "") {
   std::vector<std::string> names;
   for (size_t i = 0; i < count; ++i) names.push_back(before + std::to_string(i));
   return names;
 }
 
-/// 1, 2, …, as many.
+/// Returns 1, 2, …, `count`.
 inline std::vector<double> counted_steps(size_t count) {
   std::vector<double> steps;
   for (size_t i = 0; i < count; ++i) steps.push_back(static_cast<double>(i + 1));

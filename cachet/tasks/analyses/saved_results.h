@@ -11,28 +11,28 @@
 
 namespace cachet::tasks {
 
-/// A measurement as a folder keeps it.
+/// A measurement in the form that a folder stores.
 struct SavedResult {
   std::string values;    // JSON
-  std::string left_out;  // why there are none: "has no cache"; else empty
-  bool refused = false;  // whether that is for another reason than what a model lacks
+  std::string left_out;  // reason why there are no values: "has no cache"; otherwise empty
+  bool refused = false;  // whether the reason is not a part that the model lacks
   std::array<ImagesRead, 2> images =
-      {};  // image files that were read for it: of the run, and of the one that it is compared with
-  std::function<std::string(const std::string& name)> file = {};  // the bytes of a picture that the values name
+      {};  // image files that the measurement read: of the run, and of the run that it is compared with
+  std::function<std::string(const std::string& name)> file = {};  // returns the bytes of a picture that the values name
 };
 
-/// What an analysis cannot do of these runs or with these options; what() follows the name of a run.
+/// Thrown if an analysis cannot be done for these runs or options; what() follows the name of a run.
 class NotMeasurable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The measurements in a folder: parts/<analysis>-<digest>.json, each written when it is whole, and pictures/. The
-/// digest is of weights, recipes, options, data and the form of the analysis: those of anything else are never taken
-/// for it. Image files that were read stand in the part itself with a digest of their bytes.
+/// The measurements in a folder: parts/<analysis>-<digest>.json, each written once it is complete, and pictures/. The
+/// digest covers weights, recipes, options, data and the form of the analysis, so that other measurements are never
+/// mistaken for this one. Each part lists the image files that were read, with a digest of their bytes.
 class SavedResults {
  public:
-  /// An empty path keeps nothing on the disk.
+  /// Stores nothing on the disk if the path is empty.
   explicit SavedResults(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   bool keeps() const { return !folder_.empty(); }
@@ -46,15 +46,15 @@ class SavedResults {
   std::filesystem::path folder_;
 };
 
-/// What the folder holds of it, or else what is measured now.
+/// Returns the measurement from the folder if it has one; otherwise measures now.
 SavedResult measured_or_kept(const Analysis& analysis, AnalysedRun& run, AnalysedRun* beside, const SavedResults& kept,
                              const train::EvaluationProgress& progress);
 
-/// Whether a folder is one of this kind.
+/// Whether a folder is the folder of an analysis.
 bool is_analysis_folder(const std::filesystem::path& folder);
-/// Removes what it holds of this kind.
+/// Removes the files of an analysis from the folder.
 void empty_analysis_folder(const std::filesystem::path& folder);
-/// Makes the folder where it is not there. Throws io::Error.
+/// Writes the file. Creates the folder if it does not exist. Throws io::Error.
 void write_analysis_file(const std::filesystem::path& file, const std::string& text);
 
 }  // namespace cachet::tasks

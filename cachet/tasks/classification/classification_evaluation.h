@@ -11,59 +11,59 @@
 
 namespace cachet::tasks {
 
-/// A class counts in top5 where it is among so many that are the likeliest.
+/// A sample counts as right in top5 if its class is among this number of most likely classes.
 inline constexpr int64_t kLikeliest = 5;
 
-/// A sample, what it is and what the model took it for.
+/// A sample, its true class and the predicted class.
 struct ClassifiedSample {
   int64_t index = 0;  // in the data set
   int64_t label = 0, predicted = 0;
   double probability = 0;  // of the predicted class
 };
 
-/// The confusion matrix of more classes is not stored: that of ImageNet-22k would take 4 GB, and nobody could read it.
+/// The largest number of classes whose confusion matrix is stored. ImageNet-22k's would take 4 GB, too much to read.
 inline constexpr int64_t kMaxConfusedClasses = 2000;
 
-/// What an evaluation found.
+/// The results of an evaluation.
 struct ClassificationEvaluation {
   int64_t classes = 0;
   std::vector<int64_t> confusion;  // classes × classes, a row for each true class; empty above kMaxConfusedClasses
-  std::vector<ClassifiedSample> right, wrong;  // a few right ones of different classes; the most confident wrong ones
-  double loss = 0, top1 = 0, top1_stderr = 0;  // means; the standard error is that of a proportion
-  double top5 = 0;                             // only where there are more than five classes
+  std::vector<ClassifiedSample> right, wrong;  // some right ones of different classes; the most confident wrong ones
+  double loss = 0, top1 = 0, top1_stderr = 0;  // means; the standard error of top1 is that of a proportion
+  double top5 = 0;                             // only if there are more than five classes
   int64_t samples = 0;
 
   train::Metrics metrics() const;
 };
 
-/// As a run keeps it. The confusion matrix is a list of the counts that are not zero: true class, predicted class,
-/// count.
+/// Returns the JSON that a run stores. The confusion matrix is a list of the nonzero counts: true class, predicted
+/// class, count.
 std::string to_json(const ClassificationEvaluation& evaluation);
-/// Nothing for other texts.
+/// Reads that JSON. Empty if the text is anything else.
 std::optional<ClassificationEvaluation> evaluation_from_json(const std::string& text);
-/// Whether it is of so many classes, and all samples that it names and counts are among so many.
+/// Whether the evaluation has `classes` classes, and its samples and their number do not exceed `samples`.
 bool fits(const ClassificationEvaluation& evaluation, int64_t classes, int64_t samples);
 
 /// A batch of evaluation samples and the model's predictions.
 struct ClassifiedBatch {
-  std::vector<int64_t> indices;      // of the data set
+  std::vector<int64_t> indices;      // in the data set
   at::Tensor labels;                 // (B) int64
   at::Tensor logits;                 // (B, classes) float32, on the CPU
-  int64_t place = 0;                 // of its first sample, in the order in which the batches come
-  std::vector<at::Tensor> inputs{};  // of the model, in the order of deploy::inputs_of()
+  int64_t place = 0;                 // position of its first sample in the order of the batches
+  std::vector<at::Tensor> inputs{};  // the model's inputs, in the order of deploy::inputs_of()
 };
 
-/// A sample, and all that an evaluation sums up of it.
+/// A sample, and its values that an evaluation sums.
 struct MeasuredSample {
   ClassifiedSample sample{};
   double loss = 0;          // −log p of its class, in nats
-  bool among_five = false;  // whether its class is one of the five likeliest; false where there are no more than five
+  bool among_five = false;  // whether its class is among the five most likely; false if there are at most five classes
 };
 
-/// In the order of the batch.
+/// Returns the samples in the order of the batch.
 std::vector<MeasuredSample> measured(const ClassifiedBatch& batch);
 
-/// Sums up samples into an evaluation: the same for the same samples in the same order, to the last bit.
+/// Sums samples into an evaluation. The same samples in the same order give the same bits.
 class ClassificationTally {
  public:
   explicit ClassificationTally(int64_t classes);

@@ -18,31 +18,31 @@ namespace cachet::tasks {
 /// Called with each batch of an evaluation.
 using UseBatch = std::function<void(const ClassifiedBatch& batch)>;
 
-/// Samples of some kind and their classes: cross-entropy, top-1 and top-5 over the evaluation split.
+/// Classification of samples of any kind: cross-entropy, top-1 and top-5 over the evaluation split.
 class ClassificationTask : public Task, public Predictor, public AnswersEvaluationSamples, public EvaluatesRecords {
  public:
   virtual const std::vector<std::string>& class_names() const = 0;
-  /// Whether these are numbers because the names of the model's classes are not known.
+  /// Whether the class names are numbers, because the names of the model's classes are not known.
   virtual bool lacks_class_names() const { return false; }
 
-  /// Runs the model over batches of evaluation samples, in order, from the one that holds sample `first` on. The caller
+  /// Runs the model on batches of evaluation samples, in order, beginning with the batch of sample `first`. The caller
   /// has set evaluation mode.
   virtual void classify_in_order(int64_t first, const UseBatch& use) = 0;
-  /// The same in the fastest order, which evaluate() has: from the batch on that has the sample at index `first` of
-  /// this order.
+  /// Runs the model on the batches in the fastest order, which evaluate() uses. Begins with the batch that has the
+  /// sample at position `first` of this order.
   virtual void classify_all(int64_t first, const UseBatch& use) { classify_in_order(first, use); }
-  /// The sample at an index of this order.
+  /// Returns the sample at a position of the order of classify_all().
   virtual int64_t sample_at(int64_t place) { return place; }
   virtual int64_t evaluation_batches() const = 0;
 
-  /// Logits (N, classes) float32, on the CPU, of samples that prepare_given() made as evaluation samples are made. The
-  /// caller has set evaluation mode.
+  /// Returns the logits (N, classes) float32, on the CPU, of samples from prepare_given(), prepared like evaluation
+  /// samples. The caller has set evaluation mode.
   virtual at::Tensor classify_given(const PreparedSamples& samples) = 0;
 
-  /// How an image becomes the model's input, for programs that have the exported model alone; nothing of other samples.
+  /// Describes how an image becomes the input, for programs with only the exported model; empty for other samples.
   virtual std::optional<runtime::ImagePreparation> image_preparation() const { return std::nullopt; }
 
-  /// The model's predictions for evaluation samples from `first` on, in order.
+  /// Computes the model's predictions for evaluation samples from `first` on, in order.
   void predict(int64_t first, const AnswerOptions& options,
                const std::function<void(const Prediction& prediction)>& use);
   std::vector<Prediction> predict_given(const PreparedSamples& samples, const AnswerOptions& options);
@@ -63,12 +63,12 @@ class ClassificationTask : public Task, public Predictor, public AnswersEvaluati
  protected:
   using Task::Task;
 
-  /// The model that the derived task built.
+  /// Sets the model that the derived task built.
   void set_model(std::shared_ptr<models::Model> model) { model_ = std::move(model); }
 
-  /// The confusion matrix, then evaluation_samples().
+  /// Returns the confusion matrix, then evaluation_samples().
   std::vector<report::Section> evaluation_sections() const final;
-  /// What a kind of samples has to show of the last evaluation.
+  /// Returns the blocks that show samples of the last evaluation.
   virtual std::vector<report::Block> evaluation_samples(const ClassificationEvaluation& evaluation) const = 0;
 
  private:
@@ -76,12 +76,12 @@ class ClassificationTask : public Task, public Predictor, public AnswersEvaluati
   ClassificationEvaluation evaluation_;
 };
 
-/// Loss, top-1 and, of more than five classes, top-5; top-1 decides.
+/// Describes loss, top-1 and, if there are more than five classes, top-5. The deciding metric is top-1.
 std::vector<report::MetricDescription> classification_metrics();
 
-/// The result of a training step from logits (B, classes) and targets (B, classes) that sum to one: the sum of the
-/// cross-entropies, separately the model's penalties, and how often both prefer the same class. The caller fills in
-/// `tokens`.
+/// Computes the result of a training step from logits (B, classes) and targets (B, classes) that sum to one: the sum of
+/// the cross-entropies, separately the model's penalties, and how often logits and targets prefer the same class. The
+/// caller sets `tokens`.
 train::ForwardResult classification_step(torch::nn::Module& model, const at::Tensor& logits, const at::Tensor& targets);
 
 }  // namespace cachet::tasks

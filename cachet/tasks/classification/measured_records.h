@@ -9,18 +9,18 @@
 
 namespace cachet::tasks {
 
-/// A measured sample as a record: {"index":0,"sample":17,"label":3,"predicted":3,"probability":0.98,"loss":0.02} and,
-/// of more than five classes, "among_five". `index` is its position in the order of the evaluation. Numbers that are
-/// read back have the same bits.
+/// Writes a measured sample as a record: {"index":0,"sample":17,"label":3,"predicted":3,"probability":0.98,"loss":0.02}
+/// and "among_five" if there are more than five classes. `index` is the sample's position in the order of the
+/// evaluation. Numbers that are read again have the same bits.
 Record measured_record(const MeasuredSample& measured, int64_t place, int64_t classes);
 
-/// Reads them back, one after the other.
+/// Reads such records, one after the other.
 class MeasuredRecords {
  public:
   MeasuredRecords(int64_t classes, int64_t samples) : classes_(classes), samples_(samples), seen_(samples) {}
-  /// The next one. Throws std::runtime_error for a record of another sample or a repeated one.
+  /// Reads the next record. Throws std::runtime_error for a record of another sample or a repeated one.
   MeasuredSample read(const Record& record);
-  /// As SamplesOfRecords.
+  /// Like SamplesOfRecords::require_all().
   void require_all(const std::string& many) const { seen_.require_all(many); }
 
  private:

@@ -9,13 +9,13 @@
 
 namespace cachet::tasks {
 
-/// The settings that store the names of a run's classes in its recipe: data.class_names. Nothing if there are no names,
-/// or if a recipe cannot hold them (data::can_be_stored).
+/// Returns the settings that store the names of a run's classes in its recipe: data.class_names. Empty if there are no
+/// names, or if a recipe cannot hold them (data::can_be_stored).
 SavedFiles keep_class_names(const std::vector<std::string>& names);
 
-/// Sets `names` to the names of an export's classes if it is empty, as in exports of runs without names. Numbers alone
-/// are not names. Throws io::Error where the manifest has another number of names than the model has classes, or
-/// other names than `names`.
+/// If `names` is empty, as in exports of runs without names, sets `names` to the names of an export's classes. Mere
+/// numbers are not names. Throws io::Error if the manifest has another number of names than the model has classes, or
+/// if its names differ from `names`.
 void take_class_names(const runtime::ExportManifest& manifest, int64_t classes, std::vector<std::string>& names);
 
 }  // namespace cachet::tasks

@@ -22,7 +22,7 @@
 
 namespace cachet::tasks {
 
-/// Objects in images, their boxes and, of models that outline, their masks: COCO's numbers over the validation set.
+/// Object detection: boxes and, if the model has them, masks. The metrics are COCO's numbers on the validation set.
 class Detection : public Task,
                   public Predictor,
                   public AnswersEvaluationSamples,
@@ -33,8 +33,8 @@ class Detection : public Task,
                   public ExportsRewrittenModel,
                   public TabulatesEvaluation {
  public:
-  /// Opens the data and builds the model. Throws io::Error for data that cannot be read, std::invalid_argument where
-  /// they do not fit the model.
+  /// Opens the data and builds the model. Throws io::Error if data cannot be read, std::invalid_argument if they do not
+  /// fit the model.
   Detection(const DetectionPlan& plan, const train::TrainOptions& training, Splits splits = Splits::both);
 
   torch::nn::Module& model() override { return *model_; }
@@ -60,24 +60,24 @@ class Detection : public Task,
   std::vector<Record> answer_given(const PreparedSamples& samples, const AnswerOptions& options) override;
   void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) override;
   std::string sample_digest(int64_t index) override { return validation_->sample_digest(index); }
-  /// Of the images of its batch: an image was filled up to the size of the largest of them.
+  /// Returns the digest of the images of its batch, because version 0.1.0 padded an image to the largest of them.
   std::string earlier_digest(int64_t index) override;
   int64_t evaluation_records() const override { return evaluation_size(); }
   std::string record_digest(int64_t index) override { return sample_digest(index); }
-  /// What it answers to them.
+  /// Passes on the records of answer_evaluation().
   void record_evaluation(int64_t first, const SeenRecord& seen) override { answer_evaluation(first, {}, seen); }
   train::Metrics evaluate_records(const NextRecord& next) override;
   std::string picture_of_answer(const PreparedSample& sample, const Record& record, double least_score) override;
-  /// results.json and images.json, as GivenResults has them.
+  /// Returns results.json and images.json, as GivenResults makes them.
   std::vector<NamedFile> results_of_given(const NextRecord& next) override;
-  /// bbox.json and, of a model that outlines, segm.json.
+  /// Returns bbox.json and, if the model predicts masks, segm.json.
   std::vector<NamedFile> results_of_evaluation(const NextRecord& next) override;
-  /// The twelve numbers of boxes, and of masks, as pycocotools prints them.
+  /// Returns the twelve numbers of boxes, and of masks, as pycocotools prints them.
   std::string evaluation_table() const override { return coco_table(evaluation_); }
-  /// The model's scores of boxes on 16 images.
+  /// Returns the model's scores of boxes on 16 images.
   ComparedScores compared_scores() override;
   std::string why_no_graph() const override { return "chooses the boxes that it looks at by what it has found"; }
-  /// The picture filled up as the model sees it.
+  /// Returns the padded picture that the model gets.
   ShownSample run_over(int64_t index) override;
 
   const std::vector<std::string>& class_names() const { return class_names_; }
@@ -87,15 +87,15 @@ class Detection : public Task,
   std::vector<report::Section> evaluation_sections() const override;
 
  private:
-  /// Adds up records of the evaluation's images, in their order.
+  /// Sums records of the evaluation's images, in their order.
   class Evaluation;
   std::vector<std::vector<FoundObject>> detect(const data::DetectionBatch& batch);
-  /// How many consecutive images of the evaluation are sorted by size into batches. Those of a window are all answered
-  /// before the next one begins.
+  /// Returns the number of consecutive images of the evaluation that are sorted by size into batches (a window). All
+  /// images of a window have predictions before the next window begins.
   int64_t window() const;
-  /// The first batch with images of the window of image `index`.
+  /// Returns the first batch with images of the window of image `index`.
   int64_t first_batch_of_window(int64_t index) const;
-  /// An image (H, W, 3) alone, as the model sees it.
+  /// Returns a batch with one image (H, W, 3) alone, prepared for the model.
   data::DetectionBatch shown(at::Tensor pixels) const;
   std::vector<metrics::TrueObject> true_objects(int64_t index) const;
   std::vector<int64_t> category_ids() const;
@@ -115,7 +115,7 @@ class Detection : public Task,
   std::shared_ptr<const data::BatchOrder> validation_order_;
   std::shared_ptr<models::ObjectDetector> model_;
   DetectionEvaluation evaluation_;
-  std::filesystem::path saved_evaluation_;  // empty: evaluations keep nothing
+  std::filesystem::path saved_evaluation_;  // empty if evaluations save nothing
 };
 
 }  // namespace cachet::tasks

@@ -8,8 +8,8 @@
 
 namespace cachet::tasks {
 
-/// The first images of a run's first batch as a detector gets them, with the boxes and masks that it learns from. Only
-/// what is shown is read. Throws what the loader would throw.
+/// Returns the first images of a run's first batch as a detector gets them, with the boxes and masks that it learns
+/// from. Reads only the images that are shown. Throws what the loader would throw.
 report::ImageGrid training_scenes(const data::DetectionLoader& loader, const data::Normalization& normalization,
                                   const std::vector<std::string>& class_names);
 

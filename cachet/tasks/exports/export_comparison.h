@@ -4,11 +4,11 @@
 
 namespace cachet::tasks {
 
-/// Runs a model in float32 and its export, in a folder that has its manifest, over the same samples.
+/// Runs a model in float32 and its export, in a folder with its manifest, on the same samples.
 ExportCheck compare_export(const ExportSource& source, const ExportOptions& options,
                            const std::filesystem::path& folder, const ExportProgress& progress);
 
-/// "on 256 test images: largest difference of a log-probability 3.1e-07; …; accuracy 86.2 % instead of 86.2 %".
+/// Returns "on 256 test images: largest difference of a log-probability 3.1e-07; …; accuracy 86.2 % instead of 86.2 %".
 std::string to_text(const ExportCheck& check);
 
 }  // namespace cachet::tasks

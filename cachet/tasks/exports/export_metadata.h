@@ -5,8 +5,8 @@
 
 namespace cachet::tasks {
 
-/// The metadata in the file of an exported model, for programs that read this file alone: the version of Cachet,
-/// and of the manifest `model`, `task`, `source`, `precision`, `classes` and `image`, lists and objects as JSON.
+/// Returns the metadata in the file of an exported model, for programs that read only this file: Cachet's version, and
+/// `model`, `task`, `source`, `precision`, `classes` and `image` of the manifest, lists and objects as JSON.
 deploy::ModelMetadata metadata_of(const runtime::ExportManifest& manifest);
 
 }  // namespace cachet::tasks

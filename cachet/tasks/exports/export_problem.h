@@ -5,8 +5,8 @@
 
 namespace cachet::tasks {
 
-/// Throws the exception that is being handled. If an engine cannot take the model, cannot run it or computes numbers
-/// that are not finite, it becomes std::runtime_error of two lines: which model, what to do, and the reason.
+/// Rethrows the current exception. If an engine cannot take the model, cannot run it or computes numbers that are not
+/// finite, throws std::runtime_error instead, with two lines: the model, what to do, and the reason.
 [[noreturn]] void throw_export_problem(const SavedRun& saved, runtime::EngineKind engine, runtime::Precision precision);
 
 }  // namespace cachet::tasks

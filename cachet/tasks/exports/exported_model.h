@@ -13,39 +13,39 @@
 
 namespace cachet::tasks {
 
-/// Makes the session that stands in for a model.
+/// Makes the session that replaces a model.
 using MakeSession = std::function<std::unique_ptr<runtime::Session>()>;
 
-/// A plan whose model can be one that was exported.
+/// A plan whose model may be an exported one.
 class TakesExportedModel {
  public:
   virtual ~TakesExportedModel() = default;
-  /// What is built from now on computes by sessions, and has no weights of its own.
+  /// Makes build() create tasks that compute with sessions and have no weights of their own.
   virtual void replace_model(const runtime::ExportManifest& manifest, MakeSession make) = 0;
-  /// The manifest with the limits of lengths and token ids that the recipe has, if an earlier version wrote neither.
+  /// Returns the manifest with the recipe's limits of lengths and token ids, if an earlier version wrote neither.
   virtual runtime::ExportManifest with_limits(const runtime::ExportManifest& manifest) const { return manifest; }
 };
 
-/// A recipe's plan with sessions instead of its model. Throws io::Error, which begins with `name`, for a task
-/// whose model cannot be replaced.
+/// Returns a recipe's plan with sessions instead of its model. If the model of the task cannot be replaced, throws
+/// io::Error, which begins with `name`.
 RecipePlan with_sessions(const RecipePlan& plan, const runtime::ExportManifest& manifest, MakeSession make,
                          const std::string& name);
 
-/// A recipe's plan with the model of an exported folder: the rewritten model itself if it is not a graph, otherwise
-/// sessions of the engine. Throws as with_sessions() does, and io::Error for weights that do not fit.
+/// Returns a recipe's plan with the model of an exported folder: the rewritten model itself if it is not a graph,
+/// otherwise sessions of the engine. Throws as with_sessions() does, and io::Error if weights do not fit.
 RecipePlan with_exported_model(const RecipePlan& plan, const runtime::ExportManifest& manifest,
                                const std::filesystem::path& folder);
 
-/// The model that an export of this one computes, in evaluation: rewritten as it was when it was exported. Its weights
-/// are not those of the export.
+/// Builds the model that an export of `plan` computes, in evaluation, with the same rewriting. Its weights are not
+/// those of the export.
 std::shared_ptr<models::Model> built_as_exported(const models::ModelPlan& plan);
 
-/// The first key of a setting ("key=value", also of a table) that the answers of an export depend on, as a pattern:
-/// "model.*", "data.class_names"; nothing if there is none. An export has these values itself, and they stay.
+/// Returns the first key of a setting ("key=value", also of a table) that affects the predictions of an export, as a
+/// pattern: "model.*", "data.class_names"; empty if there is none. The export stores these values; they are fixed.
 std::optional<std::string> fixed_key(const std::string& setting);
 
-/// Of these settings, those that an export keeps, one for each value: what the model is, what becomes of a sample that
-/// is given, and how the task decides. The others choose the data of one command, and how they are computed.
+/// Returns those settings that an export stores, one for each value: settings of the model, of the preparation of a
+/// user's sample, and of the task's decisions. The others select the data of one command and the way of computing.
 std::vector<std::string> settings_to_keep(const std::vector<std::string>& settings);
 
 }  // namespace cachet::tasks

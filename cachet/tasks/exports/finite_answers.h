@@ -6,8 +6,8 @@
 
 namespace cachet::tasks {
 
-/// Throws ops::NotFinite, a line that begins with `name`, if a classifier in evaluation mode returns NaN or infinity
-/// for synthetic inputs. Reading weights refuses such values; finite ones can be so large that products overflow.
+/// Throws ops::NotFinite, whose line begins with `name`, if a classifier in evaluation mode returns NaN or infinity for
+/// synthetic inputs. Reading weights refuses such values, but products of large finite values can overflow.
 void require_finite_answers(models::Model& model, const std::string& name);
 
 }  // namespace cachet::tasks

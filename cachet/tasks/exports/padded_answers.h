@@ -4,9 +4,9 @@
 
 namespace cachet::tasks {
 
-/// For an export that fills each sequence up to the longest length of the model. Throws std::runtime_error if the model
-/// itself answers a sequence otherwise when padding follows it, as attention does whose pattern follows the length of
-/// the batch (model.attention.pattern_length = "batch"): what is exported would then not be what the run answers.
+/// Checks a model for an export that pads each sequence to the longest length of the model. Throws std::runtime_error
+/// if padding after a sequence changes the model's own result; the export would then differ from the run. This affects
+/// attention whose pattern follows the length of the batch (model.attention.pattern_length = "batch").
 void require_no_effect_of_padding(models::SequenceClassifier& model);
 
 }  // namespace cachet::tasks

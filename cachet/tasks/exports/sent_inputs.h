@@ -10,25 +10,25 @@
 
 namespace cachet::tasks {
 
-/// The tensors that a classifier takes, in the order of deploy::inputs_of().
+/// The input tensors of a classifier, in the order of deploy::inputs_of().
 using ClassifierInputs = std::vector<at::Tensor>;
 
-/// The samples of a batch, each as a batch of one. Sequences end where their padding begins; a sequence of padding
-/// alone keeps one token.
+/// Splits a batch into batches of one sample. Sequences end at the beginning of their padding; a sequence that is only
+/// padding has one token.
 std::vector<ClassifierInputs> split_batch(const ClassifierInputs& batch);
 
-/// One batch of several samples. Sequences are padded to the longest.
+/// Joins several samples into one batch. Pads sequences to the longest.
 ClassifierInputs join_samples(const std::vector<ClassifierInputs>& samples);
 
-/// Samples drawn from noise, the same for every model of these sizes. Sequences have lengths from 1 to the maximum.
+/// Draws samples from noise, equal for all models of these sizes. Sequences have lengths from 1 to the maximum.
 std::vector<ClassifierInputs> synthetic_samples(const models::Model& model, int64_t count);
 
-/// Inputs that users send, made of at least one sample: the first samples alone, batches of 2, 3 and 7 samples, and, of
-/// sequences, single ones of lengths from 1 to the model's maximum.
+/// Makes inputs like those of users from at least one sample: the first samples alone, batches of 2, 3 and 7 samples,
+/// and, for sequences, single ones of lengths from 1 to the model's maximum.
 std::vector<ClassifierInputs> sent_inputs(const models::Model& model, const std::vector<ClassifierInputs>& samples);
 
-/// PNG files in a folder. Of noise: images of one pixel, of odd sizes, smaller and larger than the model's, grey and in
-/// colour. Of one colour: red, green, blue, black and white. Throws io::Error if a file cannot be written.
+/// Writes PNG files into a folder. Images of noise: of one pixel, of odd sizes, smaller and larger than the model's,
+/// grey and in colour. Images of one colour: red, green, blue, black and white. Throws io::Error if writing fails.
 std::vector<std::filesystem::path> write_odd_images(const std::filesystem::path& folder, int64_t height, int64_t width);
 
 }  // namespace cachet::tasks

@@ -16,11 +16,11 @@
 
 namespace cachet::tasks {
 
-/// Images and their classes, with soft targets (mixup, cutmix, label smoothing).
+/// Image classification with soft targets (mixup, cutmix, label smoothing).
 class ImageClassification : public ClassificationTask, public ShowsSamples {
  public:
-  /// Opens the data and builds the model. Throws io::Error for data that cannot be read, std::invalid_argument where
-  /// the images do not fit the model.
+  /// Opens the data and builds the model. Throws io::Error if data cannot be read, std::invalid_argument if the images
+  /// do not fit the model.
   ImageClassification(const ImageClassificationPlan& plan, const train::TrainOptions& training,
                       Splits splits = Splits::both);
 
@@ -60,7 +60,7 @@ class ImageClassification : public ClassificationTask, public ShowsSamples {
   std::vector<report::Block> evaluation_samples(const ClassificationEvaluation& evaluation) const override;
 
  private:
-  /// Of images (B, channels, height, width): (B, classes) float32, on the CPU.
+  /// Returns the logits (B, classes) float32, on the CPU, of images (B, channels, height, width).
   at::Tensor logits_of(at::Tensor images);
 
   ImageClassificationOptions options_;

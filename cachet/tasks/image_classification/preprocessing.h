@@ -12,55 +12,55 @@
 
 namespace cachet::tasks {
 
-/// How an image of any size becomes a model's input in evaluation: it is resized to cover image_size / crop_fraction,
-/// center-cropped and normalised.
+/// The steps from an image of any size to a model's input in evaluation: resize to cover image_size / crop_fraction,
+/// crop the center, normalise.
 struct Preprocessing {
   data::NormalizationOptions normalization{};
   data::ResizeOptions resize{};
 };
 
-/// A plan whose model looks at images.
+/// A plan whose model takes images.
 class PreparesImages {
  public:
   virtual ~PreparesImages() = default;
   virtual Preprocessing preprocessing() const = 0;
-  /// The keys of a recipe for the preparation that timm's config.json in the folder of these weights names
-  /// ("data.normalization.mean=[0.5, 0.5, 0.5]"), as far as the recipe leaves it to others; none if there is no such
-  /// file. Throws as timm_preprocessing() does.
+  /// Returns the keys of a recipe for the preparation in timm's config.json in the folder of these weights
+  /// ("data.normalization.mean=[0.5, 0.5, 0.5]"), for the values that the recipe does not set. Empty if there is no
+  /// such file. Throws as timm_preprocessing() does.
   virtual std::vector<std::string> preparation_settings(const std::filesystem::path& weights) const = 0;
 };
 
-/// The keys of a recipe for a preparation: data.normalization.mean and std, data.resize.crop_fraction and
+/// Return the keys of a recipe for a preparation: data.normalization.mean and std, data.resize.crop_fraction and
 /// interpolation.
 std::vector<std::string> normalization_settings(const data::NormalizationOptions& normalization);
 std::vector<std::string> resize_settings(const data::ResizeOptions& resize);
 
-/// Mean and deviation for images of one channel or three; what fits neither is left to the recipe.
+/// Returns mean and deviation for images of one channel or three; if they fit neither, leaves them to the recipe.
 data::NormalizationOptions normalization_options(const data::Normalization& normalization, int64_t channels);
 
-/// That of whoever published the weights, by their names: mean and deviation of ImageNet, but 0.5 for timm's ViTs,
-/// which were trained on ImageNet-21k; of the shorter side 7/8, but 0.9 in timm and T2T-ViT; bicubic. `image` is the
-/// model's: one channel has the mean of the three.
+/// Returns the preprocessing of the publisher of the weights. Mean and deviation: ImageNet's, but 0.5 for timm's ViTs,
+/// which were trained on ImageNet-21k. Crop: 7/8 of the shorter side, but 0.9 in timm and T2T-ViT. Interpolation:
+/// bicubic. `image` is the model's: one channel has the mean of the three.
 Preprocessing published_preprocessing(io::NameSource source, std::string_view model, const models::ImageShape& image);
 
-/// The preprocessing for the weights of a file or folder: for a run or model folder, or a model folder's weights, its
-/// own; otherwise that of timm's config.json next to the file (weights/timm_config.h); otherwise the published one.
-/// Throws io::Error for a config.json that cannot be read, and for one that asks for what is not supported.
+/// Returns the preprocessing for the weights of a file or folder: that of the run or model folder, if it is one or its
+/// weights; else that of timm's config.json next to the file (weights/timm_config.h); else the published one. Throws
+/// io::Error if config.json cannot be read, or asks for something that is not supported.
 Preprocessing preprocessing_of(const std::filesystem::path& weights, io::NameSource source,
                                const models::ImageClassifierPlan& model);
 
 /// Reads the part of [data] that belongs to a model and not to a folder of images: kind (class folders by default),
-/// class_names, classes, channels, and the tables normalization and resize. What is read is in the
-/// document's resolved text.
+/// class_names, classes, channels, and the tables normalization and resize. The document's resolved text then has these
+/// values.
 Preprocessing read_preprocessing(const config::View& data, const models::ImageClassifierPlan& model,
                                  const Preprocessing& defaults);
 
-/// "resized to 256 (bicubic), middle 224, mean 0.485 0.456 0.406, deviation 0.229 0.224 0.225"; of a size that is not
-/// square "resized to cover 219 x 292 (bicubic), middle 192 x 256, …".
+/// Returns "resized to 256 (bicubic), middle 224, mean 0.485 0.456 0.406, deviation 0.229 0.224 0.225"; for a size that
+/// is not square "resized to cover 219 x 292 (bicubic), middle 192 x 256, …".
 std::string to_text(const Preprocessing& preprocessing);
 
-/// {"mean":[0.485,0.456,0.406],"std":[…],"crop_fraction":0.875,"interpolation":"bicubic"}: mean and std null where the
-/// images of the model are neither grey nor RGB.
+/// Returns {"mean":[0.485,0.456,0.406],"std":[…],"crop_fraction":0.875,"interpolation":"bicubic"}. mean and std are
+/// null if the images of the model are neither grey nor RGB.
 std::string to_json(const Preprocessing& preprocessing);
 
 }  // namespace cachet::tasks

@@ -5,8 +5,8 @@
 
 namespace cachet::tasks {
 
-/// `count` images of noise, the same every time, of the size that a model takes, each class in turn: to try a recipe
-/// where its data are not at hand.
+/// Returns `count` images of noise, always the same, in the model's size, with the classes in turn. They serve to try a
+/// recipe without its data.
 data::LabelledImages synthetic_images(const models::ImageClassifierPlan& model, int64_t count);
 
 }  // namespace cachet::tasks

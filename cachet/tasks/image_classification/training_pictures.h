@@ -9,10 +9,10 @@
 
 namespace cachet::tasks {
 
-/// The first images of a run's first batch as the model gets them: resized, augmented, mixed, and back in pixels. Below
-/// each are the classes of its target, and their fractions if it has several. A function of the seed, which is the
-/// run's; only images that are shown, and those that are mixed into them, are read. Without pictures where images have
-/// neither one nor three channels. Throws what the loader would throw.
+/// Returns the first images of a run's first batch as the model gets them: resized, augmented, mixed, and converted
+/// back to pixels. Below each image are the classes of its target, with fractions if there are several. The result is a
+/// function of `seed`, the run's seed. Reads only the images that are shown or mixed into them. Without pictures if
+/// images have neither one nor three channels. Throws what the loader would throw.
 report::ImageGrid training_pictures(const data::ImageLoader& loader, const data::Normalization& normalization,
                                     const data::MixingOptions& mixing, uint64_t seed);
 

@@ -12,44 +12,44 @@
 
 namespace cachet::tasks {
 
-// Metrics. The fraction of a text that is not coded is 0 to 1.
+// Names of metrics. The fraction of a text that is not coded is 0 to 1.
 inline constexpr const char *kBitsPerByte = "bits_per_byte", *kBitsPerCodedByte = "bits_per_coded_byte",
                             *kUncoded = "uncoded", *kTextBytes = "text_bytes";
 
-/// The text whose size divides the bits: the part that its tokens encode, or, as in version 0.1.0, all of it.
+/// The text whose bytes divide the bits: the part that the tokens encode, or, as in version 0.1.0, the whole text.
 enum class BitsOf { coded_text, whole_text };
 
-/// A passage of a text, and what a model wrote after it; both are UTF-8 that can be shown.
+/// A passage of a text, and the model's continuation; both are UTF-8 that can be shown.
 struct WrittenSample {
   std::string given, written;
   bool operator==(const WrittenSample&) const = default;
 };
 
-/// How long the text is that an evaluation predicts.
+/// The length of the text that an evaluation predicts.
 struct HeldOutText {
-  data::TextSize text = {};      // the whole text; nothing if it is not known
-  data::CodedCorpus coded = {};  // the part of it that its tokens encode
+  data::TextSize text = {};      // the whole text; empty if it is not known
+  data::CodedCorpus coded = {};  // the part of the text that the tokens encode
   BitsOf bits_of = BitsOf::coded_text;
   bool operator==(const HeldOutText&) const = default;
 
-  /// The fraction of the text's bytes that the tokens do not encode, 0 to 1; nothing if the text's size is not known.
+  /// Returns the fraction of the text's bytes that the tokens do not encode, 0 to 1; empty if the size is not known.
   std::optional<double> uncoded() const;
 };
 
-/// What an evaluation found of a text.
+/// The results of an evaluation on a text.
 struct LanguageEvaluation {
-  int64_t tokens = 0;                         // that were predicted
+  int64_t tokens = 0;                         // predicted tokens
   double loss = 0;                            // their mean −log p, in nats
-  std::vector<double> loss_by_position = {};  // the mean over the tokens at each position of a segment
+  std::vector<double> loss_by_position = {};  // mean over the tokens at each position of a segment
   HeldOutText text = {};
   NgramBaseline baseline = {};
   std::vector<WrittenSample> samples = {};
-  std::optional<double> loss_error = {};  // the loss's standard error, of two blocks of text or more
+  std::optional<double> loss_error = {};  // the loss's standard error; set if there are at least two blocks of text
   bool operator==(const LanguageEvaluation&) const = default;
 
-  /// Loss, perplexity and, if they are known, bits per byte and per character, each followed by its standard error; the
-  /// fraction of the text that is not coded and its bytes; the baseline's perplexity. The error of what is computed of
-  /// the loss is that of the loss times the derivative (the delta method): of e^loss, the perplexity times it.
+  /// Returns loss, perplexity and, if they are known, bits per byte and per character, each followed by its standard
+  /// error; the fraction of the text that is not coded and its bytes; the baseline's perplexity. The error of a
+  /// function of the loss is the loss's error times the derivative (the delta method): for e^loss, the perplexity.
   train::Metrics metrics() const;
 };
 
@@ -57,17 +57,17 @@ struct LanguageEvaluation {
 /// adjacent tokens belong to one passage and are easy or hard together, and blocks are nearly independent.
 inline constexpr int64_t kBlockTokens = 512;
 
-/// Sums up losses, segment after segment.
+/// Sums losses, segment after segment.
 ///
-/// The standard error of the loss is that of a ratio of sums over blocks (Cochran, Sampling Techniques, 1977, §6.3):
-/// with the losses S and tokens n of B blocks and the loss L = ΣS / Σn it is √(B / (B − 1) · Σ(S − L·n)²) / Σn, the
-/// deviation of the blocks' means around the loss, each weighted by its tokens. A block is consecutive segments of one
+/// The standard error of the loss is that of a ratio of sums over blocks (Cochran, Sampling Techniques, 1977, §6.3).
+/// With the losses S and tokens n of B blocks and the loss L = ΣS / Σn, it is √(B / (B − 1) · Σ(S − L·n)²) / Σn: the
+/// deviation of the blocks' means from the loss, each weighted by its tokens. A block is consecutive segments of one
 /// batch row, until they have kBlockTokens; the rest of a row is a smaller block.
 class LanguageTally {
  public:
-  /// Segments of always the same batch rows, in their order.
+  /// Adds segments in their order. All segments have the same batch rows.
   void add(const SegmentLosses& losses);
-  LanguageEvaluation finish() const;  // of the losses alone
+  LanguageEvaluation finish() const;  // has only the values of the losses
 
  private:
   struct Block {
@@ -78,10 +78,10 @@ class LanguageTally {
 
   std::vector<double> sums_;
   std::vector<int64_t> counts_;
-  std::vector<Block> blocks_, open_;  // the full ones; the present one of each batch row
+  std::vector<Block> blocks_, open_;  // the full blocks; the current block of each batch row
 };
 
-/// For the run's folder. language_evaluation_from_json returns nothing for other JSON.
+/// JSON for the run's folder. language_evaluation_from_json is empty for other JSON.
 std::string to_json(const LanguageEvaluation& evaluation);
 std::optional<LanguageEvaluation> language_evaluation_from_json(const std::string& text);
 

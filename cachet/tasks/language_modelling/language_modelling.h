@@ -15,9 +15,9 @@
 
 namespace cachet::tasks {
 
-/// The next token of a long text: its batch rows are read in parallel, segment after segment, and the model's
-/// memory of each row continues from step to step (Transformer-XL, arXiv 1901.02860). The batch size is the number
-/// of rows.
+/// Predicts the next token of a long text. The batch rows of the text are read in parallel, segment after segment. The
+/// model's memory of each row continues from step to step (Transformer-XL, arXiv 1901.02860). The batch size is the
+/// number of rows.
 class LanguageModelling : public Task,
                           public GeneratesText,
                           public ScoresText,
@@ -25,8 +25,8 @@ class LanguageModelling : public Task,
                           public ExportsRewrittenModel,
                           public ShowsSamples {
  public:
-  /// Opens the data and builds the model. Splits::given opens nothing but the vocabulary. Throws io::Error for data
-  /// that cannot be read, std::invalid_argument where they do not fit the model or the batch size.
+  /// Opens the data and builds the model. Splits::given opens only the vocabulary. Throws io::Error if data cannot be
+  /// read, std::invalid_argument if they do not fit the model or the batch size.
   LanguageModelling(const LanguageModellingPlan& plan, const train::TrainOptions& training,
                     Splits splits = Splits::both);
 
@@ -34,7 +34,7 @@ class LanguageModelling : public Task,
   std::vector<std::string> head_modules() const override { return {"output"}; }
   std::map<std::string, data::DataDigest> data_digests() const override;
   std::map<std::string, std::string> data_fingerprints() const override;
-  /// Of the training text that the baseline is made of.
+  /// Returns the digest of the training text of the baseline.
   std::string digest_of_comparisons() const override;
   std::vector<std::string> data_notes() const override;
   int64_t batches_per_epoch() const override;
@@ -44,11 +44,11 @@ class LanguageModelling : public Task,
   train::Metrics evaluate(const train::EvaluationProgress& progress) override;
   std::string evaluation_details() const override { return to_json(evaluation_); }
   void restore_evaluation(const std::string& details) override;
-  /// A record is a segment of all batch rows.
+  /// Returns the number of records. A record is a segment of all batch rows.
   int64_t evaluation_records() const override;
   std::string record_digest(int64_t index) override;
-  /// A model with a memory reads the segments before `first` again, without predicting them. A model without one skips
-  /// them.
+  /// If the model has a memory, it reads the segments before `first` again, without predicting them. Otherwise these
+  /// segments are skipped.
   void record_evaluation(int64_t first, const SeenRecord& seen) override;
   train::Metrics evaluate_records(const NextRecord& next) override;
   void generate(const std::string& prompt, const GenerationOptions& options,
@@ -56,10 +56,10 @@ class LanguageModelling : public Task,
   void score_text(const std::function<std::optional<std::string>()>& next_line,
                   const std::function<void(const ScoredLine& line)>& seen,
                   const std::function<void(int64_t tokens)>& scored) override;
-  /// log p of the token after each of 64 beginnings, as in generation.
+  /// Returns log p of the token after each of 64 beginnings, as in generation.
   ComparedScores compared_scores() override;
   std::string why_no_graph() const override { return kWritesTokenByToken; }
-  /// One of the first segments of the text, read without what stands before it.
+  /// Runs the model on one of the first segments of the text, without the text before it.
   ShownSample run_over(int64_t index) override;
 
  protected:
@@ -71,12 +71,12 @@ class LanguageModelling : public Task,
   data::Corpus open(data::SequenceSplit split, const data::CorpusOptions& options);
   data::BatchRowOptions evaluation_batch_rows() const;
   bool remembers_earlier_segments() const;
-  /// Predicts segments of the held-out text from number `first` on.
+  /// Predicts the segments of the held-out text from number `first` on.
   void foretell(int64_t first, const std::function<void(int64_t segment, const SegmentLosses& losses)>& use);
   const NgramBaseline& baseline();
   NgramBaseline make_baseline() const;
   LanguageEvaluation finished(const LanguageTally& tally);
-  /// Throws std::invalid_argument if bits per byte decide and cannot be measured.
+  /// Throws std::invalid_argument if bits per byte are the deciding metric and cannot be measured.
   void require_bits(const std::string& decides) const;
 
   LanguageModellingOptions options_;
@@ -87,7 +87,7 @@ class LanguageModelling : public Task,
   std::optional<data::SegmentLoader> training_loader_;
   std::shared_ptr<models::LanguageModel> model_;
   LanguageEvaluation evaluation_;
-  std::optional<NgramBaseline> baseline_;  // once it was asked for
+  std::optional<NgramBaseline> baseline_;  // set by the first use
   HeldOutText held_out_text_;
 };
 

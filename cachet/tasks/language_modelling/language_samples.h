@@ -9,9 +9,9 @@
 
 namespace cachet::tasks {
 
-/// Passages at equal distances in a text, and their continuations by a model in evaluation mode, drawn from its
-/// likelier tokens with a seed of its own: the same for the same weights. Fewer than `count` where
-/// the text is short.
+/// Returns passages at equal distances in a text, and their continuations by a model in evaluation mode. The
+/// continuations are drawn from the more likely tokens with a fixed seed: the same weights give the same texts. Fewer
+/// than `count` if the text is short.
 std::vector<WrittenSample> write_samples(models::LanguageModel& model, const models::SegmentOptions& segments,
                                          const data::TokenSequence& text, const data::TextEncoder& encoder,
                                          int64_t count);

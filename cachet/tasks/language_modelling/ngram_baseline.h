@@ -11,19 +11,19 @@ namespace cachet::tasks {
 /// The perplexity of a Kneser–Ney 5-gram of the training text, which a language model must beat.
 struct NgramBaseline {
   static constexpr int64_t kOrder = 5;
-  static constexpr int64_t kMaxTrainingTokens = 20'000'000;  // about 2 GiB while it is made
+  static constexpr int64_t kMaxTrainingTokens = 20'000'000;  // about 2 GiB of memory while computing
 
   double perplexity = 0;             // 0 if there is none
-  std::vector<std::string> notes{};  // why there is none, or what is special about it: lines for the user
+  std::vector<std::string> notes{};  // why there is no baseline, or its special properties: lines for the user
   bool operator==(const NgramBaseline&) const = default;
 };
 
-/// Ids are below `vocabulary`; `line_end` ends a line. If the training text is longer than kMaxTrainingTokens, returns
-/// a note instead of a perplexity.
+/// Computes the baseline. Ids are below `vocabulary`; `line_end` ends a line. If the training text is longer than
+/// kMaxTrainingTokens, returns a note instead of a perplexity.
 NgramBaseline ngram_baseline(const data::TokenSequence& training, const data::TokenSequence& held_out,
                              int64_t vocabulary, data::Token line_end);
 
-/// No baseline: `why` ends the sentence "there is no 5-gram baseline: ".
+/// Returns a note without a baseline: `why` ends the sentence "there is no 5-gram baseline: ".
 NgramBaseline no_ngram_baseline(const std::string& why);
 
 }  // namespace cachet::tasks

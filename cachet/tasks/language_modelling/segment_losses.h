@@ -11,26 +11,26 @@
 namespace cachet::tasks {
 
 /// The sums of an evaluation over a segment of each batch row: −log p of the predicted tokens, in nats, and the number
-/// of these tokens, by their position in the segment (over the rows) and by row (over the positions).
+/// of these tokens. Both are by position in the segment (summed over the rows) and by row (over the positions).
 struct SegmentLosses {
   std::vector<double> by_place{}, by_batch_row{};
   std::vector<int64_t> tokens_by_place{}, tokens_by_batch_row{};
   bool operator==(const SegmentLosses&) const = default;
 };
 
-/// −log p (rows, L) of targets (rows, L) in an evaluation. Throws ops::NotFinite if the model returns NaN or
+/// Returns −log p (rows, L) of targets (rows, L) in an evaluation. Throws ops::NotFinite if the model returns NaN or
 /// infinity.
 at::Tensor losses_of(models::LanguageModel& model, const at::Tensor& ids, const at::Tensor& targets,
                      models::LanguageSession& session);
 
-/// losses and targets (rows, L); target −1 does not count. Summed token by token, so that the bits do not depend on
-/// threads.
+/// Sums losses of targets (both (rows, L)); target −1 does not count. The sum is token by token, so that the bits do
+/// not depend on threads.
 SegmentLosses segment_losses(const at::Tensor& losses, const at::Tensor& targets);
 
 /// {"index":0,"loss_by_place":[…],"tokens_by_place":[…],"loss_by_lane":[…],"tokens_by_lane":[…]}; `index` is the number
-/// of the segment. What is read back has the same bits.
+/// of the segment. Values that are read again have the same bits.
 Record segment_record(const SegmentLosses& losses, int64_t index);
-/// Throws std::runtime_error unless it is such a record, of this number and with this number of batch rows.
+/// Reads such a record. Throws std::runtime_error if it is another text, or has another index or number of batch rows.
 SegmentLosses segment_from_record(const Record& record, int64_t index, int64_t batch_rows);
 
 }  // namespace cachet::tasks

@@ -7,10 +7,10 @@
 
 namespace cachet::tasks {
 
-/// A kind of data of a user's own.
+/// A kind of user's data.
 enum class OwnDataKind { images, coco, text, pairs, labelled_texts };
 
-/// As people call it: "class folders of images", "a COCO folder".
+/// Returns the name for people: "class folders of images", "a COCO folder".
 std::string to_text(OwnDataKind kind);
 
 /// A class and its files in one split.
@@ -21,31 +21,31 @@ struct OwnClass {
 
 /// A folder of class folders: a split, or the whole data.
 struct OwnSplit {
-  std::string folder;  // below the data; "." for the data themselves
+  std::string folder;  // relative to the data; "." for the data themselves
   std::vector<OwnClass> classes{};
 
   int64_t images() const;
   int64_t texts() const;
 };
 
-/// The splits of class folders. `test` and `validation` have no classes if they are not there.
+/// The splits of class folders. A split `test` or `validation` that does not exist has no classes.
 struct OwnClassFolders {
   OwnSplit train{}, validation{}, test{};
 };
 
-/// A file of annotations in COCO's form and the folder of its images, below the data.
+/// A file of annotations in COCO's format and the folder of its images, relative to the data.
 struct OwnAnnotations {
   std::string file{}, images{};
   int64_t pictures = 0;
   bool given() const { return !file.empty(); }
 };
 
-/// The files of a COCO folder by split. Without `validation` the data have one file, which is `train`.
+/// The files of a COCO folder by split. If the data have only one file, it is `train`, and `validation` is empty.
 struct OwnCoco {
   OwnAnnotations train{}, validation{}, test{};
   int64_t classes = 0;
   int64_t longest_side = 0;  // of a picture of `train`, in pixels
-  bool masks = false;        // whether an object of `train` has one
+  bool masks = false;        // whether an object of `train` has a mask
 };
 
 /// Texts of one language, or of two: by split, or all of them in `train`.
@@ -53,15 +53,15 @@ struct OwnTexts {
   std::vector<std::filesystem::path> train{}, validation{}, test{};
 };
 struct OwnPairs {
-  std::string source{}, target{};  // endings of the files; empty for a TSV file
+  std::string source{}, target{};  // suffixes of the files; empty for a TSV file
   OwnTexts source_files{}, target_files{};
   std::filesystem::path tsv{};
 };
 
-/// Data of a user's own: what may be found there.
+/// A user's data: all kinds that were found.
 struct FoundData {
   std::filesystem::path path;
-  std::vector<OwnDataKind> kinds{};  // that fit
+  std::vector<OwnDataKind> kinds{};  // that fit the data
   OwnClassFolders folders{};
   OwnCoco coco{};
   OwnTexts texts{};
@@ -69,8 +69,8 @@ struct FoundData {
   std::filesystem::path labelled{};  // a TSV file of texts with their classes
 };
 
-/// Looks at a folder or file, without reading what is in the files but for annotations and the first lines of TSV
-/// files. Throws io::Error if there is no such path, or if nothing in it is data of one of the kinds.
+/// Examines a folder or file. Reads only annotations and the first lines of TSV files. Throws io::Error if the path
+/// does not exist, or if it has no data of one of the kinds.
 FoundData find_own_data(const std::filesystem::path& path);
 
 }  // namespace cachet::tasks

@@ -8,18 +8,18 @@
 
 namespace cachet::tasks {
 
-/// A text as UTF-8 without a byte-order mark, its lines ending in "\n". Text with a mark of UTF-16 is read as such;
-/// bytes that are not UTF-8 make it Windows-1252. `encoding` gets the name of the encoding.
+/// Returns a text as UTF-8 without a byte-order mark, with lines ending in "\n". Text with a mark of UTF-16 is read as
+/// UTF-16; other bytes that are not UTF-8 are read as Windows-1252. `encoding` gets the name of the encoding.
 std::string as_utf8(std::string_view bytes, std::string* encoding = nullptr);
 
-/// Reads files so, and counts those that are not UTF-8.
+/// Reads files with as_utf8(), and counts the files that are not UTF-8.
 class TextReader {
  public:
-  /// Plain, .gz or .xz. Throws io::Error.
+  /// Reads a plain, .gz or .xz file. Throws io::Error.
   std::string read(const std::filesystem::path& file);
-  /// The bytes of a file, unpacked. Throws io::Error.
+  /// Returns the bytes of a file, unpacked. Throws io::Error.
   static std::string read_bytes(const std::filesystem::path& file);
-  /// A line about files that are not UTF-8; empty if there are none.
+  /// Returns a line about files that are not UTF-8; empty if there are none.
   std::string note() const;
 
  private:
@@ -28,7 +28,7 @@ class TextReader {
   std::string encoding_;
 };
 
-/// The lines of a text, without their ends.
+/// Returns the lines of a text, without their ends.
 std::vector<std::string_view> lines_of(std::string_view text);
 
 }  // namespace cachet::tasks

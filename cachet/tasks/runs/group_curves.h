@@ -7,9 +7,9 @@
 
 namespace cachet::tasks {
 
-/// The curves of each group, for charts that all groups share: measurements of evaluation and training over the steps,
-/// and the most important of them over the time, in the unit that suits the longest run. For several seeds, the
-/// mean of the counted runs with a band of their deviation.
+/// Returns the curves of each group, for charts of all groups together: metrics of evaluation and training over the
+/// steps, and the most important ones over time, in the unit that suits the longest run. For several seeds, a curve is
+/// the mean of the counted runs with a band of their deviation.
 std::vector<std::vector<report::Curve>> group_curves(const std::vector<RunGroup>& groups);
 
 }  // namespace cachet::tasks

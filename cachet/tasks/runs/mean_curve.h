@@ -6,8 +6,8 @@
 
 namespace cachet::tasks {
 
-/// The mean of several runs' curves at the steps that all of them have, at the mean of their times, and the deviation
-/// between them (of n − 1). After the end of the shortest there is no mean.
+/// The mean of the curves of several runs at their common steps, at the mean of their times, and the deviation between
+/// them (with n − 1). The mean ends with the shortest curve.
 struct MeanCurve {
   train::StepCurve mean;
   std::vector<double> deviation;

@@ -7,10 +7,10 @@
 
 namespace cachet::tasks {
 
-/// The difference of each group from the first in the metric that decides, seed by seed: random draws of a seed
-/// (weights at the start, the order of samples) are the same on both sides and cancel. Mean, interval of 95 %, size of
-/// the effect (mean ÷ deviation of the differences), and how many seeds would decide where these do not. Of groups that
-/// are over and share three seeds at least; without rows where there is none.
+/// Returns the difference of each group from the first in the deciding metric, seed by seed. The random draws of a seed
+/// (initial weights, the order of samples) are the same on both sides and cancel. Columns: mean, interval of 95 %,
+/// effect size (mean ÷ deviation of the differences), and the number of seeds that would decide if these do not. The
+/// groups are finished and have at least three seeds in common; without rows if there are no such groups.
 report::Table paired_seeds_table(const std::vector<RunGroup>& groups);
 
 }  // namespace cachet::tasks

@@ -13,37 +13,37 @@ namespace cachet::tasks {
 
 struct RunValue;
 
-/// Runs whose recipes differ in nothing but train.seed, each with another seed, and whose data are not known to differ;
-/// or a run alone.
+/// Runs with recipes that differ only in train.seed, each with another seed, and with data that are not known to
+/// differ; or a single run.
 struct RunGroup {
-  std::string name;               // "demo", or the run's
+  std::string name;               // "demo", or the name of the run
   std::vector<RunRecord> runs;    // at least one
-  std::vector<uint64_t> missing;  // seeds of its folder whose run has not begun
+  std::vector<uint64_t> missing;  // seeds of its folder without a started run
 
-  std::string title() const;  // "demo (3 seeds)", "demo (2 of 3 seeds)" if two are counted, or the run's name
+  std::string title() const;  // "demo (3 seeds)", "demo (2 of 3 seeds)" if two are counted, or the name of the run
   bool has_seeds() const { return runs.size() + missing.size() > 1; }
-  /// Those that its means count: the ones that are over, or where none is, those that were evaluated, or else all.
+  /// Returns the runs of its means: the finished ones; if there are none, the evaluated ones; otherwise all.
   std::vector<const RunRecord*> counted() const;
-  /// How many of its runs have failed. Its means are not compared as a result then.
+  /// Returns the number of failed runs. If there are any, the group's means are not compared as a result.
   size_t failed() const;
-  /// Whether all of counted() are over: only then it is compared with others as a result.
+  /// Whether all of counted() are finished. Only then the group is compared with others as a result.
   bool is_over() const;
 
-  /// What group_values() has computed. A group does not change after it was asked for its values.
+  /// The result of group_values(). A group must not change after the first call of group_values().
   mutable std::shared_ptr<const std::vector<RunValue>> values{};
 };
 
 struct ReadGroups {
   std::vector<RunGroup> groups;
-  std::vector<std::string> unreadable;  // a line for each run that could not be read: which, and why
+  std::vector<std::string> unreadable;  // a line for each run that could not be read: its name, and the reason
 };
 
-/// Reads runs and folders of runs or seeds, which count as their runs, and groups them in the order in which they come.
-/// A run that is named twice counts once. If not even one can be read, throws std::runtime_error with all lines.
-/// `look`, if there is one, settles whether test data are the same (settle_test_data).
+/// Reads runs and folders of runs or seeds, and groups the runs in the order of the paths. A repeated run counts once.
+/// If no run can be read, throws std::runtime_error with all lines. `look`, if there is one, determines whether test
+/// data are the same (settle_test_data).
 ReadGroups read_groups(const std::vector<std::filesystem::path>& paths, const LookAtTestData& look = {});
 
-/// The same of runs that were read. Of two runs with one recipe and one seed the second begins a group of its own.
+/// Groups runs that were read. If two runs have the same recipe and seed, the second begins a new group.
 std::vector<RunGroup> grouped(std::vector<RunRecord> runs);
 
 }  // namespace cachet::tasks

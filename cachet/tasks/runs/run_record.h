@@ -17,8 +17,8 @@ namespace cachet::tasks {
 
 inline constexpr const char* kSeedKey = "train.seed";
 
-/// Whether a key has the names of the classes. Runs of version 0.1.0 do not have it, and are compared as if they
-/// had.
+/// Whether a key has the class names. Runs of version 0.1.0 do not have it; comparisons treat them as if they had
+/// it.
 inline bool names_classes(const std::string& key) {
   return key == "data.class_names" || key == "data.other_categories";
 }
@@ -28,35 +28,35 @@ bool has_choice(const std::vector<train::Event>& events);
 
 /// The record of a run in its folder.
 struct RunRecord {
-  std::filesystem::path path;          // canonical: "." and links have names then
-  std::string id;                      // "1f0c…", whatever its folder is called
-  std::string name;                    // as tables call it: "20261121-demo", "my-seeds/seed-0"
-  std::string recipe_name;             // of the recipe's file; empty if the folder does not have it
+  std::filesystem::path path;          // canonical, so that "." and links have names
+  std::string id;                      // "1f0c…", independent of the name of its folder
+  std::string name;                    // its name in tables: "20261121-demo", "my-seeds/seed-0"
+  std::string recipe_name;             // from the recipe's file; empty if the folder does not have it
   train::RecipeValues recipe;          // every resolved value
-  std::set<std::string> default_keys;  // of those that nobody wrote
-  std::string commit, device;          // of the program that trained it last; "2 threads of AMD EPYC 9B14"
-  int64_t processes = 0;               // that trained it together, last; 0 if the folder does not have it
+  std::set<std::string> default_keys;  // keys that the recipe left to their defaults
+  std::string commit, device;          // of the last program that trained it; "2 threads of AMD EPYC 9B14"
+  int64_t processes = 0;               // that last trained it together; 0 if the folder does not have it
   std::string created;                 // 2026-11-21T20:43:45Z
   std::optional<train::Status> status;
   std::vector<train::Event> events;
-  int64_t unreadable_lines = 0;  // of metrics.jsonl, whose events are missing here; not one that is being written
+  int64_t unreadable_lines = 0;  // in metrics.jsonl; their events are missing; without an incomplete last line
   train::RunDescription description;
-  std::map<std::string, train::RunFolder::SavedDigest> data;  // of the data, by split; empty if the run does not know
+  std::map<std::string, train::RunFolder::SavedDigest> data;  // by split; empty if the run does not know its data
 
   std::string seed() const;  // as the recipe has it
   int64_t last_step() const { return events.empty() ? 0 : events.back().step; }
-  /// Whether it has ended as planned. A run whose folder does not report this counts as ended.
+  /// Whether the run ended as planned. A run whose folder does not report this counts as ended.
   bool is_over() const;
-  /// Whether its best checkpoint was chosen on the data that a test of it reports.
+  /// Whether the best checkpoint was chosen on the same data that a test of the run reports.
   bool reports_choice() const { return description.reports_choice && has_choice(events); }
-  /// Whether it ended by an error, or by a value that is not finite.
+  /// Whether the run ended by an error, or by a value that is not finite.
   bool has_failed() const;
 };
 
-/// Throws std::runtime_error for a folder that is not a run. A run that began before runs described themselves is
-/// described from
-/// its recipe, as it is read now: config::Error where it cannot be read any more. A run whose multiply–accumulates were
-/// counted by an earlier rule is counted again from its recipe; it has none if that cannot be done.
+/// Reads a run. Throws std::runtime_error if the folder is not a run. If the run began before runs had descriptions,
+/// its description comes from its recipe as it is read now; throws config::Error if the recipe can no longer be read.
+/// If its multiply–accumulates were counted by an earlier rule, they are counted again from its recipe, or left out if
+/// that fails.
 RunRecord read_run(const std::filesystem::path& run);
 
 }  // namespace cachet::tasks

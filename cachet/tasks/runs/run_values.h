@@ -11,7 +11,7 @@
 
 namespace cachet::tasks {
 
-/// A number that a table has of a run, or of the runs of several seeds.
+/// A number in a table, of a run or of the runs of several seeds.
 struct RunValue {
   std::string name;  // "top-1"
   double value = 0;
@@ -21,26 +21,26 @@ struct RunValue {
   std::string suffix{};  // " of 3000", " pixels"
   /// The number after ±: the standard error of a run's accuracy, or the deviation between seeds. NaN = nothing.
   double spread = std::numeric_limits<double>::quiet_NaN();
-  int64_t samples = 0;     // of a fraction with a standard error: the number of measured samples, 0 if not known
-  bool decides = false;    // whether it is what its runs were to reach
+  int64_t samples = 0;     // for a fraction with a standard error: the number of measured samples, 0 if not known
+  bool decides = false;    // whether it is the deciding metric of its runs
   bool condition = false;  // MetricDescription::condition
-  std::string heading{};   // of its column in tables for people, if that is not the name: "MACs (evaluation)"
+  std::string heading{};   // of its column in tables for people, if it differs from the name: "MACs (evaluation)"
 };
 
-/// A metric as its task described it.
+/// Returns the value of a metric that its task describes.
 RunValue metric_value(const report::MetricDescription& metric, double value);
 
-/// Its last evaluation, the best of what it was to reach, the model's size, its speed.
+/// Returns the last evaluation, the best value of the deciding metric, the model's size, and the speed.
 std::vector<RunValue> run_values(const RunRecord& run);
 
-/// The mean of each value over the runs that have it, with the deviation between them (of n − 1; NaN for one); of those
-/// that are best ones, the best.
+/// Returns the mean of each value over the runs that have it, with the deviation between them (with n − 1; NaN for one
+/// run). For values with OverSeeds::best, returns the best.
 std::vector<RunValue> over_seeds(const std::vector<std::vector<RunValue>>& runs);
 
-/// run_values() of a run alone, over_seeds() of the counted runs of a group. Computed once for a group.
+/// Returns run_values() of a single run, over_seeds() of the counted runs of a group. Computed once for a group.
 const std::vector<RunValue>& group_values(const RunGroup& group);
 
-/// "85.6 % ± 0.8 %".
+/// Returns "85.6 % ± 0.8 %".
 report::Metric shown(const RunValue& value);
 
 }  // namespace cachet::tasks

@@ -10,21 +10,21 @@
 
 namespace cachet::tasks {
 
-/// The test data that a run's recipe names, as they are now: their digest, and the one that version 0.1.0 made of them.
+/// The digest of the present test data that a run's recipe names, and the digest of version 0.1.0 for the same data.
 struct PresentDigest {
   data::DataDigest digest{};
   std::string fingerprint{};
 };
 
-/// Opens the data; the model gets no weights. Throws std::runtime_error if the data are not there or cannot be read.
+/// Opens the data; loads no weights. Throws std::runtime_error if the data do not exist or cannot be read.
 PresentDigest present_test_data(const RunRecord& run);
 
-/// Nothing if it is unknown.
+/// Returns the digest of a run's test data; empty if it is unknown.
 using LookAtTestData = std::function<std::optional<PresentDigest>(const RunRecord& run)>;
 
-/// If some of the runs have a digest of version 0.1.0 of their test data, and others one of today: looks at the data
-/// that the recipes of the former name. A run whose old digest is that of the data as they are now gets today's digest
-/// of them, so that it can be compared. Others stay as they are. Runs whose recipes name the same data are looked at
+/// Makes digests of test data comparable if some runs have a digest of version 0.1.0, and others a current one.
+/// Opens the data that the recipes of the former runs name. If the old digest of a run matches the present data, the
+/// run gets the current digest of these data. Other runs do not change. Data that several recipes name are opened
 /// once.
 void settle_test_data(std::vector<RunRecord>& runs, const LookAtTestData& look);
 

@@ -9,18 +9,18 @@
 
 namespace cachet::tasks {
 
-/// A sample that somebody gives, and where it stands, for messages: "list.txt:3"; empty where it names itself.
+/// A user's sample, and its location for messages: "list.txt:3"; empty if the text already names the sample.
 struct GivenSample {
   std::string text, place;
 };
 
-/// Returns the next one; nothing after the last.
+/// Returns the next sample; an empty optional after the last.
 using NextSample = std::function<std::optional<GivenSample>()>;
 
-/// What becomes of a sample that cannot be read.
+/// The treatment of a sample that cannot be read.
 enum class UnreadableSamples {
-  end,     // its error is thrown
-  record,  // it is an UnreadableSample, whose record {"index":…,"file":…,"error":…} has the reason
+  end,     // throws the error of the sample
+  record,  // makes an UnreadableSample, whose record {"index":…,"file":…,"error":…} has the reason
 };
 struct UnreadableSample : PreparedSample {
   std::string problem{};
@@ -28,17 +28,17 @@ struct UnreadableSample : PreparedSample {
 
 struct GivenOptions {
   AnswerOptions answers{};
-  int64_t batch = 8;  // samples that a task gets at once; with more than 1 the next are read meanwhile, by a thread
+  int64_t batch = 8;  // samples that a task gets at once; if above 1, a thread meanwhile reads the next ones
   UnreadableSamples unreadable = UnreadableSamples::end;
 };
 
-/// Called in order with each sample's index and text: whether it needs no answer.
+/// Called in order with each sample's index and text. Returns whether the sample needs no prediction.
 using SkipGiven = std::function<bool(int64_t index, const std::string& text)>;
-/// Called in order with the records of the others.
+/// Called in order with the records of the other samples.
 using UseAnswer = std::function<void(const PreparedSample& sample, const Record& record)>;
 
-/// Predicts on samples in their order, and returns their number. An io::Error of a sample gets the sample's index
-/// before it, and is thrown after the samples before it are predicted.
+/// Predicts on samples in their order, and returns their number. An io::Error of a sample begins with the sample's
+/// location, and is thrown after the predictions of the samples before it.
 int64_t answer_all_given(Predictor& task, const NextSample& next, const GivenOptions& options, const SkipGiven& skip,
                          const UseAnswer& use);
 

@@ -9,21 +9,21 @@
 
 namespace cachet::tasks {
 
-/// A record of an evaluation that is read back from a file, which may have been changed. If it lacks a requested value,
-/// throws std::runtime_error with the record's number.
+/// A record of an evaluation from a file that may have been edited. If the record lacks a requested value, throws
+/// std::runtime_error with the number of the record.
 class ReadRecord {
  public:
-  /// Throws for what is not record number `index`.
+  /// Throws if the text is not record number `index`.
   ReadRecord(const Record& record, int64_t index);
   ~ReadRecord();
 
-  /// A number from 0 up to but not with `end`.
+  /// Returns an integer from 0 to `end` − 1.
   int64_t integer(const char* key, int64_t end) const;
   std::vector<int64_t> integers(const char* key, int64_t end) const;
-  /// NaN for one that was not finite when it was written.
+  /// Returns a number; NaN if the number was not finite when it was written.
   double number(const char* key) const;
   std::vector<double> numbers(const char* key) const;
-  bool is_true(const char* key) const;  // false where it is not there
+  bool is_true(const char* key) const;  // false if the key is missing
 
  private:
   struct Json;
@@ -33,13 +33,13 @@ class ReadRecord {
   std::unique_ptr<const Json> json_;
 };
 
-/// Holds records to being of each of so many samples once.
+/// Checks that records have each sample exactly once.
 class SamplesOfRecords {
  public:
   explicit SamplesOfRecords(int64_t samples) : seen_(static_cast<size_t>(samples), false) {}
-  /// The next record is of sample 0 ≤ `sample` < samples. Throws std::runtime_error for one that was there.
+  /// Adds a record of sample 0 ≤ `sample` < samples. Throws std::runtime_error if the sample already has a record.
   void add(int64_t sample);
-  /// Throws std::runtime_error where samples are missing; `many` is what they are called: "images".
+  /// Throws std::runtime_error if samples are missing; `many` is the plural of the sample: "images".
   void require_all(const std::string& many) const;
   int64_t records() const { return records_; }
 

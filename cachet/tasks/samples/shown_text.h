@@ -6,12 +6,12 @@
 
 namespace cachet::tasks {
 
-/// The beginning of a text as a cell of a table has it: a line end is "↵", another character that cannot be shown "?",
-/// and a text that is cut ends with "…".
+/// Returns the beginning of a text for a cell of a table. A line end becomes "↵", another character that cannot be
+/// shown "?"; a text that is cut ends with "…".
 std::string shown_text(const std::string& text);
 
-/// The same of tokens, as who encodes texts reads them back: an unknown one is what the vocabulary has for such,
-/// "<unk>" of words and "⁇" of subwords.
+/// Returns the text of tokens as the encoder decodes them. An unknown token becomes the vocabulary's own symbol,
+/// "<unk>" for words and "⁇" for subwords.
 std::string shown_text(data::TokenView tokens, const data::TextEncoder& encoder);
 
 }  // namespace cachet::tasks

@@ -13,11 +13,11 @@
 
 namespace cachet::tasks {
 
-/// Sequences of tokens, or pairs of them, and their classes: the tasks of the Long Range Arena (arXiv 2011.04006).
+/// Classification of token sequences, or of pairs of sequences: the tasks of the Long Range Arena (arXiv 2011.04006).
 class SequenceClassification : public ClassificationTask, public ShowsSamples {
  public:
-  /// Opens the data and builds the model. Splits::given opens nothing: classes of sequences are known without them.
-  /// Throws io::Error for data that cannot be read, std::invalid_argument where they do not fit the model.
+  /// Opens the data and builds the model. Splits::given opens no data, because the classes are known without them.
+  /// Throws io::Error if data cannot be read, std::invalid_argument if they do not fit the model.
   SequenceClassification(const SequenceClassificationPlan& plan, const train::TrainOptions& training,
                          Splits splits = Splits::both);
 
@@ -35,11 +35,11 @@ class SequenceClassification : public ClassificationTask, public ShowsSamples {
   void classify_all(int64_t first, const UseBatch& use) override;
   SampleForm sample_form() const override;
   std::unique_ptr<PreparedSample> prepare_given(const std::string& sample) override;
-  /// One by one: with model.attention.pattern_length = "batch", what an attention makes of a sequence depends on how
-  /// far it is filled up.
+  /// Classifies the sequences one by one: with model.attention.pattern_length = "batch", the result of an attention
+  /// depends on the padding of a sequence.
   at::Tensor classify_given(const PreparedSamples& samples) override;
   std::vector<std::string> notes_on_given() const override;
-  /// Of a pair the second sequence, which the model reads last.
+  /// Runs the model on a sample; for a pair, shows the second sequence, which the model reads last.
   ShownSample run_over(int64_t index) override;
   std::optional<int64_t> class_of(int64_t index) const override { return held_out_->label(index); }
 
@@ -58,9 +58,9 @@ class SequenceClassification : public ClassificationTask, public ShowsSamples {
   Splits splits_;
   std::shared_ptr<const data::SequenceDataset> training_, held_out_;
   std::optional<data::SequenceLoader> training_loader_;
-  std::optional<data::SequenceLoader> held_out_loader_, by_length_loader_;  // in the order of the data; sorted
-  std::optional<data::GivenSequenceReader> given_reader_;                   // from the first text on that is given
-  std::vector<int64_t> by_length_;  // samples in the order of their lengths, once it was asked for
+  std::optional<data::SequenceLoader> held_out_loader_, by_length_loader_;  // in the order of the data; by length
+  std::optional<data::GivenSequenceReader> given_reader_;                   // set by the first text of a user
+  std::vector<int64_t> by_length_;  // samples in the order of their lengths, set by the first use
   std::shared_ptr<models::SequenceClassifier> model_;
 };
 

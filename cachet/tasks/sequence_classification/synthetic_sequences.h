@@ -8,8 +8,8 @@
 
 namespace cachet::tasks {
 
-/// `count` sequences of noise, as long as a model takes them, or half as long by turns; pairs where it takes pairs. The
-/// same each time.
+/// Returns `count` sequences of noise, alternately of the model's length and half of it; pairs if the model takes
+/// pairs. Always the same.
 std::shared_ptr<const data::SequenceDataset> synthetic_sequences(const models::SequenceClassifierPlan& model,
                                                                  int64_t count);
 

@@ -11,30 +11,30 @@
 
 namespace cachet::tasks {
 
-/// A sentence of the source language with its end, and the number by which it draws.
+/// A sentence of the source language with its end token, and the number that seeds its random draws.
 struct SentenceToTranslate {
   std::vector<data::Token> tokens;
   int64_t number = 0;
 };
 
-/// Which sentences are translated at once: those of like lengths, the shortest first, as many as stay within max_tokens
-/// when they are padded to the longest of them; a longer one alone.
+/// Groups sentences of similar lengths into batches, the shortest first. A batch has as many sentences as stay within
+/// max_tokens when they are padded to the longest of them; a longer sentence is a batch of its own.
 std::vector<std::vector<int64_t>> batches_by_length(std::span<const SentenceToTranslate> sentences, int64_t max_tokens);
 
-/// The hypotheses of the sentences of a batch, in its order, the best first. The model is in evaluation mode.
+/// Returns the hypotheses of each sentence of a batch, in its order, the best first. The model is in evaluation mode.
 std::vector<std::vector<models::Hypothesis>> translate_batch(models::TranslationModel& model,
                                                              std::span<const SentenceToTranslate> sentences,
                                                              const std::vector<int64_t>& batch,
                                                              const TranslationOptions& options);
 
-/// The same of all sentences, in their order, batch by batch. `progress` is called with the number of batches that are
-/// done, and may throw to leave.
+/// Translates all sentences, batch by batch; the result has their order. Calls `progress` with the number of finished
+/// batches; `progress` may throw to stop.
 std::vector<std::vector<models::Hypothesis>> translate_sentences(
     models::TranslationModel& model, std::span<const SentenceToTranslate> sentences, const TranslationOptions& options,
     const std::function<void(int64_t done)>& progress = {});
 
-/// The text of a hypothesis, in one line and in the form of the texts: a line end that the vocabulary may have is a
-/// space.
+/// Returns the text of a hypothesis in one line, in the normalization form of the texts. A line end in the vocabulary
+/// becomes a space.
 std::string text_of(const models::Hypothesis& hypothesis, const data::SentenceEncoder& target);
 
 }  // namespace cachet::tasks

@@ -12,9 +12,9 @@
 
 namespace cachet::tasks {
 
-/// A translated sentence and what was asked for.
+/// A translated sentence and its reference.
 struct TranslatedSentence {
-  int64_t index = 0;  // of the split
+  int64_t index = 0;  // in the split
   std::string source{}, reference{}, hypothesis{};
   double bleu = 0;  // of the sentence alone
   bool operator==(const TranslatedSentence&) const = default;
@@ -22,37 +22,37 @@ struct TranslatedSentence {
 
 /// BLEU of the sentences whose source has from `least` to `most` words.
 struct BleuByLength {
-  int64_t least = 0, most = 0, sentences = 0;  // most 0: any
+  int64_t least = 0, most = 0, sentences = 0;  // most 0: no upper bound
   double bleu = 0;
   bool operator==(const BleuByLength&) const = default;
 };
 
-/// Attention of a sentence's translation: how much the decoder's last layer attends to each source token when it
-/// predicts a target token, row by row.
+/// Attention of a sentence's translation: the attention weights of the decoder's last layer for each source token, when
+/// it predicts a target token, row by row.
 struct AttentionMap {
   std::vector<std::string> source{}, target{};
   std::vector<double> values{};
   bool operator==(const AttentionMap&) const = default;
 };
 
-/// What an evaluation found.
+/// The results of an evaluation.
 struct TranslationEvaluation {
-  int64_t pairs = 0, tokens = 0;  // predicted tokens of the target, with ends
-  double loss = 0, nll = 0;       // their mean −log p, of smoothed targets and of the targets alone, in nats
-  int64_t translated = 0;         // sentences; 0 where none were
+  int64_t pairs = 0, tokens = 0;  // predicted tokens of the target, with end tokens
+  double loss = 0, nll = 0;  // mean −log p of these tokens, of smoothed targets and of the targets alone, in nats
+  int64_t translated = 0;    // sentences; 0 if none were translated
   double bleu = 0, chrf = 0, length_ratio = 0;
-  std::string bleu_text{}, signature{};  // as sacreBLEU writes them
+  std::string bleu_text{}, signature{};  // in sacreBLEU's format
   std::vector<BleuByLength> by_length{};
   std::vector<TranslatedSentence> best{}, worst{};
   std::vector<AttentionMap> attention{};
-  std::optional<double> bleu_error{}, chrf_error{};  // standard errors over the sentences, of two or more
+  std::optional<double> bleu_error{}, chrf_error{};  // standard errors over the sentences; set for two or more
   bool operator==(const TranslationEvaluation&) const = default;
 
-  /// `translates`: whether there are to be BLEU, chrF, their standard errors and the ratio of lengths.
+  /// `translates`: whether the metrics include BLEU, chrF, their standard errors and the ratio of lengths.
   train::Metrics metrics(bool translates) const;
 };
 
-/// Adds up losses of pairs.
+/// Sums losses of pairs.
 class TranslationTally {
  public:
   void add(const PairLosses& losses);
@@ -63,15 +63,15 @@ class TranslationTally {
   double loss_ = 0, nll_ = 0;
 };
 
-/// Scores translations: sentences[i].bleu and all results of an evaluation except their attention.
+/// Scores translations. Sets sentences[i].bleu and all results of an evaluation except their attention.
 void score_translations(std::vector<TranslatedSentence> sentences, const metrics::BleuOptions& options,
                         TranslationEvaluation& evaluation);
 
-/// For the run's folder. The other returns nothing for other JSON.
+/// JSON for the run's folder. translation_evaluation_from_json is empty for other JSON.
 std::string to_json(const TranslationEvaluation& evaluation);
 std::optional<TranslationEvaluation> translation_evaluation_from_json(const std::string& text);
 
-/// What the page of a run shows of it.
+/// Returns the sections of a run's page on the evaluation.
 std::vector<report::Section> translation_sections(const TranslationEvaluation& evaluation);
 
 }  // namespace cachet::tasks

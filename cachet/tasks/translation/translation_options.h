@@ -8,17 +8,17 @@
 
 namespace cachet::tasks {
 
-/// How sentences become translations: by beam search or, with `sampling`, by beam.n_best draws. Evaluations, lines that
-/// a user gives and benchmarks all use it.
+/// Options for translating sentences: by beam search or, with `sampling`, by beam.n_best draws. Evaluations, a user's
+/// lines and benchmarks use them.
 struct TranslationOptions {
   models::BeamOptions beam{};
   std::optional<models::SamplingOptions> sampling{};
   uint64_t seed = 0;          // of the draws
   int64_t max_tokens = 4096;  // source tokens of the sentences in one batch, padding included
-  int64_t lines = 256;        // lines that are read before the first is translated, so that like lengths form a batch
+  int64_t lines = 256;        // lines that are read before the first translation, so that similar lengths form a batch
 };
 
-/// Throws std::invalid_argument that names the option.
+/// Throws std::invalid_argument that names the invalid option.
 void check_translation(const TranslationOptions& options);
 
 }  // namespace cachet::tasks

@@ -10,30 +10,30 @@
 
 namespace cachet::tasks {
 
-/// What an evaluation sums up of a pair of sentences.
+/// The values of a pair of sentences that an evaluation sums.
 struct PairLosses {
-  int64_t pair = 0, tokens = 0;  // of the split; predicted tokens of the target, with its end
-  double loss = 0, nll = 0;      // their −log p together, of smoothed targets and of the targets alone, in nats
+  int64_t pair = 0, tokens = 0;  // in the split; predicted tokens of the target, with its end token
+  double loss = 0, nll = 0;      // sum of their −log p, of smoothed targets and of the targets alone, in nats
 };
 
-/// loss, nll and targets (B, T) of the pairs in a batch; target −1 does not count. Summed token by token, so that the
-/// bits do not depend on threads.
+/// Sums loss, nll and targets (B, T) of each pair in a batch; target −1 does not count. The sum is token by token, so
+/// that the bits do not depend on threads.
 std::vector<PairLosses> losses_of_pairs(const std::vector<int64_t>& pairs, const at::Tensor& loss,
                                         const at::Tensor& nll, const at::Tensor& targets);
 
-/// What was written for a source sentence: tokens, the end the last of them; none where there is nothing to translate.
+/// The translation of a source sentence: tokens, the last one the end token; empty if there is nothing to translate.
 struct WrittenTranslation {
   int64_t pair = 0;
   std::vector<int64_t> tokens{};
 };
 
-/// {"index":0,"sample":17,"tokens":9,"loss":20.5,"nll":18.25}. `index` is the position in the order of the evaluation.
-/// Numbers that are read back have the same bits.
+/// Returns {"index":0,"sample":17,"tokens":9,"loss":20.5,"nll":18.25}. `index` is the position in the order of the
+/// evaluation. Numbers that are read again have the same bits.
 Record losses_record(const PairLosses& losses, int64_t index);
-/// {"index":40,"sample":17,"translation":[5,9,2],"text":"a dog"}: the tokens are what counts, the text is for people.
+/// Returns {"index":40,"sample":17,"translation":[5,9,2],"text":"a dog"}. The text is for people; it is not read.
 Record translation_record(const WrittenTranslation& written, int64_t index, const std::string& text);
 
-/// Back from a record of that number. Throws std::runtime_error for a pair that does not exist, or tokens beyond the
+/// Reads a record with this index. Throws std::runtime_error if the pair does not exist, or if tokens are not in the
 /// vocabulary.
 PairLosses losses_from_record(const Record& record, int64_t index, int64_t pairs);
 WrittenTranslation translation_from_record(const Record& record, int64_t index, int64_t pairs, int64_t vocabulary);

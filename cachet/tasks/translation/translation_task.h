@@ -15,9 +15,9 @@
 
 namespace cachet::tasks {
 
-/// Sentences and their translations: an encoder-decoder is trained on smoothed targets (Szegedy et al., arXiv
-/// 1512.00567) and evaluated by the BLEU of what it translates. Micro-batches have a number of tokens
-/// (data.max_tokens); train.accumulate of them make a step, whose gradient is divided by all of its target tokens.
+/// Trains an encoder-decoder to translate sentences, on smoothed targets (Szegedy et al., arXiv 1512.00567), and
+/// evaluates it by the BLEU of its translations. Micro-batches have a number of tokens (data.max_tokens). A step has
+/// train.accumulate micro-batches; its gradient is divided by the number of all its target tokens.
 class TranslationTask : public Task,
                         public TranslatesText,
                         public EvaluatesRecords,
@@ -25,8 +25,8 @@ class TranslationTask : public Task,
                         public ExportsRewrittenModel,
                         public ShowsSamples {
  public:
-  /// Opens the data and builds the model. Splits::given opens nothing but the vocabularies. Throws io::Error for data
-  /// that cannot be read, std::invalid_argument where they do not fit the model.
+  /// Opens the data and builds the model. Splits::given opens only the vocabularies. Throws io::Error if data cannot be
+  /// read, std::invalid_argument if they do not fit the model.
   TranslationTask(const TranslationPlan& plan, const train::TrainOptions& training, Splits splits = Splits::both);
 
   torch::nn::Module& model() override { return *model_; }
@@ -36,12 +36,12 @@ class TranslationTask : public Task,
   int64_t batches_per_epoch() const override;
   std::unique_ptr<train::TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override;
-  /// Pairs that are translated, or, if none are, all whose losses are measured.
+  /// Returns the number of translated pairs or, if none are translated, of all pairs whose losses are measured.
   EvaluatedSamples evaluated_samples() const override;
   train::Metrics evaluate(const train::EvaluationProgress& progress) override;
   std::string evaluation_details() const override { return to_json(evaluation_); }
   void restore_evaluation(const std::string& details) override;
-  /// The losses of each pair, then the translations that are to be scored.
+  /// Returns the number of records: the losses of each pair, then the translations to score.
   int64_t evaluation_records() const override;
   std::string record_digest(int64_t index) override;
   void record_evaluation(int64_t first, const SeenRecord& seen) override;
@@ -51,10 +51,10 @@ class TranslationTask : public Task,
                  const std::function<void(const TranslatedLine& line)>& seen) override;
   TranslationOptions translation_options() const override { return options_.evaluation.how; }
   std::vector<std::string> notes_on_translated() const override;
-  /// log p of the token after each of 64 beginnings, as in generation.
+  /// Returns log p of the token after each of 64 beginnings, as in generation.
   ComparedScores compared_scores() override;
   std::string why_no_graph() const override { return kWritesTokenByToken; }
-  /// The sentence before the encoder, where the caches are.
+  /// Shows the source sentence, the input of the encoder, which has the caches.
   ShownSample run_over(int64_t index) override;
 
  protected:
@@ -67,14 +67,14 @@ class TranslationTask : public Task,
   int64_t translated_pairs() const;
   void make_up_data();
   void build_model();
-  /// Called with the losses of a batch's pairs and the index of the first of them in the order of the evaluation.
+  /// Called with the losses of a batch's pairs and the position of the first of them in the order of the evaluation.
   using UseLosses = std::function<void(int64_t place, const std::vector<PairLosses>& losses)>;
-  /// Batches of held-out pairs, from the one on that has the pair at index `first`.
+  /// Measures batches of held-out pairs, beginning with the batch of the pair at position `first`.
   void measure_pairs(int64_t first, const UseLosses& use);
   std::vector<SentenceToTranslate> sources_to_translate() const;
   std::vector<TranslatedSentence> translate_held_out(const std::vector<SentenceToTranslate>& sources,
                                                      const std::function<void(int64_t done)>& progress);
-  /// `written` nothing: a sentence that was not translated.
+  /// `written` is null if the sentence was not translated.
   TranslatedSentence sentence_of(const SentenceToTranslate& source, const models::Hypothesis* written) const;
   at::Tensor one(const std::vector<int64_t>& tokens) const;
   AttentionMap attention_of(int64_t pair, const models::Hypothesis& hypothesis);
@@ -85,11 +85,11 @@ class TranslationTask : public Task,
   std::optional<data::ParallelEncoders> encoders_;
   std::shared_ptr<const data::ParallelCorpus> training_, held_out_;
   std::optional<data::ParallelLoader> training_loader_, held_out_loader_;
-  std::vector<data::ParallelBatch> synthetic_;  // instead of all data
+  std::vector<data::ParallelBatch> synthetic_;  // replaces all data
   std::shared_ptr<models::TranslationModel> model_;
   TranslationEvaluation evaluation_;
   LineCounts line_counts_;
-  std::vector<int64_t> pairs_of_records_;  // once they were asked for
+  std::vector<int64_t> pairs_of_records_;  // set by the first use
 };
 
 }  // namespace cachet::tasks

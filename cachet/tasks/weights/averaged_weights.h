@@ -7,18 +7,18 @@
 
 namespace cachet::tasks {
 
-/// The mean of the last checkpoints of a run (train.keep), each step once. Throws io::Error if there are fewer,
+/// Returns the mean of the last checkpoints of a run (train.keep), each step once. Throws io::Error if there are fewer,
 /// and as train::mean_of_checkpoints does.
 train::CheckpointMean mean_of_last_checkpoints(const std::filesystem::path& run, int64_t last);
 
-/// Where such a mean lies in its run: RUN/checkpoints/mean-10, a checkpoint of weights alone.
+/// Returns the folder of such a mean in its run: RUN/checkpoints/mean-10, a checkpoint that has only weights.
 std::filesystem::path mean_folder(const std::filesystem::path& run, int64_t last);
 
-/// The moving average of the weights (train.ema_decay) of the newest checkpoint of a run, in the form of a mean
-/// of one checkpoint. Throws io::Error if there is none, and DamagedCheckpoint.
+/// Returns the moving average of the weights (train.ema_decay) of the newest checkpoint of a run, in the form of a mean
+/// of one checkpoint. Throws io::Error if there is no average, and DamagedCheckpoint.
 train::CheckpointMean newest_moving_average(const std::filesystem::path& run);
 
-/// Where the weights of newest_moving_average() are written in their run, by default: RUN/checkpoints/ema.
+/// Returns the default folder of the weights of newest_moving_average() in their run: RUN/checkpoints/ema.
 std::filesystem::path moving_average_folder(const std::filesystem::path& run);
 
 }  // namespace cachet::tasks

@@ -9,19 +9,19 @@
 
 namespace cachet::tasks {
 
-/// What the recipe of a model folder describes: a model, and how a sample becomes its input.
+/// The contents of a model folder's recipe: a model, and the preparation of its input.
 struct ModelRecipe {
   models::ModelPlan plan;
-  std::optional<models::ImageClassifierPlan> classifier{};  // the same, where it is one of images
-  std::string input{};                                      // a JSON object, as ModelFolderFacts has it
-  std::string preparation{};                                // of images, in words; empty of text
+  std::optional<models::ImageClassifierPlan> classifier{};  // the same plan, if it is an image classifier
+  std::string input{};                                      // a JSON object, as ModelFolderFacts::input
+  std::string preparation{};                                // of images, in words; empty for text
 };
 
-/// Whether there can be a model folder of what this ability names.
+/// Whether a model with this ability can be stored as a model folder.
 bool has_model_folder(models::Capability ability);
 
-/// Reads `[model]`, and of the rest what belongs to such a model: the kind of its task, and how images are prepared;
-/// `defaults` are a classifier's. Problems are the document's, which the caller finishes.
+/// Reads `[model]`, and the rest that belongs to such a model: the kind of its task, and the preparation of images.
+/// `defaults` are a classifier's. Problems are recorded in the document, which the caller finishes.
 ModelRecipe read_model_recipe(config::Document& document, const Preprocessing& defaults = {});
 
 }  // namespace cachet::tasks

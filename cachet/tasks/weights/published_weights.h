@@ -6,15 +6,15 @@
 
 namespace cachet::tasks {
 
-/// Published weights that `import` and train.init take for a model of the registry, without a key of the recipe.
+/// Published weights that `import` and train.init use for a model of the registry if the recipe has no key for them.
 struct PublishedWeights {
   std::string hub{};   // on the Hugging Face hub: "hf:timm/vit_tiny_patch16_224.augreg_in21k_ft_in1k"; "" = elsewhere
-  std::string code{};  // whose they are: "timm", "whai362/PVT"
+  std::string code{};  // code of the publisher: "timm", "whai362/PVT"
   std::string name() const { return hub.empty() ? code : hub; }
 };
 
-/// Those of a model; nothing if no published weights are known to fit. timm may have others of the same architecture,
-/// trained in another way.
+/// Returns the weights for a model; empty if no published weights are known to fit. timm may have others of the same
+/// architecture, trained in another way.
 std::optional<PublishedWeights> published_weights(std::string_view model);
 
 }  // namespace cachet::tasks

@@ -9,10 +9,10 @@
 
 namespace cachet::tasks {
 
-/// A table of positions for another size of image or window: `pos_embed` (1, class tokens + grid, D), whose grid
-/// becomes that of `image`, and `relative_position_bias_table` ((2w - 1)², H). Both are resized bicubically. The grid
-/// was that of the images `before`; if these are unknown, a square if the number of positions is one, otherwise of the
-/// proportions of `image`. Nothing when the tensor called `name` is neither, or differs in more than its positions.
+/// Resizes a table of positions to another size of image or window: `pos_embed` (1, class tokens + grid, D), whose grid
+/// becomes that of `image`, or `relative_position_bias_table` ((2w - 1)², H), bicubically. The old grid is that of
+/// images `before`; if these are unknown, a square if the number of positions is one, otherwise it has the proportions
+/// of `image`. Empty if the tensor `name` is neither, or differs in more than its positions.
 std::optional<at::Tensor> fit_position_table(const std::string& name, const at::Tensor& table, at::IntArrayRef shape,
                                              const models::ImageShape& image,
                                              const std::optional<models::ImageShape>& before = std::nullopt);

@@ -5,11 +5,11 @@
 
 namespace cachet::tasks {
 
-/// The parts that names of tensors belong to, with how many tensors each has: the same part of all blocks is one,
-/// "blocks.*.attn.cache.norm.weight (12)".
+/// Returns the parts that named tensors belong to, with the number of tensors of each. Equal parts of all blocks are
+/// one part: "blocks.*.attn.cache.norm.weight (12)".
 std::vector<std::string> tensor_parts(const std::vector<std::string>& names);
 
-/// "a, b, …": no more than six.
+/// Returns "a, b, …": at most six names.
 std::string first_names(const std::vector<std::string>& names);
 
 }  // namespace cachet::tasks

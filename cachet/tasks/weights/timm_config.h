@@ -10,29 +10,28 @@
 
 namespace cachet::tasks {
 
-// The config.json that timm writes next to weights, which anybody may have written. Images are under `pretrained_cfg`
-// or, in the older form, at the top level: mean, std, crop_pct, crop_mode, interpolation. Classes are in label_names.
+// The config.json that timm writes next to weights. The file is not trusted. Image settings are in `pretrained_cfg` or,
+// in the older form, at the top level: mean, std, crop_pct, crop_mode, interpolation. Classes are in label_names.
 
-/// `defaults` with the image settings of timm's config.json in the folder of these weights. Nothing if there is no such
-/// file, or if it is another program's. Throws io::Error for a file that is not JSON, and names the key for a value
-/// that timm does not write and for one that is not supported.
+/// Returns `defaults` with the image settings of timm's config.json in the folder of these weights. Empty if there is
+/// no such file, or if it is another program's. Throws io::Error if the file is not JSON, or if a value is not
+/// supported or not one that timm writes; the error names the key.
 std::optional<Preprocessing> timm_preprocessing(const std::filesystem::path& weights, const Preprocessing& defaults,
                                                 int64_t channels);
 
-/// The model that timm's config.json in the folder of these weights names.
+/// The model in timm's config.json in the folder of these weights.
 struct TimmModel {
-  std::string name;  // "vit_small_patch16_224"
-  std::vector<std::string>
-      settings{};  // "model.classes=1000", "model.image_size=[224,224]", as far as the file has them
+  std::string name;                     // "vit_small_patch16_224"
+  std::vector<std::string> settings{};  // settings such as "model.classes=1000", if the file has them
 };
 
-/// Nothing if there is no such file, or if it names no model. Throws io::Error for a file that is not JSON, and for
-/// sizes that are not whole numbers from 1 to 1,000,000.
+/// Reads the model. Empty if there is no such file, or if it names no model. Throws io::Error if the file is not JSON,
+/// or if sizes are not integers from 1 to 1,000,000.
 std::optional<TimmModel> timm_model(const std::filesystem::path& weights);
 
-/// The names of the classes, in the model's order; empty if that file does not exist, has no names, or has a name
-/// twice. `classes`: how many the weights have; -1: any number. Throws io::Error for a file that is not JSON, and for
-/// names that are not a list of as many texts.
+/// Returns the class names, in the model's order; empty if that file does not exist, has no names, or has a name twice.
+/// `classes`: the number of classes of the weights; -1: any number. Throws io::Error if the file is not JSON, or if the
+/// names are not a list of `classes` texts.
 std::vector<std::string> timm_class_names(const std::filesystem::path& weights, int64_t classes);
 
 }  // namespace cachet::tasks

@@ -9,16 +9,16 @@
 
 namespace cachet::tasks {
 
-/// The weights of a model under a source's names, with the constants that the source saves: what import_weights takes
-/// back bit for bit. Throws io::Error if the source has no such model (T2T's names for a PVT), if its parts do not
-/// fit the source's form, and if the source's code would compute something else with these weights.
+/// Returns the weights of a model under a source's names, with the constants that the source saves. import_weights
+/// reads them again bit for bit. Throws io::Error if the source has no such model (T2T's names for a PVT), if its parts
+/// do not fit the source's form, or if the source's code would compute something else with these weights.
 io::TensorMap export_weights(const SavedModel& saved, io::NameSource source);
 
-/// A line for the user if weights under our names have the names of another code as well, as those of a plain ViT have
-/// timm's: import_weights takes them for that code's. Nothing otherwise.
+/// Returns a line for the user if weights under our names also have the names of another code, as those of a plain ViT
+/// have timm's: import_weights takes them for weights of that code. Empty otherwise.
 std::optional<std::string> note_on_names(const SavedModel& saved, io::NameSource source, const io::TensorMap& written);
 
-/// Whose names are taken if none are asked for: timm's of an image model that timm's code computes, else ours.
+/// Returns the default names: timm's for an image model that timm's code computes, otherwise ours.
 io::NameSource usual_names(const models::ModelPlan& plan);
 
 }  // namespace cachet::tasks

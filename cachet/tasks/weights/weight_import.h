@@ -14,13 +14,13 @@
 namespace cachet::tasks {
 
 struct WeightImportOptions {
-  std::optional<io::NameSource> source;  // whose names; unset: recognised
-  std::string key;                       // of a checkpoint's dictionary; empty: the first of the usual ones
-  bool partial = false;                  // also when something of the model or the file is left over
-  bool other_names = false;              // the classes of the model are others than those of the file, also if as many
+  std::optional<io::NameSource> source;  // source of the names; unset: recognised
+  std::string key;                       // in a checkpoint's dictionary; empty: the first of the usual keys
+  bool partial = false;                  // also imports if tensors of the model or the file are left over
+  bool other_names = false;              // the model has other classes than the file, even if their number is equal
 };
 
-/// What became of the weights of a file, in Cachet's names by default.
+/// The result of importing a file's weights, by default in Cachet's names.
 struct WeightImportReport {
   struct Resized {
     std::string name;
@@ -29,7 +29,7 @@ struct WeightImportReport {
   enum class Reason {
     other_classes,
     new_part,
-    of_detector,  // the file is a classifier's: the detector's own parts, and what its caches hold
+    of_detector,  // the file is a classifier's: the detector's own parts, and the contents of its caches
   };
   struct Fresh {
     std::string name;
@@ -39,38 +39,38 @@ struct WeightImportReport {
   io::NameSource source = io::NameSource::timm;
   bool other_names = false;              // as in WeightImportOptions
   std::string key, prefix;               // as in io::WeightsFile
-  std::vector<std::string> loaded;       // those that were resized among them
+  std::vector<std::string> loaded;       // including resized tensors
   std::vector<std::string> converted;    // "head.weight: Half -> Float"
   std::vector<Resized> resized;          // position tables
   std::vector<Fresh> fresh;              // of the model, expected to be new: head of other classes, cache, norm state
-  std::vector<std::string> missing;      // of the model, and nobody knows why
+  std::vector<std::string> missing;      // of the model, for an unknown reason
   std::vector<std::string> left_over;    // of the file, without a counterpart in the model
-  std::vector<std::string> classifying;  // of a classifier that fills a detector's backbone: what classifies
+  std::vector<std::string> classifying;  // classifying parts of a classifier that fills a detector's backbone
   std::vector<std::string> not_tensors;  // of the file
 
-  /// The tensors of the model that hold what it was built with: fresh ones, and missing ones.
+  /// Returns the tensors of the model with their initial values: fresh ones, and missing ones.
   std::vector<std::string> untrained() const {
     std::vector<std::string> names = missing;
     for (const Fresh& each : fresh) names.push_back(each.name);
     return names;
   }
 
-  /// Whether the layers that score classes start fresh: the model's classes are then not those of the file.
+  /// Whether the layers that score classes start fresh: the model's classes then differ from those of the file.
   bool starts_classes_anew() const {
     return std::ranges::any_of(fresh, [](const Fresh& each) { return each.reason != Reason::new_part; });
   }
 };
 
-/// Fills a model with the weights of a file (safetensors or PyTorch's, by whomever), a run, a checkpoint or a model
-/// folder. Weights of plain attention fill the self-attention of a cached one; what a plain model does not have starts
-/// fresh, as the model was built: the cache and its gates, λ, statistics of norms, trained kernels, and a head of
-/// another number of classes. A classifier fills the backbone of a detector, whose caches stay empty; their gates and λ
-/// are those of the file. Throws io::Error, with the model unchanged, if a weight holds NaN or infinity, and,
-/// unless `partial`, if anything else is missing, left over or of another shape.
+/// Fills a model with the weights of a file (safetensors or PyTorch's, of any origin), a run, a checkpoint or a model
+/// folder. Weights of plain attention fill the self-attention of a cached one. Parts that a plain model lacks start
+/// with their initial values: the cache and its gates, λ, statistics of norms, trained kernels, and a head of another
+/// number of classes. A classifier fills the backbone of a detector, whose caches stay empty; their gates and λ are
+/// those of the file. Throws io::Error, with the model unchanged, if a weight is NaN or infinity, and, unless
+/// `partial`, if anything else is missing, left over or of another shape.
 WeightImportReport import_weights(torch::nn::Module& model, const std::filesystem::path& path,
                                   const WeightImportOptions& options = {});
 
-/// The report as lines for people, without full stops: "loaded 152 of 152 tensors from deit.pth (PyTorch, under
+/// Returns the report as lines for people, without full stops: "loaded 152 of 152 tensors from deit.pth (PyTorch, under
 /// 'model', names of timm)", then a line for each list that is not empty.
 std::vector<std::string> report_lines(const WeightImportReport& report, const std::filesystem::path& path);
 

@@ -16,18 +16,18 @@ struct CheckpointMean {
   io::TensorMap weights;
   std::vector<int64_t> steps;  // of the checkpoints, in their order
   std::string run;             // its id
-  TrainState state;            // of the last one
+  TrainState state;            // of the last checkpoint
 };
 
-/// Parameters are averaged, as the trainer left them (not their moving averages), in float64; buffers (caches,
-/// statistics of norms, counters) are states of a model and taken from the last checkpoint. `parameters` lists the
-/// parameters. Throws DamagedCheckpoint, and io::Error for checkpoints of different runs or with other names, shapes or
-/// types, which it names.
+/// Averages the parameters, as the trainer left them (not their moving averages), in float64. Buffers (caches,
+/// statistics of norms, counters) are states of a model and come from the last checkpoint. `parameters` lists the
+/// parameters. Throws DamagedCheckpoint, and io::Error if checkpoints are of different runs or differ in names, shapes
+/// or types; the error names them.
 CheckpointMean mean_of_checkpoints(const std::vector<std::filesystem::path>& oldest_first,
                                    const std::set<std::string>& parameters);
 
-/// Writes a checkpoint of only weights, which all commands read except a resume. It replaces an existing one. Throws
-/// io::Error; the existing one then does not change.
+/// Writes a checkpoint with only weights, which all commands except a resume can read. Replaces an existing one. Throws
+/// io::Error; an existing checkpoint then does not change.
 void write_weights_checkpoint(const std::filesystem::path& folder, const io::TensorMap& weights, TrainState state,
                               const std::string& run_id);
 

@@ -7,8 +7,8 @@
 
 namespace cachet::train {
 
-/// What a checkpoint folder consists of. The file that holds it, manifest.json, is written last and carries its own
-/// digest, so that no bit of a checkpoint can change unnoticed.
+/// The list of files in a checkpoint folder. It is stored in manifest.json, which is written last and has its own
+/// digest, so that every changed bit of a checkpoint is detected.
 struct Manifest {
   struct File {
     uint64_t bytes = 0;
@@ -23,11 +23,11 @@ inline constexpr const char* kManifestName = "manifest.json";
 
 std::string to_json(const Manifest& manifest);
 
-/// `name` is the file's, in messages. Throws io::Error for a text that to_json would not have written: damaged, or with
-/// file names that lead out of the folder; io::NewerSchema.
+/// Parses a manifest. `name` is the file's name in messages. Throws io::Error if to_json could not have written the
+/// text, because it is damaged or has file names that lead out of the folder; io::NewerSchema.
 Manifest manifest_from_json(const std::string& text, const std::string& name = kManifestName);
 
-/// The manifest of a folder, checked against itself and the sizes of the files, not their contents. Throws
+/// Reads the manifest of a folder, and checks its digest and the sizes of the files, but not their contents. Throws
 /// DamagedCheckpoint, io::NewerSchema.
 Manifest read_manifest(const std::filesystem::path& folder);
 

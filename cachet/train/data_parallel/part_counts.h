@@ -7,12 +7,12 @@
 
 namespace cachet::train {
 
-/// Throws std::runtime_error unless a run with these options has as many parts in a step as the checkpoint, if parts
-/// have states of their own: a part's state belongs to one of N groups of samples.
+/// If parts have states of their own, throws std::runtime_error unless a step has as many parts with these options as
+/// in the checkpoint: the state of a part belongs to one of N groups of samples.
 void require_as_many_parts(const TrainState& saved, const TrainOptions& options);
 
-/// The same for the newest checkpoint of a folder of checkpoints that can be read. Call it before a resume changes
-/// anything in the run.
+/// Checks the newest readable checkpoint of a folder of checkpoints in the same way. To be called before a resume
+/// changes anything in the run.
 void require_parts_of_newest(const std::filesystem::path& checkpoints, const TrainOptions& options);
 
 }  // namespace cachet::train

@@ -15,40 +15,40 @@
 
 namespace cachet::train {
 
-/// What the name of a tensor in part_states.safetensors begins with.
+/// The prefix of the names of tensors in part_states.safetensors.
 inline constexpr std::string_view kPartPrefix = "part.";
 
-/// The state of the parts of a step, without the parameters, if train.state is "separate" or "first": the model's
-/// buffers, and torch's generators. Part r > 0 draws as process r of a run does, and part 0 as process 0.
+/// The states of the parts of a step, without the parameters, if train.state is "separate" or "first": the model's
+/// buffers, and the states of torch's generators. Part r draws the random numbers of process r of a run.
 ///
-/// The states lie outside the model. They are copied into its buffers and back, so the buffers keep their addresses.
-/// Between two steps, model and generators have those of this process's first part: in process 0 these are part 0's.
-/// With "first" they are part 0's in every process, except for the generators.
+/// The states are stored outside the model, copied into its buffers and back, so that the buffers stay at their
+/// addresses. Between two steps, model and generators have the state of this process's first part: in process 0 that of
+/// part 0. With "first", the model has the state of part 0 in every process; the generators do not.
 class PartStates {
  public:
-  /// Every part begins with the model's buffers. Draws no numbers. The model must outlive it and stay on its device.
+  /// Every part begins with the model's buffers. Draws no numbers. The model must outlive this and stay on its device.
   PartStates(torch::nn::Module& model, const TrainOptions& options);
 
-  int64_t own() const { return shard_.parts; }        // of this process
-  int64_t all() const { return shard_.all_parts(); }  // N
-  /// The number of own part `i`, from 0 on, among all parts.
+  int64_t own() const { return shard_.parts; }        // number of parts of this process
+  int64_t all() const { return shard_.all_parts(); }  // N, the number of all parts
+  /// Returns the number of own part `i`, counted from 0, among all parts.
   int64_t number(int64_t i) const { return shard_.number_of(i); }
 
-  /// Makes the model's buffers and the generators those of own part `i`, until end(i). Within a step the parts come in
-  /// the order of their numbers, and a step may end before the last of them.
+  /// Sets the model's buffers and the generators to those of own part `i`, until end(i). In a step the parts come in
+  /// the order of their numbers; a step may end before the last of them.
   void begin(int64_t i);
   void end(int64_t i);
-  /// After the last part of a step. With "first", all processes take part: each gets the state of part 0. Null: this
-  /// process trains alone.
+  /// Ends a step after its last part. With "first", all processes call this, and each gets the state of part 0.
+  /// `processes` is null if this process trains alone.
   void end_step(processes::ProcessGroup* processes);
 
-  /// What a checkpoint has of this process's parts, without the model: their states as "part.3/<buffer>" except for
-  /// part 0's, none with "first", and the states of their generators, named as random_state() names them.
+  /// Returns a checkpoint's tensors for this process's parts, without the model: the states as "part.3/<buffer>",
+  /// without part 0's, none with "first"; and the states of their generators, with the names of random_state().
   io::TensorMap states() const;
   io::TensorMap generators() const;
-  /// Takes them back, between two steps. If this process has part 0, the model has its state already. Returns whether
-  /// random draws continue as if uninterrupted (see set_random_state). Throws std::runtime_error naming the part and
-  /// the buffer if a state is missing or has another shape.
+  /// Restores these tensors, between two steps. If this process has part 0, the model already has its state. Returns
+  /// whether random draws continue as if uninterrupted (see set_random_state). Throws std::runtime_error that names the
+  /// part and the buffer if a state is missing or has another shape.
   bool load(const io::TensorMap& states, const io::TensorMap& generators);
 
  private:
@@ -68,21 +68,21 @@ class PartStates {
   StateRule rule_;
   data::Shard shard_;
   std::vector<io::NamedTensor> buffers_;
-  std::vector<ops::HostFlag*> flagged_;  // the model's modules that have a flag
-  // In a process with several parts: the states by own number. With "first": part 0's, and the state with which all
-  // parts begin the step.
+  std::vector<ops::HostFlag*> flagged_;  // the model's modules with a flag
+  // For processes with several parts: the states by own number. With "first": the state of part 0, and the common state
+  // of all parts at the beginning of the step.
   std::vector<State> states_;
   std::vector<io::TensorMap> generators_;
 };
 
-/// Bytes of a model's buffers: of one state.
+/// Returns the bytes of a model's buffers, which are one state.
 int64_t state_bytes(const torch::nn::Module& model);
 
-/// Bytes of the copies of the model's buffers that parts with states of their own need in addition to the model.
+/// Bytes of the copies of the model's buffers for parts with states of their own, in addition to the model.
 struct PartStateBytes {
-  /// In each process: a copy for each of its parts with "separate", two with "first", none if it has one part.
+  /// In each process: a copy for each of its parts with "separate", two with "first", none if it has only one part.
   int64_t in_memory = 0;
-  /// A copy for each part but part 0 with "separate", else none.
+  /// A copy for each part except part 0 with "separate", otherwise none.
   int64_t in_checkpoint = 0;
 };
 PartStateBytes part_state_bytes(const torch::nn::Module& model, const TrainOptions& options);

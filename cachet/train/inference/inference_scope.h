@@ -16,18 +16,18 @@ namespace cachet::train {
 
 struct InferenceOptions {
   Precision precision = Precision::float32;
-  /// Lays out the weights of linear layers once for products, not in each product: faster on a CPU in float32, with the
-  /// same answers up to rounding (1e-6 of the largest). The laid-out weights take as much memory again.
+  /// Reorders the weights of linear layers once for products, not in each product. This is faster on a CPU in float32,
+  /// with equal results up to rounding (1e-6 of the largest). The copies take as much memory as the weights.
   bool packed = false;
 };
 
-/// While it lives, a model gives answers: evaluation mode, no gradients, one precision. At its end the model is as
-/// before: in the mode that it had, with its own weights. All commands that answer use it, and so can a program:
+/// Prepares a model for inference during the object's lifetime: evaluation mode, no gradients, one precision. Its end
+/// restores the model's mode and weights. All commands that predict use it, and so can a program:
 ///
 ///   const cachet::train::InferenceScope inference(*model, {.packed = true});
 ///   const at::Tensor logits = model->forward(images);
 ///
-/// Scopes of one thread end in the reverse order of their beginnings.
+/// Scopes of one thread must end in the reverse order of their creation.
 class InferenceScope {
  public:
   explicit InferenceScope(torch::nn::Module& model, const InferenceOptions& options = {});
@@ -38,7 +38,7 @@ class InferenceScope {
  private:
   torch::nn::Module& model_;
   bool trained_before_ = false;
-  std::vector<std::pair<std::shared_ptr<torch::nn::Module>, bool>> modes_;  // of the modules within it
+  std::vector<std::pair<std::shared_ptr<torch::nn::Module>, bool>> modes_;  // the modes of its modules
   at::NoGradGuard no_grad_;
   PrecisionScope precision_;
   std::optional<PackedLayers> packed_;

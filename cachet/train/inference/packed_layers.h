@@ -6,8 +6,8 @@
 
 namespace cachet::train {
 
-/// While it lives, the layers of a model that can be packed (ops::Packable) are. At its end each layer has the very
-/// tensor back that it had, so an optimizer that holds it still moves it.
+/// Packs the layers of a model that can be packed (ops::Packable), during the object's lifetime. At its end each layer
+/// gets its former tensor again, so that an optimizer with this tensor still updates it.
 class PackedLayers {
  public:
   explicit PackedLayers(const torch::nn::Module& model) : packed_(ops::pack_modules(model)) {}

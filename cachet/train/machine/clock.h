@@ -2,10 +2,10 @@
 
 namespace cachet::train {
 
-/// Seconds of a clock that never goes back. What a run measures of itself goes by it.
+/// Returns the seconds of a clock that never goes back. A run measures its durations with it.
 double clock_seconds();
 
-/// For tests: while it lives, clock_seconds() stands still but for what advance() adds. One at a time.
+/// For tests: during its lifetime, only advance() moves clock_seconds(). At most one such object may exist.
 class PlayedClock {
  public:
   PlayedClock();

@@ -13,23 +13,23 @@ namespace cachet::train {
 /// The device that a user chose.
 struct DeviceChoice {
   enum class Kind {
-    automatic,  // CUDA where this LibTorch and this machine have it, else the CPU
+    automatic,  // CUDA if this LibTorch and this machine have it, otherwise the CPU
     cpu,
     cuda,
   };
   Kind kind = Kind::automatic;
-  int8_t index = 0;  // of several CUDA devices
+  int8_t index = 0;  // for several CUDA devices
 
   bool operator==(const DeviceChoice&) const = default;
 };
 
-/// "auto", "cpu", "cuda" (the first), "cuda:1"; nothing for another word.
+/// Parses "auto", "cpu", "cuda" (the first), "cuda:1"; empty for another word.
 std::optional<DeviceChoice> parse_device(std::string_view word);
 
-/// The same as the value of a key. Whether there is such a device is asked when it is used (find_device).
+/// Reads a key's value as parse_device() does. find_device() checks later whether the device exists.
 DeviceChoice read_device(const config::View& view, std::string_view key);
 
-/// The value of `train.device` in the resolved values of a recipe, in TOML's spelling.
+/// Returns the value of `train.device` in the resolved values of a recipe, in TOML's syntax.
 DeviceChoice device_of(const std::map<std::string, std::string>& recipe);
 
 }  // namespace cachet::train

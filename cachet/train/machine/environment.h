@@ -10,20 +10,20 @@
 
 namespace cachet::train {
 
-/// What a bug report needs: nothing of it names the machine or its user.
+/// The facts for a bug report. No value identifies the machine or its user.
 struct Environment {
   std::string cachet_version;
-  std::string commit;  // of the source this was built from; "unknown" outside a checkout
+  std::string commit;  // of Cachet's source; "unknown" outside a checkout
   std::string compiler, build_flags;
-  std::string torch_version;   // of the LibTorch that is loaded
-  std::string torch_built;     // of the one that Cachet was built against
+  std::string torch_version;   // of the loaded LibTorch
+  std::string torch_built;     // of the LibTorch that Cachet was built against
   std::string processor;       // its model: "AMD EPYC 9B14"; "unknown" if the system does not report it
-  std::string gpus;            // models of those that LibTorch can use: "2 x NVIDIA H200"; empty where there is none
+  std::string gpus;            // models of the GPUs that LibTorch can use: "2 x NVIDIA H200"; empty if there are none
   std::string cpu_capability;  // instruction set that LibTorch's kernels use: "AVX512"
   int threads = 0;
   int hardware_threads = 0;
   int64_t memory_bytes = 0;  // of the machine; 0 if the system does not report it
-  int64_t processes = 0;     // that train a run together, `threads` in each; 0 if no run is meant
+  int64_t processes = 0;     // that train a run together, each with `threads`; 0 without a run
 };
 
 Environment environment();
@@ -35,22 +35,22 @@ struct EnvironmentEntry {
 
   std::string text() const;  // for people: bytes as "23.5 GiB"
 };
-/// In the order in which they are shown.
+/// Returns the entries in the order of display.
 std::vector<EnvironmentEntry> entries(const Environment& environment);
 
-/// Whether a run with this `train.device` has a GPU here.
+/// Whether a run with this `train.device` uses a GPU on this machine.
 bool runs_on_gpu(const Environment& environment, const DeviceChoice& choice);
 
-/// What a run with this `train.device` ran on: the GPUs, or "2 threads of AMD EPYC 9B14". Of several processes: "2
-/// processes, each with 1 thread of AMD EPYC 9B14".
+/// Returns the device of a run with this `train.device`: the GPUs, or "2 threads of AMD EPYC 9B14". For several
+/// processes: "2 processes, each with 1 thread of AMD EPYC 9B14".
 std::string device_text(const Environment& environment, const DeviceChoice& choice);
 
 std::string to_json(const Environment& environment);  // one object, with a schema number
 std::string to_text(const Environment& environment);  // one line
-/// A line for the user where another LibTorch is loaded than Cachet was built against.
+/// Returns a line for the user if the loaded LibTorch differs from the one that Cachet was built against.
 std::optional<std::string> torch_mismatch(const Environment& environment);
 
 std::string cachet_version();
-std::string torch_version();  // of the LibTorch that is loaded: "2.13.0"
+std::string torch_version();  // of the loaded LibTorch: "2.13.0"
 
 }  // namespace cachet::train

@@ -5,12 +5,12 @@
 
 namespace cachet::train {
 
-/// The message of an error for a user. For LibTorch's errors, whose messages have the call stack, the first line,
-/// without positions in a library's sources (config::plain_message); for the file system's, the path first; for a lack
-/// of memory, the requested size; for a thread that cannot be started, the limit that is reached.
+/// Returns the message of an error for a user. LibTorch's errors, whose messages have the call stack: the first line,
+/// without positions in a library's sources (config::plain_message). Errors of the file system: the path first. Lack of
+/// memory: the requested size. A thread that cannot be started: the limit that is reached.
 std::string error_message(const std::exception& error);
 
-/// The first line of a message, for tables and sentences that have room for no more.
+/// Returns the first line of a message, for tables and sentences.
 std::string first_line(const std::string& message);
 
 }  // namespace cachet::train

@@ -6,9 +6,9 @@
 
 namespace cachet::train {
 
-/// While it lives, the first SIGINT, SIGTERM, SIGHUP (the terminal is gone) or SIGQUIT only sets a flag and a second
-/// one leaves the process at once, with 128 and its number as the code. A signal that the process was started to
-/// ignore, as nohup does with SIGHUP, stays ignored. One at a time in a process.
+/// Handles SIGINT, SIGTERM, SIGHUP (the terminal is gone) and SIGQUIT during its lifetime. The first signal only sets a
+/// flag; the second ends the process at once, with 128 plus its number as the exit code. A signal that the process was
+/// started to ignore, as nohup does with SIGHUP, stays ignored. Only one object per process.
 class Interruption {
  public:
   Interruption();
@@ -19,11 +19,11 @@ class Interruption {
   static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
   bool requested() const { return signal() != 0; }
-  /// The number of the signal that came, or that came to another process of the same training; 0 where none did.
+  /// Returns the number of the signal to this or another process of the same training; 0 if there was no signal.
   int signal() const;
-  /// Another process got this signal, 0 for none: as if it had come here, but the next is still the first one.
+  /// Records a signal of another process, 0 for none, as one of this process. The next one still counts as the first.
   void pass_on(int signal);
-  /// The code that a process ends with that was asked to stop: 128 and the signal() of the last Interruption, 130 where
+  /// Returns the exit code of a process that was asked to stop: 128 plus the signal() of the last Interruption, 130 if
   /// there was none.
   static int exit_code();
 

@@ -9,17 +9,17 @@
 
 namespace cachet::train {
 
-/// What a schedule sets for one step.
+/// The values that a schedule sets for one step.
 struct UpdateRates {
   double learning_rate = 0;
-  std::optional<double> momentum{};  // replaces AdamW's first beta, or SGD's momentum; none = the option's
+  std::optional<double> momentum{};  // replaces AdamW's first beta, or SGD's momentum; empty = the option's
 };
 
-/// Updates parameters by their gradients with LibTorch's fused operators. Parameters without a gradient in a step are
-/// passed over.
+/// Updates parameters by their gradients with LibTorch's fused operators. Skips parameters without a gradient in a
+/// step.
 ///
-/// torch::optim is not used because it keys its state by the addresses of parameters and saves it as pickle; here the
-/// state is tensors named after the parameters.
+/// Replaces torch::optim, which keys its state by the addresses of parameters and saves it as pickle. The state of this
+/// class consists of tensors named after the parameters.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -29,10 +29,10 @@ class Optimizer {
   /// Whether a step leaves state for the next one, other than the parameters.
   virtual bool keeps_state() const = 0;
 
-  /// "<parameter>.<quantity>"; the tensors share storage with the optimizer. Parameters that never had a gradient are
-  /// absent.
+  /// Returns "<parameter>.<quantity>"; the tensors have the optimizer's own storage. Parameters that never had a
+  /// gradient are absent.
   virtual io::TensorMap state() const = 0;
-  /// Throws std::runtime_error naming the tensors that are missing, unexpected or of another shape.
+  /// Restores the state. Throws std::runtime_error that names tensors that are missing, unexpected or of another shape.
   virtual void load_state(const io::TensorMap& state) = 0;
 };
 

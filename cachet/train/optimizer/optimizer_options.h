@@ -14,7 +14,7 @@ struct OptimizerOptions {
   enum class Kind { adamw, sgd };
   Kind kind = Kind::adamw;
   double learning_rate = 1e-3;                        // key `lr`: the schedule's peak
-  double backbone_rate = 1;                           // learning-rate multiplier of all but the head
+  double backbone_rate = 1;                           // learning-rate multiplier of all parameters except the head
   double weight_decay = 0.05;                         // decoupled (AdamW) or added to the gradient (SGD)
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // AdamW; keys `betas`, `eps`
   double momentum = 0.9;                              // SGD
@@ -23,19 +23,19 @@ struct OptimizerOptions {
 
 OptimizerOptions read_optimizer_options(const config::View& view);
 
-/// What a schedule of the kind one_cycle reads.
+/// The options of a schedule of the kind one_cycle.
 struct OneCycleOptions {
   enum class Rule { pytorch, version_0_1_0 };
   enum class Anneal { cosine, linear };
   Rule rule = Rule::pytorch;
-  std::optional<double> share_up = 0.3;  // of the run's steps, up to the peak; key `pct_start`; none = the warm-up's
+  std::optional<double> share_up = 0.3;  // of the run's steps, up to the peak; key `pct_start`; empty = the warm-up's
   Anneal anneal = Anneal::cosine;
-  bool three_phase = false;       // down to the first rate in as many steps as up, then to the least
-  double div_factor = 25;         // the peak over the first rate
-  double final_div_factor = 1e4;  // the first rate over the last
+  bool three_phase = false;       // falls to the first rate in as many steps as it rose, then to the lowest
+  double div_factor = 25;         // the peak divided by the first rate
+  double final_div_factor = 1e4;  // the first rate divided by the last
   bool cycle_momentum = true;     // AdamW's first beta, or SGD's momentum
   double base_momentum = 0.85;    // at the peak
-  double max_momentum = 0.95;     // at the first rate and the last
+  double max_momentum = 0.95;     // at the first and the last rate
 };
 
 /// The table [schedule] of a recipe: the learning rate over the steps of a run.
@@ -45,10 +45,10 @@ struct ScheduleOptions {
   Duration warmup{0, Duration::Unit::steps};
   double warmup_start = 0;             // learning rate before the warm-up; key `warmup_from`
   double minimum = 0;                  // learning rate at the end
-  std::vector<Duration> milestones{};  // of step: where the rate falls
-  double factor = 0.1;                 // of step: what it is multiplied by at each
-  double warmup_factor = 0.001;        // of step: multiplier of the rate at the warm-up's first step
-  int64_t first_update = 1;            // the number that the first step counts as
+  std::vector<Duration> milestones{};  // for step: when the rate falls
+  double factor = 0.1;                 // for step: multiplier of the rate at each milestone
+  double warmup_factor = 0.001;        // for step: multiplier of the rate at the warm-up's first step
+  int64_t first_update = 1;            // the number of the first step
   OneCycleOptions one_cycle{};
 
   /// Whether the schedule also sets AdamW's first beta, or SGD's momentum.

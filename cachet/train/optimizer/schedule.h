@@ -10,7 +10,7 @@
 
 namespace cachet::train {
 
-/// The learning rate as a function of the step s, from 0 on. It rises in a straight line over the w steps of the
+/// The learning rate as a function of the step s, counted from 0. It rises linearly over the w steps of the
 /// warm-up,
 ///   from + (peak - from)·(s + f)/w,
 /// and then it is
@@ -18,22 +18,22 @@ namespace cachet::train {
 ///   minimum + (peak - minimum)·(1 - p)           (linear)
 ///   peak                                         (constant)
 ///   peak·√(w/(s + f))                            (inverse_sqrt; arena)
-/// where p runs from 0 at step w to 1 at the end of the run, and f is first_update, the number that the first step
-/// counts as. arena is inverse_sqrt with a peak of lr/√w: the Long Range Arena's lr·min(1, s/w)/√max(s, w). one_cycle
-/// is OneCycle, or for runs that began before it the curve of version 0.1.0: half a cosine up and half a cosine down,
-/// by default from a 25th of the peak to a 10,000th of that. There is no state: a longer run is another function of the
+/// where p rises from 0 at step w to 1 at the end of the run, and f is first_update, the number of the first step.
+/// arena is inverse_sqrt with a peak of lr/√w: the Long Range Arena's lr·min(1, s/w)/√max(s, w). one_cycle is OneCycle.
+/// For runs that began before OneCycle it is the curve of version 0.1.0: half a cosine up and half a cosine down, by
+/// default from a 25th of the peak to a 10,000th of that. There is no state: a longer run is another function of the
 /// same step.
 ///
-/// step is peak·factorᵏ after k milestones, as detectors are trained (mmdetection 2.13). Its warm-up is theirs, too:
-/// that rate times a factor, which goes in a straight line from warmup_factor at the first step to 1 at the first step
+/// step is peak·factorᵏ after k milestones, as in the training of detectors (mmdetection 2.13). Its warm-up is also
+/// theirs: that rate times a factor, which rises linearly from warmup_factor at the first step to 1 at the first step
 /// after the warm-up.
 class Schedule {
  public:
   Schedule(const ScheduleOptions& options, double peak, int64_t total_steps, int64_t steps_per_epoch);
 
-  /// For the step that is the `step`-th of the run, from 0 on.
+  /// Returns the learning rate for step `step` of the run, counted from 0.
   double learning_rate(int64_t step) const;
-  /// What replaces AdamW's first beta or SGD's momentum in this step; nothing if they stay as they are.
+  /// Returns the value that replaces AdamW's first beta or SGD's momentum in this step; empty if they do not change.
   std::optional<double> momentum(int64_t step) const;
   UpdateRates rates(int64_t step) const { return {learning_rate(step), momentum(step)}; }
 
@@ -47,7 +47,7 @@ class Schedule {
   int64_t total_steps_;
   int64_t warmup_steps_;
   std::vector<int64_t> milestones_;    // in steps
-  std::optional<OneCycle> one_cycle_;  // of this kind by PyTorch's rule
+  std::optional<OneCycle> one_cycle_;  // set for this kind with PyTorch's rule
 };
 
 }  // namespace cachet::train

@@ -8,13 +8,13 @@
 
 namespace cachet::train {
 
-/// Which notes of a task's data (Task::data_notes) the user has seen: those that a task was made with, because they
-/// were printed then, and those that were taken here.
+/// The notes of a task's data (Task::data_notes) that the user has seen: the notes at the task's creation, which were
+/// printed then, and the notes that take_new() returned.
 class DataNotes {
  public:
   explicit DataNotes(const TrainingTask& task);
 
-  /// The new notes; from now on they count as printed.
+  /// Returns the new notes, and marks them as printed.
   std::vector<std::string> take_new();
 
  private:

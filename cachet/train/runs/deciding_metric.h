@@ -5,11 +5,11 @@
 
 namespace cachet::train {
 
-/// The metric that decides which evaluation of a run is the best. Throws std::logic_error for a task that does not name
-/// it, and whether larger is better.
+/// Returns the metric that decides which evaluation of a run is the best. Throws std::logic_error if the task does not
+/// name such a metric, or does not define whether larger is better.
 const report::MetricDescription& deciding_metric(const RunDescription& run);
 
-/// Its value in an evaluation. Throws std::runtime_error where the evaluation did not give it.
+/// Returns the value of this metric in an evaluation. Throws std::runtime_error if the evaluation does not have it.
 double deciding_value(const RunDescription& run, const Metrics& evaluation);
 
 }  // namespace cachet::train

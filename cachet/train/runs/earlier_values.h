@@ -10,24 +10,24 @@
 
 namespace cachet::train {
 
-/// Some options are newer than runs, model folders and exports that are still read. As a rule these were made with the
-/// default of such an option. If not, this gives the value that they were made with, as TOML; nothing for other keys.
-/// A rule that a new version changes is such an option: its new default is the new rule, which a new run records, and a
-/// run that does not know the key keeps the earlier rule.
+/// Returns the value of an option, as TOML, for runs, model folders and exports that are older than the option. They
+/// usually correspond to the option's default; the result is then empty. Otherwise it is the value that they were made
+/// with. A rule that a new version changes is such an option: its default is the new rule, which a new run records. A
+/// run without the key uses the earlier rule.
 std::optional<std::string> earlier_value(const std::string& key);
 
-/// Whether version 0.1.0 did not have the key of a recipe. Keys that have no default need not be known here.
+/// Whether a recipe key did not exist in version 0.1.0. Keys without a default may be missing here.
 bool is_newer_than_0_1_0(std::string_view key);
 
-/// Makes the earlier values the defaults of a recipe that a run is resumed with, for the keys that the run does not
-/// have, or has at the earlier value. `before` is what the run was made with. Values that differ from the default of
-/// today have config::kEarlierSource as their origin.
+/// Makes the earlier values the defaults of a resumed run's recipe, for keys that the run lacks or has at the earlier
+/// value. `before` are the values that the run was made with. Values that differ from the current default have the
+/// origin config::kEarlierSource.
 void set_earlier_options(config::Document& recipe, const RecipeValues& before);
 
-/// The same for the recipe that a run, a model folder or an export has itself, which holds all keys that it knows.
+/// Does the same for the recipe in a run, a model folder or an export, which has all keys known at its time.
 void set_earlier_options(config::Document& recipe);
 
-/// A recipe's keys that stand at an earlier value because they are not written, and a sentence for each.
+/// A recipe's key at an earlier value because the recipe does not set it, and a sentence about it.
 struct EarlierRule {
   std::string key, sentence;
 };

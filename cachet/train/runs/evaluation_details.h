@@ -9,14 +9,14 @@
 
 namespace cachet::train {
 
-// evaluation.json of a run: the results of a task's last evaluation other than the metrics, so that a resumed run still
-// shows them on its page.
+// evaluation.json of a run: the results of a task's last evaluation except the metrics. A resumed run shows them on its
+// page.
 
-/// `details` is JSON of the task's own. Throws io::Error.
+/// `details` is JSON in the task's own format. Throws io::Error.
 void write_evaluation_details(const std::filesystem::path& file, int64_t step, const std::string& details,
                               io::FileSystem& file_system = io::FileSystem::real());
 
-/// The details of the evaluation at `step`, or before it where a run was cut back; nothing where the file is missing,
+/// Reads the details of the evaluation at `step`, or before it if a run was cut back. Empty if the file is missing,
 /// damaged, or of a later step.
 std::optional<std::string> read_evaluation_details(const std::filesystem::path& file, int64_t step);
 

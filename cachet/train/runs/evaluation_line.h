@@ -11,7 +11,7 @@
 
 namespace cachet::train {
 
-/// Where a run stands, in whole epochs or in steps.
+/// The progress of a run, in whole epochs or in steps.
 struct RunPlace {
   bool in_epochs = true;
   int64_t number = 0;
@@ -19,31 +19,31 @@ struct RunPlace {
   std::string word() const { return in_epochs ? "epoch" : "step"; }
 };
 
-/// The best evaluation so far, of the metric that decides.
+/// The best evaluation so far, by the deciding metric.
 struct BestEvaluation {
   double value = 0;
   RunPlace place{};
-  bool is_last = false;  // whether it is the one that was done last
+  bool is_last = false;  // whether it is also the last evaluation
 };
 
-/// What an evaluation found, with what was trained since the one before it.
+/// The results of an evaluation, with those of training since the previous evaluation.
 struct EvaluationReport {
   RunPlace place{};
   int64_t places = 0;  // epochs or steps of the whole run
-  Metrics training{};  // means of the steps; empty if there was none
+  Metrics training{};  // means of the steps; empty if there were none
   Metrics evaluation{};
   std::optional<BestEvaluation> best{};
   double samples_per_second = 0, tokens_per_second = 0;  // 0 if nothing was measured
-  std::optional<double> seconds_left{};                  // none at the end of a run
+  std::optional<double> seconds_left{};                  // empty at the end of a run
 };
 
 /// `epoch 3/20  loss 0.95  train 78.9 %  |  validation 81.23 ± 0.91 % (best 82.04 % in epoch 2)  2.8k images/s  1m34s
-/// left`. An accuracy needs no title; other metrics have theirs. The metric that decides is the most
-/// important field.
+/// left`. An accuracy needs no title; other metrics have theirs. The deciding metric is the most important
+/// field.
 std::vector<report::LineField> evaluation_fields(const RunDescription& run, const EvaluationReport& report);
 
-/// `validation top-1 81.23 ± 0.91 % (best 82.04 % in epoch 2)`: the last evaluation and the best one. Empty if the
-/// metric that decides was not evaluated.
+/// Returns `validation top-1 81.23 ± 0.91 % (best 82.04 % in epoch 2)`: the last evaluation and the best one. Empty if
+/// the deciding metric was not evaluated.
 std::string evaluation_result(const RunDescription& run, const Metrics& evaluation,
                               const std::optional<BestEvaluation>& best);
 

@@ -8,23 +8,23 @@
 
 namespace cachet::train {
 
-/// A metric, of the model's or of the machine's, over the steps of a run.
+/// A metric of the model or of the machine, over the steps of a run.
 struct StepCurve {
-  std::vector<double> steps, seconds, values;  // seconds of the run until then, evaluations included
+  std::vector<double> steps, seconds, values;  // seconds of the run up to the step, evaluations included
 };
 
-/// That of the events of a kind; empty where none has the metric.
+/// Returns the curve from the events of a kind; empty if no event has the metric.
 StepCurve step_curve(const std::vector<Event>& events, Event::Kind kind, const std::string& metric);
 
-/// The same over the steps, as charts take it.
+/// Returns the same curve over the steps, in the form for charts.
 report::Series curve(const std::vector<Event>& events, Event::Kind kind, const std::string& metric,
                      const std::string& name);
 
-/// The time that the steps up to the last step line took, in seconds: no evaluations, no checkpoints. Step lines of
-/// version 0.1.0 do not have it: there it is the time since the line before, without evaluations.
+/// Returns the duration of the steps up to the last step line, in seconds, without evaluations and checkpoints. Step
+/// lines of version 0.1.0 lack it; the time since the previous line, without evaluations, is then used.
 double training_seconds(const std::vector<Event>& events);
 
-/// The metrics of the events of a kind, in the order in which they come up; standard errors are left out.
+/// Returns the metrics of the events of a kind, in the order of their first occurrence, without standard errors.
 std::vector<std::string> metric_names(const std::vector<Event>& events, Event::Kind kind);
 
 }  // namespace cachet::train

@@ -18,13 +18,13 @@
 
 namespace cachet::train {
 
-/// A recipe as its user wrote it.
+/// A recipe in its user's own text.
 struct WrittenRecipe {
-  std::string name;  // of its file, without folder and suffix: "demo_plain"
+  std::string name;  // name of its file, without folder and suffix: "demo_plain"
   std::string text;
 };
 
-/// A run that another process is training.
+/// Thrown if another process is training the run.
 class RunInUse : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -32,27 +32,27 @@ class RunInUse : public std::runtime_error {
 
 enum class WhenInUse { refuse, wait };
 
-/// Whether the link `latest` next to a new run is to lead to it.
+/// Whether the link `latest` next to a new run is to point to the run.
 enum class LatestLink { pointed, untouched };
 
-/// The folder of one run, laid out as docs/training.md shows.
+/// The folder of one run, with the files that docs/training.md lists.
 class RunFolder {
  public:
-  /// Makes the folder and, with LatestLink::pointed, points `latest` next to it to it. `document` is what was read
-  /// from the recipe; `more` are further files by their names. Nothing that exists is touched. Throws
-  /// std::runtime_error when the folder exists or cannot be written.
+  /// Creates the folder and, with LatestLink::pointed, the link `latest` next to it. `document` is the recipe as it was
+  /// read; `more` are further files by name. Changes no existing files. Throws std::runtime_error if the folder exists
+  /// or cannot be written.
   static RunFolder create(const std::filesystem::path& path, const WrittenRecipe& recipe,
                           const config::Document& document, const std::vector<std::string>& command,
                           const std::map<std::string, std::string>& more = {}, LatestLink latest = LatestLink::pointed);
 
-  /// Opens an existing run to resume it. Compares the recipe with that of the run's beginning. Changes that do not
-  /// alter what was trained so far are stored in the folder (another data.root after require_same_data() has compared
-  /// the data, or by keep_changes()). All others are refused with a diff (std::runtime_error). Throws RunInUse, or
-  /// waits, while another process is training it.
+  /// Opens an existing run to resume it. Compares the recipe with the original one. Stores changes that do not affect
+  /// the training so far in the folder (another data.root is stored after require_same_data() has compared the data, or
+  /// by keep_changes()). Refuses all other changes with a diff (std::runtime_error). While another process is training
+  /// the run, throws RunInUse, or waits.
   static RunFolder resume(const std::filesystem::path& path, const config::Document& document,
                           const std::vector<std::string>& command, WhenInUse when_in_use = WhenInUse::refuse);
 
-  /// Opens a run to read it: for reports, comparisons, evaluation.
+  /// Opens a run for reading: for reports, comparisons, evaluation.
   static RunFolder open(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }
@@ -69,50 +69,50 @@ class RunFolder {
   std::filesystem::path commands() const { return path_ / "command.txt"; }
   std::filesystem::path environment() const { return path_ / "environment.json"; }
 
-  const std::string& id() const { return run_.id; }                            // distinguishes runs; in every manifest
-  const std::string& recipe_name() const { return run_.recipe; }               // empty for a run that did not keep it
+  const std::string& id() const { return run_.id; }                            // identifies the run; in every manifest
+  const std::string& recipe_name() const { return run_.recipe; }               // empty if the run did not store it
   const std::string& created() const { return run_.created; }                  // 2026-11-21T20:43:45Z
   const RecipeValues& values() const { return run_.values; }                   // of the recipe, as last resumed
-  const std::set<std::string>& default_keys() const { return run_.defaults; }  // of values that nobody wrote
-  const std::set<std::string>& set_keys() const { return run_.set; }           // of values that a command line set
-  std::string config_hash() const;  // of what may not change on resume, with the data where they lay at first
-  /// Nothing for a run that began before runs described themselves, and has not been resumed since.
+  const std::set<std::string>& default_keys() const { return run_.defaults; }  // keys that the user did not set
+  const std::set<std::string>& set_keys() const { return run_.set; }           // keys that a command line set
+  std::string config_hash() const;  // of values that may not change on resume, with the original path of the data
+  /// Empty if the run began before runs had descriptions, and has not been resumed since.
   const std::optional<RunDescription>& description() const { return run_.description; }
-  /// Keeps it in run.json. Throws io::Error.
+  /// Stores the description in run.json. Throws io::Error.
   void describe(const RunDescription& description);
-  /// Keeps in environment.json how many processes train the run together from now on. Throws io::Error.
+  /// Stores the number of processes that now train the run together in environment.json. Throws io::Error.
   void trained_by(int64_t processes);
-  /// The last argument of trained_by(); 0 before that, or if environment.json cannot be read.
+  /// Returns the last argument of trained_by(); 0 before that, or if environment.json cannot be read.
   int64_t processes() const { return processes_; }
 
   bool knows_its_data() const { return !run_.data.empty(); }
-  using SavedDigest = std::variant<data::DataDigest, std::string>;              // the latter of version 0.1.0
+  using SavedDigest = std::variant<data::DataDigest, std::string>;              // a string in version 0.1.0
   const std::map<std::string, SavedDigest>& data() const { return run_.data; }  // by split: "training", "evaluation"
   using Fingerprints = std::function<std::map<std::string, std::string>()>;
-  /// Compares data with those that the run began with, and returns lines for the user: what could not be compared. A
-  /// run of version 0.1.0 is compared by `fingerprints`, which are made only then. Throws std::runtime_error that names
-  /// a split whose data are others, and how they differ.
+  /// Compares data with the run's original data, and returns lines for the user on data that could not be compared.
+  /// Calls `fingerprints` only for a run of version 0.1.0. If the data of a split differ, throws std::runtime_error
+  /// that names the split and the differences.
   std::vector<std::string> compare_data(const std::map<std::string, data::DataDigest>& digests,
                                         const Fingerprints& fingerprints) const;
-  /// The same; then keeps the digests where the run has none, or those of version 0.1.0. On the first resume with a
-  /// version whose rules are others, the lines also list the rules of an earlier version that the run keeps. Throws
-  /// io::Error too.
+  /// Does the same, then stores the digests if the run has none, or only those of version 0.1.0. On the first resume
+  /// with a version that changed rules, the lines also list the rules of an earlier version that the run still uses.
+  /// Also throws io::Error.
   std::vector<std::string> require_same_data(const std::map<std::string, data::DataDigest>& digests,
                                              const Fingerprints& fingerprints);
-  /// Keeps what this resume changes in the recipe, if that waits for the comparison of the data: another data.root.
+  /// Stores a change of the recipe by this resume that waits for the comparison of the data: another data.root.
   void keep_changes();
-  /// The text of recipe.toml, which is only shown: a run is resumed by its other files. Nothing if the file is missing
-  /// or cannot be read.
+  /// Returns the text of recipe.toml, which is only shown: a resume uses other files. Empty if the file is missing or
+  /// cannot be read.
   std::optional<std::string> recipe_text() const;
-  /// Whether recipe.toml has changed since the run was made.
+  /// Whether recipe.toml has changed since the run was created.
   bool recipe_was_edited() const;
-  /// The text of command.txt; empty if the file is missing or cannot be read.
+  /// Returns the text of command.txt; empty if the file is missing or cannot be read.
   std::string command_text() const;
 
-  /// Releases the run, so that another process can continue it.
+  /// Releases the lock of the run, so that another process can continue it.
   void let_go() { lock_.reset(); }
 
-  const std::vector<std::string>& changes() const { return changes_; }  // on this resume: "train.epochs: 10 -> 20"
+  const std::vector<std::string>& changes() const { return changes_; }  // by this resume: "train.epochs: 10 -> 20"
 
  private:
   RunFolder() = default;
@@ -120,13 +120,13 @@ class RunFolder {
   struct Identity {  // run.json
     std::string id, recipe, created;
     RecipeValues values;
-    std::set<std::string> defaults;           // keys that are at their defaults
+    std::set<std::string> defaults;           // keys with default values
     std::set<std::string> set;                // keys that a command line set, when the run was made or resumed
     std::string recipe_digest;                // of recipe.toml
-    RecipeValues first_places;                // of data.root, once it was changed: the value that checkpoints know
+    RecipeValues first_places;                // the first data.root, if it was changed: the value in the checkpoints
     std::map<std::string, SavedDigest> data;  // by split
-    std::set<std::string> earlier;            // keys at an earlier value that were reported
-    std::set<std::string> kept;               // names of further files that it keeps
+    std::set<std::string> earlier;            // reported keys with an earlier value
+    std::set<std::string> kept;               // names of further stored files
     std::optional<RunDescription> description;
   };
   static std::string to_json(const Identity& run);
@@ -137,7 +137,7 @@ class RunFolder {
   Identity run_;
   int64_t processes_ = 0;
   std::vector<std::string> changes_;
-  std::vector<std::string> untold_;  // which rules of an earlier version the run keeps
+  std::vector<std::string> untold_;  // rules of an earlier version that the run still uses
   struct Changes {
     std::string lines, resolved;  // for changes.txt; the text of resolved.toml
   };
@@ -145,21 +145,21 @@ class RunFolder {
   std::optional<io::FolderLock> lock_;  // held while a run is trained
 };
 
-/// Whether a process trains the run now. Changes nothing. If the file system does not report this, the result is true.
+/// Whether a process is training the run. Changes nothing. If the file system does not report this, returns true.
 bool is_being_trained(const std::filesystem::path& run);
 
 bool is_run_folder(const std::filesystem::path& path);
 
-/// The folder of the run that a path lies in and belongs to: the run's own files, those that it stores, its
-/// checkpoints.
-/// Whether there is such a file already does not matter. Nothing for any other path, also one in a run's folder. Links
-/// in the path to the folder are followed; a link in the last part of the path is not.
+/// Returns the folder of the run that a path belongs to: the path of one of the run's own files, its
+/// stored files, or its checkpoints. The file itself need not exist. Empty for any other path, even in
+/// a run's folder. Follows links in the path to the folder, but not a link in the last part of the
+/// path.
 std::optional<std::filesystem::path> run_of_file(const std::filesystem::path& path);
 
-/// How many processes train what the file of a recipe describes: the number of a run for its resolved.toml, else one.
+/// Returns the number of processes that train the recipe in a file: the run's number for its resolved.toml, else one.
 int64_t processes_of_recipe(const std::filesystem::path& path);
 
-/// `<root>/<date>-<name>`, followed by a number if that name exists.
+/// Returns `<root>/<date>-<name>`, followed by a number if that name exists.
 std::filesystem::path new_run_path(const std::filesystem::path& root, const std::string& name);
 
 }  // namespace cachet::train

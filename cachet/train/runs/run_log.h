@@ -13,15 +13,15 @@ class Progress;
 
 namespace cachet::train {
 
-/// log.txt: the messages of a run, each line with the time (UTC). A log that cannot be written never ends a run: the
-/// first failure is reported to the user.
+/// log.txt: the messages of a run, each line with the time (UTC). A log that cannot be written never ends a run; only
+/// the first failure is reported to the user.
 class RunLog {
  public:
   /// `progress` may be null.
   RunLog(const std::filesystem::path& path, report::Progress* progress);
 
-  void say(std::string_view line);   // into the file and to the user
-  void note(std::string_view line);  // into the file alone
+  void say(std::string_view line);   // to the file and the user
+  void note(std::string_view line);  // only to the file
 
  private:
   void report_once(const std::string& failure);

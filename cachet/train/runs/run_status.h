@@ -9,24 +9,24 @@
 
 namespace cachet::train {
 
-/// status.json: where a run stands, written at its start, at each evaluation and at every kind of ending. The file of a
-/// run whose process was killed has the state "running".
+/// status.json: the progress of a run, written at its start, at each evaluation and at every kind of ending. If the
+/// run's process was killed, the file has the state "running".
 std::string to_json(const Status& status);
 
-/// Nothing where the file is missing or damaged. Throws io::NewerSchema.
+/// Reads a status; empty if the file is missing or damaged. Throws io::NewerSchema.
 std::optional<Status> read_status(const std::filesystem::path& file);
 
-/// That of a run's folder; killed if the file has "running" and no process trains the run. Nothing if the file is
-/// missing. Throws io::Error if it is damaged, because the state is then unknown.
+/// Returns the status of a run's folder; `killed` if the file has "running" and no process trains the run. Empty if the
+/// file is missing. Throws io::Error if the file is damaged, because the state is then unknown.
 std::optional<Status> current_status(const RunFolder& folder);
 
-/// Whether a run needs no resuming: it was finished or stopped early.
+/// Whether a run has ended for good: it was finished or stopped early.
 bool is_complete(const Status& status);
 
-/// "running", or how it ended: "finished", "interrupted".
+/// Returns "running", or the kind of ending: "finished", "interrupted".
 std::string state_word(const Status& status);
 
-/// "finished", "stopped early at step 20 of 36", "running at step 20 of 36", "killed at step 20 of 36".
+/// Returns "finished", "stopped early at step 20 of 36", "running at step 20 of 36", "killed at step 20 of 36".
 std::string to_text(const Status& status);
 
 }  // namespace cachet::train

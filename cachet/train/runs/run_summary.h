@@ -7,8 +7,8 @@
 
 namespace cachet::train {
 
-/// Writes the evaluations as a table, a line each: step, epoch, the metrics, and what was measured of training since
-/// the evaluation before.
+/// Writes the evaluations as a table, a line each: step, epoch, the metrics, and the training metrics since the
+/// previous evaluation.
 void write_summary(const std::filesystem::path& path, const std::vector<Event>& events);
 
 }  // namespace cachet::train

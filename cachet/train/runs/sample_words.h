@@ -4,11 +4,11 @@
 
 namespace cachet::train {
 
-/// What a task calls its samples.
+/// The names of a task's samples.
 struct SampleWords {
   std::string one = "sample", many = "samples";
   std::string rate = "samples/s";
-  std::string held_out = "test";  // the split that evaluation looks at
+  std::string held_out = "test";  // the split of evaluations
 
   bool operator==(const SampleWords&) const = default;
 };

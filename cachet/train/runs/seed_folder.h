@@ -11,36 +11,36 @@
 
 namespace cachet::train {
 
-/// As train.seed takes it.
+/// The largest value of train.seed.
 inline constexpr uint64_t kGreatestSeed = std::numeric_limits<int64_t>::max();
 
-/// The folder of one recipe's runs with several seeds: files like those of a run, seeds.json, and below it a whole run
-/// folder for each seed, `seed-3`. Several processes may have it, each of which trains other seeds: who changes what
-/// they share has lock() meanwhile.
+/// The folder of one recipe's runs with several seeds: files like those of a run, seeds.json, and a complete run folder
+/// for each seed, `seed-3`. Several processes may use it, each training other seeds. A process that changes the common
+/// files holds lock() meanwhile.
 class SeedFolder {
  public:
-  /// Makes the folder; that of a seed is made when its run begins. `document` has the first seed as its train.seed.
-  /// Throws as RunFolder::create does.
+  /// Creates the folder; the folder of a seed is created when its run begins. `document` has the first seed as
+  /// train.seed. Throws as RunFolder::create does.
   static SeedFolder create(const std::filesystem::path& path, const WrittenRecipe& recipe,
                            const config::Document& document, const std::vector<std::string>& command,
                            const std::vector<uint64_t>& seeds, LatestLink latest = LatestLink::pointed);
 
-  /// Resumes it, under the rules of RunFolder::resume; those of `seeds` that it does not have are added.
+  /// Resumes the folder by the rules of RunFolder::resume. Adds those of `seeds` that it lacks.
   static SeedFolder resume(const std::filesystem::path& path, const config::Document& document,
                            const std::vector<std::string>& command, const std::vector<uint64_t>& seeds = {});
 
-  /// Opens it to read. Throws std::runtime_error for a damaged one.
+  /// Opens the folder for reading. Throws std::runtime_error if it is damaged.
   static SeedFolder open(const std::filesystem::path& path);
 
-  /// The run folder of a seed in a folder that need not be there yet.
+  /// Returns the run folder of a seed in a folder, which need not exist.
   static std::filesystem::path run_of(const std::filesystem::path& folder, uint64_t seed) {
     return folder / ("seed-" + std::to_string(seed));
   }
 
-  /// Whether a folder is one, and no single run's.
+  /// Whether a folder is a folder of seeds, and not that of a single run.
   static bool is_at(const std::filesystem::path& path);
 
-  /// The folder, but for the runs in it. Waits for it.
+  /// Locks the folder except the runs in it. Waits for the lock.
   io::FolderLock lock() const { return io::FolderLock::wait_for(shared_.path()); }
   const RunFolder& shared() const { return shared_; }            // recipe, command line, environment
   const std::vector<uint64_t>& seeds() const { return seeds_; }  // never empty
@@ -55,8 +55,8 @@ class SeedFolder {
   std::vector<uint64_t> seeds_;
 };
 
-/// What `--seeds` takes: "5" is that many seeds from `first` on, "0,1,7" is these. Nothing for other texts, for none,
-/// for a seed that comes twice, and for more than 1,000.
+/// Parses the argument of `--seeds`: "5" is five seeds from `first` on, "0,1,7" is these three. Empty for other texts,
+/// for no seeds, for repeated seeds, and for more than 1,000.
 std::optional<std::vector<uint64_t>> seeds_from_text(const std::string& text, uint64_t first);
 
 }  // namespace cachet::train

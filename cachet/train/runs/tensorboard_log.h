@@ -14,20 +14,20 @@
 
 namespace cachet::train {
 
-/// A run's events as TensorBoard shows them, in `events.out.tfevents.<seconds>.cachet`. The tags are the names of
+/// A run's events in TensorBoard's format, in `events.out.tfevents.<seconds>.cachet`. The tags are the names of
 /// metrics.jsonl after "training/", "evaluation/" or "machine/"; values of a series have their index after the name. If
-/// several events of a step have a tag, its value is that of the first. What a metric is called, its unit and which way
-/// is better are shown as its task describes them.
+/// several events of a step have a tag, its value is that of the first. A metric's title, unit and better direction are
+/// those of its task's description.
 ///
-/// Each part of a run has a file of its own, and the names of the files are in the order of the parts. A file is not
-/// changed after the next part has begun, because a running TensorBoard may still read it.
+/// Each part of a run has its own file, and the names of the files are in the order of the parts. A file does not
+/// change after the beginning of the next part, because a running TensorBoard may still read it.
 class TensorBoardLog {
  public:
-  /// Begins a new file. `events` are those of metrics.jsonl, at most of step `resumed_at`, from which the run is
-  /// resumed (0: it begins). If the files of earlier parts have all events before this step, the new file starts a
-  /// session at this step: readers forget what the old files have from there on. Otherwise the new file has all
-  /// events, and starts a session at step 0: this is so if the run logs for TensorBoard for the first time, or files
-  /// are missing or damaged. `recipe` is shown as a text. Throws io::Error.
+  /// Begins a new file. `events` are those of metrics.jsonl, up to step `resumed_at`, from which the run is resumed (0:
+  /// it begins). If the files of earlier parts have all events before this step, the new file starts a session at this
+  /// step: readers then drop later events of the old files. Otherwise the new file has all events, and starts a session
+  /// at step 0. This happens if the run logs for TensorBoard for the first time, or if files are missing or damaged.
+  /// `recipe` is shown as a text. Throws io::Error.
   TensorBoardLog(const std::filesystem::path& run, const std::string& recipe,
                  const std::vector<report::MetricDescription>& metrics, const std::vector<Event>& events,
                  int64_t resumed_at);
@@ -41,7 +41,7 @@ class TensorBoardLog {
                                    const std::vector<Event>& events, int64_t resumed_at);
 
   std::vector<report::MetricDescription> metrics_;
-  std::set<std::string> described_;           // tags whose description the file has
+  std::set<std::string> described_;           // tags with a description in the file
   std::map<std::string, int64_t> last_step_;  // of each tag
   io::GrowingFile file_;
 };

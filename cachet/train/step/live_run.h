@@ -15,48 +15,48 @@
 
 namespace cachet::train {
 
-/// The length of a run whose epochs have so many micro-batches.
+/// Returns the length of a run with `batches_per_epoch` micro-batches per epoch.
 RunLength run_length(const TrainOptions& options, int64_t batches_per_epoch);
 
 /// A run in memory, between two optimizer steps: model, optimizer, averaged weights, generators, the iterator of
 /// micro-batches, and the numbers of TrainState. This is exactly what a checkpoint captures and restores.
 class LiveRun {
  public:
-  /// Moves the task's model to the device of the options. Throws std::runtime_error where there is no such device.
-  /// `processes`: those that train the model together, of whom this is one, each with a part of the options' batches;
-  /// null where this one trains alone. What is drawn in training is drawn by each for itself.
+  /// Moves the task's model to the device of the options. Throws std::runtime_error if the device does not exist.
+  /// `processes`: the processes that train the model together, each with a part of the options' batches; null if this
+  /// process trains alone. Each process draws its own random numbers in training.
   LiveRun(TrainingTask& task, const Options& options, std::shared_ptr<processes::ProcessGroup> processes = nullptr);
 
-  /// Takes the next step; `stop_signal` is the signal that asked this process to stop; the others get it. Throws what
-  /// TrainingStep::run() throws; the run is then of no further use.
+  /// Takes the next step. `stop_signal` is the signal that asked this process to stop; the other processes get it.
+  /// Throws what TrainingStep::run() throws; the run must then not be used any more.
   StepSummary advance(int stop_signal = 0);
 
-  /// Fills the state of the micro-batches to its size in the middle of an epoch, with synthetic values, to measure the
+  /// Fills the state between micro-batches to its size in the middle of an epoch, with synthetic values, to measure the
   /// cost of the next step.
   void fill_batches();
 
-  /// Throws NotFinite naming the first tensor with a NaN or an infinity: nothing else is ever saved. With several
-  /// processes, rank 0 captures, and waits for send_state() of the others. Throws std::logic_error if their weights
-  /// differ from its own.
+  /// Returns the checkpoint. Throws NotFinite that names the first tensor with a NaN or an infinity, so that only
+  /// finite values are saved. With several processes, rank 0 captures, and waits for send_state() of the others. Throws
+  /// std::logic_error if their weights differ from its own.
   Checkpoint capture() const;
-  /// About how many bytes a checkpoint takes: parameters, two moments of each, averages, and the states of all parts.
+  /// Estimates the bytes of a checkpoint: parameters, two moments of each, averages, and the states of all parts.
   int64_t expected_checkpoint_bytes() const;
-  /// Sends rank 0 this process's parts of a checkpoint: its generators, its state between batches, the states of its
+  /// Sends this process's parts of a checkpoint to rank 0: its generators, its state between batches, the states of its
   /// parts.
   void send_state() const;
-  /// The checkpoint may have been made on another device, or, if parts have states of their own, by another number of
-  /// processes with as many parts together. Returns the reasons why the run does not continue bit by bit, lines for its
-  /// log. Throws std::runtime_error or io::Error for a checkpoint of another model, another recipe, other data or
-  /// another number of parts.
+  /// Restores a checkpoint. It may be from another device, or, if parts have states of their own, from another number
+  /// of processes with the same total of parts. Returns the reasons why the run does not continue bit by bit, as lines
+  /// for its log. Throws std::runtime_error or io::Error if the checkpoint has another model, another recipe, other
+  /// data or another number of parts.
   std::vector<std::string> restore(const Checkpoint& checkpoint);
 
-  /// The task's metrics under evaluation mode, with the averaged weights where there are any. Draws of random numbers
-  /// in an evaluation leave training's as they were. Throws NotFinite for weights that are not.
+  /// Returns the task's metrics in evaluation mode, with the averaged weights if there are any. Random draws in an
+  /// evaluation do not affect those of training. Throws NotFinite if weights are not finite.
   Metrics evaluate(const EvaluationProgress& progress);
 
   int64_t steps_per_epoch() const { return steps_per_epoch_; }
   int64_t total_steps() const { return total_steps_; }
-  /// Of the whole run.
+  /// Returns the length of the whole run.
   RunLength length() const { return run_length(options_.train, batches_per_epoch_); }
   int64_t epoch_of(int64_t step) const { return step == 0 ? 1 : (step - 1) / steps_per_epoch_ + 1; }  // from 1 on
   double learning_rate() const { return schedule_.learning_rate(state.step); }  // of the next step
@@ -65,9 +65,9 @@ class LiveRun {
   /// Null unless parts have states of their own.
   const PartStates* parts() const { return parts_.get(); }
 
-  /// Makes states of the averaged weights' own (statistics of norms, caches) by batches of training, for the evaluation
-  /// of this step and its checkpoint, if the options ask for it. `passed` is called after each batch. All processes
-  /// take part. What is trained does not change. Returns whether the averaged weights had other states before. Throws
+  /// Computes the averaged weights' own states (statistics of norms, caches) with training batches, for the evaluation
+  /// of this step and its checkpoint, if the options ask for it. Calls `passed` after each batch. All processes take
+  /// part. The trained weights do not change. Returns whether the averaged weights had other states before. Throws
   /// NotFinite.
   bool renew_average(const std::function<void(int64_t done, int64_t total)>& passed = {});
   bool renews_average() const { return renews_average_; }
@@ -75,22 +75,22 @@ class LiveRun {
   TrainState state;
 
  private:
-  /// A step whose NotFinite also names what of the model has outgrown float32.
+  /// Takes a step. Its NotFinite also names the part of the model that has outgrown float32.
   StepSummary named_step(int64_t micro_batches, int stop_signal);
   void open_batches(const io::TensorMap& carried);
-  /// The generators of this process, by the names that a checkpoint has.
+  /// Returns the generators of this process, by their names in a checkpoint.
   io::TensorMap own_generators() const;
-  /// The same of the tensors that the batches carry from step to step.
+  /// Returns the tensors between batches of this process, by their names in a checkpoint.
   io::TensorMap own_carried() const;
   int64_t own_parts() const { return parts_ ? parts_->own() : 1; }
   int64_t part_number(int64_t own) const { return parts_ ? parts_->number(own) : rank(); }
-  /// The state of a checkpoint as this process counts micro-batches.
+  /// Returns the state of a checkpoint in this process's count of micro-batches.
   TrainState recounted(TrainState saved) const;
   std::vector<std::string> restore_parts(const Checkpoint& checkpoint);
   int64_t rank() const { return processes_ ? processes_->rank() : 0; }
   int64_t world_size() const { return processes_ ? processes_->size() : 1; }
   std::string own_state() const;
-  /// What all processes must have alike: the parameters, and the buffers unless each part has its own.
+  /// Returns tensors that are equal in all processes: the parameters, and the buffers unless each part has its own.
   io::TensorMap common_tensors() const;
   void move_cursor(int64_t micro_batches);
 
@@ -104,7 +104,7 @@ class LiveRun {
   Schedule schedule_;
   bool renews_average_;
   std::optional<WeightAverage> average_;
-  std::unique_ptr<TrainingBatches> batches_;  // none between epochs
+  std::unique_ptr<TrainingBatches> batches_;  // null between epochs
 };
 
 }  // namespace cachet::train

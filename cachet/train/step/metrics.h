@@ -27,14 +27,14 @@ class Metrics {
   std::vector<std::pair<std::string, double>> values_;
 };
 
-/// Means under way: a total and the count it is to be divided by.
+/// An unfinished mean: a total and the count that divides it.
 struct MetricSum {
   std::string name;  // "top1"
   double total = 0;  // right answers
   double count = 0;  // answers
 };
 
-/// Numbers of one moment that belong together: σ(λ) of a layer's heads, the filtered steps of a norm.
+/// Numbers of one step that belong together: σ(λ) of a layer's heads, the filtered steps of a norm.
 struct Series {
   std::string name;  // "share/blocks.0.attn"
   std::vector<double> values;

@@ -9,18 +9,18 @@
 
 namespace cachet::train {
 
-/// How fast training goes since the last step line, by the clock of this process.
+/// The speed of training since the last step line, by the clock of this process.
 class StepMeter {
  public:
   void begin_step();
-  double end_step(const StepSummary& result);  // the seconds that the step took
+  double end_step(const StepSummary& result);  // duration of the step in seconds
   void reset();                                // after a step line
 
   double samples_per_second() const;
-  double tokens_per_second() const;  // 0 where samples have none
+  double tokens_per_second() const;  // 0 if samples have no tokens
   double data_wait() const;          // fraction of the time, in [0, 1]
-  /// "seconds" of the run, "step_seconds" that the steps since the last line took, "samples_per_second",
-  /// "tokens_per_second" (where there are tokens), "data_wait", "memory_bytes", "seconds_left" of the run.
+  /// Returns "seconds" of the run, "step_seconds" of the steps since the last line, "samples_per_second",
+  /// "tokens_per_second" (if there are tokens), "data_wait", "memory_bytes", "seconds_left" of the run.
   Metrics machine(double run_seconds, double step_seconds, double seconds_left) const;
 
  private:
@@ -28,16 +28,16 @@ class StepMeter {
   int64_t samples_ = 0, tokens_ = 0;
 };
 
-/// Of a step line: the time that the steps since the line before took, without evaluations and checkpoints.
+/// In a step line: the duration of the steps since the previous line, without evaluations and checkpoints.
 inline constexpr const char* kStepSeconds = "step_seconds";
 
-/// What "tokens_per_second" is called: "tokens/s" unless the run describes it, as where tokens are of several kinds.
+/// The title of "tokens_per_second": "tokens/s" unless the run describes it, for example with several kinds of tokens.
 std::string token_rate_title(const RunDescription& run);
 
-/// The line that log.txt has for an event.
+/// Returns the line of log.txt for an event.
 std::string event_text(const Event& event, int64_t total_steps, const RunDescription& run);
 
-/// What a progress bar shows for the running means of a state. The rate is that of tokens where there are any.
+/// Returns a progress bar's values for the running means of a state. The rate is in tokens if there are any.
 report::ProgressState progress_state(const TrainState& state, const RunDescription& run, double learning_rate,
                                      double gradient_norm, const StepMeter& meter);
 

@@ -6,23 +6,23 @@
 
 namespace cachet::train {
 
-/// What a run still has to do.
+/// The remaining work of a run.
 struct WorkLeft {
   int64_t steps = 0, evaluations = 0, checkpoints = 0;
 };
 
-/// After `step` steps, before the evaluation and the checkpoint that are due at that step. Both are due at the last
-/// step, too; a checkpoint is saved before each evaluation.
+/// Returns the work after `step` steps, before the evaluation and the checkpoint that are due at that step. Both are
+/// also due at the last step. A checkpoint is saved before each evaluation.
 WorkLeft work_left(const TrainOptions& options, int64_t steps_per_epoch, int64_t total_steps, int64_t step);
 
-/// How long the rest of a run takes, from the means of what was measured.
+/// Estimates the duration of the rest of a run, from means of measured times.
 class TimeLeft {
  public:
   void add_step(double seconds, int64_t samples);
   void add_evaluation(double seconds) { evaluations_.add(seconds); }
   void add_checkpoint(double seconds) { checkpoints_.add(seconds); }
 
-  /// Before the first evaluation it counts as forward passes over so many samples.
+  /// Before the first evaluation, an evaluation counts as forward passes over `evaluated_samples` samples.
   double seconds(const WorkLeft& left, int64_t evaluated_samples) const;
 
  private:

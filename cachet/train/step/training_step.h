@@ -15,7 +15,7 @@
 
 namespace cachet::train {
 
-/// A loss, a gradient, a weight or a score that is NaN or infinite. what() names it.
+/// Thrown if a loss, a gradient, a weight or a score is NaN or infinite. what() names it.
 using ops::NotFinite;
 
 /// The numbers of one optimizer step, of all processes.
@@ -24,27 +24,27 @@ struct StepSummary {
   int64_t samples = 0;
   int64_t tokens = 0;
   double gradient_norm = 0;   // before clipping
-  double waited_seconds = 0;  // of this process, for data
+  double waited_seconds = 0;  // in this process, waiting for data
   int stop_signal = 0;        // the signal that asks all processes to stop after this step; 0: none
 };
 
 /// One optimizer step: zero gradients, accumulate, all-reduce, check, clip, update. run() has these phases in order.
 class TrainingStep {
  public:
-  /// `processes`: if several processes train the model, all of them; each has a part of every micro-batch. Null: this
-  /// process has every micro-batch whole.
-  /// `parts`: if the parts of a step have states of their own, those states. Each micro-batch of this process is one
-  /// part. They must outlive the step. Null: all parts share the model's state.
+  /// `processes`: all processes that train the model, each with a part of every micro-batch; null if this process
+  /// trains alone and has every micro-batch whole.
+  /// `parts`: if the parts of a step have states of their own, those states; each micro-batch of this process is one
+  /// part. They must outlive this object. Null if all parts have the model's state in common.
   TrainingStep(TrainingTask& task, const Options& options, std::shared_ptr<processes::ProcessGroup> processes = nullptr,
                PartStates* parts = nullptr);
 
   /// Takes `micro_batches` of the batches. The gradient is that of ForwardResult, of one large batch. Each forward pass
-  /// updates the model's state (batch statistics, caches) once, in order. If the whole step has no weight, no parameter
-  /// is updated. Nothing is read from the device before the last backward pass; then all numbers are read at once.
+  /// updates the model's state (batch statistics, caches) once, in order. If the whole step has weight 0, updates no
+  /// parameter. Reads nothing from the device before the last backward pass, and then all numbers at once.
   ///
-  /// Each of several processes gets the sums of all, and updates its parameters alike. `stop_signal` is the signal that
-  /// asked this process to stop, 0 for none. Throws NotFinite before the update, in all processes; std::runtime_error
-  /// if the stream ends early; std::logic_error for a weight that is negative or not finite.
+  /// Each of several processes gets the sums over all, and makes the same update of its parameters. `stop_signal` is
+  /// the signal that asked this process to stop, 0 for none. Throws NotFinite before the update, in all processes;
+  /// std::runtime_error if the batches end early; std::logic_error if a weight is negative or not finite.
   StepSummary run(TrainingBatches& batches, int64_t micro_batches, const UpdateRates& rates, int stop_signal = 0);
 
   Optimizer& optimizer() { return *optimizer_; }
@@ -60,7 +60,7 @@ class TrainingStep {
     double weight = 0;
     std::vector<StepMetric> metrics;
   };
-  /// What the backward passes of a step leave: gradients are sums over `unit`, of this process.
+  /// The results of a step's backward passes: gradients are sums of this process, divided by `unit`.
   struct Accumulated {
     double unit = 0;    // the divisor of the loss: the weight of the first micro-batch that has one, of all processes;
                         // with parts, part 0's weight
@@ -69,17 +69,17 @@ class TrainingStep {
   };
 
   Accumulated accumulate(TrainingBatches& batches, int64_t micro_batches, StepSummary& summary) const;
-  /// Waits for the data of the whole step, in which the batches count what divides the loss.
+  /// Waits for the data of the whole step. The batches then count the divisors of the loss.
   void fetch_step(TrainingBatches& batches, int64_t micro_batches, StepSummary& summary) const;
   void accumulate_one(TrainingBatches& batches, Accumulated& step, StepSummary& summary) const;
   ForwardResult forward(TrainingBatches& batches) const;
   double unit_of(double weight) const;
 
-  /// Makes gradients means over the weight of all processes. Removes them if that weight is 0.
+  /// Makes gradients means over the total weight of all processes. If that weight is 0, removes them.
   void all_reduce_gradients(const Accumulated& step) const;
 
-  /// Reads the numbers of all micro-batches and the gradients' norms from the device at once, sums the numbers over all
-  /// processes, and throws NotFinite for the first that is not finite.
+  /// Reads the numbers of all micro-batches and the gradients' norms from the device at once, and sums the numbers over
+  /// all processes. Throws NotFinite for the first number that is not finite.
   void read_and_check(const Accumulated& step, StepSummary& summary) const;
   void take_sums(const Accumulated& step, std::span<const double> numbers, StepSummary& summary) const;
   void all_reduce_sums(StepSummary& summary) const;
@@ -100,9 +100,9 @@ class TrainingStep {
   PartStates* parts_;
 };
 
-/// Adds sums to those of the same names.
+/// Adds sums to the sums with the same names.
 void add_sums(std::vector<MetricSum>& sums, const std::vector<MetricSum>& more);
-/// total / count of each that has a count.
+/// Returns total / count for each sum whose count is not 0.
 Metrics means(const std::vector<MetricSum>& sums);
 
 }  // namespace cachet::train

@@ -11,25 +11,25 @@
 
 namespace cachet::data {
 
-/// A segment of each batch row of a long sequence, and the tokens one position later.
+/// One segment of each batch row of a long sequence, and the tokens one position later.
 struct SegmentBatch {
   at::Tensor ids, targets;  // (rows, L) int64
-  int64_t number = 0;       // within the epoch
+  int64_t number = 0;       // number of the batch in the epoch
 };
 
 /// Makes the segments of `BatchRows`.
 class SegmentLoader {
  public:
-  /// Throws std::invalid_argument when the options make no sense.
+  /// Throws std::invalid_argument for invalid options.
   SegmentLoader(std::shared_ptr<const TokenSequence> tokens, BatchRowOptions batch_rows, LoaderOptions loader = {},
                 Shard shard = {});
 
   int64_t batches() const { return loader_.batches(); }  // of one epoch
-  /// As BatchLoader::iterate.
+  /// The same as BatchLoader::iterate.
   BatchIterator<SegmentBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.iterate(epoch, first_batch);
   }
-  /// As BatchLoader's.
+  /// The same as in BatchLoader.
   BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }
   SegmentBatch make(const BatchPlace& place) const { return loader_.make(place); }
 
@@ -37,12 +37,12 @@ class SegmentLoader {
   BatchLoader<SegmentBatch> loader_;
 };
 
-/// The segment of every batch row of an evaluation that begins at index `first` of its row. The tokens after the first
-/// token are divided among the rows in pieces that differ by at most one token, so that each is a target once. A row
-/// that ends before the others has target −1 there. Throws std::invalid_argument unless each row has a target, and
+/// Returns the segments of an evaluation that begin at index `first` of their batch rows. The tokens after the first
+/// token are divided among the rows in pieces that differ by at most one token, so that each token is a target once. A
+/// row that ends before the others has target −1 there. Throws std::invalid_argument unless each row has a target, and
 /// std::out_of_range for an index that no row has.
 SegmentBatch evaluation_segment(const TokenSequence& tokens, const BatchRowOptions& options, int64_t first);
-/// How many such segments there are.
+/// Returns the number of such segments.
 int64_t evaluation_segments(int64_t tokens, const BatchRowOptions& options);
 
 }  // namespace cachet::data

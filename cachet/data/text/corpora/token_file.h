@@ -20,17 +20,17 @@
 
 namespace cachet::data {
 
-/// What a long sequence of tokens is of.
+/// Properties of a long sequence of tokens.
 struct TokenFileFacts {
   int64_t vocabulary = 0;     // ids are below it
   std::string fingerprint{};  // of the vocabulary and the form of its texts; at most 64 bytes
   int64_t tokens = 0;
-  TextSize text{};                   // of the text that was tokenized; nothing if that is not known
-  std::optional<CodedText> coded{};  // nothing if it was not counted
+  TextSize text{};                   // size of the text that was tokenized; empty if it is not known
+  std::optional<CodedText> coded{};  // empty if it was not counted
   bool operator==(const TokenFileFacts&) const = default;
 };
 
-/// A sequence in a file, read where it is asked for: however long it is, it takes no memory.
+/// A sequence in a file, read on demand. It takes no memory, whatever its length.
 ///
 /// The file, little-endian: "CACHTOK2", bytes of an id (u32; 2 if the vocabulary fits, else 4), bytes of the header
 /// (u32, 160), vocabulary, tokens, text bytes, text characters (u64 each), fingerprint (64 bytes, filled up with
@@ -38,12 +38,12 @@ struct TokenFileFacts {
 /// (u32), zero (u32), coded bytes, coded characters, unknown tokens (u64 each), zero (u32), CRC-32 of the header before
 /// it; then the ids, and the table: the CRC-32 of each block of ids (u32). A block is verified when it is read for the
 /// first time. A file of the first version, "CACHTOK1", has a header of 128 bytes that ends with 16 zeros, and no
-/// table. A file is read piece by piece and not mapped: if it shrinks meanwhile, that is an error and does not end the
-/// process.
+/// A file is read piece by piece and not mapped. So if it shrinks during reading, an error is thrown and the process
+/// does not crash.
 class TokenFile final : public TokenSequence {
  public:
-  /// Throws io::Error that begins with `name`: no such file, another version, a header or a table of checksums that is
-  /// damaged, a header that contradicts itself or the file's size.
+  /// Throws io::Error that begins with `name` for a missing file, another version, a damaged header or table of
+  /// checksums, and a header that contradicts itself or the file's size.
   TokenFile(std::unique_ptr<const io::ByteSource> source, std::string name);
   static TokenFile open(const std::filesystem::path& path);
 
@@ -52,18 +52,18 @@ class TokenFile final : public TokenSequence {
   /// Throws io::Error unless the tokens are of this vocabulary and of texts in its form.
   void require(const Vocabulary& vocabulary) const;
   int64_t size() const override { return facts_.tokens; }
-  /// Throws io::Error that names the position of a block without its checksum, and of an id beyond the vocabulary.
+  /// Throws io::Error that names the position of a block with a wrong checksum, or of an id outside the vocabulary.
   void read(int64_t first, int64_t count, int64_t* out) const override;
-  /// A line for the user if the file is of the version without checksums.
+  /// Returns a line for the user if the file is of the version without checksums.
   std::optional<std::string> note() const;
 
  private:
   void read_checksums(uint64_t bytes, uint32_t table_checksum);
-  /// Of a block that had its checksum.
+  /// A block whose checksum was correct.
   using Block = std::shared_ptr<const std::vector<std::byte>>;
   Block checked_block(int64_t block) const;
   void read_ids(int64_t first, int64_t count, int64_t* out) const;
-  /// Writes ids that the file has as numbers.
+  /// Writes the ids of the file as numbers.
   void use_ids(int64_t first, std::span<const std::byte> bytes, int64_t* out) const;
   [[noreturn]] void refuse_id(int64_t first, std::span<const int64_t> ids) const;
 
@@ -73,31 +73,31 @@ class TokenFile final : public TokenSequence {
   bool narrow_ = true;
   uint64_t header_bytes_ = 0;
 
-  /// The blocks that were verified last are held, 8 MiB at most, because each batch row reads its block many times.
+  /// Caches the blocks that were verified last, at most 8 MiB, because each batch row reads its block many times.
   struct Checksums {
     std::vector<uint32_t> of_blocks;
-    std::mutex mutex;  // of the rest
+    std::mutex mutex;  // guards the other members
     std::vector<bool> verified;
     std::array<std::pair<int64_t, Block>, 128> held{};  // by the block's number modulo 128
   };
-  std::unique_ptr<Checksums> checksums_;  // nothing for a file of the first version
+  std::unique_ptr<Checksums> checksums_;  // null for a file of the first version
 };
 
-/// Writes such a file, ids as they come: a temporary name, then a rename.
+/// Writes such a file id by id, under a temporary name; at the end the file is renamed.
 class TokenFileWriter {
  public:
-  /// Throws std::invalid_argument for a vocabulary above kMaxTokens or a longer fingerprint, io::Error where the file
-  /// cannot be written.
+  /// Throws std::invalid_argument for a vocabulary above kMaxTokens or a fingerprint that is too long. Throws io::Error
+  /// if the file cannot be written.
   TokenFileWriter(std::filesystem::path path, const Vocabulary& vocabulary);
   TokenFileWriter(const TokenFileWriter&) = delete;
   TokenFileWriter& operator=(const TokenFileWriter&) = delete;
-  ~TokenFileWriter();  // without finish(): removes what was written
+  ~TokenFileWriter();  // without finish(): removes the unfinished file
 
   /// Throws std::invalid_argument for an id that the vocabulary does not have.
   void add(std::span<const Token> tokens);
-  /// Of the text that the tokens stand for.
+  /// Adds the size of the text that the tokens stand for.
   void add_text(const TextSize& size);
-  /// Adds the size of the part that the tokens encode. Give either all parts of a text or none.
+  /// Adds the size of the part that the tokens encode. Call it for all parts of a text or for none.
   void add_coded(const CodedText& coded);
   TokenFileFacts finish();
 
@@ -109,8 +109,8 @@ class TokenFileWriter {
   std::unique_ptr<io::GrowingFile> file_;
   TokenFileFacts facts_;
   std::string pending_;    // ids that are not written yet
-  std::string checksums_;  // of the blocks that are, as the file has them
-  size_t in_block_ = 0;    // bytes of the block under way
+  std::string checksums_;  // checksums of the blocks written so far, in the form of the file
+  size_t in_block_ = 0;    // bytes of the current block
   uint32_t block_checksum_ = 0;
   bool narrow_;
 };

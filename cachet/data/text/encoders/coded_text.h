@@ -6,7 +6,7 @@
 
 namespace cachet::data {
 
-/// How long a text is, in bytes and in characters of UTF-8.
+/// The length of a text in bytes and in characters of UTF-8.
 struct TextSize {
   int64_t bytes = 0, characters = 0;
 
@@ -23,7 +23,7 @@ struct TextSize {
   bool operator==(const TextSize&) const = default;
 };
 
-/// A byte that continues a character of UTF-8 does not count as one.
+/// Returns the size of a text. A byte that continues a UTF-8 character does not count as a character.
 inline TextSize size_of(std::string_view text) {
   return {static_cast<int64_t>(text.size()),
           std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; })};
@@ -33,7 +33,7 @@ inline TextSize size_of(std::string_view text) {
 /// words, characters without a token, and blanks that tokens do not encode are missing.
 struct CodedText {
   TextSize size{};
-  int64_t unknown = 0;  // tokens that stand for text that the vocabulary does not have
+  int64_t unknown = 0;  // tokens for text that the vocabulary does not have
 
   CodedText& operator+=(const CodedText& other) {
     size += other.size;
@@ -43,7 +43,7 @@ struct CodedText {
   bool operator==(const CodedText&) const = default;
 };
 
-/// The smaller of two numbers of bytes, and of characters.
+/// Returns the smaller number of bytes and the smaller number of characters of two sizes.
 inline TextSize smaller(const TextSize& one, const TextSize& other) {
   return {std::min(one.bytes, other.bytes), std::min(one.characters, other.characters)};
 }

@@ -9,8 +9,8 @@
 
 namespace cachet::data {
 
-/// Pieces of words by a SentencePiece model (Kudo and Richardson 2018). Bytes that are not UTF-8 are read as U+FFFD and
-/// counted: a model with NFKC reads that as a blank, and it may vanish; to others it is unknown.
+/// Splits text by a SentencePiece model (Kudo and Richardson 2018). Bytes that are not UTF-8 are read as U+FFFD and
+/// counted. A model with NFKC reads U+FFFD as a blank, which may vanish; for other models it is unknown.
 class SubwordEncoder final : public TextEncoder {
  public:
   /// Takes the bytes of a model whose id 0 is padding, as `cachet data subwords` makes them. Throws io::Error that
@@ -30,21 +30,21 @@ class SubwordEncoder final : public TextEncoder {
   Vocabulary vocabulary_;
 };
 
-/// The text with U+FFFD for each byte that begins no UTF-8 sequence; `replaced` grows by their number.
+/// Returns the text with U+FFFD for each byte that begins no UTF-8 sequence. Adds their number to `replaced`.
 std::string with_valid_utf8(std::string_view text, int64_t& replaced);
 
-/// What became of these bytes, for the user, without a full stop: "2 bytes that are not UTF-8 were read as U+FFFD, …".
-/// `of` stands after the bytes: " of de".
+/// Describes for the user how these bytes were read, without a full stop: "2 bytes that are not UTF-8 were read as
+/// U+FFFD, …". `of` is inserted after "bytes": " of de".
 std::string replaced_bytes_text(int64_t replaced, const std::string& of = "");
 
-/// The model's file that the options name, looked for as the data's root is, and its bytes. Throws io::Error.
+/// The file of the options' model: its path, searched for as the data's root, and its bytes. Throws io::Error.
 struct SubwordModelFile {
   std::filesystem::path path;
   std::string bytes;
 };
 SubwordModelFile read_subword_model(const TextOptions& options, const std::filesystem::path& working_folder);
 
-/// Reads a model's file and holds it to the options: size of the vocabulary, hash. Throws io::Error.
+/// Reads a model's file and compares its vocabulary size and hash with the options. Throws io::Error.
 std::unique_ptr<const TextEncoder> read_subword_encoder(const TextOptions& options,
                                                         const std::filesystem::path& working_folder);
 

@@ -15,8 +15,8 @@ namespace cachet::data {
 
 struct EncodedText {
   std::vector<Token> tokens{};
-  std::vector<size_t> unknown{};  // positions of tokens that stand for text that the vocabulary does not have
-  int64_t replaced = 0;           // bytes that were not UTF-8, if that matters
+  std::vector<size_t> unknown{};  // positions of tokens for text that the vocabulary does not have
+  int64_t replaced = 0;           // bytes that were not UTF-8, if the encoder requires UTF-8
 };
 
 /// Turns text into tokens and back. May be called from several threads at once.
@@ -24,19 +24,19 @@ class TextEncoder {
  public:
   virtual ~TextEncoder() = default;
   virtual Vocabulary vocabulary() const = 0;
-  /// The tokens of a text. If there are more than `most`, it may leave out those after the first most + 1.
+  /// Returns the tokens of a text. If there are more than `most`, tokens after the first most + 1 may be missing.
   virtual EncodedText encode(std::string_view text, int64_t most) const = 0;
-  /// The text of tokens, as far as encoding lost nothing. Padding, begin and end stand for no text. Throws
-  /// std::out_of_range that names a token which the vocabulary does not have, and its index.
+  /// Returns the text of tokens, as far as encoding lost nothing. Padding, begin and end have no text. Throws
+  /// std::out_of_range that names a token outside the vocabulary, and its index.
   std::string decode(TokenView tokens) const;
 
  private:
-  virtual std::string decode_known(const std::vector<Token>& tokens) const = 0;  // of the vocabulary
+  virtual std::string decode_known(const std::vector<Token>& tokens) const = 0;  // all tokens are in the vocabulary
 };
 
 inline constexpr int64_t kByteVocabulary = 257;
 
-/// Each byte plus 1, as in the arena; any bytes are a text.
+/// Maps each byte to its value plus 1, as in the Long Range Arena. Any bytes are a text.
 class ByteEncoder final : public TextEncoder {
  public:
   Vocabulary vocabulary() const override { return {kByteVocabulary, "bytes", {.padding = kPaddingToken}}; }
@@ -46,7 +46,7 @@ class ByteEncoder final : public TextEncoder {
   std::string decode_known(const std::vector<Token>& tokens) const override;
 };
 
-/// Throws io::Error if a subword model is missing, damaged or not the one of the options.
+/// Makes the encoder of the options. Throws io::Error if a subword model is missing, damaged or does not match them.
 std::unique_ptr<const TextEncoder> make_text_encoder(const TextOptions& options,
                                                      const std::filesystem::path& working_folder);
 

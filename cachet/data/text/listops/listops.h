@@ -13,8 +13,8 @@
 /// form of the Long Range Arena (Tay et al. 2021).
 namespace cachet::data {
 
-/// Token ids: padding, the digits, the operators (their brackets included), the bracket that closes, and one that
-/// stands for what a file cannot hold: the arena's vocabulary has it.
+/// Token ids: padding, the digits, the operators (with their opening brackets), the closing bracket, and the unknown
+/// token of the arena's vocabulary, which no file contains.
 enum ListOpsToken : Token {
   kListOpsZero = 1,  // the digit d is kListOpsZero + d
   kListOpsMin = 11,
@@ -29,15 +29,15 @@ inline constexpr std::array<std::string_view, 4> kListOpsOperators{"MIN", "MAX",
 
 Vocabulary listops_vocabulary();
 
-/// The tokens of an expression such as "( ( ( [MIN 6 ) 7 ) ] )". Round parentheses, which the arena's files have around
-/// each pair, are dropped; they may be left out, but must balance. Throws io::Error that names the wrong word.
+/// Returns the tokens of an expression such as "( ( ( [MIN 6 ) 7 ) ] )". Drops round parentheses, which the arena's
+/// files have around each pair. They may be missing, but must balance. Throws io::Error that names the wrong word.
 std::vector<Token> parse_listops(std::string_view text);
 
-/// A token as an expression has it: "[MIN", "7", "]".
+/// Returns a token as it is written in an expression: "[MIN", "7", "]".
 std::string listops_word(Token token);
 
-/// The value of an expression that parse_listops returned, 0 … 9. The median of an even number of values is the mean of
-/// the middle two, rounded down.
+/// Returns the value of an expression that parse_listops returned, 0 … 9. The median of an even number of values is the
+/// mean of the middle two values, rounded down.
 int evaluate_listops(TokenView tokens);
 
 }  // namespace cachet::data

@@ -9,14 +9,14 @@
 
 namespace cachet::data {
 
-/// What generated expressions look like.
+/// Statistics of generated expressions.
 struct ListOpsStatistics {
-  static constexpr int64_t kLengthBins = 30;  // of equal width, between the bounds
+  static constexpr int64_t kLengthBins = 30;  // bins of equal width between the length bounds
 
   std::array<int64_t, kLengthBins> lengths{};
   std::array<int64_t, 4> operators{};  // in the order of kListOpsOperators
   std::array<int64_t, 10> values{};
-  int64_t attempts = 0;  // draws, those that were not taken included
+  int64_t attempts = 0;  // draws, including rejected ones
 
   void add(const ListOpsExpression& expression, const ListOpsOptions& options);
 };
@@ -27,9 +27,9 @@ using TakeListOps = std::function<void(int64_t index, const ListOpsExpression& e
 /// Called after every few thousand draws with the number of expressions so far. May throw to stop.
 using WatchListOps = std::function<void(int64_t done)>;
 
-/// Draws options.size() expressions, no two of them equal: index 0 … train − 1, then validation, then test. The same
-/// for any number of threads. Throws std::runtime_error if there are not enough of such lengths, or hardly ever one:
-/// after some seconds of work without a new one.
+/// Draws options.size() different expressions: index 0 … train − 1, then validation, then test. The result does not
+/// depend on the number of threads. Throws std::runtime_error if there are too few expressions of such lengths, or if
+/// they are too rare: after some seconds without a new one.
 ListOpsStatistics generate_listops(const ListOpsOptions& options, const TakeListOps& take,
                                    const WatchListOps& watch = {});
 

@@ -15,7 +15,7 @@
 
 namespace cachet::data {
 
-/// The encoders of both sides; one where the vocabulary is shared.
+/// The encoders of both sides; one encoder if the vocabulary is shared.
 struct ParallelEncoders {
   SentenceEncoder source, target;
   const SentenceEncoder& of(ParallelSide side) const { return side == ParallelSide::source ? source : target; }
@@ -23,17 +23,17 @@ struct ParallelEncoders {
 /// Throws io::Error as make_sentence_encoder does.
 ParallelEncoders make_parallel_encoders(const ParallelOptions& options, const std::filesystem::path& working_folder);
 
-/// Whether data.fraction keeps the training pair that is read as that of its number. Each is drawn by itself, so that
-/// no other has to be read first, and a smaller fraction is part of a larger one.
+/// Whether data.fraction keeps the training pair of this number, in the order of reading. Each pair is drawn
+/// independently, so that no other pair has to be read first. A smaller fraction is part of a larger one.
 bool is_kept_to_train(const ParallelOptions& options, int64_t pair);
 
-/// What became of the pairs of a split.
+/// Counts of the pairs of a split.
 struct PairCounts {
   int64_t read = 0;
-  int64_t empty = 0, too_long = 0, unbalanced = 0;         // left out of training: the first reason that there is
+  int64_t empty = 0, too_long = 0, unbalanced = 0;         // left out of training, by the first reason that applies
   int64_t cut = 0;                                         // sentences of other splits that were longer than max_length
-  std::array<int64_t, 2> tokens{}, unknown{}, replaced{};  // by side: of the pairs in use; bytes that were not
-                                                           // UTF-8, 0 of files of tokens
+  std::array<int64_t, 2> tokens{}, unknown{}, replaced{};  // by side: for the pairs in use; `replaced` counts bytes
+                                                           // that were not UTF-8, 0 for files of tokens
   int64_t left_out() const { return empty + too_long + unbalanced; }
   bool operator==(const PairCounts&) const = default;
 };
@@ -41,29 +41,29 @@ struct PairCounts {
 /// A split: sentences and their translations as tokens, in the order of the files.
 class ParallelCorpus {
  public:
-  /// Of training the pairs that the rules keep; of other splits all pairs, so that pair i is line i of the files.
-  /// Throws io::Error for files that are missing, damaged, empty or of unequal length, and where no pair is left.
+  /// Opens a split: of training, the pairs that the rules keep; of other splits, all pairs, so that pair i is line i.
+  /// Throws io::Error for files that are missing, damaged, empty or of unequal length, and if no pair is left.
   static std::shared_ptr<const ParallelCorpus> open(
       const ParallelOptions& options, const ParallelEncoders& encoders, SequenceSplit split,
       const std::filesystem::path& working_folder = std::filesystem::current_path());
 
   int64_t size() const { return sides_[0].sentences->size(); }
-  /// How many pairs the files of a split hold: more than size() if a limit left a part. Of training data it is size().
+  /// Number of pairs in a split's files: more than size() if a limit left out a part. It is size() for training data.
   int64_t split_size() const { return std::max(split_size_, size()); }
   const Vocabulary& vocabulary(ParallelSide side) const { return of(side).vocabulary; }
   const SentenceMarks& marks(ParallelSide side) const { return of(side).marks; }
-  /// Without the marks. Throws std::out_of_range.
+  /// Number of tokens without the marks. Throws std::out_of_range.
   int64_t length(ParallelSide side, int64_t pair) const { return of(side).sentences->length(pair); }
   std::vector<Token> tokens(ParallelSide side, int64_t pair) const { return of(side).sentences->tokens(pair); }
-  /// The whole sentences of the files, normalised by the encoders; empty for training
+  /// The whole sentences of the files, normalised by the encoders. Empty for training
   /// data.
   const std::vector<std::string>& texts(ParallelSide side) const { return of(side).texts; }
 
   const PairCounts& counts() const { return counts_; }
   DataDigest digest() const;
-  std::string sample_digest(int64_t pair) const;            // of its tokens, and of its texts if they are stored
-  std::string fingerprint() const;                          // as version 0.1.0 made it
-  std::vector<std::string> notes(const char* split) const;  // what it holds and what was left out, lines for the log
+  std::string sample_digest(int64_t pair) const;            // digest of its tokens, and of its texts if they are stored
+  std::string fingerprint() const;                          // fingerprint as in version 0.1.0
+  std::vector<std::string> notes(const char* split) const;  // lines for the log: contents, and pairs that were left out
 
  private:
   struct Side {
@@ -80,15 +80,15 @@ class ParallelCorpus {
   void read_token_files(const ParallelOptions& options, const std::vector<ParallelFiles>& files);
 
   std::array<Side, 2> sides_;
-  std::string files_, text_digest_;  // the latter of all that was read; empty of files of tokens
+  std::string files_, text_digest_;  // text_digest_: of all text that was read; empty for files of tokens
   PairRules rules_;
   PairCounts counts_;
   int64_t split_size_ = 0;
-  std::vector<std::string> file_notes_;  // of files of tokens: TokenFile::note()
+  std::vector<std::string> file_notes_;  // TokenFile::note() of files of tokens
 };
 
-/// Writes the sentences of a training text as files of tokens, one a side and each with its end, and returns what they
-/// hold: the text is tokenized once and takes eight bytes a sentence of memory then. Throws io::Error.
+/// Writes the sentences of a training text as files of tokens: one a side, each sentence with its end. The text is then
+/// tokenized only once and takes eight bytes of memory a sentence. Returns what the files hold. Throws io::Error.
 struct ParallelTokenFiles {
   std::filesystem::path source, target;
   TokenFileFacts source_facts, target_facts;

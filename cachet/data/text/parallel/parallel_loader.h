@@ -11,13 +11,13 @@
 
 namespace cachet::data {
 
-/// Sentences and their translations, each side of a length of its own.
+/// Sentences and their translations. Each side has its own length.
 struct ParallelBatch {
   PaddedTokens source;           // (B, S): each sentence, then its end
-  PaddedTokens input;            // (B, T): what the decoder reads: the begin, then the translation
+  PaddedTokens input;            // (B, T): input of the decoder: the begin, then the translation
   PaddedTokens target;           // (B, T): the tokens to predict: the translation, then its end; padded as the input
-  std::vector<int64_t> indices;  // of the corpus
-  int64_t number = 0;            // within the epoch
+  std::vector<int64_t> indices;  // in the corpus
+  int64_t number = 0;            // in the epoch
 };
 
 struct ParallelLoaderOptions {
@@ -26,32 +26,32 @@ struct ParallelLoaderOptions {
   PaddingOptions padding{};
 };
 
-/// Reads workers, prefetch, max_tokens, max_samples and pad_multiple. `max_length` is that of the pairs, which must fit
-/// into a batch.
+/// Reads workers, prefetch, max_tokens, max_samples and pad_multiple. `max_length` is the greatest length of a pair,
+/// and pairs must fit into a batch.
 ParallelLoaderOptions read_parallel_loader_options(const config::View& data, int64_t max_length);
 
-/// Batches of pairs of like lengths within the budget on each side, in another order each epoch. Throws
+/// Makes batches of pairs of similar lengths within the budget on each side, in another order in each epoch. Throws
 /// std::invalid_argument as TokenBudget does.
 std::shared_ptr<const BatchOrder> training_order(const ParallelCorpus& corpus, const ParallelLoaderOptions& options,
                                                  Shard shard = {});
-/// All pairs once, from the shortest to the longest: indices are their numbers. Throws as training_order does.
+/// Orders all pairs once, from the shortest to the longest. Indices are pair numbers. Throws as training_order() does.
 std::shared_ptr<const BatchOrder> evaluation_order(const ParallelCorpus& corpus, const ParallelLoaderOptions& options,
                                                    Shard shard = {});
 
 class ParallelLoader {
  public:
-  /// Throws std::invalid_argument for an order of another number of samples, and options that make no sense.
+  /// Throws std::invalid_argument for an order of another number of samples, and for invalid options.
   ParallelLoader(std::shared_ptr<const ParallelCorpus> corpus, std::shared_ptr<const BatchOrder> order,
                  LoaderOptions loader = {}, PaddingOptions padding = {});
 
   const ParallelCorpus& corpus() const { return *corpus_; }
   int64_t batches() const { return loader_.batches(); }  // of one epoch
   const BatchOrder& order() const { return loader_.order(); }
-  /// As BatchLoader::iterate.
+  /// The same as BatchLoader::iterate.
   BatchIterator<ParallelBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.iterate(epoch, first_batch);
   }
-  /// As BatchLoader's.
+  /// The same as in BatchLoader.
   BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }
 
  private:

@@ -13,7 +13,7 @@
 
 namespace cachet::data {
 
-/// What the tokens of sentences and their translations are.
+/// Type of the tokens of sentences and translations.
 enum class ParallelTokens { subwords, words };
 
 /// The two sides of a pair of sentences.
@@ -22,34 +22,34 @@ const char* to_string(ParallelSide side);  // "source", "target"
 
 /// A vocabulary that a recipe names.
 struct ParallelVocabulary {
-  std::filesystem::path file = "subwords.model";  // of `cachet data subwords --line-ends` or `cachet data words`;
-                                                  // looked for in the root, then as the root is
-  int64_t size = 8000;                            // how many tokens it must have; 0: any
-  std::string hash{};                             // where given, the file must have it
+  std::filesystem::path file = "subwords.model";  // from `cachet data subwords --line-ends` or `cachet data words`;
+                                                  // searched for in the root, then like the root
+  int64_t size = 8000;                            // required number of tokens; 0: any
+  std::string hash{};                             // if given, the file must have this hash
   bool operator==(const ParallelVocabulary&) const = default;
 };
 
-/// Which pairs a model is trained on. Other splits have all pairs; there, tokens beyond max_length are cut off.
+/// Conditions for training pairs. Other splits have all pairs; their tokens beyond max_length are cut off.
 struct PairRules {
-  int64_t max_length = 512;  // tokens of a side, its end not counted
-  double max_ratio = 0;      // of the longer side's tokens to the shorter one's; 0 = any
+  int64_t max_length = 512;  // tokens of a side without its end
+  double max_ratio = 0;      // of the longer side's tokens to the shorter side's; 0 = any
 };
 
 /// A recipe's [data] table for texts and their translations.
 struct ParallelOptions {
   std::filesystem::path root{};    // a folder; relative to the working folder, else to CACHET_DATA
-  std::string source{}, target{};  // languages: what the names of files end in, "de" and "en"
-  std::vector<std::string> train{}, validation{}, test{};  // what the names begin with, all of which are read; empty:
-                                                           // the first usual one that is there
-  std::vector<std::string> columns{};  // of .tsv files, the language of each column; "-" for one that is passed over
+  std::string source{}, target{};  // languages, which are the endings of file names: "de" and "en"
+  std::vector<std::string> train{}, validation{}, test{};  // beginnings of file names, all of which are read; empty:
+                                                           // the first usual one that exists
+  std::vector<std::string> columns{};  // language of each column of .tsv files; "-" for a column that is ignored
   ParallelTokens tokens = ParallelTokens::subwords;
   bool shared_vocabulary = true;
-  ParallelVocabulary source_vocabulary{}, target_vocabulary{};  // the same where it is shared
+  ParallelVocabulary source_vocabulary{}, target_vocabulary{};  // equal if the vocabulary is shared
   PairRules rules{};
   TextNormalization normalization = TextNormalization::none;  // the form that all texts are brought into
   double fraction = 1;                                        // fraction of the training pairs to use, in (0, 1]
-  int64_t limit = 0;                                          // at most so many pairs of each split; 0 = all
-  uint64_t subset_seed = 0;                                   // draws what fraction keeps
+  int64_t limit = 0;                                          // largest number of pairs of each split; 0 = all
+  uint64_t subset_seed = 0;                                   // draws the pairs of `fraction`
 
   const ParallelVocabulary& vocabulary(ParallelSide side) const {
     return side == ParallelSide::source ? source_vocabulary : target_vocabulary;
@@ -58,21 +58,21 @@ struct ParallelOptions {
 };
 
 /// Reads root, source, target, train, validation, test, columns, tokens, shared_vocabulary, max_length, max_ratio,
-/// normalize, fraction, limit, subset_seed; vocabulary_file, vocabulary and vocabulary_hash where the vocabulary is
-/// shared, else these with source_ and target_ before them. Where the root is optional, so are the languages.
+/// normalize, fraction, limit, subset_seed. If the vocabulary is shared, reads vocabulary_file, vocabulary and
+/// vocabulary_hash, else these with source_ and target_ before them. If the root is optional, so are the languages.
 ParallelOptions read_parallel_options(const config::View& data, DataRoot root = DataRoot::required);
 
-/// What should lie in the folder, in words.
+/// Describes the files that should be in the folder.
 std::string expected_parallel_files(const ParallelOptions& options);
-/// The folder that `root` means. Throws io::Error that names the folders that were tried and the files that should be
-/// there.
+/// Finds the folder that `root` means. Throws io::Error that names the folders that were tried and the files that
+/// should be there.
 std::filesystem::path find_parallel_root(const ParallelOptions& options, const std::filesystem::path& working_folder);
 
-/// The file of a side's vocabulary. Throws io::Error.
+/// Reads the file of a side's vocabulary. Throws io::Error.
 VocabularyFile read_parallel_vocabulary(const ParallelOptions& options, ParallelSide side,
                                         const std::filesystem::path& working_folder);
 
-/// The ids before and after a sentence. A vocabulary without a begin has its end there, as in fairseq.
+/// The ids before and after a sentence. If a vocabulary has no begin, its end is used instead, as in fairseq.
 struct SentenceMarks {
   Token begin = 0, end = 0;
   bool operator==(const SentenceMarks&) const = default;
@@ -84,14 +84,14 @@ struct SentenceEncoder {
   SentenceMarks marks;
 
   struct Sentence {
-    std::vector<Token> tokens{};        // without marks: an id that marks or pads stands for <unk> here
+    std::vector<Token> tokens{};        // without marks: ids of marks and padding are replaced by <unk>
     int64_t unknown = 0, replaced = 0;  // tokens that are <unk>; bytes that were not UTF-8
   };
   Sentence encode(std::string_view sentence) const;
 };
 
-/// Throws io::Error if the vocabulary's file is missing, is damaged, has another hash, number of tokens or form than
-/// the options, or has no end of a sentence.
+/// Makes the encoder of a side. Throws io::Error if the vocabulary's file is missing or damaged, differs from the
+/// options in hash, number of tokens or form, or has no end of a sentence.
 SentenceEncoder make_sentence_encoder(const ParallelOptions& options, ParallelSide side,
                                       const std::filesystem::path& working_folder);
 

@@ -18,12 +18,12 @@ class Sentences {
   virtual int64_t size() const = 0;
   virtual int64_t length(int64_t sentence) const = 0;
   virtual std::vector<Token> tokens(int64_t sentence) const = 0;
-  /// Adds the sentences from `first` to before `end`, each as its length and its ids: the same digest wherever they
-  /// lie.
+  /// Adds the sentences first … end − 1, each as its length and its ids. The digest does not depend on where the
+  /// sentences are stored.
   virtual void add_to(Fingerprint& fingerprint, int64_t first, int64_t end) const;
 };
 
-/// In memory, two bytes a token where the vocabulary fits.
+/// Sentences in memory, with two bytes for each token if the vocabulary fits.
 class SentencesInMemory final : public Sentences {
  public:
   explicit SentencesInMemory(int64_t vocabulary) : store_(vocabulary) {}
@@ -37,12 +37,12 @@ class SentencesInMemory final : public Sentences {
   TokenStore store_;
 };
 
-/// Sentences in a file of tokens, read on demand; for each sentence, eight bytes in memory hold its beginning. After
+/// Sentences in a file of tokens, read on demand. Eight bytes in memory for each sentence store its beginning. After
 /// each sentence comes its end token, which no sentence contains.
 class SentencesInFile final : public Sentences {
  public:
-  /// Reads the file once. Throws io::Error for a file that is missing, damaged, of another vocabulary, or whose last
-  /// sentence has no end.
+  /// Reads the file once. Throws io::Error for a file that is missing, damaged, or of another vocabulary, or if the
+  /// last sentence has no end.
   SentencesInFile(TokenFile file, const Vocabulary& vocabulary, Token end);
 
   const TokenFile& file() const { return file_; }
@@ -54,7 +54,7 @@ class SentencesInFile final : public Sentences {
 
  private:
   TokenFile file_;
-  std::vector<int64_t> starts_{0};  // and the index after the last end
+  std::vector<int64_t> starts_{0};  // start of each sentence, and the index after the last end
 };
 
 /// Some of the sentences of several files, in the order in which they were added.

@@ -10,30 +10,30 @@
 
 namespace cachet::data {
 
-/// A sample that somebody gives, not a file of the data set.
+/// A sample that the user gives, not one of the data set's files.
 struct GivenSequence {
-  std::vector<Token> tokens, second;  // second: of pairs
+  std::vector<Token> tokens, second;  // second: only for pairs
 };
 
-/// Turns texts into what the reader of the data's files would make of them.
+/// Turns texts into the tokens that the reader of the data's files would make of them.
 class GivenSequenceReader {
  public:
-  /// For texts, pairs of them and expressions. Throws io::Error for a subword model that cannot be used,
+  /// Takes options for texts, pairs of texts and expressions. Throws io::Error for a subword model that cannot be used,
   /// std::invalid_argument for options of images.
   explicit GivenSequenceReader(const SequenceDatasetOptions& options);
 
-  /// Takes an expression (listops), a text (imdb), or two texts with a tab between them (matching). Throws io::Error
-  /// that names its fault.
+  /// Reads an expression (listops), a text (imdb), or two texts with a tab between them (matching). Throws io::Error
+  /// that names the fault of the text.
   GivenSequence read(std::string_view text);
 
-  const SequenceCounts& counts() const { return counts_; }  // of what was done by rule, so far
+  const SequenceCounts& counts() const { return counts_; }  // changes by the rules so far
 
  private:
   std::vector<Token> encode(std::string_view text);
 
   GivenForm form_;
   SequenceRules rules_;
-  std::unique_ptr<const TextEncoder> encoder_;  // of texts
+  std::unique_ptr<const TextEncoder> encoder_;  // for texts
   SequenceCounts counts_;
 };
 

@@ -24,11 +24,11 @@ struct FoundReviews {
   PassedOver passed_over{"a .txt file", ".txt files"};
 };
 
-/// The .txt files below <root>/<split>/neg and pos, by label and name; `split` is "train" or "test". Hidden files are
-/// passed over. Throws io::Error if a folder is missing or has none.
+/// Finds the .txt files below <root>/<split>/neg and pos, by label and name. `split` is "train" or "test". Ignores
+/// hidden files. Throws io::Error if a folder is missing or has no .txt file.
 FoundReviews find_reviews(const std::filesystem::path& root, const std::string& split);
 
-/// A review's bytes. Throws io::Error beyond 1 MiB.
+/// Reads a review's bytes. Throws io::Error if they are more than 1 MiB.
 std::string read_review(const Review& review);
 
 /// Reads the reviews of one folder, "train" or "test".

@@ -10,11 +10,11 @@
 
 namespace cachet::data {
 
-/// What the file of a split is called: "train.tsv", "validation.tsv", "test.tsv".
+/// Returns the name of a split's file: "train.tsv", "validation.tsv", "test.tsv".
 std::string labelled_texts_file_name(SequenceSplit split);
 
-/// Reads the file of a split, plain, .gz or .xz: a line a sample, the name of its class and its text with a tab between
-/// them, no header, no quoting. Throws io::Error that names file and line, also for a class that is not among
+/// Reads the file of a split, plain, .gz or .xz. Each line is a sample: the name of its class, a tab, its text. The
+/// file has no header and no quoting. Throws io::Error that names file and line, also for a class that is not in
 /// `class_names`.
 std::shared_ptr<const SequenceDataset> read_labelled_texts(const std::filesystem::path& folder, SequenceSplit split,
                                                            const std::vector<std::string>& class_names,

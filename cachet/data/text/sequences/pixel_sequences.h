@@ -12,23 +12,23 @@
 
 namespace cachet::data {
 
-inline constexpr int64_t kPixelSide = 32;    // of an image that becomes a sequence
+inline constexpr int64_t kPixelSide = 32;    // side of an image that becomes a sequence
 inline constexpr int64_t kGreyValues = 256;  // 0 … 255, the token ids
 
-/// A pixel's grey value as the arena's image task has it, which is TensorFlow's: weights 0.2989, 0.5870 and 0.1140 in
-/// float32 on [0, 1], times 255.5, rounded down.
+/// Returns a pixel's grey value by the rule of the arena's image task, which is that of TensorFlow: weights 0.2989,
+/// 0.5870 and 0.1140 in float32 on [0, 1], times 255.5, rounded down.
 uint8_t arena_grey(uint8_t red, uint8_t green, uint8_t blue);
 
-/// The grey values of an image (3, H, W) uint8, row by row.
+/// Returns the grey values of an image (3, H, W) uint8, row by row.
 std::vector<Token> pixel_tokens(const at::Tensor& image);
 
-/// The grey values of a JPEG or PNG file, which is resized bicubically to kPixelSide × kPixelSide as a whole. Throws
-/// io::Error that names the file.
-/// `see_bytes` gets the bytes of the file.
+/// Returns the grey values of a JPEG or PNG file. The whole image is resized bicubically to
+/// kPixelSide × kPixelSide. `see_bytes` receives the bytes of the file. Throws io::Error that names
+/// the file.
 std::vector<Token> pixel_tokens_of_file(const std::filesystem::path& file,
                                         const std::function<void(std::span<const std::byte> bytes)>& see_bytes = {});
 
-/// The images of CIFAR-10 row by row as 1,024 grey values 0 … 255, which are the token ids.
+/// Reads the images of CIFAR-10 as 1,024 grey values 0 … 255 each, row by row. These are the token ids.
 std::shared_ptr<const SequenceDataset> read_cifar10_pixels(const std::filesystem::path& folder, Split split,
                                                            const SequenceRules& rules);
 

@@ -13,16 +13,16 @@
 
 namespace cachet::data {
 
-/// What readers do with sequences that are too long or empty.
+/// Rules for sequences that are too long or empty.
 struct SequenceRules {
   int64_t max_length = 2000;
   TooLong too_long = TooLong::truncate;
   EmptyText empty_texts = EmptyText::refuse;
-  bool keep_origins = false;  // SequenceOrigins
+  bool keep_origins = false;  // whether to store SequenceOrigins
 };
 
-/// A sequence as the rules leave it: cut and counted if it is too long. Throws io::Error with the fault but without the
-/// position: it is empty, or too long and that is refused.
+/// Applies the rules to a sequence: cuts and counts it if it is too long. Throws io::Error with the fault but without
+/// the position if it is empty, or if it is too long and the rules refuse that.
 std::vector<Token> fit_sequence(std::vector<Token> tokens, const SequenceRules& rules, SequenceCounts& counts);
 
 /// Collects the samples of a data set by these rules.
@@ -31,21 +31,21 @@ class SequenceBuilder {
   SequenceBuilder(const Vocabulary& vocabulary, const SequenceRules& rules)
       : vocabulary_(vocabulary), rules_(rules), store_(std::make_shared<TokenStore>(vocabulary.size)) {}
 
-  /// The number of the sequence; nothing if it is empty and such samples are skipped. `text_key`: of a text, if origins
-  /// are stored. Throws io::Error with the fault but without the position.
+  /// Returns the number of the sequence, or nothing if it is empty and such samples are skipped. `text_key`: the key of
+  /// a text, if origins are stored. Throws io::Error with the fault but without the position.
   std::optional<int64_t> add_sequence(std::vector<Token> tokens, std::string text_key = {});
   void add_sample(const SequenceSample& sample) { samples_.push_back(sample); }
   void skip_sample() { ++counts_.skipped; }
-  /// The files that were passed over among those that were read.
+  /// Stores the files that the reader ignored among the files it read.
   void pass_over(const PassedOver& files) { counts_.passed_over = files; }
   void count_replaced(int64_t bytes) { counts_.replaced += bytes; }
-  /// Of what a reader makes sequences of, all of it: the data set's digest has it.
+  /// Adds text from which the reader makes sequences. All of it must be added, for the data set's digest.
   void add_text(std::string_view text) {
     texts_.add(text);
     has_texts_ = true;
   }
 
-  /// `origins`: how samples are called. Throws io::Error "<name>: there are no samples" where that is so.
+  /// `origins`: how samples are named. Throws io::Error "<name>: there are no samples" if there are none.
   std::shared_ptr<const SequenceDataset> finish(const std::string& name, std::vector<std::string> class_names,
                                                 SequenceOrigins origins);
 
@@ -60,7 +60,7 @@ class SequenceBuilder {
   std::vector<std::string> keys_;
 };
 
-/// The key of a text for add_sequence().
+/// Returns the key of a text for add_sequence().
 std::string text_key(std::string_view text, const SequenceRules& rules);
 
 }  // namespace cachet::data

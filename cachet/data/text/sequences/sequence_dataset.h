@@ -16,36 +16,36 @@
 
 namespace cachet::data {
 
-/// What was done to samples by rule while they were read.
+/// Counts of changes that the rules made while samples were read.
 struct SequenceCounts {
   int64_t truncated = 0;                    // sequences cut to max_length
   int64_t skipped = 0;                      // samples left out because a text of theirs is empty
   int64_t replaced = 0;                     // bytes that were not UTF-8, replaced by U+FFFD for subwords
-  std::optional<PassedOver> passed_over{};  // of kinds that read all files of a folder
+  std::optional<PassedOver> passed_over{};  // files ignored by kinds that read all files of a folder
 };
 
-/// One sample: which sequences of a store, and its class.
+/// One sample: the numbers of its sequences in a store, and its class.
 struct SequenceSample {
-  int64_t tokens = 0, second = -1;  // numbers of the store; second is −1 if samples are not pairs
+  int64_t tokens = 0, second = -1;  // numbers in the store; second is −1 if samples are not pairs
   int64_t label = 0;
-  int64_t place = 0;  // where it was read: the number of a line, from 1, of an image or of a file, from 0
+  int64_t place = 0;  // position of its source: number of a line, from 1, of an image or of a file, from 0
 };
 
 /// The sources of the sequences, stored if splits are compared.
 struct SequenceOrigins {
-  std::string before_place{};        // a sample's name is this and its index: "basic_val.tsv:", "image "
-  std::vector<std::string> files{};  // the file of each index, if every sample is a file
-  /// Of each sequence, by which splits are compared: a digest of the split_key() of its text, empty of a text of
-  /// blanks; of all tokens if no texts were read.
+  std::string before_place{};        // a sample's name is this and its position: "basic_val.tsv:", "image "
+  std::vector<std::string> files{};  // file at each position, if every sample is a file
+  /// Key of each sequence, by which splits are compared. With texts: a digest of the text's split_key(), empty for a
+  /// text of blanks. Without texts: a digest of all tokens.
   std::vector<std::string> keys{};
 };
 
-/// Labelled sequences of token ids, or pairs of them, in memory. A sequence that many samples share lies there once.
-/// All members may be called from several threads at once.
+/// Labelled sequences of token ids, or pairs of them, in memory. A sequence of several samples is stored once. All
+/// members may be called from several threads at once.
 class SequenceDataset {
  public:
-  /// Throws std::invalid_argument for a label that is not a class, a sequence that is empty or not in the store, and if
-  /// only some samples are pairs.
+  /// Throws std::invalid_argument for a label that is not a class, for a sequence that is empty or not in the store,
+  /// and if only some samples are pairs.
   SequenceDataset(std::shared_ptr<const TokenStore> store, std::vector<SequenceSample> samples, Vocabulary vocabulary,
                   std::vector<std::string> class_names, SequenceCounts counts = {}, std::string text_digest = {});
 
@@ -56,37 +56,37 @@ class SequenceDataset {
   const Vocabulary& vocabulary() const { return vocabulary_; }
   const SequenceCounts& counts() const { return counts_; }
 
-  /// One or more ids, each below vocabulary().size.
+  /// The first sequence of a sample: one or more ids, each below vocabulary().size.
   TokenView tokens(int64_t index) const { return (*store_)[sample(index).tokens]; }
   /// The second sequence of a pair; empty if samples are not pairs.
   TokenView second(int64_t index) const;
   int64_t label(int64_t index) const { return sample(index).label; }
-  /// How many tokens the sample has; a pair counts as its longer sequence.
+  /// Number of tokens of the sample. For a pair, the length of its longer sequence.
   int64_t length(int64_t index) const;
-  /// Whether what was read of the sample, or of a side of it, was longer than max_length.
+  /// Whether the source of the sample, or of one of its sides, was longer than max_length.
   bool is_cut(int64_t index) const;
 
   DataDigest digest() const;
-  std::string sample_digest(int64_t index) const;  // of its tokens and its class
-  std::string fingerprint() const;                 // as version 0.1.0 made it
+  std::string sample_digest(int64_t index) const;  // digest of its tokens and its class
+  std::string fingerprint() const;                 // fingerprint as in version 0.1.0
 
-  /// The same samples with classes of another list: class i becomes class `to[i]` of `class_names`. Sequences are
-  /// shared.
+  /// Returns the same samples with the classes of another list: class i becomes class `to[i]` of `class_names`. The
+  /// sequences are not copied.
   std::shared_ptr<const SequenceDataset> with_classes(const std::vector<int64_t>& to,
                                                       std::vector<std::string> class_names) const;
 
-  /// Keys by which splits are compared, of the sample or of both sides of a pair (SequenceOrigins::keys). Throws
-  /// std::logic_error unless origins were stored.
+  /// Returns the keys by which splits are compared: of the sample, or of both sides of a pair (SequenceOrigins::keys).
+  /// Throws std::logic_error unless origins were stored.
   std::vector<std::string> split_keys(int64_t index) const;
-  /// How a message calls the sample: its file, or the file and the line. Throws as split_keys() does.
+  /// Returns the sample's name in messages: its file, or the file and the line. Throws as split_keys() does.
   std::string sample_name(int64_t index) const;
   void set_origins(std::shared_ptr<const SequenceOrigins> origins) { origins_ = std::move(origins); }
 
-  /// The samples of these indices, in this order; the sequences are shared. counts() has the cut samples of these, and
-  /// the skipped and replaced ones of all that were read.
-  /// If a limit chose the indices, `split_size` is the size of their split.
+  /// Returns the samples of these indices, in this order, without copying sequences. counts() has the cut samples of
+  /// the subset, and the skipped and replaced ones of all samples that were read. If a limit chose the indices,
+  /// `split_size` is the size of their split.
   std::shared_ptr<const SequenceDataset> subset(const std::vector<int64_t>& indices, int64_t split_size = 0) const;
-  /// How many samples the split has: more than size() if a limit left a part.
+  /// Number of samples of the split: more than size() if a limit left out a part.
   int64_t split_size() const { return std::max(split_size_, size()); }
 
  private:
@@ -100,13 +100,13 @@ class SequenceDataset {
   std::vector<std::string> class_names_;
   SequenceCounts counts_;
   std::shared_ptr<const SequenceOrigins> origins_;  // null if none were stored
-  std::string text_digest_;  // of all texts that were read; empty where the sequences were made of something else
+  std::string text_digest_;  // of all texts that were read; empty if the sequences were not made of texts
   int64_t split_size_ = 0;
 };
 
-/// Lines for a log: what the data set holds and what was done by rule, nothing about rules that were not needed.
+/// Lines for a log: the contents of the data set, and changes by the rules that applied.
 std::vector<std::string> describe(const SequenceDataset& dataset, const std::string& split_name);
-/// Only the lines about what was done by rule: "2 sequences were longer than data.max_length and cut".
+/// Only the lines about changes by the rules: "2 sequences were longer than data.max_length and cut".
 std::vector<std::string> describe(const SequenceCounts& counts);
 
 }  // namespace cachet::data

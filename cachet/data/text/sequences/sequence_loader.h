@@ -15,25 +15,25 @@
 
 namespace cachet::data {
 
-/// Sequences of one length, each filled with kPaddingToken after its end.
+/// Sequences padded to one length: kPaddingToken follows the end of each.
 struct PaddedTokens {
   at::Tensor ids;      // (B, L) int64
-  at::Tensor padding;  // (B, L) bool, true = padding; undefined where nothing is padded
+  at::Tensor padding;  // (B, L) bool, true = padding; undefined if nothing is padded
 };
 
 struct SequenceBatch {
   PaddedTokens tokens;
-  PaddedTokens second;           // of pairs, with a length of its own; its tensors are undefined else
+  PaddedTokens second;           // for pairs, with its own length; otherwise its tensors are undefined
   at::Tensor labels;             // (B) int64
-  std::vector<int64_t> indices;  // of the data set
-  int64_t number = 0;            // within the epoch
+  std::vector<int64_t> indices;  // in the data set
+  int64_t number = 0;            // in the epoch
 };
 
-/// How long a batch's sequences are made: as the longest of them, rounded up to a multiple, at least `least_length`.
-/// Rounding up ends at `most_length`, which is as long as the model reads.
+/// The length of a batch's sequences: that of the longest sequence, rounded up to a multiple, and at least
+/// `least_length`. It is not rounded up beyond `most_length`, the greatest length that the model reads.
 struct PaddingOptions {
   int64_t multiple = 1;
-  int64_t least_length = 1;  // data.max_length makes all batches one length
+  int64_t least_length = 1;  // with data.max_length, all batches have one length
   int64_t most_length = std::numeric_limits<int64_t>::max();
 
   int64_t rounded_up(int64_t length) const {
@@ -45,7 +45,7 @@ struct PaddingOptions {
 struct SequenceLoaderOptions {
   LoaderOptions loader{};
   PaddingOptions padding{};
-  int64_t bucket_batches = 50;  // of LengthBuckets; 0 = no buckets
+  int64_t bucket_batches = 50;  // for LengthBuckets; 0 = no buckets
 };
 
 /// Reads workers, prefetch, bucket_batches, pad_to ("longest", or "max_length", which needs `max_length` > 0) and
@@ -55,29 +55,29 @@ SequenceLoaderOptions read_sequence_loader_options(const config::View& view, int
 /// Copies sequences into one tensor.
 PaddedTokens pad(const std::vector<TokenView>& sequences, const PaddingOptions& options);
 
-/// LengthBuckets of a data set's samples, or EqualBatches where bucket_batches is 0. Throws std::invalid_argument as
-/// these do.
+/// Makes LengthBuckets of a data set's samples, or EqualBatches if bucket_batches is 0. Throws std::invalid_argument as
+/// their constructors do.
 std::shared_ptr<const BatchOrder> sequence_order(const SequenceDataset& dataset, const EqualBatchOptions& options,
                                                  int64_t bucket_batches, Shard shard = {});
 
-/// The lengths that samples have in a batch at least, for TokenBudget: one side, or two of pairs.
+/// Returns the least lengths of samples in a batch, for TokenBudget: one side, or two for pairs.
 std::vector<Lengths> padded_lengths(const SequenceDataset& dataset, const PaddingOptions& options);
 
 /// Makes batches of sequences.
 class SequenceLoader {
  public:
-  /// Throws std::invalid_argument when the options make no sense, or the order is of another number of samples.
+  /// Throws std::invalid_argument for invalid options, or if the order has another number of samples.
   SequenceLoader(std::shared_ptr<const SequenceDataset> dataset, std::shared_ptr<const BatchOrder> order,
                  LoaderOptions loader = {}, PaddingOptions padding = {});
 
   int64_t batches() const { return loader_.batches(); }  // of one epoch
   const SequenceDataset& dataset() const { return *dataset_; }
 
-  /// As BatchLoader::iterate.
+  /// The same as BatchLoader::iterate.
   BatchIterator<SequenceBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.iterate(epoch, first_batch);
   }
-  /// As BatchLoader's.
+  /// The same as in BatchLoader.
   BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }
 
  private:

@@ -15,52 +15,52 @@ namespace cachet::data {
 struct SequenceKind;  // sequence_kinds.h
 extern const SequenceKind kListOps;
 
-/// How texts become tokens: each byte plus 1, or pieces of a SentencePiece model.
+/// The encoding of texts as tokens: each byte plus 1, or pieces of a SentencePiece model.
 enum class TokenKind { bytes, subwords };
 
-/// What becomes of a sequence of more than max_length tokens: its first ones are used, or it is an error.
+/// The treatment of a sequence of more than max_length tokens: its first tokens are used, or it is an error.
 enum class TooLong { truncate, refuse };
-/// What becomes of a sample with an empty text.
+/// The treatment of a sample with an empty text.
 enum class EmptyText { refuse, skip };
 
-/// What a split keeps together: samples that share a text (of kinds without texts, all tokens), or nothing.
+/// What a split must not separate: samples that share a text (for kinds without texts, all tokens), or nothing.
 enum class SplitBy { groups, samples };
 
 enum class SequenceSplit { train, validation, test };
 const char* to_string(SequenceSplit split);  // "train", "validation", "test"
 
-/// How texts are read (imdb, matching).
+/// Options for reading texts (imdb, matching).
 struct TextOptions {
   TokenKind tokens = TokenKind::bytes;
-  std::filesystem::path subword_model{};  // what `cachet data subwords` wrote; looked for as the data's root is
-  int64_t vocabulary = 8000;              // of subwords; the model must have as many
-  std::string vocabulary_hash{};          // of subwords; where given, the model must have it
+  std::filesystem::path subword_model{};  // written by `cachet data subwords`; searched for as the data's root
+  int64_t vocabulary = 8000;              // for subwords; the model must have as many
+  std::string vocabulary_hash{};          // for subwords; if given, the model must have this hash
   EmptyText empty_texts = EmptyText::refuse;
 };
 
 /// A recipe's [data] table for sequences.
 struct SequenceDatasetOptions {
   const SequenceKind* kind = &kListOps;
-  std::filesystem::path root{};  // a folder; relative to the working folder, else to CACHET_DATA
-  std::string files{};  // what the names of TSV files begin with: "basic" (listops), "new_aan_pairs" (matching)
-  std::vector<std::string> class_names{};  // the model's classes in its order; empty: the kind's
+  std::filesystem::path root{};            // a folder; relative to the working folder, else to CACHET_DATA
+  std::string files{};                     // beginning of TSV file names: "basic" (listops), "new_aan_pairs" (matching)
+  std::vector<std::string> class_names{};  // the model's classes in its order; empty: the kind's classes
   int64_t max_length = 2000;               // tokens of a sequence
   TooLong too_long = TooLong::truncate;
   TextOptions text{};
-  double validation_fraction = 0;      // of imdb and cifar10_pixels: fraction of the training samples held out; 0 = the
-                                       // test samples validate too, as in the arena's text task
-  SplitBy split_by = SplitBy::groups;  // what validation_fraction holds out
+  double validation_fraction = 0;      // for imdb and cifar10_pixels: fraction of the training samples to hold out; 0 =
+                                       // the test samples also validate, as in the arena's text task
+  SplitBy split_by = SplitBy::groups;  // the unit that validation_fraction holds out
   double fraction = 1;                 // fraction of the training samples to use, in (0, 1]
-  int64_t limit = 0;                   // at most so many samples of each split; 0 = all
-  uint64_t subset_seed = 0;            // draws what validation_fraction, fraction and limit keep
+  int64_t limit = 0;                   // largest number of samples of each split; 0 = all
+  uint64_t subset_seed = 0;            // draws the samples of validation_fraction, fraction and limit
 };
 
-/// Reads kind, root, class_names, max_length, too_long, fraction, limit and subset_seed; files (listops, matching);
-/// empty_texts, tokens, subword_model, vocabulary and vocabulary_hash (imdb, matching); validation_fraction and,
-/// if it holds samples out, split_by (imdb, cifar10_pixels).
+/// Reads kind, root, class_names, max_length, too_long, fraction, limit and subset_seed. For listops and matching, also
+/// reads files. For imdb and matching, also reads empty_texts, tokens, subword_model, vocabulary and vocabulary_hash.
+/// For imdb and cifar10_pixels, also reads validation_fraction and, if it holds out samples, split_by.
 SequenceDatasetOptions read_sequence_dataset_options(const config::View& data);
 
-/// What a model must know of the data before the files are seen.
+/// Properties of the data that a model needs before the files are read.
 struct SequenceTraits {
   int64_t vocabulary = 0;  // ids are below it; padding is id 0
   int64_t classes = 0;

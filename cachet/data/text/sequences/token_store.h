@@ -11,7 +11,7 @@
 
 namespace cachet::data {
 
-/// A view of token ids, whether they lie in memory in two bytes each or in four.
+/// A view of token ids that are stored in two bytes each or in four.
 class TokenView {
  public:
   TokenView() = default;
@@ -23,13 +23,13 @@ class TokenView {
     return std::visit([](const auto& tokens) { return tokens.size(); }, tokens_);
   }
   bool empty() const { return size() == 0; }
-  const void* data() const {  // where the tokens lie
+  const void* data() const {  // address of the tokens
     return std::visit([](const auto& tokens) -> const void* { return tokens.data(); }, tokens_);
   }
   Token operator[](size_t place) const {
     return std::visit([place](const auto& tokens) { return Token{tokens[place]}; }, tokens_);
   }
-  /// Writes size() ids; returns the end of what was written.
+  /// Writes size() ids. Returns the end of the written range.
   int64_t* copy_to(int64_t* out) const;
 
   class Iterator {
@@ -70,8 +70,8 @@ class TokenStore {
 
   int64_t size() const { return static_cast<int64_t>(starts_.size()) - 1; }
   int64_t bytes_per_token() const { return static_cast<int64_t>(is_narrow() ? sizeof(uint16_t) : sizeof(Token)); }
-  /// The number of the sequence that was added; `is_cut`: it was longer. Throws std::invalid_argument for an id that
-  /// the vocabulary does not have.
+  /// Adds a sequence and returns its number. `is_cut`: whether the sequence was longer before. Throws
+  /// std::invalid_argument for an id that the vocabulary does not have.
   int64_t add(std::span<const Token> tokens, bool is_cut = false);
   bool is_cut(int64_t number) const { return cut_.at(static_cast<size_t>(number)); }
   /// Throws std::out_of_range.
@@ -83,7 +83,7 @@ class TokenStore {
   int64_t vocabulary_;
   std::variant<std::vector<uint16_t>, std::vector<Token>> tokens_;
   std::vector<bool> cut_;
-  std::vector<size_t> starts_{0};  // of each sequence, and the end of the last
+  std::vector<size_t> starts_{0};  // start of each sequence, and the end of the last
 };
 
 }  // namespace cachet::data

@@ -10,12 +10,12 @@
 
 namespace cachet::data {
 
-/// Blending of the images of a training batch with each other, and soft targets.
+/// Options for blending the images of a training batch with each other, and for soft targets.
 struct MixingOptions {
   double mixup = 0;                 // α of Beta(α, α) (Zhang et al. 2018); 0 = off
   double cutmix = 0;                // α of Beta(α, α) (Yun et al. 2019); 0 = off
-  double probability = 1;           // that a batch is mixed at all
-  double switch_probability = 0.5;  // of cutmix, where both are on
+  double probability = 1;           // of mixing a batch at all
+  double switch_probability = 0.5;  // of cutmix, if both are on
   double label_smoothing = 0;       // ε: (1 − ε)·target + ε / classes (Szegedy et al. 2016)
 
   bool mixes() const { return mixup > 0 || cutmix > 0; }
@@ -29,26 +29,26 @@ struct MixedBatch {
   at::Tensor targets;  // (B, classes) float32, each row sums to 1
 };
 
-/// Smoothed one-hot targets (B, classes) float32 of labels (B) int64.
+/// Returns smoothed one-hot targets (B, classes) float32 for labels (B) int64.
 at::Tensor soft_targets(const at::Tensor& labels, int64_t classes, double label_smoothing);
 
-/// How the images of a batch are mixed: one share and one mode for all of them.
+/// The mixing of a batch: one weight and one mode for all of its images.
 struct Mixing {
   struct Side {
     int64_t first = 0, length = 0;
   };
-  std::vector<int64_t> partners{};  // of each image, its partner's index in the batch
-  double own_weight = 1;            // of the own target, 0 … 1
-  bool cut = false;                 // a box of the partner lies over the image; else both are blended
-  Side rows{}, columns{};           // of that box, in pixels
+  std::vector<int64_t> partners{};  // index in the batch of each image's partner
+  double own_weight = 1;            // weight of the own target, 0 … 1
+  bool cut = false;                 // whether a box of the partner covers the image; else both are blended
+  Side rows{}, columns{};           // of the box, in pixels
 };
 
-/// What is drawn for a batch of `count` images of so many pixels: a function of (seed, epoch, number). Nothing where
-/// the batch is not mixed.
+/// Draws the mixing of a batch of `count` images of height × width pixels: a function of (seed, epoch, number). Returns
+/// nothing if the batch is not mixed.
 std::optional<Mixing> draw_mixing(int64_t count, int64_t height, int64_t width, const MixingOptions& options,
                                   uint64_t seed, int64_t epoch, int64_t number);
 
-/// Images and targets, each mixed with the one of `partners` at the same index. Neither batch is changed.
+/// Mixes images and targets, each with the one of `partners` at the same index. Neither batch is changed.
 MixedBatch mix(const MixedBatch& own, const MixedBatch& partners, const Mixing& mixing);
 
 /// Mixes each image with a partner of the same batch, as draw_mixing() describes. `images` (B, C, H, W) are not

@@ -33,21 +33,21 @@ inline constexpr int64_t kRandAugmentOperations = 15;
 
 struct AffineStyle {
   Interpolation interpolation = Interpolation::bicubic;
-  FillColour fill{};  // where the image is moved away
+  FillColour fill{};  // for the area from which the image is moved away
 };
 
-/// What an operation at a magnitude in [0, 10] does to the geometry; nothing of those that change colours alone.
+/// Returns the geometric map of an operation at a magnitude in [0, 10]; nothing if it changes only colours.
 std::optional<AffineMap> operation_map(RandAugmentOperation operation, double magnitude, bool opposite, int64_t height,
                                        int64_t width);
 
-/// One operation at a magnitude in [0, 10]: rotation up to 30°, shears up to 0.3, translations up to 0.45 of a side,
-/// blends up to 1 ± 0.9, posterization down to 4 − 4 bits. `opposite` turns what has a direction the other way.
+/// Applies one operation at a magnitude in [0, 10]: rotation up to 30°, shears up to 0.3, translations up to 0.45 of a
+/// side, blends up to 1 ± 0.9, posterization down to 4 − 4 bits. `opposite` reverses an operation that has a direction.
 at::Tensor apply_operation(const at::Tensor& image, RandAugmentOperation operation, double magnitude, bool opposite,
                            bool increasing, const AffineStyle& style);
 
 struct RandAugmented {
   at::Tensor image;  // (H, W, C) uint8
-  AffineMap map;     // the position in the input of each position in the result
+  AffineMap map;     // maps each position in the result to its position in the input
 };
 
 /// Draws and applies operations to an image (H, W, C) uint8.

@@ -8,10 +8,10 @@
 #include "cachet/geometry/run_lengths.h"
 #include "cachet/io/json/json_cursor.h"
 
-/// Pieces that COCO's files are made of.
+/// Parsers for parts of COCO's files.
 namespace cachet::data {
 
-/// Reads an array: calls `element()` for each of its values, which takes it.
+/// Reads an array. Calls `element()` for each of its values; `element()` must read the value.
 template <class Element>
 void read_array(io::JsonCursor& cursor, std::string_view what, Element element) {
   if (!cursor.take('[')) cursor.fail(std::string(what) + " must be an array");
@@ -22,8 +22,8 @@ void read_array(io::JsonCursor& cursor, std::string_view what, Element element) 
   cursor.expect(']');
 }
 
-/// Reads an object: calls `value(key)` for each of its keys, which takes the value and returns true, or returns false
-/// to have it skipped. `keys` may occur once.
+/// Reads an object. Calls `value(key)` for each of its keys. `value` reads the value and returns true, or returns false
+/// to skip it. Each of `keys` may occur once.
 template <class Value>
 void read_object(io::JsonCursor& cursor, std::string_view what, const std::vector<std::string_view>& keys,
                  Value value) {
@@ -43,21 +43,21 @@ void read_object(io::JsonCursor& cursor, std::string_view what, const std::vecto
   cursor.expect('}');
 }
 
-/// A segmentation in the form of run lengths, as it stands in a file: nothing of it is checked but its types.
+/// A segmentation in the form of run lengths, as in the file. Only its types are checked.
 struct CocoRuns {
-  std::vector<int64_t> size;    // should be two numbers
-  std::vector<int64_t> counts;  // of the plain form
-  std::string text;             // of the compressed form
+  std::vector<int64_t> size;    // two numbers in a valid file
+  std::vector<int64_t> counts;  // in the plain form
+  std::string text;             // in the compressed form
   bool compressed = false;
 };
 
-/// Reads {"size": [h, w], "counts": …}. What is of no such type is an error in the file.
+/// Reads {"size": [h, w], "counts": …}. Throws an error of the file for values of other types.
 CocoRuns read_coco_runs(io::JsonCursor& cursor);
 
-/// The mask. Throws std::invalid_argument where the size is not two numbers, and as RunLengths does.
+/// Returns the mask. Throws std::invalid_argument if the size is not two numbers, and as RunLengths does.
 geometry::RunLengths mask_of(const CocoRuns& runs);
 
-/// Numbers of an array, of which at most `most` are stored.
+/// Reads an array of numbers and stores at most `most` of them.
 std::vector<double> read_numbers(io::JsonCursor& cursor, std::string_view what, size_t most);
 
 }  // namespace cachet::data

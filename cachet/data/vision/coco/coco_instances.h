@@ -20,7 +20,7 @@ namespace cachet::data {
 struct CocoImage {
   int64_t id = 0;
   geometry::Size size;
-  std::string file_name;  // a path below the folder of images
+  std::string file_name;  // a path below the image folder
 };
 
 struct CocoCategory {
@@ -28,10 +28,10 @@ struct CocoCategory {
   std::string name;
 };
 
-/// An object, or a crowd of them.
+/// An object, or a crowd of objects.
 struct CocoAnnotation {
   int64_t id = 0;
-  int32_t image = 0, category = 0;  // their numbers in the file, not their ids
+  int32_t image = 0, category = 0;  // their positions in the file, not their ids
   geometry::SizedBox box;
   double area = 0;
   bool crowd = false;
@@ -39,21 +39,21 @@ struct CocoAnnotation {
   bool trained = false;  // training uses it: not ignored, with an area and a part inside the image; crowds too
 
   enum class Form : uint8_t { none, polygons, runs } form = Form::none;
-  uint64_t first = 0;  // of its segmentation in the index
-  uint32_t count = 0;  // polygons, or runs
+  uint64_t first = 0;  // index of the first polygon or run of the segmentation
+  uint32_t count = 0;  // number of polygons, or of runs
 };
 
 /// A file of COCO instances (cocodataset.org: data format, object detection), read once into a compact index.
 ///
-/// The file is refused (io::Error: "<path>: JSON byte 71: …", or with the number of the image) if it is damaged: no
-/// JSON, unknown values nested more than 16 deep, a wrong type, a missing or repeated key, repeated images or
-/// categories, sizes that no image has, names that leave the folder, no images, no categories.
-/// A file without annotations is read: COCO's image_info_test-dev2017.json, whose images are to be answered.
-/// What is wrong with single annotations costs these alone, by the rules of CocoFault, and is counted.
+/// A damaged file is refused (io::Error: "<path>: JSON byte 71: …", or with the number of the image): no JSON, unknown
+/// values nested more than 16 deep, a wrong type, a missing or repeated key, repeated images or categories, sizes that
+/// no image has, names that leave the folder, no images, no categories.
+/// A file without annotations is accepted, such as COCO's image_info_test-dev2017.json for predictions. Faults of
+/// single annotations affect only these annotations, by the rules of CocoFault, and are counted.
 class CocoInstances {
  public:
   static CocoInstances read(const std::filesystem::path& file);
-  /// Of the text of a file that messages call `name`.
+  /// Parses the text of a file. Messages refer to the file as `name`.
   static CocoInstances parse(std::string_view text, std::string_view name);
 
   const std::string& name() const { return name_; }                            // of the file, for messages
@@ -63,11 +63,11 @@ class CocoInstances {
   int64_t annotations() const { return static_cast<int64_t>(annotations_.size()); }
   bool has_annotations() const { return has_annotations_; }  // whether the file has the key, even if its list is empty
   const CocoNotes& notes() const { return notes_; }
-  const std::string& digest() const { return digest_; }  // of all bytes of the file
-  /// Adds the file's whole entry of an annotation, with its segmentation.
+  const std::string& digest() const { return digest_; }  // digest of all bytes of the file
+  /// Adds the complete entry of an annotation in the file, with its segmentation.
   void add_to(Fingerprint& fingerprint, const CocoAnnotation& annotation) const;
 
-  /// The mask of an annotation of this index at its image's size, where it has one.
+  /// Returns the mask of an annotation of this index at its image's size, or nothing if it has no mask.
   std::optional<geometry::RunLengths> mask(const CocoAnnotation& annotation) const;
 
  private:
@@ -77,9 +77,9 @@ class CocoInstances {
   std::vector<CocoImage> images_;
   std::vector<CocoCategory> categories_;
   std::vector<CocoAnnotation> annotations_;  // image by image
-  std::vector<uint64_t> first_annotation_;   // of each image, and the end
+  std::vector<uint64_t> first_annotation_;   // first annotation of each image, and the end
   std::vector<double> coordinates_;
-  std::vector<uint64_t> polygons_;  // where each begins in coordinates_, and the end
+  std::vector<uint64_t> polygons_;  // start of each polygon in coordinates_, and the end
   std::vector<uint32_t> runs_;
   bool has_annotations_ = false;
   CocoNotes notes_;

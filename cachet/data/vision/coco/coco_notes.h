@@ -8,33 +8,33 @@
 
 namespace cachet::data {
 
-/// What is wrong with single annotations of a file that is otherwise good.
+/// Faults of single annotations in an otherwise valid file.
 enum class CocoFault {
   // The annotation is left out.
-  unknown_image,     // of an image that the file does not list
-  unknown_category,  // likewise
-  repeated_id,       // of an annotation before
-  odd_box,           // not four numbers, or one that is not finite or beyond ±2^26, or a negative side
+  unknown_image,     // its image is not in the file's list
+  unknown_category,  // its category is not in the file's list
+  repeated_id,       // the id of an earlier annotation
+  odd_box,           // not four numbers, a number that is not finite or beyond ±2^26, or a negative side
   odd_area,          // not finite or negative
-  // The annotation stays without what is wrong; where nothing is left of its segmentation, it has no mask.
+  // The annotation stays without the faulty part. If nothing of its segmentation is left, it has no mask.
   short_polygon,  // fewer than three corners, or an odd number of coordinates
-  odd_polygon,    // a corner that is not finite or beyond ±2^26, or edges to and fro over millions of columns
+  odd_polygon,    // a corner that is not finite or beyond ±2^26, or edges back and forth over millions of columns
   odd_runs,       // run lengths that do not make a mask of their size
   other_size,     // run lengths of another size than the image's
-  elsewhere,      // a segmentation without a common point with its box
-  // Nothing is left out; as in mmdetection, training does not use it, and evaluation does.
-  outside_image,  // a box without a common point with its image
+  elsewhere,      // no common point of the segmentation and its box
+  // Nothing is left out. As in mmdetection, training does not use the annotation, but evaluation does.
+  outside_image,  // no common point of the box and its image
   no_area,        // an area of 0, or a side below one pixel
   count
 };
 
-/// How often each fault was met.
+/// Counts of each fault.
 class CocoNotes {
  public:
   void add(CocoFault fault) { ++counts_[static_cast<size_t>(fault)]; }
   int64_t operator[](CocoFault fault) const { return counts_[static_cast<size_t>(fault)]; }
   bool any() const;
-  /// For a run's notes: "3 annotations left out: their image is not listed".
+  /// Returns lines for a run's notes: "3 annotations left out: their image is not listed".
   std::vector<std::string> lines() const;
 
  private:

@@ -9,13 +9,13 @@
 
 namespace cachet::data {
 
-/// The classes of the set of shapes. Cross and star have corners in, the ring has a hole.
+/// The classes of the set of shapes. Cross and star have inner corners, and the ring has a hole.
 inline constexpr std::array<std::string_view, 6> kShapeNames{"disc", "square", "triangle", "star", "cross", "ring"};
 
 struct ShapeOptions {
   int64_t train = 3000, validation = 400;  // images
   int64_t height = 128, width = 128;       // pixels, 32 … 4096
-  int64_t most_objects = 4;                // of an image; 1 … most, 1 … 100
+  int64_t most_objects = 4;                // an image has 1 … most_objects; 1 … 100
   double crowds = 0.1;                     // fraction of images with a crowd
   uint64_t seed = 0;
   bool jpeg = false;  // else PNG
@@ -25,24 +25,24 @@ struct ShapeOptions {
 /// Throws std::invalid_argument that begins with the name of the option.
 void check(const ShapeOptions& options);
 
-/// A shape that can be seen, or a crowd of small ones.
+/// A visible shape, or a crowd of small shapes.
 struct ShapeObject {
-  int64_t label = 0;  // in kShapeNames
+  int64_t label = 0;  // index in kShapeNames
   bool crowd = false;
   geometry::RunLengths mask;  // its visible part
 };
 
-/// A picture and the truth about it.
+/// A picture and its objects.
 struct ShapeScene {
   std::vector<uint8_t> pixels;  // height * width * 3, RGB
   std::vector<ShapeObject> objects;
 };
 
-/// Filled shapes, turned, of sizes over two octaves (a radius of a sixteenth to a quarter of the shorter side), one
-/// before the other on a textured background, cut by its border. No shape of a picture is less than a quarter visible:
-/// such a one is taken out of it, the most hidden first. A crowd is 8 to 14 shapes of one class, half the smallest size
-/// or less, under all others. If less than a quarter of it is visible, it is taken out, too.
-/// A function of (options.seed, split, index) and of the size alone.
+/// Draws a scene of filled, rotated shapes on a textured background. Their sizes span two octaves (a radius of a
+/// sixteenth to a quarter of the shorter side). They may cover each other and are cut by the border. A shape of which
+/// less than a quarter is visible is removed, the most hidden first. A crowd is 8 to 14 shapes of one class, half the
+/// smallest size or less, drawn under all others. If less than a quarter of it is visible, it is removed, too. The
+/// scene is a function of (options.seed, split, index) and of the size alone.
 ShapeScene shape_scene(const ShapeOptions& options, uint64_t split, int64_t index);
 
 }  // namespace cachet::data

@@ -5,7 +5,7 @@
 
 namespace cachet::data {
 
-/// In pixels from the upper left corner of the image: the first pixel's centre is (½, ½).
+/// A point in pixels from the upper left corner of the image: the first pixel's centre is (½, ½).
 struct ImagePoint {
   double x = 0, y = 0;
 };
@@ -15,28 +15,28 @@ struct ImageBox {
   bool empty() const { return right <= left || bottom <= top; }
 };
 
-/// What was done to the geometry of an image: cropped, scaled, mirrored, padded, turned. Maps positions in the
-/// original, such as boxes around objects, to the result and back.
+/// The geometric changes of an image: crop, scaling, mirroring, padding, rotation. Maps positions in the original, such
+/// as boxes around objects, to the result and back.
 struct ImageGeometry {
   io::ImageSize original, result;
-  AffineMap to_original{};  // the position in the original of each position in the result
+  AffineMap to_original{};  // maps each position in the result to its position in the original
 
   static ImageGeometry of(const io::ImageSize& size) { return {size, size, {}}; }
 
-  // Each is done to what the result is so far.
-  void crop(const io::ImageRegion& region);  // a part that lies outside the image is padding
+  // Each function changes the current result.
+  void crop(const io::ImageRegion& region);  // parts outside the image are padding
   void resize(const io::ImageSize& size);
   void mirror();
-  void warp(const AffineMap& map);  // the size stays
+  void warp(const AffineMap& map);  // does not change the size
 
   ImagePoint in_result(const ImagePoint& place) const;
   ImagePoint in_original(const ImagePoint& place) const;
-  /// The least upright box around the mapped one. It may lie outside the image: see within().
+  /// Returns the smallest upright box around the mapped box. It may lie outside the image: see within().
   ImageBox in_result(const ImageBox& box) const;
   ImageBox in_original(const ImageBox& box) const;
 };
 
-/// The part of a box that lies in an image; empty where there is none.
+/// Returns the part of a box that lies in an image; empty if there is none.
 ImageBox within(const ImageBox& box, const io::ImageSize& size);
 
 }  // namespace cachet::data

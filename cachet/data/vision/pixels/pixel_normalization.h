@@ -8,42 +8,42 @@
 
 namespace cachet::data {
 
-/// The ranges of a channel's mean and deviation, of pixels in [0, 1]: float32 holds the results.
+/// The ranges of a channel's mean and deviation, for pixels in [0, 1]. float32 can represent the results.
 inline constexpr config::Range<double> kChannelMeans{-1e6, 1e6}, kChannelDeviations{1e-6, 1e6};
 
-/// Per channel, for pixels scaled to [0, 1]: (x / 255 − mean) / std. This file chooses mean and deviation;
-/// ImageTransform applies them.
+/// Normalization of each channel, for pixels scaled to [0, 1]: (x / 255 − mean) / std. This file chooses mean and
+/// deviation; ImageTransform applies them.
 struct Normalization {
   std::vector<double> mean, std;
 
-  /// The statistics of all pixels of a data set, exact (sums of integers).
+  /// Returns the exact statistics of all pixels of a data set (by sums of integers).
   static Normalization from_data(const ImageSource& images);
-  /// The statistics of a known kind's full training set, ImageNet's for class_folders; nothing for idx.
+  /// Returns the statistics of a known kind's full training set, those of ImageNet for class_folders; nothing for idx.
   static std::optional<Normalization> known(const ImageKind& kind);
-  /// One channel for all: the means of mean and std.
+  /// Returns one channel for all: the means of mean and std.
   Normalization of_grey() const;
 };
 
-/// Where mean and deviation come from: `automatic` takes known ones, else the data's.
+/// Source of mean and deviation: `automatic` takes known values, else those of the data.
 enum class NormalizationSource { automatic, data, none };
 
 struct NormalizationOptions {
   NormalizationSource source = NormalizationSource::automatic;
-  std::vector<double> mean{}, std{};  // when given, they win over source; one value a channel, or one for all
+  std::vector<double> mean{}, std{};  // if given, used instead of source; one value for each channel, or one for all
 };
 
 /// Reads source, mean and std.
 NormalizationOptions read_normalization_options(const config::View& view, NormalizationOptions defaults = {});
 
-/// Throws std::invalid_argument when the number of values does not match the channels. `training_images` is read only
-/// when statistics of the data are asked for.
+/// Throws std::invalid_argument if the number of values does not match the channels. `training_images` is read only if
+/// statistics of the data are needed.
 Normalization make_normalization(const NormalizationOptions& options, const ImageKind& kind,
                                  const ImageSource& training_images);
 
-/// A normalised image (C, H, W) as the pixels that it was made of, (H, W, C) uint8.
+/// Returns the pixels (H, W, C) uint8 of a normalised image (C, H, W).
 at::Tensor pixels_of_normalized(const at::Tensor& image, const Normalization& normalization);
 
-/// The whole data set as a matrix (N, C·H·W) float32, normalised: the input of a linear baseline.
+/// Returns the whole data set as a normalised matrix (N, C·H·W) float32: the input of a linear baseline.
 at::Tensor flattened_images(const ImageSource& images, const Normalization& normalization);
 
 }  // namespace cachet::data

@@ -10,7 +10,7 @@
 
 namespace cachet::io {
 
-/// One application of a name map: its patterns, the result so far, and the joins that still wait for parts.
+/// One application of a name map, with its patterns, the result so far, and the joins whose parts are incomplete.
 class NameMapRun {
  public:
   NameMapRun(const std::vector<NameRule>& rules, NameMap::Unmatched unmatched);

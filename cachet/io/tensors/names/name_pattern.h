@@ -8,20 +8,20 @@
 
 namespace cachet::io {
 
-/// A pattern over whole names, split at its wildcards: `*` is one or more characters without a dot, `#` digits, `**`
-/// any number of characters, none included.
+/// A pattern for whole names, split at its wildcards: `*` matches one or more characters without a dot, `#` matches
+/// digits, `**` matches any number of characters, even none.
 class NamePattern {
  public:
   explicit NamePattern(std::string_view text);
 
-  /// What the wildcards stand for, from the left, each as long as the rest allows; nothing when the name does not
-  /// match.
+  /// Returns the texts that match the wildcards, from the left, each as long as the rest allows. Empty if the name does
+  /// not match.
   std::optional<std::vector<std::string>> match(std::string_view name) const;
 
-  /// The name that has these texts in place of the wildcards.
+  /// Returns the name with these texts instead of the wildcards.
   std::string fill(const std::vector<std::string>& texts) const;
 
-  /// The wildcards alone, in order: "#.**" has "#" and "**".
+  /// Returns only the wildcards, in order: "#.**" has "#" and "**".
   std::vector<std::string> wildcards() const;
 
  private:
@@ -34,7 +34,7 @@ class NamePattern {
   std::vector<Piece> pieces_;
 };
 
-/// Adds to the first `#` among the texts of a match; false if the sum would be negative or does not fit int64.
+/// Adds to the first `#` among the texts of a match. False if the sum would be negative or does not fit int64.
 bool shift_number(const NamePattern& pattern, std::vector<std::string>& texts, int64_t add);
 
 }  // namespace cachet::io

@@ -10,7 +10,7 @@
 
 namespace cachet::io {
 
-/// The program whose names a model's weights have.
+/// The code base whose names the weights of a model have.
 enum class NameSource {
   cachet,          // ours
   timm,            // also DeiT's: ours follow them
@@ -28,23 +28,23 @@ std::string_view to_string(NameSource source);  // "pvt"
 const std::vector<std::string_view>& name_source_words();
 std::optional<NameSource> name_source(std::string_view word);
 
-/// The source of these names. If nothing distinguishes the sources, it is timm.
+/// Returns the source of these names, or timm if nothing distinguishes the sources.
 NameSource recognize_names(const TensorMap& tensors);
 
-/// Facts other than its weights that the names and tensors of an exported model depend on.
+/// Facts about a model, other than its weights, that determine the names and tensors of an export.
 struct ExportFacts {
   int64_t image_height = 224, image_width = 224;
   std::optional<std::pair<int64_t, int64_t>> unified_norm_windows;  // forward, backward, where its norms are unified
 };
 
-/// Weights under a source's names, and under ours. What no rule knows keeps its name: T2T's frozen `pos_embed`, which
-/// ours computes, does. Tables that an author's code computes and saves all the same are left out: Swin's indices and
-/// masks, Transformer-XL's frequencies, fairseq's positions and versions. Throws io::Error for names that clash and
-/// parts that do not fit.
+/// Converts weights from a source's names to ours. A tensor that no rule knows retains its name, such as T2T's frozen
+/// `pos_embed`, which ours computes. Tables that an author's code saves although it computes them are left out: Swin's
+/// indices and masks, Transformer-XL's frequencies, fairseq's positions and versions. Throws io::Error for names that
+/// clash and parts that do not fit.
 TensorMap to_our_names(NameSource source, const TensorMap& theirs);
 
-/// The inverse, these tables included (of a detector Swin's masks are not): to_our_names() of it gives the same tensors
-/// back. What modules share must be there under each of its names.
+/// The inverse of to_our_names(): the pair returns the same tensors. Includes these tables, except Swin's masks for a
+/// detector. Tensors that modules have in common must be there under each of their names.
 TensorMap to_their_names(NameSource source, const TensorMap& ours, const ExportFacts& facts);
 
 }  // namespace cachet::io

@@ -10,8 +10,8 @@ namespace cachet::io {
 /// `position`, `lam` as `share`.
 NameMap published_grc();
 
-/// The same where both attentions reduce their context (PVT's spatial reduction): query and context differ, so that `q`
-/// and `kv` stay apart.
+/// The same for a layer in which both attentions reduce their context (PVT's spatial reduction). Query and context
+/// differ there, so that `q` and `kv` stay separate.
 NameMap published_grc_spatial_reduction();
 
 /// The checkpoints of PVT's repository (whai362/PVT), v1 and v2, to timm's names for v2, which ours for v1 follow:
@@ -46,7 +46,7 @@ NameMap published_fairseq_translation();
 /// one map, then the other. What the published code does not record, two counters a layer (steps on the window, whether
 /// the last was filtered), must be there as `<layer>.unrecorded` (2).
 std::vector<NameMap> published_unified_norm(int64_t forward_window, int64_t backward_window);
-/// Adds these, as zeros, to each layer that has `<layer>.iters`.
+/// Adds these counters, as zeros, to each layer that has `<layer>.iters`.
 void add_unrecorded_counters(TensorMap& theirs);
 inline constexpr std::string_view kUnrecordedCounters = ".unrecorded";
 

@@ -36,16 +36,16 @@ struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;
 };
 
-/// The limits that the reader adds to the format's own, so that memory beyond the file's size is bounded.
+/// Limits of the reader in addition to those of the format. They bound the memory used beyond the file's size.
 struct SafetensorsLimits {
-  uint64_t header_bytes = 100'000'000;   // the reference's own cap
-  size_t name_bytes = 1024;              // of one name
+  uint64_t header_bytes = 100'000'000;   // the limit of the reference implementation
+  size_t name_bytes = 1024;              // bytes of one name
   size_t text_bytes = 16 * 1024 * 1024;  // of all names and metadata together
   size_t rank = 16;
   size_t entries = 100'000;  // tensors, and as many metadata pairs
 };
 
-/// The length bytes that a file begins with.
+/// Number of bytes at the start of a file that hold the length of the header.
 constexpr uint64_t kSafetensorsPrefix = 8;
 
 /// Reads the length of the header from a file's first bytes and checks it against the size of the whole file.

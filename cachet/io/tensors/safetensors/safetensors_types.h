@@ -8,10 +8,10 @@
 
 namespace cachet::io {
 
-/// LibTorch's type for one of the format.
+/// Returns LibTorch's type for a type of the format.
 at::ScalarType scalar_type(SafetensorsType type);
 
-/// The inverse; throws io::Error naming the tensor where the format has none.
+/// Returns the format's type for a type of LibTorch. Throws io::Error that names the tensor if there is none.
 SafetensorsType safetensors_type(at::ScalarType type, const std::string& tensor);
 
 }  // namespace cachet::io

@@ -19,7 +19,7 @@ class PickleCursor {
   size_t position() const { return position_; }
   bool at_end() const { return position_ == bytes_.size(); }
 
-  /// The next `count` bytes; `what` names them in messages. Nothing is allocated for any value of the count.
+  /// Reads the next `count` bytes; `what` names them in messages. Allocates no memory, whatever the count.
   std::string_view take(uint64_t count, const char* what) {
     if (count > bytes_.size() - position_) fail(std::string("the pickle ends inside ") + what);
     const std::string_view taken(reinterpret_cast<const char*>(bytes_.data()) + position_, count);
@@ -33,7 +33,7 @@ class PickleCursor {
     return little_endian<Int>(std::as_bytes(std::span(taken)), 0);
   }
 
-  /// Up to the next line feed, without it.
+  /// Reads up to the next line feed, which is not returned.
   std::string_view line(const char* what) {
     const std::string_view rest(reinterpret_cast<const char*>(bytes_.data()) + position_, bytes_.size() - position_);
     const size_t size = rest.find('\n');

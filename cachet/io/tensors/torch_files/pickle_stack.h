@@ -11,8 +11,8 @@
 
 namespace cachet::io {
 
-/// The stack, marks and memo that a pickle works with. Nothing is taken from below the last mark, nor from an empty
-/// stack; errors have the cursor's position.
+/// The stack, marks and memo of a pickle. No value is taken from below the last mark or from an empty stack; errors
+/// have the position of the cursor.
 class PickleStack {
  public:
   using Ref = PickleTree::Ref;
@@ -43,7 +43,7 @@ class PickleStack {
     marks_.pop_back();
     return pop_from(from);
   }
-  /// Whether one value and no mark is left, as at the end of a pickle.
+  /// Whether exactly one value and no mark is left, as at the end of a pickle.
   bool is_settled() const { return marks_.empty() && values_.size() == 1; }
 
   void put(uint32_t memo) {

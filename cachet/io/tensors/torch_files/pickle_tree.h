@@ -13,23 +13,23 @@
 
 namespace cachet::io {
 
-/// A run of elements that a pickle refers to, stored outside it.
+/// Contiguous elements outside the pickle, to which the pickle refers.
 struct PickledStorage {
   std::string key;  // the name of its record
   SafetensorsType type = SafetensorsType::kU8;
   uint64_t bytes = 0;
 };
 
-/// A tensor as a pickle describes it: a view of a storage that lies within it. Offset and strides count elements.
+/// A tensor in a pickle: a view of a storage, within its bounds. Offset and strides count elements.
 struct PickledTensor {
-  uint32_t storage = 0;  // of PickleTree::storages
+  uint32_t storage = 0;  // index in PickleTree::storages
   SafetensorsType type = SafetensorsType::kF32;
   uint64_t offset = 0;
   std::vector<int64_t> shape, strides;
 };
 
-/// What a pickle holds, as plain values in one arena: nothing in it can act. Values refer to each other by index and
-/// form no circle.
+/// The content of a pickle as plain values in one arena. No value can execute code. Values refer to each other by
+/// index, without cycles.
 class PickleTree {
  public:
   using Ref = uint32_t;
@@ -50,17 +50,17 @@ class PickleTree {
   struct Tensor {
     uint32_t index;  // of tensors
   };
-  /// Stands for any other object: only its class is stored. Nothing is ever run to make it.
+  /// A placeholder for any other object. Only its class is stored; no code is run to create it.
   struct Object {
-    uint32_t index;              // of globals: its class, or the function that would have made it
+    uint32_t index;              // index in globals: its class, or the function that would have made it
     bool may_be_tensor = false;  // an unknown function would have made it, or it is a tensor that cannot be read
   };
   using Value =
       std::variant<None, bool, int64_t, double, std::string_view, Sequence, Dict, Global, Storage, Tensor, Object>;
   struct Node {
     Value value;
-    uint16_t depth = 0;   // levels of containers below
-    bool placed = false;  // in another container
+    uint16_t depth = 0;   // levels of containers below this one
+    bool placed = false;  // whether it lies in another container
   };
 
   template <class Kind>
@@ -68,7 +68,7 @@ class PickleTree {
     return std::get_if<Kind>(&nodes[ref].value);
   }
 
-  std::vector<std::byte> bytes;  // of the pickle: texts are views of it
+  std::vector<std::byte> bytes;  // bytes of the pickle; texts are views of them
   std::vector<Node> nodes;
   std::vector<TorchGlobal> globals;
   std::vector<PickledStorage> storages;

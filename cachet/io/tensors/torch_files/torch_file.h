@@ -12,21 +12,21 @@
 
 namespace cachet::io {
 
-/// A file that torch.save wrote (since 1.6: a zip archive), read without Python and without running what is in it.
-/// Opening it reads and checks the pickle; a tensor's bytes are read when it is asked for, so that other tensors in the
+/// A file that torch.save wrote (since 1.6: a zip archive), read without Python and without running its content. The
+/// constructor reads and checks the pickle. A tensor's bytes are read only on request, so that other tensors in the
 /// file (optimizer, averages) cost nothing.
 class TorchFile {
  public:
   /// Throws io::Error naming the file and what is wrong: damage, code, and by name what else .pth files can be: the
   /// format before 1.6, TorchScript, a raw pickle, tar, 7z, gzip.
   explicit TorchFile(const std::filesystem::path& path);
-  /// The same from memory, which must outlive it; `name` begins the messages.
+  /// Reads a file in memory, which must outlive this object. `name` begins the messages.
   TorchFile(std::span<const std::byte> memory, std::string name);
 
   const PickleTree& contents() const { return tree_; }
 
-  /// Tensors of contents() by name, as views of their storages: those that shared one when they were saved, and are
-  /// asked for together, share it again. Throws io::Error for a record that is damaged.
+  /// Reads tensors of contents() by name, as views of their storages. If tensors that had one storage when saved are
+  /// requested together, they have one storage again. Throws io::Error for a damaged record.
   TensorMap tensors(const std::map<std::string, PickleTree::Tensor>& which) const;
 
  private:
@@ -36,11 +36,11 @@ class TorchFile {
   std::string name_;
   std::unique_ptr<ByteSource> source_;
   std::unique_ptr<ZipArchive> archive_;
-  std::string folder_;  // that all members lie in: "archive/"
+  std::string folder_;  // the folder of all members: "archive/"
   PickleTree tree_;
 };
 
-/// Whether a file begins as torch.save's zip archives, older formats or any pickle do.
+/// Whether a file begins like a zip archive of torch.save, one of its older formats, or any pickle.
 bool looks_like_torch_file(const std::filesystem::path& path);
 
 }  // namespace cachet::io

@@ -7,7 +7,7 @@
 
 namespace cachet::io {
 
-/// A name of Python's that a pickle mentions, and what the reader makes of it. Nothing is looked up or called.
+/// A Python name in a pickle, and how the reader treats it. No name is looked up or called.
 struct TorchGlobal {
   enum class Kind {
     dictionary,           // collections.OrderedDict, defaultdict: read as a dictionary
@@ -27,8 +27,8 @@ struct TorchGlobal {
   SafetensorsType element = SafetensorsType::kF32;  // of a storage, element_type
 };
 
-/// The list of `code` is a courtesy, so that the message can name what a file tries. Safety does not rest on it: of
-/// what is mentioned nothing is ever run.
+/// Classifies a name. The list of `code` only serves a clear message about what a file attempts. Safety does not depend
+/// on the list, because nothing that a file mentions is ever run.
 TorchGlobal torch_global(std::string_view module, std::string_view name);
 
 }  // namespace cachet::io

@@ -9,14 +9,14 @@
 
 namespace cachet::io {
 
-/// What the calls that torch.save writes would have returned, worked out from their arguments, which lie in `tree` as a
-/// tuple. Each throws io::Error without a position, which the caller adds.
+/// Computes the results of the calls that torch.save writes from their arguments, which are a tuple in `tree`. Each
+/// function throws io::Error without a position; the caller adds the position.
 
-/// The type, among tree.globals, of a storage whose elements Cachet has no tensors of; nothing of any other.
+/// Returns the type (in tree.globals) of a storage if Cachet has no tensors of its elements; else empty.
 std::optional<uint32_t> unread_storage(const PickleTree& tree, PickleTree::Ref arguments);
 
-/// The part of a tensor's or a parameter's arguments that is not read, among tree.globals: a placeholder instead of its
-/// storage or tensor, or a type of elements that Cachet has no tensors of. Nothing if all parts are read, and for other
+/// Returns the part (in tree.globals) of a tensor's or parameter's arguments that is not read: a placeholder instead of
+/// its storage or tensor, or an element type of which Cachet has no tensors. Empty if all parts are read, and for other
 /// functions.
 std::optional<uint32_t> unread_part(const PickleTree& tree, const TorchGlobal& function, PickleTree::Ref arguments);
 

@@ -10,43 +10,43 @@
 
 namespace cachet::models {
 
-/// Boxes that a head looks at from every cell of its maps (Faster R-CNN, arXiv 1506.01497, Sec. 3.1.1).
+/// The boxes that a head examines at every cell of its maps (Faster R-CNN, arXiv 1506.01497, Sec. 3.1.1).
 struct AnchorOptions {
-  std::vector<int64_t> strides{4, 8, 16, 32, 64};  // pixels to a cell, one a level
+  std::vector<int64_t> strides{4, 8, 16, 32, 64};  // pixels per cell, one stride for each level
   std::vector<double> ratios{0.5, 1.0, 2.0};       // height over width
-  std::vector<double> scales{8.0};                 // of the stride: sides of an anchor of ratio 1
+  std::vector<double> scales{8.0};                 // side of an anchor of ratio 1, in strides
 
   int64_t per_cell() const { return static_cast<int64_t>(ratios.size() * scales.size()); }
-  /// Scales base · 2^(i/count), i < count, of an octave (RetinaNet, arXiv 1708.02002, Sec. 4).
+  /// Returns the scales base · 2^(i/count), i < count, of an octave (RetinaNet, arXiv 1708.02002, Sec. 4).
   static std::vector<double> octave(double base, int64_t count);
 
-  /// Keys of the table `anchors`: ratios, scales, or octave_base_scale and scales_per_octave for these, and strides,
-  /// which are optional and must equal those of `defaults`, the neck's.
+  /// Reads the keys of the table `anchors`: ratios, strides, and scales or instead octave_base_scale and
+  /// scales_per_octave. The strides are optional and must equal those of `defaults`, which are the neck's.
   static AnchorOptions read(const config::View& table, AnchorOptions defaults);
 };
 
-/// Anchors of all levels, concatenated: levels in turn, then rows, columns, ratios, scales, the last fastest.
+/// The anchors of all levels, concatenated in the order level, row, column, ratio, scale (the last is the fastest).
 struct LaidAnchors {
   at::Tensor boxes;             // (n, 4)
-  std::vector<int64_t> counts;  // of each level
+  std::vector<int64_t> counts;  // number of anchors of each level
 
-  std::vector<at::Tensor> by_level(const at::Tensor& of_all) const;  // (n, …) in parts
+  std::vector<at::Tensor> by_level(const at::Tensor& of_all) const;  // splits (n, …) by level
 };
 
-/// The anchors of one cell at the origin of a level (per_cell, 4), float64.
+/// Returns the anchors of one cell at the origin of a level (per_cell, 4), in float64.
 at::Tensor cell_anchors(const AnchorOptions& options, size_t level);
 
-/// The anchors of maps of these sizes, one for each level, on the device and in the dtype of `like`.
+/// Returns the anchors of maps of these sizes (one map for each level), on the device and in the dtype of `like`.
 LaidAnchors lay_anchors(const AnchorOptions& options, const std::vector<ImageSize>& maps, const at::Tensor& like);
 
-/// Rows of all that there are, evenly among them, so that at most `most` are left.
+/// Returns at most `most` of the rows, at equal distances from each other.
 at::Tensor evenly(const at::Tensor& rows, int64_t most);
 
-/// (n) bool: whether the cell of each anchor is in its image, and not in the padding of the batch.
+/// Returns (n) bool: whether the cell of each anchor lies in its image and not in the padding of the batch.
 at::Tensor anchors_of_image(const AnchorOptions& options, const std::vector<ImageSize>& maps, const ImageSize& padded,
                             c10::Device device);
 
-/// (n) bool: whether anchors reach at most so many pixels beyond the image; below 0 all do.
+/// Returns (n) bool: whether each anchor reaches at most `allowed_border` pixels beyond the image. Below 0, all do.
 at::Tensor anchors_inside(const at::Tensor& boxes, const ImageSize& image, int64_t allowed_border);
 
 }  // namespace cachet::models

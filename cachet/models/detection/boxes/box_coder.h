@@ -10,14 +10,14 @@
 
 namespace cachet::models {
 
-/// The code of a box relative to one that is near: shifts of the centre in sides, and logarithms of the sides'
-/// quotients, less the means, over the deviations (R-CNN, arXiv 1311.2524, App. C).
+/// The code of a box relative to a nearby box: the shift of the centre in sides, and the logarithm of the quotient of
+/// the sides. The means are subtracted from it, and it is divided by the deviations (R-CNN, arXiv 1311.2524, App. C).
 struct BoxCoderOptions {
   std::array<double, 4> means{0, 0, 0, 0}, deviations{1, 1, 1, 1};
-  double ratio_clip = 16.0 / 1000.0;  // a side changes by at most this factor and its inverse
-  bool clip_to_image = true;          // whether boxes that are made end at the image's border
+  double ratio_clip = 16.0 / 1000.0;  // limits the change of a side to this factor and its inverse
+  bool clip_to_image = true;          // whether decoded boxes are cut off at the image's border
 
-  /// Keys of the table `coder`: target_means, target_stds, ratio_clip, clip_border.
+  /// Reads the keys of the table `coder`: target_means, target_stds, ratio_clip, clip_border.
   static BoxCoderOptions read(const config::View& table, BoxCoderOptions defaults);
 };
 
@@ -27,7 +27,7 @@ class BoxCoder {
 
   /// boxes, targets (n, 4) -> deltas (n, 4)
   at::Tensor encode(const at::Tensor& boxes, const at::Tensor& targets) const;
-  /// boxes (n, 4), deltas (n, 4·k) -> boxes (n, 4·k), within the image where one is given and options clip.
+  /// boxes (n, 4), deltas (n, 4·k) -> boxes (n, 4·k), clipped to the image if it is given and clip_to_image is set.
   at::Tensor decode(const at::Tensor& boxes, const at::Tensor& deltas, const std::optional<ImageSize>& image) const;
 
  private:

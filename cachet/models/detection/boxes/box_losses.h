@@ -6,27 +6,27 @@
 
 namespace cachet::models {
 
-/// How far deltas are from their targets.
+/// The loss of box deltas: their distance from the targets.
 struct BoxLossOptions {
-  double beta = 0;    // 0: absolute differences; else squares below it, halved (smooth L1, arXiv 1504.08083)
-  double weight = 1;  // of the loss
+  double beta = 0;    // 0: absolute differences; else halved squares below it (smooth L1, arXiv 1504.08083)
+  double weight = 1;  // factor of the loss
 
-  /// Keys of the table `loss_bbox`: beta, loss_weight.
+  /// Reads the keys of the table `loss_bbox`: beta, loss_weight.
   static BoxLossOptions read(const config::View& table, BoxLossOptions defaults);
 };
 
-/// The sum over all numbers.
+/// Returns the sum of the loss over all elements.
 at::Tensor box_loss(const at::Tensor& deltas, const at::Tensor& targets, const BoxLossOptions& options);
 
 /// Focal loss (Lin et al., arXiv 1708.02002, Eq. 5) on logits.
 struct FocalLossOptions {
   double gamma = 2, alpha = 0.25, weight = 1;
 
-  /// Keys of the table `loss_cls`: gamma, alpha, loss_weight.
+  /// Reads the keys of the table `loss_cls`: gamma, alpha, loss_weight.
   static FocalLossOptions read(const config::View& table, FocalLossOptions defaults);
 };
 
-/// logits (n, classes), labels (n) int64 with `classes` the background -> the sum over all numbers.
+/// logits (n, classes), labels (n) int64 (label `classes` is the background) -> the sum over all elements.
 at::Tensor focal_loss(const at::Tensor& logits, const at::Tensor& labels, const FocalLossOptions& options);
 
 }  // namespace cachet::models

@@ -6,26 +6,26 @@
 
 namespace cachet::models {
 
-// Boxes are (…, 4): x0, y0, x1, y1, pixel corners; nothing is added to a side.
+// Boxes are (…, 4): x0, y0, x1, y1, the corners in pixels. A side is the difference of two corners, without + 1.
 
-/// Outputs of heads, in float32 if they are narrower: positions in a photograph do not fit bfloat16's eight bits.
+/// Returns outputs of heads in float32 or wider: bfloat16's eight bits are too few for positions in a photograph.
 at::Tensor widened(const at::Tensor& x);
 
-/// boxes (n, 4), others (m, 4) -> (n, m): intersection over union, 0 where the union is empty.
+/// boxes (n, 4), others (m, 4) -> (n, m): the intersection over union, 0 if the union is empty.
 at::Tensor box_iou(const at::Tensor& boxes, const at::Tensor& others);
-/// The same over the area of `boxes`: how much of each lies within another.
+/// Returns the intersection over the area of `boxes`: the fraction of each box that lies within another.
 at::Tensor box_share(const at::Tensor& boxes, const at::Tensor& others);
 
-/// Boxes with every corner brought into an image.
+/// Returns the boxes with every corner clipped to the image.
 at::Tensor clip_boxes(const at::Tensor& boxes, const ImageSize& size);
 
-/// (n) bool: whether both sides are above `least`.
+/// Returns (n) bool: whether both sides of each box are above `least`.
 at::Tensor has_sides_above(const at::Tensor& boxes, double least);
 
-/// boxes (n, 4) of one image of a batch -> (n, 5), the image first, as ops::roi_align takes them.
+/// boxes (n, 4) of one image of a batch -> (n, 5), the image's index first, as ops::roi_align expects them.
 at::Tensor with_image(const at::Tensor& boxes, size_t image);
 
-/// Boxes of a batch's image in pixels of the original one.
+/// Returns the boxes of an image of a batch in pixels of the original image.
 at::Tensor in_original(const at::Tensor& boxes, const DetectionImage& place);
 
 }  // namespace cachet::models

@@ -12,20 +12,20 @@ namespace cachet::models {
 
 struct BoxHeadOptions {
   int64_t classes = 80;
-  int64_t channels = 1024;       // of both shared layers
-  bool one_box_for_all = false;  // whether a region has one box, or one for each class
+  int64_t channels = 1024;       // width of both shared layers
+  bool one_box_for_all = false;  // whether a region has one box for all classes, or one for each class
   BoxCoderOptions coder{.deviations = {0.1, 0.1, 0.2, 0.2}};
   BoxLossOptions box_loss{};
   double class_loss_weight = 1;
 
-  /// Table `bbox_head`: fc_out_channels, reg_class_agnostic, loss_cls.loss_weight, and the tables coder, loss_bbox.
+  /// Reads table `bbox_head`: fc_out_channels, reg_class_agnostic, loss_cls.loss_weight, tables coder and loss_bbox.
   static BoxHeadOptions read(const config::View& table, BoxHeadOptions defaults);
 };
 
-/// Training targets of regions: the samples of all images, concatenated, with the positives of each image first.
+/// Training targets of regions: the samples of all images, concatenated; the positives of each image come first.
 struct BoxTargets {
   at::Tensor labels;     // (n) int64; `classes` is the background
-  at::Tensor positives;  // (p) int64: which of them have a box
+  at::Tensor positives;  // (p) int64: indices of the samples that have a box
   at::Tensor deltas;     // (p, 4)
 };
 BoxTargets box_targets(const std::vector<BoxSample>& samples, const std::vector<at::Tensor>& labels,
@@ -38,14 +38,14 @@ struct BoxOutputs {
 
 struct BoxHeadLosses {
   at::Tensor classes, boxes;
-  at::Tensor accuracy;  // per cent of the regions whose class is right
+  at::Tensor accuracy;  // per cent of the regions with the right class
 };
 
-/// What is in a region, and how its box lies (Fast R-CNN, arXiv 1504.08083): two shared layers, then one for the
-/// classes and one for the boxes. Parts: shared_fcs, fc_cls, fc_reg.
+/// Classifies regions and regresses their boxes (Fast R-CNN, arXiv 1504.08083): two shared layers, then one layer for
+/// the classes and one for the boxes. Parts: shared_fcs, fc_cls, fc_reg.
 class BoxHead : public nn::Cloneable<BoxHead> {
  public:
-  /// inputs: channels · side² of a region.
+  /// `inputs`: the channels · side² values of a region.
   BoxHead(const BoxHeadOptions& options, int64_t inputs);
 
   BoxOutputs forward(const at::Tensor& regions) const;  // (n, C, side, side)

@@ -12,15 +12,15 @@
 
 namespace cachet::models {
 
-// What heads that look at anchors on every cell (RPN, RetinaNet) have in common.
+// The common parts of heads that examine anchors at every cell (RPN, RetinaNet).
 
-/// The outputs of such a head for each anchor, in their order: a level's scores (B, n, classes) and deltas (B, n, 4).
+/// The outputs of such a head in the anchors' order: scores (B, n, classes) and deltas (B, n, 4) of each level.
 struct DenseOutputs {
   std::vector<at::Tensor> scores, deltas;
   std::vector<ImageSize> maps;  // of each level
 };
 
-/// Losses of each level; what a level has no sample of is 0.
+/// The losses of each level. The loss of a level without samples is 0.
 struct DenseLosses {
   std::vector<at::Tensor> scores, boxes;
 };
@@ -28,43 +28,43 @@ struct DenseLosses {
 /// A head's map (B, A·k, H, W) -> (B, H·W·A, k), in float32 at least.
 at::Tensor by_anchor(const at::Tensor& map, int64_t per_cell);
 
-/// The sizes of the maps of a pyramid's levels.
+/// Returns the sizes of the maps of a pyramid's levels.
 std::vector<ImageSize> sizes_of(const std::vector<at::Tensor>& levels);
 
 struct DenseTargetOptions {
   AnchorOptions anchors{};
   AssignmentOptions assigner{};
-  std::optional<SampleOptions> sampler{};  // without one all that is assigned takes part
+  std::optional<SampleOptions> sampler{};  // without a sampler, all assigned anchors take part
   BoxCoderOptions coder{};
   int64_t allowed_border = -1;  // pixels that an anchor may reach beyond its image; below 0: any number
 };
 
-/// What an image has to teach at its anchors.
+/// The training samples of an image among its anchors.
 struct DenseSample {
-  at::Tensor positives, negatives;  // (p), (q) int64, indices among all anchors, rising
-  at::Tensor objects;               // (p) int64: that of each positive
+  at::Tensor positives, negatives;  // (p), (q) int64, indices among all anchors, ascending
+  at::Tensor objects;               // (p) int64: the object of each positive
   at::Tensor deltas;                // (p, 4): the target deltas of each positive
 };
 
-/// For each image of a batch. Boxes of targets are brought to the anchors' dtype.
+/// Returns the samples of each image of a batch. Converts the boxes of targets to the anchors' dtype.
 std::vector<DenseSample> dense_samples(const LaidAnchors& anchors, const std::vector<ImageSize>& maps,
                                        const DetectionBatch& batch, const DenseTargetOptions& options);
 
-/// The training targets of a batch's anchors. They depend on sizes, objects and priorities alone, so they are known
-/// before the forward pass.
+/// The training targets of a batch's anchors. They depend only on sizes, objects and priorities, so they
+/// are known before the forward pass.
 struct AnchorTargets {
   std::vector<ImageSize> maps{};  // of each level
   LaidAnchors anchors{};
-  std::vector<DenseSample> samples{};  // one an image
-  /// The sums of losses are divided by it. A head sets it to the count of the batch's own samples. If the batch is a
-  /// part of a step, the caller may set it to the part's fraction of the step's count.
+  std::vector<DenseSample> samples{};  // one for each image
+  /// The divisor of the sums of losses. A head sets it to the number of the batch's own samples. If the batch is a part
+  /// of a step, the caller may set it to the part's fraction of the step's number of samples.
   double divisor = 0;
 };
 
-/// The sizes of the maps that levels of these strides have over images of this size: ⌈side/stride⌉.
+/// Returns the sizes of the maps of levels with these strides over images of this size: ⌈side/stride⌉.
 std::vector<ImageSize> level_maps(const std::vector<int64_t>& strides, const ImageSize& images);
 
-/// Everything but the divisor, on the device of `like` and in its dtype.
+/// Returns all targets without the divisor, on the device of `like` and in its dtype.
 AnchorTargets lay_targets(const std::vector<ImageSize>& maps, const DetectionBatch& batch,
                           const DenseTargetOptions& options, const at::Tensor& like);
 
@@ -75,12 +75,12 @@ void check_targets_fit(const AnchorTargets& targets, const DenseOutputs& outputs
 struct LevelOfImage {
   at::Tensor scores, deltas, anchors;  // (n, classes) or (n), (n, 4), (n, 4)
 
-  /// The outputs of the `most` anchors with the largest `sureness` (n), equal ones in their order; all for `most` below
-  /// 1.
+  /// Returns the outputs of the `most` anchors with the largest `sureness` (n). Equal ones stay in their order.
+  /// If `most` is below 1, returns all.
   LevelOfImage surest(const at::Tensor& sureness, int64_t most) const;
 };
 
-/// Anchors of an image that lie in one level, as indices of that level, and which of them these are.
+/// The anchors of an image in one level: `indices` within that level, and `which` elements of the given ones they are.
 struct InLevel {
   at::Tensor indices, which;
 };

@@ -10,33 +10,33 @@
 
 namespace cachet::models {
 
-/// What the levels above the backbone's last stage are made of.
+/// The source of the levels above the backbone's last stage.
 enum class ExtraLevels {
   pooled,      // every second cell of the level below
-  on_input,    // convolutions of stride 2, the first of the backbone's last stage
-  on_lateral,  // the same of the last stage after its lateral convolution and the sums
-  on_output,   // the same of the last level
+  on_input,    // convolutions of stride 2, the first on the backbone's last stage
+  on_lateral,  // as on_input, but the first on the last stage after its lateral convolution and the sums
+  on_output,   // as on_input, but the first on the output of the last level
 };
 
 struct FpnOptions {
   int64_t channels = 256;
-  int64_t outputs = 5;      // levels
-  int64_t start_level = 0;  // the first stage that takes part
+  int64_t outputs = 5;      // number of levels
+  int64_t start_level = 0;  // first stage that takes part
   ExtraLevels extra = ExtraLevels::pooled;
-  bool relu_before_extra = false;  // before all extra convolutions but the first
+  bool relu_before_extra = false;  // before each extra convolution except the first
 
-  /// Keys of the table `neck`, as mmdetection has them: out_channels, num_outs, start_level, add_extra_convs ("none",
-  /// "on_input", "on_lateral", "on_output"), relu_before_extra_convs. `stages`: of the backbone.
+  /// Reads the keys of the table `neck`, which are mmdetection's: out_channels, num_outs, start_level, add_extra_convs
+  /// ("none", "on_input", "on_lateral", "on_output"), relu_before_extra_convs. `stages`: the number of the backbone's.
   static FpnOptions read(const config::View& table, FpnOptions defaults, int64_t stages);
 };
 
-/// Feature pyramid network (Lin et al., arXiv 1612.03144): every stage's map brought to one width, the one above, twice
-/// as large (nearest), added; then smoothed. Parts: lateral_convs, fpn_convs.
+/// Feature pyramid network (Lin et al., arXiv 1612.03144). It brings every stage's map to one width, adds the map
+/// above, enlarged by 2 (nearest), and smooths the sum. Parts: lateral_convs, fpn_convs.
 class FeaturePyramidNetwork : public nn::Cloneable<FeaturePyramidNetwork> {
  public:
   FeaturePyramidNetwork(const FpnOptions& options, const std::vector<int64_t>& stage_channels);
 
-  /// One map for each stage -> one for each level, the finest first.
+  /// Maps of the stages -> maps of the levels, the finest first.
   std::vector<at::Tensor> forward(const std::vector<at::Tensor>& stages) const;
   int64_t levels() const { return options_.outputs; }
 

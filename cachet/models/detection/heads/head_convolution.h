@@ -11,19 +11,19 @@ struct ConvolutionOptions {
   int64_t side = 3, stride = 1;
 };
 
-/// A convolution of a head, with a bias; its border is filled with zeros by half of its side. Parameters: weight, bias.
+/// A convolution of a head, with a bias and a zero padding of half its side. Parameters: weight, bias.
 class Convolution : public nn::Cloneable<Convolution> {
  public:
   explicit Convolution(const ConvolutionOptions& options);
   at::Tensor forward(const at::Tensor& map) const;
 
-  nn::RegisteredTensor weight, bias;  // (outputs, inputs, side, side), (outputs); zeros until somebody draws them
+  nn::RegisteredTensor weight, bias;  // (outputs, inputs, side, side), (outputs); zeros before initialization
 
  private:
   int64_t stride_, padding_;
 };
 
-/// The same within a part of its own, `conv`, as mmdetection names them.
+/// A Convolution within a part `conv`, as in mmdetection's parameter names.
 class NamedConvolution : public nn::Cloneable<NamedConvolution> {
  public:
   explicit NamedConvolution(const ConvolutionOptions& options);

@@ -8,12 +8,12 @@
 
 namespace cachet::models {
 
-/// Strides of a neck's levels over a backbone of these: of its stages from the first on, then doubled once a level.
+/// Returns the strides of a neck's levels: the backbone's from the first used stage on, then doubled for each level.
 std::vector<int64_t> level_strides(const std::vector<int64_t>& backbone, const FpnOptions& neck);
 
 std::string strides_text(const std::vector<int64_t>& strides);  // "4, 8, 16"
 
-/// Throws c10::Error unless anchors are laid on these levels.
+/// Throws c10::Error unless the anchors' strides are those of these levels.
 void check_level_strides(const std::vector<int64_t>& backbone, const FpnOptions& neck,
                          const std::vector<int64_t>& anchors);
 

@@ -16,20 +16,20 @@ struct MaskHeadOptions {
   int64_t channels = 256;
   double loss_weight = 1;
 
-  /// Table `mask_head`: num_convs, conv_out_channels, loss_mask.loss_weight.
+  /// Reads table `mask_head`: num_convs, conv_out_channels, loss_mask.loss_weight.
   static MaskHeadOptions read(const config::View& table, MaskHeadOptions defaults);
 };
 
 /// The head that segments the object of a region (He et al., arXiv 1703.06870, Fig. 4 right): convolutions, a
-/// transposed one that doubles the sides, and a score for each class. Parts: convs, upsample, conv_logits.
+/// transposed convolution that doubles the sides, and a score for each class. Parts: convs, upsample, conv_logits.
 class MaskHead : public nn::Cloneable<MaskHead> {
  public:
   MaskHead(const MaskHeadOptions& options, int64_t inputs);
 
   at::Tensor forward(const at::Tensor& regions) const;  // (n, C, s, s) -> (n, classes, 2·s, 2·s) logits
-  /// targets (n, 2·s, 2·s), labels (n): the mean of the cross-entropies of each region's own class, 0 for no region.
+  /// targets (n, 2·s, 2·s), labels (n) -> the mean cross-entropy of each region's own class, 0 without regions.
   at::Tensor loss(const at::Tensor& logits, const at::Tensor& targets, const at::Tensor& labels) const;
-  /// Probabilities of each region's class (n, 2·s, 2·s).
+  /// Returns the probabilities of each region's class (n, 2·s, 2·s).
   static at::Tensor scores(const at::Tensor& logits, const at::Tensor& labels);
 
  private:

@@ -12,30 +12,30 @@ namespace cachet::models {
 struct RetinaHeadOptions {
   int64_t classes = 80;
   int64_t channels = 256;
-  int64_t convolutions = 4;  // before each of the two results
+  int64_t convolutions = 4;  // number before the scores, and before the boxes
   DenseTargetOptions targets{.anchors = {.strides = {8, 16, 32, 64, 128}, .scales = AnchorOptions::octave(4, 3)},
                              .assigner = {.positive_iou = 0.5, .negative_iou = 0.4, .least_positive_iou = 0}};
   FocalLossOptions class_loss{};
   BoxLossOptions box_loss{};
-  int64_t per_level = 1000;  // anchors of each level, those of the surest best class, that may be detections
+  int64_t per_level = 1000;  // most anchors of a level, by their best class, that may be detections
   DetectionLimits limits{};
 
-  /// Table `bbox_head`: feat_channels, stacked_convs, allowed_border, and the tables anchors, coder, assigner,
-  /// loss_cls, loss_bbox; table `test` next to it: nms_pre, score_thr, nms_iou_threshold, max_per_img.
+  /// Reads table `bbox_head` (feat_channels, stacked_convs, allowed_border, and the tables anchors, coder, assigner,
+  /// loss_cls, loss_bbox) and table `test` of the same parent: nms_pre, score_thr, nms_iou_threshold, max_per_img.
   static RetinaHeadOptions read(const config::View& table, RetinaHeadOptions defaults);
 };
 
-/// RetinaNet's head (Lin et al., arXiv 1708.02002): the classes of what is at each anchor, and its box. Parts:
-/// cls_convs, reg_convs, retina_cls, retina_reg.
+/// RetinaNet's head (Lin et al., arXiv 1708.02002): class scores and a box for each anchor. Parts: cls_convs,
+/// reg_convs, retina_cls, retina_reg.
 class RetinaHead : public nn::Cloneable<RetinaHead> {
  public:
   RetinaHead(const RetinaHeadOptions& options, int64_t inputs);
 
   DenseOutputs forward(const std::vector<at::Tensor>& levels) const;
-  /// The targets of anchors on maps of these sizes. The divisor is the number of positive anchors, at least one for
-  /// each image.
+  /// Returns the targets of anchors on maps of these sizes. The divisor is the number of positive
+  /// anchors, at least one for each image.
   AnchorTargets targets(const std::vector<ImageSize>& maps, const DetectionBatch& batch) const;
-  /// Sums over the levels' anchors, over the divisor.
+  /// Returns the sums over the levels' anchors, divided by the divisor.
   DenseLosses losses(const DenseOutputs& outputs, const DetectionBatch& batch, const AnchorTargets& targets) const;
   std::vector<Detections> detections(const DenseOutputs& outputs, const std::vector<DetectionImage>& sizes,
                                      DetectionFrame frame) const;

@@ -11,21 +11,21 @@ namespace cachet::models {
 
 /// How boxes are cut out of a pyramid.
 struct RoiExtractorOptions {
-  int64_t side = 7;                            // bins
-  int64_t sampling = 0;                        // as ops::RoiAlignOptions
-  std::vector<int64_t> strides{4, 8, 16, 32};  // of the levels that take part, the finest first
-  double finest_scale = 56;                    // boxes with sides below twice this are cut out of the finest level
+  int64_t side = 7;                            // bins along each side
+  int64_t sampling = 0;                        // ops::RoiAlignOptions::sampling
+  std::vector<int64_t> strides{4, 8, 16, 32};  // strides of the levels that take part, the finest first
+  double finest_scale = 56;                    // boxes with sides below twice this use the finest level
 
-  /// Keys of a table, as mmdetection has them: output_size, sampling_ratio, featmap_strides, finest_scale.
+  /// Reads mmdetection's keys: output_size, sampling_ratio, featmap_strides, finest_scale.
   static RoiExtractorOptions read(const config::View& table, RoiExtractorOptions defaults);
 };
 
-/// (n) int64: the level of each of the boxes (n, 4) (FPN, arXiv 1612.03144, Eq. 1): ⌊log₂(√area / finest_scale)⌋ within
-/// the levels.
+/// Returns (n) int64: the level of each of the boxes (n, 4), ⌊log₂(√area / finest_scale)⌋ clamped to the
+/// levels (FPN, arXiv 1612.03144, Eq. 1).
 at::Tensor roi_levels(const at::Tensor& boxes, const RoiExtractorOptions& options);
 
-/// levels (B, C, H, W) each, at least as many as there are strides; boxes (n, 5), the image first -> (n, C, side,
-/// side), in channels_last.
+/// levels (B, C, H, W) each, at least as many as there are strides; boxes (n, 5), the image's index first ->
+/// (n, C, side, side), in channels_last.
 at::Tensor extract_rois(const std::vector<at::Tensor>& levels, const at::Tensor& boxes,
                         const RoiExtractorOptions& options);
 

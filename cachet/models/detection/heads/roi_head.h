@@ -10,11 +10,11 @@
 
 namespace cachet::models {
 
-/// What outlines the objects that are found.
+/// The options of the outlines of detected objects.
 struct RoiMaskOptions {
   RoiExtractorOptions extractor{.side = 14};
   MaskHeadOptions head{};
-  int64_t side = 28;  // of a mask
+  int64_t side = 28;  // side of a mask
 };
 
 struct RoiHeadOptions {
@@ -26,8 +26,8 @@ struct RoiHeadOptions {
   std::optional<RoiMaskOptions> mask{};
   DetectionLimits limits{};
 
-  /// Table `roi_head`: the tables assigner, sampler, bbox_roi_extractor, bbox_head, and of a head with masks
-  /// mask_roi_extractor and mask_head; table `test` next to it: score_thr, nms_iou_threshold, max_per_img.
+  /// Reads table `roi_head` (tables assigner, sampler, bbox_roi_extractor, bbox_head; with masks also
+  /// mask_roi_extractor and mask_head) and table `test` of the same parent: score_thr, nms_iou_threshold, max_per_img.
   static RoiHeadOptions read(const config::View& table, RoiHeadOptions defaults);
 };
 
@@ -36,22 +36,22 @@ struct RoiLosses {
   at::Tensor mask;  // undefined without masks
 };
 
-/// What looks at proposals one by one: their classes and boxes, and the outlines of objects. Parts: bbox_head,
-/// mask_head.
+/// Predicts for each proposal its class, its box and the outline of its object. Parts:
+/// bbox_head, mask_head.
 class RoiHead : public nn::Cloneable<RoiHead> {
  public:
   RoiHead(const RoiHeadOptions& options, int64_t channels);
 
-  /// What of the proposals (boxes (n, 4) of each image) takes part in a step.
+  /// Returns the proposals (boxes (n, 4) of each image) that take part in a step.
   std::vector<BoxSample> samples(const std::vector<at::Tensor>& proposals, const DetectionBatch& batch) const;
   RoiLosses losses(const std::vector<at::Tensor>& levels, const std::vector<BoxSample>& samples,
                    const DetectionBatch& batch) const;
   std::vector<Detections> detections(const std::vector<at::Tensor>& levels, const std::vector<at::Tensor>& proposals,
                                      const std::vector<DetectionImage>& sizes, DetectionFrame frame) const;
-  /// Class scores (images · boxes, classes + 1) of these boxes (n, 4) on every image.
+  /// Returns the class scores (images · boxes, classes + 1) of these boxes (n, 4) on every image.
   at::Tensor box_scores(const std::vector<at::Tensor>& levels, const at::Tensor& boxes) const;
-  /// Both heads on `count` synthetic boxes for each image, equally many on each level, without decisions: the cost of
-  /// the heads.
+  /// Runs both heads on `count` synthetic boxes for each image, equally many on each level, without
+  /// decisions. Measures the cost of the heads.
   std::vector<at::Tensor> trial(const std::vector<at::Tensor>& levels, int64_t count, int64_t masks) const;
 
   const RoiHeadOptions& options() const { return options_; }

@@ -8,24 +8,24 @@ namespace cachet::models {
 
 /// How proposals are selected from anchors.
 struct ProposalLimits {
-  int64_t per_level = 2000;    // those of the highest scores of each level, before others are removed; below 1: all
-  int64_t most = 1000;         // of an image
-  double iou_threshold = 0.7;  // between two of one level, above which the less sure one goes
-  double least_side = 0;       // both sides must be above; below 0 any will do
+  int64_t per_level = 2000;    // most of each level by score, before others are removed; below 1: all
+  int64_t most = 1000;         // most proposals of an image
+  double iou_threshold = 0.7;  // of two boxes of a level with a larger overlap, the less sure is removed
+  double least_side = 0;       // both sides must be above it; below 0: any side is allowed
 
-  /// Keys, as mmdetection's proposal configurations have them: nms_pre, max_per_img, nms_iou_threshold, min_bbox_size.
+  /// Reads mmdetection's keys of proposals: nms_pre, max_per_img, nms_iou_threshold, min_bbox_size.
   static ProposalLimits read(const config::View& table, ProposalLimits defaults);
 };
 
 struct RpnOptions {
-  int64_t channels = 256;  // of the head's own convolution
+  int64_t channels = 256;  // width of the head's own convolution
   DenseTargetOptions targets{.sampler = SampleOptions{}};
   BoxLossOptions box_loss{};
   double score_loss_weight = 1;
   ProposalLimits train{}, test{.per_level = 1000};
 
-  /// Table `rpn_head`: feat_channels, allowed_border, loss_cls.loss_weight, and the tables anchors, coder, assigner,
-  /// sampler, loss_bbox, proposals (in training), test_proposals.
+  /// Reads table `rpn_head`: feat_channels, allowed_border, loss_cls.loss_weight, and the tables anchors, coder,
+  /// assigner, sampler, loss_bbox, proposals (for training), test_proposals.
   static RpnOptions read(const config::View& table, RpnOptions defaults);
 };
 
@@ -34,19 +34,19 @@ struct Proposals {
   at::Tensor boxes, scores;  // (n, 4), (n)
 };
 
-/// Region proposal network (Ren et al., arXiv 1506.01497, Sec. 3.1): whether there is an object at an anchor, and how
-/// its box lies. Parts: rpn_conv, rpn_cls, rpn_reg.
+/// Region proposal network (Ren et al., arXiv 1506.01497, Sec. 3.1). It scores whether there is an object at an anchor,
+/// and predicts its box. Parts: rpn_conv, rpn_cls, rpn_reg.
 class RpnHead : public nn::Cloneable<RpnHead> {
  public:
   RpnHead(const RpnOptions& options, int64_t inputs);
 
   DenseOutputs forward(const std::vector<at::Tensor>& levels) const;
-  /// The targets of anchors on maps of these sizes. The divisor is the number of samples, at least one positive and one
-  /// negative for each image.
+  /// Returns the targets of anchors on maps of these sizes. The divisor is the number of samples; each image counts at
+  /// least one positive and one negative.
   AnchorTargets targets(const std::vector<ImageSize>& maps, const DetectionBatch& batch) const;
-  /// Sums over the levels' samples, over the divisor.
+  /// Returns the sums over the levels' samples, divided by the divisor.
   DenseLosses losses(const DenseOutputs& outputs, const AnchorTargets& targets) const;
-  /// For each image, without a gradient.
+  /// Returns the proposals of each image, without a gradient.
   std::vector<Proposals> proposals(const DenseOutputs& outputs, const std::vector<DetectionImage>& sizes,
                                    const ProposalLimits& limits) const;
   const RpnOptions& options() const { return options_; }

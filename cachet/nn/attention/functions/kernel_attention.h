@@ -18,10 +18,10 @@ struct EluOptions {
 /// The form of a trained feature map (Trainable feed-forward kernels, arXiv 2211.04076, p. 2).
 enum class KernelForm {
   linear,             // softplus(x·W), one layer
-  orthogonal_linear,  // the same, W held orthogonal by a penalty
+  orthogonal_linear,  // linear with W held orthogonal by a penalty
   glu,                // layers of x·W ⊙ σ(x·G), the last softplus(x·W) ⊙ σ(x·G)
-  orthogonal_glu,     // "OGLU": each W held orthogonal
-  low_rank_glu,       // "AOGLU": that, and each gate the product of an n × r and an r × n matrix
+  orthogonal_glu,     // "OGLU": glu with each W held orthogonal
+  low_rank_glu,       // "AOGLU": OGLU with each gate the product of an n × r and an r × n matrix
   feed_forward,       // layers of activation(x·W), the last softplus(x·W)
 };
 enum class KernelActivation { gelu, sigmoid };
@@ -31,7 +31,7 @@ struct KernelOptions {
   KernelForm form = KernelForm::glu;
   int64_t layers = 1;     // 1 for the linear forms
   int64_t gate_rank = 0;  // r of AOGLU; 0 means a quarter of a head's channels
-  bool head_wise = true;  // each head has weights of its own
+  bool head_wise = true;  // each head has its own weights
   double penalty = 0.01;  // weight of Σ_h ‖WWᵀ − I‖²_F in the loss, for orthogonal weights
   double eps = 0.0;       // added to each query's denominator
   KernelActivation activation = KernelActivation::gelu;  // of feed_forward
@@ -40,17 +40,17 @@ struct KernelOptions {
   static const AttentionFunctionKind<KernelOptions> kKind;
 };
 
-/// Attention whose kernel is the product of positive features φ(q)·φ(k), in time linear in the length: see
+/// Attention in time linear in the length: its kernel is the product of positive features φ(q)·φ(k). See
 /// ops::kernel_attention. The feature map is elu + 1 or a small trained network, applied head by head.
 ///
-/// Parameters of layer i of a trained map, (H, n, n) or, where heads share them, (1, n, n):
+/// Parameters of layer i of a trained map: (H, n, n), or (1, n, n) if all heads have the same ones:
 ///   linear, feed-forward   features.i.weight
 ///   gated                  features.i.weight, features.i.gate; with a narrow gate features.i.gate_down (·, n, r) and
 ///                          features.i.gate_up (·, r, n) instead
 ///   norm between           features.i.norm.*, after each layer but the last
 ///
-/// The state of a session (SessionUse::decoding) is the running sum Σ φ(k)[v, 1]ᵀ; keys and values of earlier calls are
-/// not cached. Throws c10::Error if a layout has a bias, because there are no scores to add it to.
+/// The state of a session (SessionUse::decoding) is the running sum Σ φ(k)[v, 1]ᵀ. Keys and values of earlier calls are
+/// not cached. Throws c10::Error if a layout has a bias, because there are no scores to which it could be added.
 class KernelAttention : public Cloneable<KernelAttention, AttentionFunction>, public Regularized {
  public:
   KernelAttention(const EluOptions& options, int64_t num_heads, int64_t head_dim);
@@ -59,12 +59,12 @@ class KernelAttention : public Cloneable<KernelAttention, AttentionFunction>, pu
   /// φ(x): x (B, H, L, n) -> (B, H, L, n).
   torch::Tensor features(const torch::Tensor& x) const;
 
-  /// What each key counts for each query, φ(q)·φ(k) ÷ (Σ_k + ε): (B, H, Lq, Lk), the matrix that attention never makes,
-  /// from the features of both. hidden: keys that a query does not see, bool, broadcasts to it; undefined = none.
+  /// Returns each key's weight for each query from their features, φ(q)·φ(k) ÷ (Σ_k + ε): (B, H, Lq, Lk). Attention
+  /// never makes this matrix. hidden: keys that a query does not see, bool, broadcasts to it; undefined = none.
   torch::Tensor weights_of_features(const torch::Tensor& of_q, const torch::Tensor& of_k,
                                     const torch::Tensor& hidden = {}) const;
 
-  /// The weights that are to stay orthogonal, (H or 1, n, n) a layer; none of a form that asks for no such.
+  /// Returns the weights that a penalty holds orthogonal, (H or 1, n, n) for each layer. Empty for forms without them.
   std::vector<torch::Tensor> orthogonal_weights() const;
 
   bool keeps_state() const override { return true; }
@@ -81,7 +81,7 @@ class KernelAttention : public Cloneable<KernelAttention, AttentionFunction>, pu
     Submodule<Norm> norm;
     ops::FeatureUnit unit;
   };
-  // weight · Σ_h ‖W_h W_hᵀ − I‖²_F over the weights that are to stay orthogonal; undefined for kernels without them.
+  // Returns weight · Σ_h ‖W_h W_hᵀ − I‖²_F over the orthogonal weights. Undefined for kernels without them.
   torch::Tensor wide_penalty() const override;
   torch::Tensor joined_weight(const Layer& layer) const;
   ops::FeatureMap map(size_t from, size_t to) const;

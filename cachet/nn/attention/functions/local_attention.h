@@ -9,19 +9,19 @@ namespace cachet::nn {
 
 /// Softmax attention to the keys around a query's position.
 struct LocalOptions {
-  int64_t window = 128;  // the farthest key, in tokens
+  int64_t window = 128;  // distance of the farthest key, in tokens
   PatternLength pattern_length = PatternLength::model;
 
   static const AttentionFunctionKind<LocalOptions> kKind;
 };
 
 /// Softmax attention to the keys around a query's position (Longformer, arXiv 2004.05150, Sec. 3.1), in time and memory
-/// linear in the length: query i of Lq stands at key p = ⌊i·Lk/Lq⌋ and sees key j iff |j − p| ≤ window; in a causal
-/// layout it stands at p = i + Lk − Lq and sees p − window ≤ j ≤ p. pattern_length selects Lq and Lk of the longest
+/// linear in the length. Query i of Lq has the position p = ⌊i·Lk/Lq⌋ and sees key j iff |j − p| ≤ window. In a causal
+/// layout, p = i + Lk − Lq, and the query sees p − window ≤ j ≤ p. pattern_length selects Lq and Lk of the longest
 /// sequence or of the present tokens; it has no effect in a causal layout.
 ///
-/// Leading class tokens see all keys and are seen by all queries; positions are counted after them. In a causal layout
-/// they are tokens like others. Padded keys are not attended to. Throws c10::Error for a bias.
+/// Leading class tokens see all keys, and all queries see them; positions are counted after them. In a causal layout
+/// they are ordinary tokens. Padded keys are not attended to. Throws c10::Error for a bias.
 class LocalAttention : public Cloneable<LocalAttention, AttentionFunction> {
  public:
   explicit LocalAttention(const LocalOptions& options);
@@ -33,12 +33,12 @@ class LocalAttention : public Cloneable<LocalAttention, AttentionFunction> {
  private:
   struct Lengths {
     int64_t queries, keys, class_queries, class_keys;
-    int64_t full_queries, full_keys;  // that positions are counted by
+    int64_t full_queries, full_keys;  // lengths that scale the positions
     bool causal;
     bool operator==(const Lengths&) const = default;
     int64_t place(int64_t query) const;
   };
-  /// What a pair of lengths fixes.
+  /// The index tensors for a pair of lengths.
   struct Bands {
     Lengths lengths;
     torch::Tensor query_positions, key_positions, blocks;

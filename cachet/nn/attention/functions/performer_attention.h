@@ -13,37 +13,37 @@ enum class RandomFeatures {
 
 struct PerformerOptions {
   RandomFeatures form = RandomFeatures::softmax;
-  int64_t count = 0;               // of features; 0 means ⌊d·ln d⌋ for heads of d channels
+  int64_t count = 0;               // number of features; 0 means ⌊d·ln d⌋ for heads of d channels
   std::optional<double> eps = {};  // added to each feature; unset: 1e-4 for softmax, 1e-3 for relu
   double causal_eps = 1e-6;        // added to each entry of the sum of key features in causal attention
-  int64_t redraw_every = 0;        // training forwards; 0 keeps the features that the layer began with
+  int64_t redraw_every = 0;        // number of training forwards; 0: the first features stay
 
   static const AttentionFunctionKind<PerformerOptions> kKind;
 };
 
-/// What is added to each feature where the options leave it open.
+/// Returns the number that is added to each feature if the options do not set it.
 double performer_eps(const PerformerOptions& options);
 
-/// Random features (count, dim) whose rows are orthogonal in blocks of dim, and as long as normal vectors are (FAVOR+,
-/// arXiv 2009.14794, Sec. 2.4): drawn from the generator, float64 inside.
+/// Draws random features (count, dim) from the generator, in float64 inside. Their rows are orthogonal in blocks of
+/// dim, and as long as normal vectors (FAVOR+, arXiv 2009.14794, Sec. 2.4).
 torch::Tensor orthogonal_features(int64_t count, int64_t dim, const torch::TensorOptions& options);
 
-/// FAVOR+ (Choromanski et al., arXiv 2009.14794, Eq. 5 and 7–8): linear attention whose kernel is that of random
-/// features. With x̂ = x·d^(−1/4) and the m rows w of `projection`:
+/// FAVOR+ (Choromanski et al., arXiv 2009.14794, Eq. 5 and 7–8): linear attention with the kernel of random features.
+/// With x̂ = x·d^(−1/4) and the m rows w of `projection`:
 ///   softmax   φ(x) = (exp(w·x̂ − ‖x̂‖²/2 − c) + ε)/√m,  c the largest w·x̂ of a query, or of all keys of a head
 ///   relu      φ(x) = max(w·x̂, 0) + ε
-/// In causal attention causal_eps is added to each entry of Σφ(k). Features are computed in float32 or
-/// wider, also under autocast: an exponential needs more than bfloat16's eight bits. Works in every layout except one
-/// with a bias.
+/// In causal attention, causal_eps is added to each entry of Σφ(k). Features are computed in float32
+/// or wider, even under autocast: an exponential needs more than bfloat16's eight bits. Works in
+/// every layout without a bias.
 ///
-/// Buffers: projection (m, d), which all heads share; forwards (1) int64, training forwards since it was drawn, where
-/// it is redrawn every so many of them.
+/// Buffers: projection (m, d), the same for all heads; and, if the projection is redrawn at intervals, forwards (1)
+/// int64, the number of training forwards since the last draw.
 class PerformerAttention : public Cloneable<PerformerAttention, AttentionFunction> {
  public:
   PerformerAttention(const PerformerOptions& options, int64_t num_heads, int64_t head_dim);
 
-  /// φ of queries (B, H, L, d) -> (B, H, L, m), and of keys, whose padding (B, L), where it is defined, has no part in
-  /// the largest.
+  /// Return φ of queries (B, H, L, d) -> (B, H, L, m), and φ of keys. If `padding` (B, L) is defined, the padded keys
+  /// do not count for the largest w·x̂.
   torch::Tensor query_features(const torch::Tensor& q) const;
   torch::Tensor key_features(const torch::Tensor& k, const torch::Tensor& padding) const;
 

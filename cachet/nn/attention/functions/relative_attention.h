@@ -6,11 +6,11 @@
 
 namespace cachet::nn {
 
-/// The scores that keys and distances have whatever the query is; Transformer-XL's layers share them.
+/// The score terms of keys and distances that do not depend on the query. All layers of Transformer-XL have the same.
 struct RelativeBiases {
   torch::Tensor content, position;  // (H, d): u and v of the paper
 
-  /// Normal (0.02).
+  /// Draws normal values with standard deviation 0.02.
   static RelativeBiases make(int64_t num_heads, int64_t head_dim);
 };
 
@@ -19,20 +19,20 @@ struct RelativeAttentionOptions {
   AttentionOptions attention = {.qkv_bias = false, .projection_bias = false};  // with softmax
 };
 
-/// Attention to tokens and to how far they are (Transformer-XL, Dai et al., arXiv 1901.02860, Sec. 3.3):
-///   scores = (q + u)·k + (q + v)·(W_r R),   R the distances that the layout brings
-/// The query's tokens are the last of the context's. Parts: qkv, position (W_r), proj; parameters content_bias (u) and
-/// position_bias (v), each (H, d).
-/// With a state made for decoding, the keys and values of earlier calls stay visible, and distances are to all of them.
+/// Attention to tokens and to their distances (Transformer-XL, Dai et al., arXiv 1901.02860, Sec. 3.3):
+///   scores = (q + u)·k + (q + v)·(W_r R),   R the encoded distances of the layout
+/// The query's tokens are the last tokens of the context. Parts: qkv, position (W_r), proj; parameters content_bias (u)
+/// and position_bias (v), each (H, d).
+/// With a state for decoding, the keys and values of earlier calls stay visible; distances are to all of them.
 class RelativeAttention : public Cloneable<RelativeAttention, Attention> {
  public:
-  /// Throws c10::Error for another function than softmax, unless num_heads divides dim or attention.head_dim sets the
+  /// Throws c10::Error if the function is not softmax, unless num_heads divides dim or attention.head_dim sets the
   /// width of a head, and for biases of another shape.
   RelativeAttention(const RelativeAttentionOptions& options, const RelativeBiases& biases);
-  /// Channels of a head.
+  /// Returns the number of channels of a head.
   static int64_t head_dim(const RelativeAttentionOptions& options);
 
-  /// Throws c10::Error for a layout without distances, or with as many as there are keys not.
+  /// Throws c10::Error if the layout has no distances, or a number of distances that is not the number of keys.
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override;
   std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const override;
   void fold_affine_before(const Affine& before) override;
