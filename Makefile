@@ -6,7 +6,7 @@ CMAKE_FLAGS ?=
 BUILD := build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast docs tutorials peers export-matrix first-hour robustness fuzz trial-times bench evidence install wheel sdist format check-format check-layers check-python ci clean
+.PHONY: help setup build demo test test-fast docs tutorials peers export-matrix first-hour robustness fuzz trial-times memory-check bench evidence install wheel sdist format check-format check-layers check-python ci clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -68,6 +68,12 @@ trial-times:  ## compare the time of a trial (cachet bench) with that of a step 
 	cmake --preset release -DCACHET_BUILD_BENCHMARKS=ON $(CMAKE_FLAGS)
 	cmake --build $(BUILD) --parallel $(JOBS) --target trial_times_benchmark
 	$(BUILD)/trial_times_benchmark recipes $(if $(ONLY),--only '$(ONLY)')
+
+memory-check:  ## compare the estimated memory of recipes at their own sizes with what their steps take
+	@tools/setup --tests
+	cmake --preset release -DCACHET_BUILD_TESTS=ON $(CMAKE_FLAGS)
+	cmake --build $(BUILD) --parallel $(JOBS) --target memory_probe
+	tools/memory-check --probe $(BUILD)/memory_probe $(if $(ONLY),--only '$(ONLY)')
 
 bench:  ## measure operators and models, rewrite docs/performance (an hour)
 	@tools/setup --bench

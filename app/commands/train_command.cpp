@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -136,7 +137,13 @@ int train_one(const TrainArguments& asked) {
     return look_at_training(arguments, job, recipe.document, recipe.plan, /*runs=*/1);
   }
   LibraryLog log;
-  TrainingProcesses processes(arguments.processes);
+  // Otherwise the batch was chosen so that it fits, or this is one of several processes that were started together.
+  if (!arguments.fitting_batch && std::getenv("RANK") == nullptr) {
+    const TrainingJob job = training_job(arguments, /*several=*/false);
+    const auto resumed = job.resumes ? std::optional(job.run) : std::nullopt;
+    require_memory_of_run(read_recipe(job, arguments, arguments.seed, resumed).plan, job.resumes, arguments.processes);
+  }
+  TrainingProcesses processes(arguments.processes, arguments.chosen);
   arguments.processes = processes.count();
   try {
     return processes.follows() ? run_worker(arguments, processes, log) : lead(arguments, processes, log);
@@ -152,8 +159,22 @@ bool means_seeds(const TrainArguments& arguments) {
          (arguments.resume && !arguments.run.empty() && train::SeedFolder::is_at(arguments.run));
 }
 
+/// The arguments with the settings of --batch-size auto. A process that --processes started gets them from the first.
+TrainArguments with_fitting_batch(const TrainArguments& asked) {
+  if (TrainingProcesses::started_this()) return asked;
+  if (std::getenv("RANK") != nullptr)
+    throw UsageError(
+        "--batch-size auto does not work if another program starts the processes; give a number, or use --processes");
+  const TrainingJob job = training_job(asked, means_seeds(asked));
+  TrainArguments arguments = with_preparation_of_weights(asked, job);
+  arguments.chosen = fitting_batch_settings(job, arguments);
+  arguments.settings.insert(arguments.settings.end(), arguments.chosen.begin(), arguments.chosen.end());
+  return arguments;
+}
+
 int run_train(const TrainArguments& asked, const ShortOptions& options) {
-  const TrainArguments arguments = with_own_data(asked, options);
+  TrainArguments arguments = with_own_data(asked, options);
+  if (arguments.fitting_batch) arguments = with_fitting_batch(arguments);
   if (arguments.processes > 1 && means_seeds(arguments))
     throw UsageError("--processes trains one run; leave it out with --seeds");
   return means_seeds(arguments) ? train_seeds(arguments).code : train_one(arguments);

@@ -25,6 +25,18 @@ bool model_can(const std::string& model, models::Capability capability) {
   return std::ranges::find(can, capability) != can.end();
 }
 
+constexpr const char* kFittingBatch = "auto";
+
+CLI::Validator batch_size() {
+  const CLI::Validator number = number_within(NumberRange<int64_t>{1});
+  return {[number](std::string& word) -> std::string {
+            if (word == kFittingBatch) return "";
+            const std::string problem = number(word);
+            return problem.empty() ? "" : problem + "; or auto";
+          },
+          ""};
+}
+
 /// What the options mean in recipes of this model; of a recipe the first meaning of each.
 std::vector<std::string> settings_of(const ShortOptions& options, const std::string& model) {
   std::vector<std::string> settings;
@@ -32,9 +44,9 @@ std::vector<std::string> settings_of(const ShortOptions& options, const std::str
     settings.push_back(std::string(key) + "=" + value);
   };
   if (options.epochs) set("train.epochs", std::to_string(*options.epochs));
-  if (options.batch_size)
+  if (!options.batch_size.empty() && options.batch_size != kFittingBatch)
     set(model_can(model, models::Capability::translation_model) ? "data.max_samples" : "train.batch_size",
-        std::to_string(*options.batch_size));
+        options.batch_size);
   if (options.learning_rate) set("optimizer.lr", config::toml_text(*options.learning_rate));
   if (options.image_size) {
     const std::string side = std::to_string(*options.image_size);
@@ -107,9 +119,11 @@ void add_short_options(CLI::App& app, ShortOptions& options) {
                  "file. With a recipe, this sets data.root")
       ->type_name("FOLDER");
   add_number(app, "--epochs", options.epochs, "train.epochs", {1})->type_name("N");
-  add_number(app, "--batch-size", options.batch_size, "train.batch_size (for a translation model: data.max_samples)",
-             {1})
-      ->type_name("N");
+  app.add_option(
+         "--batch-size", options.batch_size,
+         "train.batch_size (for a translation model: data.max_samples); auto: the largest batch that fits into memory")
+      ->transform(batch_size())
+      ->type_name("N|auto");
   add_number(app, "--lr", options.learning_rate, "optimizer.lr")->type_name("X");
   add_number(app, "--image-size", options.image_size,
              "data.resize.image_size (for a detector: data.transform.long_side and data.transform.short_sides)",
@@ -141,6 +155,7 @@ TrainArguments with_own_data(const TrainArguments& asked, const ShortOptions& gi
   if (is_recipe && !options.data.empty()) settings.push_back("data.root=" + config::toml_text(options.data));
   settings.insert(settings.end(), arguments.settings.begin(), arguments.settings.end());
   arguments.settings = std::move(settings);
+  arguments.fitting_batch = options.batch_size == kFittingBatch;
   if (is_recipe) return arguments;
   if (options.data.empty())
     throw UsageError(target + " is a model; name the data to train it on: cachet train " + target + " --data FOLDER");

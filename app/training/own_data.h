@@ -13,7 +13,8 @@ namespace cachet::app {
 /// The options of `cachet train` for what people change first. Each is the same as --set of its key.
 struct ShortOptions {
   std::string data, init, cache, norm, attention;
-  std::optional<int64_t> epochs, batch_size, image_size;
+  std::string batch_size;  // a number, or "auto"
+  std::optional<int64_t> epochs, image_size;
   std::optional<double> learning_rate;
   bool freeze = false;
 };

@@ -240,6 +240,7 @@ SeedsOutcome train_seeds(const TrainArguments& asked) {
   if (job.resumes) begun = train::SeedFolder::run_of(job.run, seeds.front());
   ReadRecipe first = read_recipe_for_run(job, arguments, seeds.front(), begun);
   std::unique_ptr<tasks::Task> built;
+  if (!arguments.fitting_batch) require_memory_of_run(first.plan, job.resumes, /*processes=*/1);
   if (!job.resumes) {
     built = task_to_train(arguments, first.plan, begun);  // what cannot begin leaves no folder
     settle_length(first, *built);

@@ -46,7 +46,9 @@ void report_waiting(const std::string& line) { std::cerr << report::program_name
 
 }  // namespace
 
-TrainingProcesses::TrainingProcesses(int64_t asked) {
+bool TrainingProcesses::started_this() { return getenv(kStartedBy) != nullptr; }
+
+TrainingProcesses::TrainingProcesses(int64_t asked, const std::vector<std::string>& settings) {
   const std::optional<ProcessPlace> given = processes::place_from_environment();
   if (given && asked > 0 && given->size != asked)
     throw UsageError("--processes is " + std::to_string(asked) + ", WORLD_SIZE " + std::to_string(given->size) +
@@ -65,7 +67,7 @@ TrainingProcesses::TrainingProcesses(int64_t asked) {
   place_.port = socket.port();
   share_threads(asked);
   try {
-    start_others(place_);
+    start_others(place_, settings);
     all_ = processes::meet(place_, &socket,
                            {.waiting = {.report = report_waiting},
                             .while_waiting =
@@ -99,9 +101,10 @@ void TrainingProcesses::fail(const std::exception& error) noexcept {
   if (all_ && !is_of_another) all_->tell_failure(train::error_message(error));
 }
 
-void TrainingProcesses::start_others(const ProcessPlace& place) {
+void TrainingProcesses::start_others(const ProcessPlace& place, const std::vector<std::string>& settings) {
   std::vector<std::string> words = command_words();
   words.erase(words.begin());
+  for (const std::string& setting : settings) words.insert(words.end(), {"--set", setting});
   for (int64_t rank = 1; rank < place.size; ++rank) {
     const std::string number = std::to_string(rank);
     started_.push_back({start_again(words, {{"RANK", number},

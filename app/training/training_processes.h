@@ -21,9 +21,13 @@ namespace cachet::app {
 /// torchrun, or whoever else sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, starts all of them itself.
 class TrainingProcesses {
  public:
-  /// `asked`: the number of --processes, 0 without it. Waits until all are there. Throws UsageError where the
-  /// environment has another number, processes::ProcessLost, std::runtime_error.
-  explicit TrainingProcesses(int64_t asked);
+  /// Whether --processes of another process started this one.
+  static bool started_this();
+
+  /// `asked`: the number of --processes, 0 without it. The processes that it starts get `settings` ("key=value") after
+  /// those of the command line. Waits until all are there. Throws UsageError where the environment has another number,
+  /// processes::ProcessLost, std::runtime_error.
+  explicit TrainingProcesses(int64_t asked, const std::vector<std::string>& settings = {});
   ~TrainingProcesses();
   TrainingProcesses(const TrainingProcesses&) = delete;
   TrainingProcesses& operator=(const TrainingProcesses&) = delete;
@@ -45,7 +49,7 @@ class TrainingProcesses {
     int64_t rank = 0;
     bool ended = false;
   };
-  void start_others(const processes::ProcessPlace& place);
+  void start_others(const processes::ProcessPlace& place, const std::vector<std::string>& settings);
   /// Ends those that are still there after so long.
   void wait_for_others(std::chrono::seconds patience) noexcept;
   std::optional<std::string> fate_of_others();

@@ -21,12 +21,14 @@
 #include "cachet/report/program_name.h"
 #include "cachet/tasks/classification/classifies_data.h"
 #include "cachet/tasks/dry_run.h"
+#include "cachet/tasks/memory_estimate.h"
 #include "cachet/tasks/part_sizes.h"
 #include "cachet/tasks/settled_warmup.h"
 #include "cachet/tasks/step_memory.h"
 #include "cachet/train/checkpoints/checkpoint_store.h"
 #include "cachet/train/data_parallel/part_states.h"
 #include "cachet/train/machine/device.h"
+#include "cachet/train/machine/memory_limit.h"
 #include "cachet/train/machine/process_setup.h"
 #include "cachet/train/optimizer/weight_average.h"
 #include "cachet/train/runs/earlier_values.h"
@@ -79,14 +81,16 @@ void print_paper(const config::Document& document) {
   if (const auto changed = train::changed_keys_text(*paper)) print(*changed);
 }
 
-void print_tried(const tasks::DryRun& dry) {
+using KnownMemory = std::optional<tasks::MemoryVerdict>;
+
+void print_tried(const tasks::DryRun& dry, const KnownMemory& memory) {
   const double rate = static_cast<double>(dry.step_samples) / dry.step_seconds;
   print_line("a step", report::format_duration(dry.step_seconds) + " (" + std::to_string(dry.step_samples) +
                            " samples, " + report::format_number(rate, 3) + " a second)");
   print_line("evaluation", report::format_duration(dry.evaluation_seconds));
   print_line("checkpoint", report::format_bytes(static_cast<int64_t>(dry.checkpoint_bytes)) + " in " +
                                report::format_duration(dry.checkpoint_seconds));
-  print_line("memory", report::format_bytes(dry.memory_bytes));
+  print_line("memory", memory ? memory->text() : report::format_bytes(dry.memory_bytes));
 }
 
 /// How steps are cut into parts with states of their own, and what the copies of the model's state take.
@@ -99,12 +103,12 @@ void print_parts(const tasks::RecipePlan& plan, const torch::nn::Module& model) 
 }
 
 void dry_run_with_data(const tasks::RecipePlan& plan, const tasks::RecipePlan& spread, size_t runs,
-                       const std::string& progress) {
+                       const std::string& progress, const KnownMemory& memory) {
   const auto task = plan.build();
   plan.initialize(*task);
   print_parts(spread, task->model());
   const tasks::DryRun dry = tasks::dry_run(*task, plan.training);
-  print_tried(dry);
+  print_tried(dry, memory);
   print_line("whole run", "about " + report::format_duration(dry.total_seconds()) + " (" +
                               std::to_string(dry.total_steps) + " steps, " + std::to_string(dry.evaluations) +
                               (dry.evaluations == 1 ? " evaluation)" : " evaluations)"));
@@ -117,8 +121,19 @@ void dry_run_with_data(const tasks::RecipePlan& plan, const tasks::RecipePlan& s
                                 std::to_string(runs) + " runs)");
 }
 
+/// Nothing if the memory cannot be estimated; whatever is wrong with the recipe is then found by what follows.
+KnownMemory memory_of_run(const tasks::RecipePlan& plan, const tasks::MemoryQuestion& question) {
+  train::available_bytes();  // throws if kMemoryVariable is not a number
+  try {
+    return tasks::judge_memory(plan, question);
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
 /// The duration of training is unknown without the number of images; the duration for some images can be estimated.
-void dry_run_without_data(const tasks::RecipePlan& plan, const tasks::RecipePlan& spread, const std::string& why) {
+void dry_run_without_data(const tasks::RecipePlan& plan, const tasks::RecipePlan& spread, const std::string& why,
+                          const KnownMemory& memory) {
   const tasks::RecipePlan small = tasks::reduced(plan);
   const int64_t batch = small.training.train.batch_size;
   print_line("data", why);
@@ -130,15 +145,16 @@ void dry_run_without_data(const tasks::RecipePlan& plan, const tasks::RecipePlan
   small.initialize(*task);
   print_parts(spread, task->model());
   const tasks::DryRun dry = tasks::dry_run(*task, small.training);
-  print_tried(dry);
+  print_tried(dry, memory);
   const train::TrainOptions& training = plan.training.train;
   const double seconds = dry.step_seconds / static_cast<double>(dry.step_samples);
   const std::string epochs = train::Duration{training.epochs, train::Duration::Unit::epochs}.text();
   const std::string limit = training.limit ? ", at most " + training.limit->text() : "";
   const tasks::TaskPlan::StepSize size = plan.task->step_size(training);
+  const std::string more = ", and more memory for steps of " + std::to_string(size.count) + " " + size.unit;
   print_line("whole run", "about " + report::format_duration(1000 * seconds * static_cast<double>(training.epochs)) +
-                              " for each 1,000 training " + samples + " (" + epochs + limit +
-                              "), and more memory for steps of " + std::to_string(size.count) + " " + size.unit);
+                              " for each 1,000 training " + samples + " (" + epochs + limit + ")" +
+                              (memory ? "" : more));
 }
 
 }  // namespace
@@ -349,11 +365,58 @@ int look_at_training(const TrainArguments& arguments, const TrainingJob& job, co
     print_line("processes", std::to_string(arguments.processes) +
                                 "; the times and the memory below are of one process that does the work of all");
   if (const auto note = other_parts_note(job, arguments, spread)) print_line("note", *note);
+  const KnownMemory memory = memory_of_run(plan, {.trial = tasks::MemoryTrial::precise});
+  if (memory && !memory->fits) throw std::runtime_error(tasks::refusal_text(plan, *memory, arguments.resume));
   if (const auto why = plan.task->absent_data())
-    dry_run_without_data(plan, spread, *why);
+    dry_run_without_data(plan, spread, *why, memory);
   else
-    dry_run_with_data(plan, spread, runs, arguments.progress);
+    dry_run_with_data(plan, spread, runs, arguments.progress, memory);
   return kDone;
+}
+
+namespace {
+
+/// Of the weights and the caches alone, whose shapes are known without a step.
+void require_memory_of_model(const tasks::RecipePlan& plan, bool resumes) {
+  if (resumes)
+    tasks::require_memory(plan.model());
+  else
+    tasks::require_memory_of_new_run(plan.model());
+}
+
+}  // namespace
+
+void require_memory_of_run(const tasks::RecipePlan& plan, bool resumes, int64_t processes) {
+  if (plan.task->absent_data()) return;
+  require_memory_of_model(plan, resumes);
+  const KnownMemory memory = memory_of_run(plan, {.processes = std::max<int64_t>(1, processes)});
+  if (memory && !memory->fits) throw std::runtime_error(tasks::refusal_text(plan, *memory, resumes));
+}
+
+std::vector<std::string> fitting_batch_settings(const TrainingJob& job, const TrainArguments& arguments) {
+  if (job.resumes) {
+    std::vector<std::string> settings;
+    const train::RecipeValues values = train::RunFolder::open(job.run).values();
+    for (const char* key :
+         {"train.batch_size", "data.max_tokens", "data.max_samples", "train.accumulate", "train.state"})
+      if (const auto found = values.find(key); found != values.end())
+        settings.push_back(found->first + "=" + found->second);
+    return settings;
+  }
+  const tasks::RecipePlan plan = read_recipe(job, arguments, arguments.seed).plan;
+  require_memory_of_model(plan, /*resumes=*/false);
+  const auto verdict =
+      tasks::judge_memory(plan, {.processes = std::max<int64_t>(1, arguments.processes), .wants_largest = true});
+  if (!verdict)
+    throw std::runtime_error(
+        "--batch-size auto needs a run on the CPU of a system that reports its memory; give a number");
+  std::vector<std::string> settings = tasks::settings_that_fit(plan, *verdict);
+  report::Progress progress({.mode = progress_mode(arguments.progress)});
+  std::string line = "chosen: ";
+  for (const std::string& setting : settings) line += (setting == settings.front() ? "" : ", ") + setting;
+  if (settings.empty()) line += "the batch of the recipe";
+  progress.log(line + "; " + report::format_bytes(verdict->free) + " of memory are free");
+  return settings;
 }
 
 std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, const tasks::RecipePlan& plan,

@@ -34,7 +34,9 @@ struct TrainArguments {
   std::optional<uint64_t> seed;
   int64_t processes = 0;  // that train together; 0 on the command line: the number of the environment, or else one
   bool resume = false, print = false, dry_run = false;
-  bool of_sweep = false;  // which shows the results of all its points itself
+  bool fitting_batch = false;         // --batch-size auto
+  std::vector<std::string> chosen{};  // by --batch-size auto; they are in `settings`, too
+  bool of_sweep = false;              // which shows the results of all its points itself
 
   bool is_preview() const { return print || dry_run; }
 };
@@ -120,6 +122,15 @@ struct SeedsOutcome {
 
 /// `cachet train` with several seeds, one after the other. Those that another process trains are passed by.
 SeedsOutcome train_seeds(const TrainArguments& arguments);
+
+/// Before a run takes memory. Throws std::runtime_error with the largest batch that fits if the run does not fit into
+/// the free memory. `processes`: those of this machine that train together. Does nothing if the memory cannot be
+/// estimated, and if the data are absent, which the run reports itself.
+void require_memory_of_run(const tasks::RecipePlan& plan, bool resumes, int64_t processes);
+
+/// Settings of --batch-size auto: the largest micro-batches that fit, and train.accumulate (and train.state) with them.
+/// A run that is resumed keeps its own. Throws std::runtime_error if no batch fits or the memory cannot be estimated.
+std::vector<std::string> fitting_batch_settings(const TrainingJob& job, const TrainArguments& arguments);
 
 /// The task that is about to be trained. Where no run with a checkpoint is resumed, it takes its weights from
 /// where the recipe names them, and reports what became of them.

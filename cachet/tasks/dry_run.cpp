@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "cachet/train/checkpoints/checkpoint.h"
-#include "cachet/train/machine/process_setup.h"
+#include "cachet/train/machine/memory_limit.h"
 #include "cachet/train/runs/deciding_metric.h"
 #include "cachet/train/runs/length_notes.h"
 #include "cachet/train/step/live_run.h"

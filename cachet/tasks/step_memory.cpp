@@ -10,7 +10,7 @@
 #include "cachet/io/tensors/state_dict.h"
 #include "cachet/nn/cache/cache_options.h"
 #include "cachet/report/format.h"
-#include "cachet/train/machine/process_setup.h"
+#include "cachet/train/machine/memory_limit.h"
 
 namespace cachet::tasks {
 namespace {

@@ -109,6 +109,21 @@ class TaskPlan {
   /// change.
   virtual void reduce() {}
 
+  /// How large a micro-batch is, for an estimate of its memory.
+  struct BatchCount {
+    std::string key;              // that sets it: "train.batch_size"
+    int64_t value = 0;            // of the key
+    int64_t value_of_sample = 1;  // by which a sample of the largest size raises it
+    int64_t samples = 0;          // of the largest size
+  };
+  virtual BatchCount batch_count(const train::TrainOptions& training) const {
+    return {"train.batch_size", training.batch_size, 1, training.batch_size};
+  }
+  /// Makes synthetic samples as large as the recipe lets samples become.
+  virtual void enlarge_samples() {}
+  /// How many batches the loader of training data prepares ahead.
+  virtual int64_t batches_ahead() const { return 0; }
+
   /// Opens the data and builds the model, with weights drawn at random. Throws io::Error for data that cannot be read,
   /// std::invalid_argument where they do not fit the model.
   virtual std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const = 0;

@@ -92,6 +92,8 @@ class DetectionPlan : public TaskPlan, public TakesRewrittenModel {
   void evaluate_all() override;
   std::optional<uint64_t> seed_of_samples() const override { return options_.subset.seed; }
   void reduce() override { options_.loader.workers = 0; }
+  int64_t batches_ahead() const override { return options_.loader.workers * options_.loader.prefetch; }
+  void enlarge_samples() override { options_.transform = options_.transform.for_evaluation(); }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
   void replace_model(std::function<std::shared_ptr<models::Model>()> make) override;
 

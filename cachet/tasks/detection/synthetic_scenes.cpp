@@ -19,7 +19,9 @@ SyntheticScenes::SyntheticScenes(const DetectionOptions& options, int64_t count)
   data::ShapeOptions shapes;
   const data::ScaleLimit limit = options.transform.for_evaluation().scales.front();
   shapes.height = std::clamp<int64_t>(limit.shorter, 32, 512);
-  shapes.width = std::clamp<int64_t>(limit.longer, shapes.height, 512);
+  // Both sides reach the limits when the picture is resized, unless no photograph is as wide.
+  shapes.width = std::clamp<int64_t>(shapes.height * limit.longer / std::max<int64_t>(1, limit.shorter), shapes.height,
+                                     2 * shapes.height);
   nlohmann::json file{{"images", nlohmann::json::array()}, {"annotations", nlohmann::json::array()}};
   for (int64_t i = 0; i < options.classes; ++i)
     file["categories"].push_back(

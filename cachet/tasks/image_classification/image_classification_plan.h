@@ -75,6 +75,7 @@ class ImageClassificationPlan : public TaskPlan,
   void evaluate_all() override;
   std::optional<uint64_t> seed_of_samples() const override { return options_.dataset.subset_seed; }
   void reduce() override { options_.loader.workers = 0; }
+  int64_t batches_ahead() const override { return options_.loader.workers * options_.loader.prefetch; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
   int64_t classes_of_model() const override { return options_.model.classes; }
   std::optional<int64_t> classes_of_data() const override;

@@ -63,6 +63,7 @@ class LanguageModellingPlan : public TaskPlan, public TakesRewrittenModel {
   std::vector<std::string> current_rules() const override;
   void limit_evaluation(int64_t limit) override { options_.evaluation_limit = limit; }
   void reduce() override { options_.loader.workers = 0; }
+  int64_t batches_ahead() const override { return options_.loader.workers * options_.loader.prefetch; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
   void replace_model(std::function<std::shared_ptr<models::Model>()> make) override;
 

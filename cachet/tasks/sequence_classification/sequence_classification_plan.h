@@ -43,6 +43,7 @@ class SequenceClassificationPlan : public TaskPlan, public ClassifiesData, publi
   void limit_evaluation(int64_t limit) override { options_.evaluation_limit = limit; }
   std::optional<uint64_t> seed_of_samples() const override { return options_.dataset.subset_seed; }
   void reduce() override { options_.loader.loader.workers = 0; }
+  int64_t batches_ahead() const override { return options_.loader.loader.workers * options_.loader.loader.prefetch; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
 
   void replace_model(const runtime::ExportManifest& manifest, MakeSession make) override;

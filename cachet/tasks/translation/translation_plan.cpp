@@ -152,9 +152,22 @@ void TranslationPlan::limit_evaluation(int64_t limit) {
 }
 
 std::vector<std::string> TranslationPlan::settings_for_batches_of(int64_t batch) const {
-  const int64_t longest = options_.loader.padding.rounded_up(options_.parallel.rules.max_length + 1);
+  const int64_t longest = longest_sentence();
   return {"data.max_samples=" + std::to_string(batch), "data.max_tokens=" + std::to_string(batch * longest),
           "task.evaluation.translate=false"};
+}
+
+int64_t TranslationPlan::longest_sentence() const {
+  return options_.loader.padding.rounded_up(options_.parallel.rules.max_length + 1);
+}
+
+TaskPlan::BatchCount TranslationPlan::batch_count(const train::TrainOptions& /*training*/) const {
+  const data::TokenBudgetOptions& budget = options_.loader.budget;
+  const int64_t longest = std::min(longest_sentence(), budget.max_tokens),
+                pairs = std::max<int64_t>(1, budget.max_tokens / longest);
+  if (budget.max_samples > 0 && budget.max_samples <= pairs)
+    return {"data.max_samples", budget.max_samples, 1, budget.max_samples};
+  return {"data.max_tokens", budget.max_tokens, longest, pairs};
 }
 
 SavedFiles TranslationPlan::files_to_keep() const {

@@ -34,6 +34,7 @@ struct TranslationTaskOptions {
   TranslationEvaluationOptions evaluation;
   std::optional<int64_t> evaluation_limit{};  // of the pairs that are evaluated, instead of parallel.limit
   models::TranslationModelPlan model;         // by default made for the vocabularies of the data
+  int64_t synthetic_length = 24;              // tokens in a sentence of synthetic data
 };
 
 /// Reads [data], [model], and of [task] held_out = "validation" | "test", label_smoothing, smoothing_share = "others" |
@@ -62,6 +63,9 @@ class TranslationPlan : public TaskPlan, public TakesRewrittenModel {
   int64_t training_evaluation_limit() const override { return options_.evaluation.limit; }
   void limit_evaluation(int64_t limit) override;
   void reduce() override { options_.loader.loader.workers = 0; }
+  int64_t batches_ahead() const override { return options_.loader.loader.workers * options_.loader.loader.prefetch; }
+  BatchCount batch_count(const train::TrainOptions& training) const override;
+  void enlarge_samples() override { options_.synthetic_length = longest_sentence(); }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
   void replace_model(std::function<std::shared_ptr<models::Model>()> make) override;
 
@@ -71,6 +75,9 @@ class TranslationPlan : public TaskPlan, public TakesRewrittenModel {
   std::vector<std::string> saved_file_settings(const std::filesystem::path& run) const override;
 
  private:
+  /// Tokens of the longest sentence of a batch, its end and the padding included.
+  int64_t longest_sentence() const;
+
   TranslationTaskOptions options_;
 };
 

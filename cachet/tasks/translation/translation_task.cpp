@@ -21,7 +21,7 @@ namespace {
 
 using Side = data::ParallelSide;
 
-constexpr int64_t kSyntheticBatches = 2, kSyntheticLength = 24;
+constexpr int64_t kSyntheticBatches = 2;
 constexpr size_t kAttentionMaps = 3, kMaxShownTokens = 40;
 
 /// A batch on the model's device, its padding as targets that do not count.
@@ -147,7 +147,7 @@ void TranslationTask::make_up_data() {
   const models::TranslationShape& text = options_.model.text;
   const int64_t pairs = training_options_.batch_size;
   const auto tokens = [&](int64_t vocabulary, int64_t longest) {
-    return at::randint(vocabulary, {pairs, std::min(longest, kSyntheticLength)}, at::kLong);
+    return at::randint(vocabulary, {pairs, std::min(longest, options_.synthetic_length)}, at::kLong);
   };
   for (int64_t i = 0; i < kSyntheticBatches * training_options_.shard.parts; ++i) {
     data::ParallelBatch batch;

@@ -151,33 +151,4 @@ bool set_random_state(const torch::nn::Module& model, const io::TensorMap& state
   return true;
 }
 
-std::optional<int64_t> available_bytes() {
-  std::optional<int64_t> available;
-  std::ifstream memory("/proc/meminfo");
-  for (std::string name, rest; memory >> name;) {
-    int64_t kib = 0;
-    if (name == "MemAvailable:" && memory >> kib) available = kib * 1024;
-    std::getline(memory, rest);
-  }
-  if (const auto left = bytes_left_in_group("/sys/fs/cgroup")) available = std::min(available.value_or(*left), *left);
-  return available;
-}
-
-std::optional<int64_t> bytes_left_in_group(const std::filesystem::path& group) {
-  int64_t most = 0, used = 0, files = 0;
-  std::ifstream limit(group / "memory.max"), current(group / "memory.current"), parts(group / "memory.stat");
-  if (!(limit >> most) || !(current >> used)) return std::nullopt;  // "max" is not a number
-  std::string name;
-  for (int64_t bytes = 0; parts >> name >> bytes;)
-    if (name == "inactive_file" || name == "active_file" || name == "slab_reclaimable") files += bytes;
-  return std::clamp<int64_t>(most - used + files, 0, most);
-}
-
-int64_t resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  int64_t total = 0, resident = 0;
-  file >> total >> resident;
-  return file ? resident * sysconf(_SC_PAGESIZE) : 0;
-}
-
 }  // namespace cachet::train

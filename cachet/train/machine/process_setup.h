@@ -62,15 +62,4 @@ class RandomStateKept {
   io::TensorMap state_;
 };
 
-/// Bytes of memory that this process could still take: what the machine has free, or a smaller limit of its control
-/// group. Nothing if the system does not report it.
-std::optional<int64_t> available_bytes();
-
-/// Bytes that a control group (version 2, given by its folder) may still take, with those of cached files, which the
-/// kernel gives up for others. Nothing if the group has no limit.
-std::optional<int64_t> bytes_left_in_group(const std::filesystem::path& group);
-
-/// Bytes that this process has in memory now (its resident set).
-int64_t resident_bytes();
-
 }  // namespace cachet::train

@@ -5,7 +5,7 @@
 #include "cachet/report/format.h"
 #include "cachet/report/uncertainty.h"
 #include "cachet/train/machine/clock.h"
-#include "cachet/train/machine/process_setup.h"
+#include "cachet/train/machine/memory_limit.h"
 
 namespace cachet::train {
 namespace {

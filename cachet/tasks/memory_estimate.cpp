@@ -1,0 +1,295 @@
+#include "cachet/tasks/memory_estimate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "cachet/analysis/cost/benchmark.h"
+#include "cachet/analysis/cost/live_memory.h"
+#include "cachet/analysis/cost/meta_model.h"
+#include "cachet/io/tensors/safetensors/safetensors.h"
+#include "cachet/io/tensors/state_dict.h"
+#include "cachet/report/format.h"
+#include "cachet/tasks/told_once.h"
+#include "cachet/train/checkpoints/checkpoint.h"
+#include "cachet/train/data_parallel/part_states.h"
+#include "cachet/train/machine/device.h"
+#include "cachet/train/machine/memory_limit.h"
+#include "cachet/train/machine/process_setup.h"
+#include "cachet/train/step/live_run.h"
+#include "cachet/train/step/recalibration.h"
+
+namespace cachet::tasks {
+namespace {
+
+using train::StateRule;
+
+constexpr int64_t kMiB = int64_t{1} << 20;
+constexpr int64_t kTrialBytes = 192 * kMiB;  // of tensors in the largest step: large against what an allocator rounds
+constexpr double kGradientsOfTrial = 4;      // and against the gradients
+constexpr double kLeastSamples = 4;          // in the second step
+constexpr int kMostRounds = 4;
+constexpr double kMostOverhead = 1.6;  // resident bytes for each byte of tensors, of an allocator that holds much
+constexpr double kChosenShare = 0.9;   // of the free memory, for a batch that is chosen
+
+int64_t bytes_of_tensors(const io::TensorMap& tensors) {
+  int64_t bytes = 0;
+  for (const auto& [name, tensor] : tensors) bytes += static_cast<int64_t>(tensor.nbytes());
+  return bytes;
+}
+
+/// The recipe for steps of so many synthetic samples, one micro-batch each.
+RecipePlan small_plan(const RecipePlan& plan, int64_t samples) {
+  std::unique_ptr<TaskPlan> task = plan.task->copy();
+  task->reduce();
+  task->enlarge_samples();
+  RecipePlan small = plan;
+  small.task = std::move(task);
+  small.training.train.batch_size = samples;
+  small.training.train.accumulate = 1;
+  small.training.train.shard = {};
+  small.training.train.limit.reset();
+  return small;
+}
+
+struct MeasuredStep {
+  MemoryEstimate fixed;
+  int64_t live = 0, resident = 0;  // bytes at most, above those before the model was built
+  int64_t checkpoint = 0;          // that are added to the resident ones
+  int64_t batch_bytes = 0;
+};
+
+/// Makes the files of a checkpoint one after the other, as they are made to be written.
+void make_checkpoint_files(const train::LiveRun& run) {
+  const train::Checkpoint checkpoint = run.capture();
+  for (const io::TensorMap* tensors : {&checkpoint.model, &checkpoint.optimizer, &checkpoint.ema, &checkpoint.parts})
+    if (!tensors->empty()) io::serialize_safetensors(*tensors);
+}
+
+/// Takes two steps, since the optimizer has its state from the second on, and makes a checkpoint. If this needs more
+/// than `free` bytes, allocations fail.
+MeasuredStep measure_step(const RecipePlan& plan, int64_t samples, int64_t resident_before, int64_t free) {
+  const RecipePlan small = small_plan(plan, samples);
+  const NothingTold silent;
+  train::release_unused_memory();  // of an earlier step
+  const train::AllocationLimit limit(free);
+  const train::ResidentPeak resident;
+  const analysis::LiveMemory live;
+  MeasuredStep measured;
+  {
+    const auto task = small.build(Splits::synthetic);
+    {
+      const int64_t before = live.live_bytes();
+      const auto batches = task->training_batches(/*epoch=*/0, /*first_batch=*/0);
+      if (batches->fetch()) measured.batch_bytes = live.live_bytes() - before;
+    }
+    train::LiveRun run(*task, small.training);
+    run.fill_batches();
+    run.advance();
+    if (run.state.batch == 0) run.fill_batches();
+    run.advance();
+    measured.live = live.peak_bytes();
+    measured.resident = resident.bytes().value_or(0) - resident_before;
+    make_checkpoint_files(run);
+    measured.checkpoint = std::max<int64_t>(0, resident.bytes().value_or(0) - resident_before - measured.resident);
+    MemoryEstimate& fixed = measured.fixed;
+    const torch::nn::Module& model = task->model();
+    for (const io::NamedTensor& parameter : io::distinct_parameters(model)) {
+      fixed.parameters += static_cast<int64_t>(parameter.tensor.nbytes());
+      if (parameter.tensor.grad().defined()) fixed.gradients += static_cast<int64_t>(parameter.tensor.grad().nbytes());
+    }
+    fixed.optimizer = bytes_of_tensors(run.training_step().optimizer().state());
+    if (small.training.train.ema_decay > 0) fixed.optimizer += fixed.parameters;
+    for (const at::Tensor& buffer : model.buffers()) fixed.parameters += static_cast<int64_t>(buffer.nbytes());
+    // The parts of a step have copies of the states; the measured step had one part.
+    fixed.states = train::part_state_bytes(model, plan.training.train).in_memory;
+    const int64_t more = fixed.states - train::part_state_bytes(model, small.training.train).in_memory;
+    measured.live += more;
+    if (measured.resident > 0) measured.resident += more;
+  }
+  // A system that does not report the largest resident set: tensors alone.
+  measured.resident = std::max(measured.resident, measured.live);
+  return measured;
+}
+
+int64_t fixed_bytes(const MemoryEstimate& e) { return e.parameters + e.gradients + e.optimizer + e.states; }
+
+int64_t samples_of_process(const RecipePlan& plan, int64_t processes) {
+  const TaskPlan::BatchCount count = plan.task->batch_count(plan.training.train);
+  return (count.samples + processes - 1) / processes;
+}
+
+}  // namespace
+
+std::optional<StepMemoryCurve> StepMemoryCurve::measure(const RecipePlan& plan, int64_t free, MemoryTrial trial) {
+  const int64_t before = train::resident_bytes();
+  StepMemoryCurve curve;
+  curve.batches_ahead_ = plan.task->batches_ahead();
+  const int64_t all = std::max<int64_t>(1, plan.task->batch_count(plan.training.train).samples);
+  const auto take = [&](int64_t samples) {
+    const MeasuredStep step = measure_step(plan, samples, before, free);
+    curve.fixed_ = step.fixed;
+    curve.batch_bytes_ = step.batch_bytes / samples;
+    return Step{samples, step.live, step.resident, step.checkpoint};
+  };
+  try {
+    curve.first_ = curve.last_ = take(1);
+  } catch (...) {
+    if (analysis::is_out_of_memory()) return std::nullopt;
+    throw;
+  }
+  // What does not grow with the batch is in it, too: the gradients come after a part of the activations is freed.
+  const auto bound = [&curve] {
+    const MemoryEstimate& fixed = curve.fixed_;
+    const int64_t of_samples = curve.last_.live - fixed.parameters - fixed.optimizer - fixed.states;
+    return std::max(1.0, static_cast<double>(of_samples) / static_cast<double>(curve.last_.samples));
+  };
+  curve.tensors_of_sample_ = bound();
+  curve.overhead_ = kMostOverhead;
+  if (all == 1) return curve;
+  if (trial == MemoryTrial::quick && curve.at(all).total() < free / 2) return curve;
+
+  const auto gradients = static_cast<double>(curve.fixed_.gradients);
+  const double wanted = std::max(static_cast<double>(kTrialBytes), kGradientsOfTrial * gradients);
+  for (int round = 0; round < kMostRounds && curve.last_.samples < all; ++round) {
+    const double left = static_cast<double>(free / 2 - curve.first_.resident);
+    const double some = curve.last_.samples == 1 ? kLeastSamples : 0;
+    const auto samples =
+        static_cast<int64_t>(std::min(std::max(some, std::ceil(wanted / bound())), left / (bound() * kMostOverhead)));
+    const int64_t next = std::min(samples, all);
+    if (next <= curve.last_.samples) break;
+    const Step before_last = curve.last_;
+    try {
+      curve.last_ = take(next);
+    } catch (...) {
+      if (analysis::is_out_of_memory()) break;
+      throw;
+    }
+    const auto count = static_cast<double>(next);
+    const auto tensors = static_cast<double>(curve.last_.live - before_last.live);
+    const double least =
+        std::max(tensors / (count - static_cast<double>(before_last.samples)), bound() - gradients / count);
+    curve.tensors_of_sample_ = std::max(1.0, least);
+    const auto all_tensors = static_cast<double>(curve.last_.live - curve.first_.live);
+    const auto resident = static_cast<double>(curve.last_.resident - curve.first_.resident);
+    curve.overhead_ = all_tensors > 0 ? std::clamp(resident / all_tensors, 1.0, kMostOverhead) : 1.0;
+  }
+  return curve;
+}
+
+MemoryEstimate StepMemoryCurve::at(int64_t samples) const {
+  MemoryEstimate estimate = fixed_;
+  estimate.samples = samples;
+  // The size that was measured last is not computed.
+  const double more = tensors_of_sample_ * static_cast<double>(samples - last_.samples);
+  const int64_t live = std::max(first_.live, last_.live + static_cast<int64_t>(more));
+  const int64_t resident = std::max(first_.resident, last_.resident + static_cast<int64_t>(overhead_ * more));
+  estimate.activations = std::max<int64_t>(0, live - fixed_bytes(fixed_));
+  // The allocator keeps memory of larger steps, which a checkpoint then uses.
+  const double slope = last_.samples == first_.samples ? 0
+                                                       : static_cast<double>(last_.checkpoint - first_.checkpoint) /
+                                                             static_cast<double>(last_.samples - first_.samples);
+  estimate.checkpoint = std::max<int64_t>(
+      0, last_.checkpoint + static_cast<int64_t>(std::min(0.0, slope) * static_cast<double>(samples - last_.samples)));
+  estimate.batches = batches_ahead_ * batch_bytes_ * samples;
+  estimate.rest = std::max<int64_t>(0, resident - fixed_bytes(fixed_) - estimate.activations);
+  return estimate;
+}
+
+int64_t StepMemoryCurve::most_samples(int64_t bytes) const {
+  int64_t fits = 0, too_many = 1;
+  while (at(too_many).total() <= bytes && too_many < (int64_t{1} << 40)) fits = std::exchange(too_many, 2 * too_many);
+  while (too_many - fits > 1) {
+    const int64_t middle = fits + (too_many - fits) / 2;
+    (at(middle).total() <= bytes ? fits : too_many) = middle;
+  }
+  return fits;
+}
+
+std::optional<BatchChoice> batches_that_fit(const RecipePlan& plan, int64_t most_samples) {
+  const TaskPlan::BatchCount count = plan.task->batch_count(plan.training.train);
+  const int64_t of_step = count.value * plan.training.train.accumulate;
+  const int64_t most = most_samples * count.value_of_sample + count.value_of_sample - 1;
+  if (most_samples < 1) return std::nullopt;
+  for (int64_t accumulate = 1; of_step / accumulate >= count.value_of_sample; ++accumulate)
+    if (of_step % accumulate == 0 && of_step / accumulate <= most) return BatchChoice{of_step / accumulate, accumulate};
+  return std::nullopt;
+}
+
+bool has_batch_state(const RecipePlan& plan) { return train::has_states(*analysis::build_on_meta(plan.model())); }
+
+std::string MemoryVerdict::text() const {
+  using report::format_bytes;
+  std::string parts = "parameters " + format_bytes(estimate.parameters) + ", gradients " +
+                      format_bytes(estimate.gradients) + ", optimizer " + format_bytes(estimate.optimizer);
+  if (estimate.states > 0) parts += ", states of parts " + format_bytes(estimate.states);
+  parts += ", activations " + format_bytes(estimate.activations);
+  if (estimate.checkpoint > 0) parts += ", checkpoint " + format_bytes(estimate.checkpoint);
+  if (estimate.batches > 0) parts += ", batches ahead " + format_bytes(estimate.batches);
+  parts += ", libraries " + format_bytes(estimate.rest);
+  return "about " + format_bytes(estimate.total()) + (processes > 1 ? " in each process, of " : " of ") +
+         format_bytes(free) + " that are free: " + parts;
+}
+
+std::optional<MemoryVerdict> judge_memory(const RecipePlan& plan, const MemoryQuestion& question) {
+  if (!train::find_device(plan.training.train.device).is_cpu()) return std::nullopt;
+  const std::optional<int64_t> free = train::available_bytes();
+  if (!free) return std::nullopt;
+  const int64_t of_process = *free / question.processes;
+  MemoryVerdict verdict;
+  verdict.free = *free;
+  verdict.processes = question.processes;
+  const int64_t samples = samples_of_process(plan, question.processes);
+  const MemoryTrial trial = question.wants_largest ? MemoryTrial::precise : question.trial;
+  const auto curve = StepMemoryCurve::measure(plan, of_process, trial);
+  train::release_unused_memory();
+  if (!curve) {
+    verdict.fits = false;
+    verdict.estimate.samples = samples;
+    return verdict;
+  }
+  verdict.estimate = curve->at(samples);
+  verdict.fits = verdict.estimate.total() <= of_process;
+  if (!verdict.fits || question.wants_largest)
+    verdict.most_samples =
+        question.processes * curve->most_samples(static_cast<int64_t>(kChosenShare * static_cast<double>(of_process)));
+  return verdict;
+}
+
+std::string refusal_text(const RecipePlan& plan, const MemoryVerdict& verdict, bool resumes) {
+  using report::format_bytes;
+  const std::string free = format_bytes(verdict.free) + " are free";
+  const std::string smaller =
+      resumes ? "; resume the run when more memory is free" : "; make the model or its samples smaller";
+  if (verdict.estimate.total() == 0) return "out of memory: a step of one sample does not fit, and " + free + smaller;
+  std::string text =
+      "a step takes about " + format_bytes(verdict.estimate.total() * verdict.processes) + " of memory, and " + free;
+  if (resumes) return text + smaller;
+  const auto choice = batches_that_fit(plan, verdict.most_samples);
+  if (!choice) return text + (verdict.most_samples < 1 ? ", too little for one sample" + smaller : smaller);
+  const TaskPlan::BatchCount count = plan.task->batch_count(plan.training.train);
+  text += "; " + count.key + " = " + std::to_string(verdict.most_samples * count.value_of_sample) +
+          " is the largest batch that fits\n" + count.key + " = " + std::to_string(choice->size) +
+          " and train.accumulate = " + std::to_string(choice->accumulate) + " keep the gradient of a step";
+  if (has_batch_state(plan) && plan.training.train.state == StateRule::shared)
+    text += ", and train.state = \"first\" moves the states of norms and caches once per step";
+  return text + " (--batch-size auto sets them)";
+}
+
+std::vector<std::string> settings_that_fit(const RecipePlan& plan, const MemoryVerdict& verdict) {
+  const bool has_state = has_batch_state(plan);
+  if (has_state && verdict.fits) return {};
+  const auto choice = batches_that_fit(plan, verdict.most_samples);
+  if (!choice) throw std::runtime_error(refusal_text(plan, verdict));
+  const TaskPlan::BatchCount count = plan.task->batch_count(plan.training.train);
+  std::vector<std::string> settings{count.key + "=" + std::to_string(choice->size),
+                                    "train.accumulate=" + std::to_string(choice->accumulate)};
+  if (has_state && plan.training.train.state == StateRule::shared && choice->accumulate > 1)
+    settings.push_back("train.state=first");
+  return settings;
+}
+
+}  // namespace cachet::tasks
