@@ -58,7 +58,9 @@ const RegisteredModel& model_for(Capability capability, std::string_view name, c
   const RegisteredModel* named = find_registered(name);
   if (named != nullptr && can(*named, capability)) return *named;
   if (named != nullptr) {
-    table.problem("name", "'" + named->name + "' is no " + as_words(capability) +
+    const std::string needed = as_words(capability);
+    const bool has_vowel = std::string_view("aeio").find(needed.front()) != std::string_view::npos;
+    table.problem("name", "'" + named->name + "' is not " + (has_vowel ? "an " : "a ") + needed +
                               ", which the task needs; its kind: " + as_words(abilities_of(name).front()));
   } else if (!name.empty()) {  // a missing one is a problem already
     table.problem("name", "there is no model '" + std::string(name) + "'" +

@@ -78,15 +78,15 @@ std::string OnnxStep::sizes(size_t i) const {
 
 at::ScalarType OnnxStep::dtype(size_t i) const {
   const auto type = node_.inputs().at(i)->type()->cast<c10::TensorType>();
-  TORCH_CHECK(type && type->scalarType(), "onnx: nobody knows the dtype of what '", node_.kind().toQualString(),
-              "' takes");
+  TORCH_CHECK(type && type->scalarType(), "onnx: the dtype of an input of '", node_.kind().toQualString(),
+              "' is not known");
   return *type->scalarType();
 }
 
 at::ScalarType OnnxStep::result_dtype() const {
   const auto type = node_.outputs().at(0)->type()->cast<c10::TensorType>();
-  TORCH_CHECK(type && type->scalarType(), "onnx: nobody knows the dtype of what '", node_.kind().toQualString(),
-              "' gives");
+  TORCH_CHECK(type && type->scalarType(), "onnx: the dtype of the result of '", node_.kind().toQualString(),
+              "' is not known");
   return *type->scalarType();
 }
 

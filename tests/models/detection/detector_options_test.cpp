@@ -182,7 +182,7 @@ TEST(DetectorOptions, NamesWhatIsWrong) {
     }
   };
   const std::string mask = "name = \"mask_rcnn_pvt_tiny_fpn\"\n", retina = "name = \"retinanet_pvt_tiny_fpn\"\n";
-  refused("name = \"pvt_tiny\"", "'pvt_tiny' is no object detector");
+  refused("name = \"pvt_tiny\"", "'pvt_tiny' is not an object detector");
   refused("name = \"mask_rcnn_pvt_tini_fpn\"", "mask_rcnn_pvt_tiny_fpn");
   refused(mask + "neck = {num_outs = 3}", "is below the 4 stages from start_level on");
   refused(mask + "neck = {add_extra_convs = \"on_inputs\"}", "on_input");

@@ -127,7 +127,7 @@ TEST(LongRangeTransformer, NamesWhatARecipeCannotHave) {
   };
   refused("name = \"lra_txt\"", "did you mean 'lra_text'");
   refused("name = \"pvt_tiny\"",
-          "'pvt_tiny' is no sequence classifier, which the task needs; its kind: image classifier");
+          "'pvt_tiny' is not a sequence classifier, which the task needs; its kind: image classifier");
   refused("name = \"lra_text\"\nnum_heads = 5", "5 heads do not divide embed_dim 256");
   refused("name = \"lra_text\"\npooling = \"clas_token\"", "class_token");
   refused("name = \"lra_text\"\n[model.cache]\nkind = \"grc\"\nvariant = \"official\"", "positional_convolution");

@@ -65,7 +65,7 @@ TEST(OptionChecks, NameTheOptionOfACache) {
       [&] {
         nn::make_self_attention({8, 2, 0, {}, grc});
       },
-      "as long as the model's tokens, of which there are 0");
+      "cache: length is not set, and the model has 0 tokens; set length");
   grc.length = 0;
   expect_refused([&] { nn::make_self_attention({8, 2, 4, {}, grc}); }, "length must be at least 1, got 0");
   grc.length = 4;

@@ -301,7 +301,7 @@ TEST_F(SequenceClassificationTest, ModelAndDataMustAgree) {
   EXPECT_EQ(given.find("model.max_length"), std::string::npos) << given;
   EXPECT_NE(refused({"train.batch_size=100"}).find("64 training sequences"), std::string::npos);
   const std::string kind = test::thrown_message<config::Error>([&] { plan({"model.name=vit_tiny_patch16_224"}); });
-  EXPECT_NE(kind.find("is no sequence classifier"), std::string::npos) << kind;
+  EXPECT_NE(kind.find("is not a sequence classifier"), std::string::npos) << kind;
 }
 
 TEST_F(SequenceClassificationTest, LabelSmoothingChangesTheLossAlone) {

@@ -401,7 +401,7 @@ TEST_F(TranslationTaskTest, WhatDoesNotFitIsSaid) {
       {{"data.max_tokens=8"}, "must hold a sentence"},
       {{"task.label_smoothing=1.0"}, "label_smoothing"},
       {{"task.evaluation.beam=0"}, "task.evaluation.beam"},
-      {{"model.name=lra_text"}, "is no translation model"},
+      {{"model.name=lra_text"}, "is not a translation model"},
       {{"data.vocabulary_file=\"gone.txt\""}, "gone.txt"},
   };
   for (const auto& [settings, text] : cases)

@@ -24,7 +24,8 @@ constexpr int64_t kLongestSentence = 1 << 20;
 
 std::string read_language(const config::View& data, const char* key, DataRoot root) {
   const std::string language = root == DataRoot::required ? data.required_text(key) : data.text(key, "");
-  if (language.find('/') != std::string::npos) data.problem(key, "is what names of files end in, such as \"de\"");
+  if (language.find('/') != std::string::npos)
+    data.problem(key, "must be the ending of the names of its files, such as \"de\"");
   return language;
 }
 

@@ -40,7 +40,7 @@ PairColumns pair_columns(const PairSplitOptions& options) {
     const std::string& language = options.columns[i];
     if (language == kNoLanguage) continue;
     if (language.empty() || language.find('/') != std::string::npos)
-      throw std::invalid_argument("a language is what names of files end in, not '" + language + "'");
+      throw std::invalid_argument("a language must be the ending of file names, not '" + language + "'");
     if (found < 2) {
       columns.indices[found] = i;
       columns.languages[found] = language;

@@ -65,7 +65,7 @@ TEST(ParallelOptions, SayWhatIsWrong) {
             std::string::npos);
   EXPECT_NE(test::thrown_message<config::Error>([] {
               parsed_parallel_options("[data]\nroot = \"x\"\nsource = \"a/b\"\ntarget = \"de\"\n");
-            }).find("names of files end in"),
+            }).find("must be the ending of the names of its files"),
             std::string::npos);
 }
 

@@ -139,7 +139,7 @@ TEST(PairSplit, SaysWhatIsWrong) {
   EXPECT_EQ(refusal({.columns = {"en", "en"}}), "two columns have a language each, and not the same");
   EXPECT_EQ(refusal({.columns = {"en", "de", "fr"}}), "two columns have a language each, and not the same");
   EXPECT_EQ(refusal({.columns = {"en", "de"}, .by = "fr"}), "no column has the language fr");
-  EXPECT_EQ(refusal({.columns = {"en", "a/b"}}), "a language is what names of files end in, not 'a/b'");
+  EXPECT_EQ(refusal({.columns = {"en", "a/b"}}), "a language must be the ending of file names, not 'a/b'");
   EXPECT_EQ(refusal({.columns = {"en", "de"}, .held_out = 0}), "1 sentence or more must be held out");
   EXPECT_NE(refusal({.columns = {"en", "de", "-"}}).find("all.tsv:1: 2 columns where there should be 3"),
             std::string::npos);
