@@ -3,12 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "cachet/hub/answer.h"
 #include "cachet/hub/web_address.h"
 #include "cachet/io/error.h"
 
@@ -18,18 +17,6 @@ namespace cachet::hub {
 class ConnectionError : public io::Error {
  public:
   using io::Error::Error;
-};
-
-/// What a server answered, without the body.
-struct Answer {
-  int status = 0;
-  WebAddress address;                          // that answered
-  std::map<std::string, std::string> headers;  // names in lower case
-
-  std::string header(const std::string& name) const;  // "" if there is none
-  std::optional<uint64_t> length() const;             // Content-Length
-  /// The whole size that Content-Range names, if the part begins at `start`.
-  std::optional<uint64_t> size_of_range_from(uint64_t start) const;
 };
 
 struct Request {
@@ -52,8 +39,5 @@ bool can_download();
 /// system's. Throws ConnectionError, and io::Error if this build has no libcurl, if the server's certificate is not
 /// accepted, and for a redirect that redirected() refuses or the eleventh one. What `receive` throws is passed on.
 Answer send(Request request, const ReceivePiece& receive = {});
-
-/// The lines "Name: value" of headers as Answer::headers holds them. A line of a new status empties them.
-void add_header_line(std::string_view line, Answer& answer);
 
 }  // namespace cachet::hub

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <span>
 
+#include "cachet/hub/answer.h"
 #include "cachet/hub/remote_name.h"
-#include "cachet/hub/transfer.h"
 #include "cachet/hub/web_address.h"
 #include "cachet/io/error.h"
 #include "tests/fuzz/fuzz_target.h"

@@ -1,4 +1,4 @@
-#include "cachet/hub/transfer.h"
+#include "cachet/hub/answer.h"
 
 #include <gtest/gtest.h>
 
