@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
@@ -76,6 +78,35 @@ std::set<std::string> parts_of_index(const fs::path& index, const std::string& n
   }
   return parts;
 }
+
+/// A revision of a repository, as the hub answers.
+struct HubRevision {
+  std::string commit;
+  std::vector<std::string> files;
+};
+
+/// The revisions that this process has asked for. A command that fetches config.json and weights takes both from one
+/// commit, and asks once.
+class KnownRevisions {
+ public:
+  std::optional<HubRevision> find(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto known = revisions_.find(key);
+    return known == revisions_.end() ? std::nullopt : std::optional(known->second);
+  }
+  void add(const std::string& key, HubRevision revision) {
+    const std::lock_guard lock(mutex_);
+    revisions_[key] = std::move(revision);
+  }
+  static KnownRevisions& of_process() {
+    static KnownRevisions known;
+    return known;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, HubRevision> revisions_;
+};
 
 /// What is taken of a repository.
 enum class HubPart {
@@ -166,8 +197,18 @@ class HubFetch {
                : "`hf download " + name_.repository + "` brings it, or build Cachet with libcurl4-openssl-dev";
   }
 
-  /// Asks the hub which commit the revision is, and which files it has.
+  /// Asks the hub which commit the revision is, and which files it has, if this process does not know it.
   void look_up() {
+    const std::string key =
+        settings_.endpoint + '\n' + name_.repository + '\n' + name_.revision + '\n' + settings_.token;
+    KnownRevisions& known = KnownRevisions::of_process();
+    std::optional<HubRevision> revision = known.find(key);
+    if (!revision) known.add(key, *(revision = asked_revision()));
+    commit_ = revision->commit;
+    files_ = revision->files;
+  }
+
+  HubRevision asked_revision() const {
     const std::string api = "/api/models/" + name_.repository + "/revision/" + percent_encoded(name_.revision);
     const std::string text =
         download_text({.address = parse_address(settings_.endpoint + api), .token = settings_.token}, label_,
@@ -179,12 +220,13 @@ class HubFetch {
     if (!is_answer)
       throw io::Error(label_ + ": " + settings_.endpoint +
                       " does not answer as a hub does; check HF_ENDPOINT and proxies");
-    commit_ = json["sha"].get<std::string>();
+    HubRevision revision{json["sha"].get<std::string>(), {}};
     for (const HubJson& each : json["siblings"]) {
       if (!each.is_object() || !each.contains("rfilename") || !each["rfilename"].is_string()) continue;
       if (std::string file = each["rfilename"].get<std::string>(); is_file_below(file))
-        files_.push_back(std::move(file));
+        revision.files.push_back(std::move(file));
     }
+    return revision;
   }
 
   FetchedWeights from_hub() {

@@ -20,9 +20,9 @@ struct FetchedWeights {
 /// @REVISION and /FILE if asked for, or an https address, which may end with #sha256=DIGITS.
 ///
 /// Of a repository without /FILE: model.safetensors, else its index with all parts, else the only safetensors file,
-/// else pytorch_model.bin, else the only file .bin, .pth or .pt. A branch or tag is looked up at each call. If the hub
-/// cannot be reached, the cache's last commit serves, and a note reports it. A file of another address is downloaded
-/// once.
+/// else pytorch_model.bin, else the only file .bin, .pth or .pt. A branch or tag is looked up once in a process. If the
+/// hub cannot be reached, the cache's last commit serves, and a note reports it. A file of another address is
+/// downloaded once.
 ///
 /// Throws io::Error: everything that can go wrong, with what to do.
 FetchedWeights fetch_weights(const std::string& name, const HubSettings& settings, const DownloadOptions& options = {});

@@ -501,6 +501,7 @@ lr = 1e-4
         self.write_recipe("begin.toml")
         train = ["train", "begin.toml", "--progress", "none", "--run"]
         done = self.succeed(*train, "begun", cwd=self.folder, variables=self.variables)
+        self.assertEqual(len([each for each in self.server.seen if "/revision/" in each["path"]]), 1, "config.json and weights are of one commit")
         self.assertIn(f"loaded 20 of 20 tensors from hf:{self.REPOSITORY}@{COMMIT}/pytorch_model.bin", done.stderr)
         # The preparation of images that the weights were trained with, as far as the recipe leaves it open.
         self.assertIn(f"config.json of hf:{self.REPOSITORY}: data.normalization.mean = [0.4, 0.4, 0.4], data.normalization.std = [0.2, 0.2, 0.2], "
