@@ -121,7 +121,7 @@ void Progress::log(std::string_view line) noexcept try {
 }
 
 void Progress::conclude(const std::vector<LineField>& fields) noexcept try {
-  if (!impl_ || mode_ == ProgressMode::none) return;
+  if (!impl_) return;
   const std::lock_guard lock(impl_->mutex);
   const int descriptor = impl_->options.descriptor;
   std::vector<LineField> spelled = fields;

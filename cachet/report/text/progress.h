@@ -15,7 +15,7 @@ enum class ProgressMode {
   automatic,  // a bar on a terminal, plain lines elsewhere
   bar,        // one line redrawn in place, at most ten times a second
   plain,      // a line every few seconds and at the end of a phase
-  none,       // nothing but log lines
+  none,       // only log lines and results of phases
 };
 
 struct ProgressOptions {
@@ -58,8 +58,8 @@ class Progress {
   /// Prints a line (in every mode), above the bar where there is one.
   void log(std::string_view line) noexcept;
 
-  /// Ends a phase with a line of its results, in place of the bar. On a terminal it has the fields that fit; elsewhere
-  /// all of them. In mode `none` nothing is printed.
+  /// Ends a phase with a line of its results (in every mode), in place of the bar. On a terminal it has the fields that
+  /// fit; elsewhere all of them.
   void conclude(const std::vector<LineField>& fields) noexcept;
 
   /// Draws the last state once more and leaves the line. Further updates start a new one.
