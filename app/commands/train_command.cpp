@@ -33,8 +33,8 @@ train::RunFolder make_run_folder(const TrainArguments& arguments, const Training
   const NewRunPath run(arguments, job);
   if (arguments.resume && train::is_run_folder(run.path))  // of another process, since this one looked
     return train::RunFolder::resume(run.path, recipe.document, command_words());
-  return train::RunFolder::create(run.path, job.written(), recipe.document, command_words(), recipe.files,
-                                  latest_link(arguments, run.path));
+  return train::RunFolder::create(run.path, job.written(recipe.document), recipe.document, command_words(),
+                                  recipe.files, latest_link(arguments, run.path));
 }
 
 int say_outcome(const train::Outcome& outcome, const train::RunFolder& folder) {

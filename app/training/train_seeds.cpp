@@ -208,7 +208,7 @@ train::SeedFolder seed_folder(const TrainArguments& arguments, const TrainingJob
   const NewRunPath run(arguments, job);
   if (arguments.resume && train::SeedFolder::is_at(run.path))
     return train::SeedFolder::resume(run.path, document, command_words(), seeds);
-  return train::SeedFolder::create(run.path, job.written(), document, command_words(), seeds,
+  return train::SeedFolder::create(run.path, job.written(document), document, command_words(), seeds,
                                    latest_link(arguments, run.path));
 }
 

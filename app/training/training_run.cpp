@@ -16,6 +16,7 @@
 #include "app/commands/command.h"
 #include "app/commands/data/data_look_progress.h"
 #include "app/machine/precision_note.h"
+#include "cachet/config/resolved_toml.h"
 #include "cachet/io/files/folder_path.h"
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
@@ -159,7 +160,15 @@ void dry_run_without_data(const tasks::RecipePlan& plan, const tasks::RecipePlan
 
 }  // namespace
 
-train::WrittenRecipe TrainingJob::written() const { return made ? *made : written_recipe(recipe); }
+train::WrittenRecipe TrainingJob::written(const config::Document& document) const {
+  if (!made) return written_recipe(recipe);
+  std::vector<config::Document::Value> values = document.resolved();
+  std::erase_if(values, [](const config::Document::Value& value) {
+    return value.origin.source == config::kDefaultSource || value.origin.source == kKeptSource;
+  });
+  const std::string comment = made->text.substr(0, made->text.find('\n') + 1);
+  return {made->name, comment + "\n" + config::resolved_toml(values, /*with_origins=*/false)};
+}
 
 TrainingJob training_job(const TrainArguments& arguments, bool several) {
   if (fs::is_directory(arguments.target)) {

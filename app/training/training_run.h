@@ -49,8 +49,9 @@ struct TrainingJob {
   std::optional<train::WrittenRecipe> made{};
 
   std::string name() const { return made ? made->name : recipe.stem().string(); }
-  /// What the run keeps of its recipe.
-  train::WrittenRecipe written() const;
+  /// What the run keeps of its recipe: the text of its file, or, if the recipe was made, all values of `document` that
+  /// the recipe and the command line set, so that a copy trains the same.
+  train::WrittenRecipe written(const config::Document& document) const;
 };
 
 /// `several`: a folder of seeds is meant, not a single run. Throws UsageError for a run without --resume.

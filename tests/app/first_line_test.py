@@ -70,6 +70,14 @@ class FirstLine(command.FolderTest):
         (self.folder / "copy.toml").write_text(self.cachet("train", "vit_tiny_patch16_224", "--data", "photos", *SMALL_VIT, "--print").stdout)
         self.cachet("train", "copy.toml", *SHORT, "--run", "copy")
         self.assertEqual(self.made("copy")[1]["data"], resolved["data"])
+        # Both recipes of the run have the options of its command line.
+        for name in ("recipe", "resolved"):
+            (self.folder / "edited.toml").write_text((self.folder / f"run/{name}.toml").read_text())
+            again = tomllib.loads(self.cachet("train", "edited.toml", "--print").stdout)
+            for table in ("task", "model", "train", "optimizer", "schedule"):
+                self.assertEqual(again[table], resolved[table], name)
+            self.assertEqual(again["data"]["resize"], resolved["data"]["resize"], name)
+        self.assertTrue((self.folder / "run/recipe.toml").read_text().startswith("# Made by `cachet train vit_tiny_patch16_224 --data photos`"))
 
     def test_class_folders_with_splits(self):
         self.write_photos("train", "val")
