@@ -13,6 +13,7 @@
 #include "app/arguments/sample_arguments.h"
 #include "app/commands/command.h"
 #include "app/output/json.h"
+#include "cachet/config/utf8.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/train/inference/inference_scope.h"
 
@@ -27,15 +28,19 @@ struct GenerateArguments {
   bool json = false;
 };
 
-/// Writes what follows each prompt: after it as it is made, or a JSON object a prompt.
+/// Writes the text that follows a prompt: after the prompt while it is made, or as a JSON object. A model of bytes may
+/// make bytes that are not UTF-8; they become U+FFFD.
 void generate(tasks::GeneratesText& task, const GenerateArguments& arguments, const std::string& prompt) {
   std::string text;
+  config::Utf8Repair repair;
   if (!arguments.json) std::cout << prompt << std::flush;
-  task.generate(prompt, arguments.options, [&](const std::string& piece) {
+  const auto write = [&](const std::string& piece) {
     text += piece;
     if (!arguments.json && !(std::cout << piece << std::flush))
       throw std::runtime_error("standard output: cannot be written");
-  });
+  };
+  task.generate(prompt, arguments.options, [&](const std::string& piece) { write(repair.add(piece)); });
+  write(repair.finish());
   if (arguments.json) std::cout << json_line({{"schema", kSchema}, {"prompt", prompt}, {"text", text}});
   std::cout << std::endl;
 }

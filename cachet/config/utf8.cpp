@@ -1,5 +1,6 @@
 #include "cachet/config/utf8.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace cachet::config {
@@ -56,6 +57,16 @@ std::string escape_of(uint32_t c) {
   }
 }
 
+/// Whether bytes may follow with which `begin` is a sequence.
+bool may_become_sequence(std::string_view begin) {
+  constexpr size_t kLongest = 4;
+  // One of the two is a second byte of any first byte.
+  for (const char more : {'\x80', '\xBF'})
+    for (size_t size = begin.size() + 1; size <= kLongest; ++size)
+      if (sequence_length(std::string(begin) + std::string(size - begin.size(), more)) == size) return true;
+  return false;
+}
+
 }  // namespace
 
 size_t first_invalid_utf8(std::string_view text) {
@@ -102,6 +113,28 @@ std::string visible(std::string_view text, std::string_view kept) {
     i += length;
   }
   return result;
+}
+
+std::string Utf8Repair::add(std::string_view piece) {
+  held_ += piece;
+  std::string shown;
+  size_t at = 0;
+  while (at < held_.size()) {
+    const std::string_view rest = std::string_view(held_).substr(at);
+    const size_t length = sequence_length(rest);
+    if (length == 0 && may_become_sequence(rest)) break;
+    shown += length == 0 ? std::string_view("\xEF\xBF\xBD") : rest.substr(0, length);
+    at += std::max<size_t>(1, length);
+  }
+  held_.erase(0, at);
+  return shown;
+}
+
+std::string Utf8Repair::finish() {
+  std::string shown;
+  for (size_t i = 0; i < held_.size(); ++i) shown += "\xEF\xBF\xBD";
+  held_.clear();
+  return shown;
 }
 
 }  // namespace cachet::config

@@ -19,4 +19,17 @@ std::string printable(std::string_view text);
 /// control characters in `kept` stay.
 std::string visible(std::string_view text, std::string_view kept = "\n\t");
 
+/// Makes UTF-8 of a text that comes in pieces: each byte that is not UTF-8 becomes U+FFFD. A sequence may
+/// begin in one piece and end in another one.
+class Utf8Repair {
+ public:
+  /// What can be shown of the text so far, after what was shown before.
+  std::string add(std::string_view piece);
+  /// The rest, at the end of the text.
+  std::string finish();
+
+ private:
+  std::string held_;  // a sequence that is not complete
+};
+
 }  // namespace cachet::config

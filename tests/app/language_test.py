@@ -189,6 +189,11 @@ class Language(command.FolderTest):
         (self.folder / "bytes.toml").write_text(recipe)
         self.cachet("train", "bytes.toml", "--run", "bytes", *SMALL[:-2], "--set", "data.tokens=bytes", "--set", "train.limit=6 steps",
                     "--progress", "none")
+        generate = ["generate", "bytes", "--tokens", "200", "--temperature", "2", "--prompt", "x"]
+        printed = self.cachet(*generate).stdout  # decoded as UTF-8: a model after 6 steps makes any bytes
+        self.assertIn("\ufffd", printed)
+        in_json = json.loads(self.cachet(*generate, "--json").stdout)["text"].replace("\r\n", "\n").replace("\r", "\n")
+        self.assertEqual("x" + in_json + "\n", printed)
         metrics = self.json_of("eval", "bytes", "--json", cwd=self.folder)["metrics"]
         self.assertAlmostEqual(metrics["bits_per_byte"] * math.log(2) / metrics["loss"], 1, delta=0.01)
         folder = self.folder / "texts"

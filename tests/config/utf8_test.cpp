@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace cachet::config {
 namespace {
 
@@ -43,6 +46,26 @@ TEST(Visible, LeavesWhatItIsToldTo) {
   EXPECT_EQ(visible("a\n\tb"), "a\n\tb");
   EXPECT_EQ(visible("a\n\tb", "\t"), "a\\n\tb");
   EXPECT_EQ(visible("a\n\tb", ""), "a\\n\\tb");
+}
+
+std::string repaired(const std::vector<std::string>& pieces) {
+  Utf8Repair repair;
+  std::string text;
+  for (const std::string& piece : pieces) text += repair.add(piece) + "|";
+  return text + repair.finish();
+}
+
+TEST(Utf8Repair, KeepsSequencesThatPiecesCut) {
+  EXPECT_EQ(repaired({"a\xC3", "\xA9 b"}), "a|\xC3\xA9 b|");
+  EXPECT_EQ(repaired({"\xF0", "\x9F", "\x99", "\x82"}), "|||\xF0\x9F\x99\x82|");
+  EXPECT_EQ(repaired({"\xE0", "\xA0\x80", "\xED", "\x9F\xBF"}), "|\xE0\xA0\x80||\xED\x9F\xBF|");
+}
+
+TEST(Utf8Repair, ReplacesEachByteThatIsNotUtf8) {
+  EXPECT_EQ(repaired({"a\xFFz"}), "a\xEF\xBF\xBDz|");
+  EXPECT_EQ(repaired({"\x80", "\xC3", "z"}), "\xEF\xBF\xBD||\xEF\xBF\xBDz|");
+  EXPECT_EQ(repaired({"\xE0\x80"}), "\xEF\xBF\xBD\xEF\xBF\xBD|") << "an overlong form";
+  EXPECT_EQ(repaired({"a", "\xE2\x82"}), "a||\xEF\xBF\xBD\xEF\xBF\xBD") << "the text ends within a sequence";
 }
 
 }  // namespace
