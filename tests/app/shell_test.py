@@ -1,4 +1,5 @@
 """Help by name, and scripts with which shells complete commands."""
+import functools
 import re
 import shutil
 import subprocess
@@ -6,12 +7,14 @@ import subprocess
 import command
 
 
+@functools.cache
 def commands(*names):
     """The commands that the help of these names lists."""
     text = command.run(*names, "--help").stdout
     return re.findall(r"^  ([a-z]+)  +\S", text, re.MULTILINE)
 
 
+@functools.cache
 def options(*names):
     text = command.run(*names, "--help").stdout.partition("Examples:")[0]
     return set(re.findall(r"(?m)^  (?:-\w,)?(--[a-z-]+)", text))
@@ -36,6 +39,69 @@ class Help(command.CommandTest):
             self.assertEqual(code, 0)
             for line in text.partition("\nExamples:")[0].splitlines():
                 self.assertLessEqual(len(line), 80, line)
+
+
+# What zsh offers, a line each: the functions stand for its builtins, which exist only while a user edits a line.
+ZSH = """
+compdef() { : }
+compadd() { [[ $1 == -- ]] && shift; print -rl -- "$@" }
+_describe() { print -rl -- "${(@)${(@P)2}%%:*}" }
+_files() { print -r -- FILES }
+source $1; shift
+words=("$@") CURRENT=$#
+_cachet
+"""
+
+
+class OtherShells(command.FolderTest):
+    def script(self, shell):
+        if not shutil.which(shell):
+            self.skipTest(f"{shell} is not installed")
+        file = self.folder / f"cachet.{shell}"
+        file.write_text(self.cachet("completion", shell).stdout)
+        return file
+
+    def zsh(self, script, *words):
+        """What zsh chooses from to complete the last of these words."""
+        (self.folder / "offer.zsh").write_text(ZSH)
+        done = subprocess.run(["zsh", "-f", "offer.zsh", script, "cachet", *words], capture_output=True, text=True, cwd=self.folder)
+        self.assertEqual(done.stderr, "")
+        return done.stdout.splitlines()
+
+    def test_zsh(self):
+        script = self.script("zsh")
+        self.assertEqual(sorted(self.zsh(script, "")), sorted(commands()))
+        self.assertEqual(sorted(self.zsh(script, "data", "")), sorted(commands("data")))
+        for names in [*((name,) for name in commands()), *(("data", kind) for kind in commands("data"))]:
+            with self.subTest(names):
+                self.assertEqual({word for word in self.zsh(script, *names, "--") if word.startswith("--")}, options(*names))
+        self.assertEqual(self.zsh(script, "train", "demo_plain", "--progress", ""), ["auto", "bar", "plain", "none"])
+        self.assertEqual(self.zsh(script, "train", "--seed", ""), [], "the user knows the number")
+        self.assertEqual(self.zsh(script, "eval", "my-run", "--output", ""), ["FILES"])
+        for word, *names in (("fashion_mnist_plain", "train"), ("deit_tiny_patch16_224", "summary"), ("fish", "completion")):
+            self.assertIn(word, self.zsh(script, *names, ""))
+
+    def test_fish(self):
+        script = self.script("fish")
+
+        def completed(*lines):
+            """What fish offers for each of these lines."""
+            text = f"source {script}; " + "; ".join(f'echo "= {number}"; complete -C "cachet {line}"' for number, line in enumerate(lines))
+            done = subprocess.run(["fish", "--no-config", "-c", text], capture_output=True, text=True, cwd=self.folder)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            offered = re.split(r"(?m)^= [0-9]+\n", done.stdout)[1:]
+            return [[line.partition("\t")[0] for line in each.splitlines()] for each in offered]
+
+        self.assertEqual([sorted(each) for each in completed("tra", "data ", "help tra", "train --pr", "data words --lea", "completion f")],
+                         [["train", "translate"], sorted(commands("data")), ["train", "translate"], ["--print", "--processes", "--progress"],
+                          ["--least"], ["fish"]])
+        self.assertEqual(completed("train demo_plain --progress ", "train --seed "), [["auto", "bar", "none", "plain"], []])
+        self.assertEqual(completed("train fashion_mnist_pl")[0], ["fashion_mnist_plain"])
+        self.assertIn("deit_tiny_patch16_224", completed("summary deit_ti")[0])
+        names = [*((name,) for name in commands()), *(("data", kind) for kind in commands("data"))]
+        for name, offered in zip(names, completed(*(" ".join(name) + " --" for name in names))):
+            with self.subTest(name):
+                self.assertEqual(set(offered), options(*name))
 
 
 class Completion(command.FolderTest):
