@@ -6,17 +6,17 @@
 
 namespace cachet::config {
 
-/// The index of the first byte that does not begin a UTF-8 sequence (overlong forms, surrogates and code points above
-/// U+10FFFF are invalid); npos if the text is valid.
+/// Returns the index of the first byte that does not begin a valid UTF-8 sequence, or npos if the text is valid.
+/// Overlong forms, surrogates and code points above U+10FFFF are invalid.
 size_t first_invalid_utf8(std::string_view text);
 
-/// The text with every control character, and every byte that is not UTF-8, as '?': safe in a terminal and in a
-/// comment.
+/// Replaces every control character, and every byte that is not UTF-8, by '?'. The result is safe in a terminal and in
+/// a comment.
 std::string printable(std::string_view text);
 
-/// The text with escapes in place of what a terminal would obey or a reader would not see: control characters ("\x1b",
-/// "\r", "\u009b"), marks that turn the direction of a line ("\u202e"), and bytes that are not UTF-8 ("\xff"). The
-/// control characters in `kept` stay.
+/// Escapes the parts of a text that a terminal would obey or that are invisible: control characters ("\x1b", "\r",
+/// "\u009b"), marks that change the direction of a line ("\u202e"), and bytes that are not UTF-8 ("\xff"). The control
+/// characters in `kept` stay.
 std::string visible(std::string_view text, std::string_view kept = "\n\t");
 
 /// Makes UTF-8 of a text that comes in pieces: each byte that is not UTF-8 becomes U+FFFD. A sequence may

@@ -13,7 +13,7 @@
 
 namespace cachet::hub {
 
-/// A server that could not be reached, or a connection that ended too early. Another try may succeed.
+/// The error for a server that cannot be reached, or a connection that ended too early. Another try may succeed.
 class ConnectionError : public io::Error {
  public:
   using io::Error::Error;
@@ -24,7 +24,7 @@ struct Request {
   bool only_headers = false;           // HEAD
   std::vector<std::string> headers{};  // "Range: bytes=100-"
   std::string token{};                 // sent as a bearer token to the origin of `address` only; "" = none
-  bool until_linked = false;           // the hub's answer that names a file elsewhere (X-Linked-ETag) is the last one
+  bool until_linked = false;           // stop at the hub's answer that names a file elsewhere (X-Linked-ETag)
 };
 
 /// Receives the body of an answer of status 2xx in pieces.
@@ -33,11 +33,11 @@ using ReceivePiece = std::function<void(const Answer& answer, std::span<const st
 /// Whether this build has libcurl.
 bool can_download();
 
-/// Sends a request and follows redirects. The token goes to the first origin alone: after a redirect to another one, it
-/// is not sent any more, also not to the first one. Proxies are those of libcurl's variables (https_proxy, all_proxy,
-/// no_proxy); a request to this machine uses none. Certificates are those of SSL_CERT_FILE and SSL_CERT_DIR, else the
-/// system's. Throws ConnectionError, and io::Error if this build has no libcurl, if the server's certificate is not
-/// accepted, and for a redirect that redirected() refuses or the eleventh one. What `receive` throws is passed on.
+/// Sends a request and follows redirects. The token is sent only to the first origin, and to none after a redirect to
+/// another origin. Proxies are those of libcurl's variables (https_proxy, all_proxy, no_proxy); a request to this
+/// machine uses none. Certificates are those of SSL_CERT_FILE and SSL_CERT_DIR, else the system's. Throws
+/// ConnectionError, and io::Error if this build has no libcurl, if the server's certificate is not accepted, and for a
+/// redirect that redirected() refuses or the eleventh one. Passes on exceptions of `receive`.
 Answer send(Request request, const ReceivePiece& receive = {});
 
 }  // namespace cachet::hub

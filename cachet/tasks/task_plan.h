@@ -18,32 +18,32 @@ namespace cachet::tasks {
 /// The data that a task opens.
 enum class Splits {
   both,
-  test,         // evaluation alone; statistics of the training data are then only read where the recipe asks for them
-  synthetic,    // no data: noise instead, two batches to train with and one to evaluate
-  calibration,  // training samples instead of those of the evaluation, prepared like these
-  given,        // none, for samples that somebody gives, but for what names their classes where it is there
+  test,         // evaluation data only; statistics of the training data are read only if the recipe needs them
+  synthetic,    // no data: noise instead, two training batches and one evaluation batch
+  calibration,  // training samples instead of evaluation samples, prepared like evaluation samples
+  given,        // for a user's samples: only the source of class names, if it exists
   made_up [[deprecated("synthetic")]] = synthetic
 };
 
 /// A folder that a recipe reads data from.
 struct DataPlace {
   std::string kind;            // "cifar10"
-  std::filesystem::path root;  // as the recipe has it; empty where the recipe leaves it open
-  std::string files;           // what should lie there, in words
+  std::filesystem::path root;  // as in the recipe; empty if the recipe does not set it
+  std::string files;           // description of the files that it should contain
 };
 
-/// What a run keeps a copy of, so that what it learnt does not depend on files elsewhere.
+/// Files that a run copies or computes, so that the trained model does not depend on files in other folders.
 struct SavedFiles {
   std::map<std::string, std::string> files;  // name in the run's folder and bytes
-  std::vector<std::string> settings;         // "key=value" that hold the recipe to them
+  std::vector<std::string> settings;         // "key=value" that make the recipe use these files
   /// The digests of the splits that the files were computed from; empty if they are copies.
   std::map<std::string, data::DataDigest> digests{};
-  /// The same as version 0.1.0 computed them.
+  /// The digests of the same splits by version 0.1.0.
   std::function<std::map<std::string, std::string>()> fingerprints{};
 };
 using KeptFiles [[deprecated("SavedFiles")]] = SavedFiles;
 
-/// The task of a recipe, read and not built yet.
+/// The task of a recipe, read but not built.
 class TaskPlan {
  public:
   virtual ~TaskPlan() = default;
@@ -51,28 +51,28 @@ class TaskPlan {
 
   virtual TaskProfile profile() const = 0;
 
-  /// The paths of its data; nothing for a task that makes its own.
+  /// Returns the paths of the task's data; empty if the task generates its data.
   virtual std::vector<DataPlace> data() const { return {}; }
-  /// Why they cannot be read: the folder is nowhere. Nothing where there is such a folder.
+  /// Returns the reason why the data cannot be read: their folder does not exist. Empty if it exists.
   virtual std::optional<std::string> absent_data() const { return std::nullopt; }
 
-  /// Opens the splits and compares them. Nothing of a task that makes its own data, or does not know how to. Throws as
-  /// build() does for data that cannot be read.
+  /// Opens the splits and compares them. Empty if the task generates its data, or cannot compare them. Throws as
+  /// build() does if data cannot be read.
   virtual DataLook look_at_data(const data::LookProgress& /*progress*/) const { return {}; }
 
-  /// Throws io::Error where a file that the recipe names cannot be read.
+  /// Returns the files that a run stores. Throws io::Error if a file that the recipe names cannot be read.
   virtual SavedFiles files_to_keep() const { return {}; }
-  /// "key=value" that name the copies that a run has of them; nothing where it has none.
+  /// Returns "key=value" with the paths of the run's copies of these files; empty if it has no copies.
   virtual std::vector<std::string> saved_file_settings(const std::filesystem::path& /*run*/) const { return {}; }
-  /// The keys of a recipe whose values the plan would compute from training data, because neither the recipe nor the
-  /// run has them: "data.normalization.mean and data.normalization.std". Nothing if there are none.
+  /// Returns the keys of a recipe whose values the plan would compute from training data, because neither the recipe
+  /// nor the run has them: "data.normalization.mean and data.normalization.std". Empty if there are none.
   virtual std::optional<std::string> keys_from_training_data() const { return std::nullopt; }
 
-  /// "key=value" that name the classes of its model in another recipe for the same model; nothing where it has none, or
-  /// leaves them to the data.
+  /// Returns "key=value" with the class names of the model, for another recipe of the same model; empty if there are no
+  /// names, or if they are left to the data.
   virtual std::vector<std::string> class_name_settings() const { return {}; }
 
-  /// How much training data a whole step takes, in the unit that batches are counted in.
+  /// The amount of training data of a whole step, in the unit that batches are counted in.
   struct StepSize {
     int64_t count = 0;
     std::string unit;  // "images"
@@ -81,31 +81,31 @@ class TaskPlan {
     return {training.batch_size * training.accumulate, profile().words.many};
   }
 
-  /// "key=value" that make an evaluation look at each sample as before, at `batch` of them at once. Work that takes
-  /// longer than looking at them, such as translating, is left out.
+  /// Returns "key=value" that make an evaluation pass the same samples through the model, in batches of `batch`. Slower
+  /// work than that, such as translation, is left out.
   virtual std::vector<std::string> settings_for_batches_of(int64_t batch) const {
     return {"train.batch_size=" + std::to_string(batch)};
   }
 
-  /// data.limit in its unit, 0 = all samples; nothing if the task does not know the key.
+  /// Returns data.limit in its unit, 0 = all samples; empty if the task does not have the key.
   virtual std::optional<int64_t> data_limit() const { return std::nullopt; }
-  /// The data.limit that keeps about so many samples.
+  /// Returns the data.limit that leaves about `samples` samples.
   virtual int64_t limit_for(int64_t samples) const { return samples; }
-  /// task.evaluation.limit, which limits evaluations during training alone; 0: none.
+  /// Returns task.evaluation.limit, which limits only evaluations during training; 0: no limit.
   virtual int64_t training_evaluation_limit() const { return 0; }
   /// Limits evaluations to `limit` samples, in the unit of data.limit, or to the whole split for 0. This overrides the
-  /// recipe. It changes neither the training data nor what is computed of them.
+  /// recipe. It changes neither the training data nor values computed from them.
   virtual void limit_evaluation(int64_t /*limit*/) {}
-  /// For data that the model was not trained on: evaluations look at all of it if the run has held a part of its own
-  /// training data out instead of test data.
+  /// For data that the model was not trained on: makes evaluations use all of the data if the run has held out a part
+  /// of its own training data instead of test data.
   virtual void evaluate_all() {}
-  /// The seed that draws the samples that a limit of the evaluation keeps; nothing if a limit keeps the first samples.
+  /// Returns the seed that draws the samples under a limit of the evaluation; empty if a limit takes the first samples.
   virtual std::optional<uint64_t> seed_of_samples() const { return std::nullopt; }
 
-  /// "key=value" that make an evaluation measure by today's rules, if the recipe may ask for rules of version 0.1.0.
+  /// Returns "key=value" that make an evaluation use the current rules, if the recipe may ask for those of 0.1.0.
   virtual std::vector<std::string> current_rules() const { return {}; }
 
-  /// Makes it small, for a few synthetic samples: no workers. The model and the processing of a sample do not
+  /// Reduces the plan to a few synthetic samples: no workers. The model and the processing of a sample do not
   /// change.
   virtual void reduce() {}
 
@@ -124,8 +124,8 @@ class TaskPlan {
   /// How many batches the loader of training data prepares ahead.
   virtual int64_t batches_ahead() const { return 0; }
 
-  /// Opens the data and builds the model, with weights drawn at random. Throws io::Error for data that cannot be read,
-  /// std::invalid_argument where they do not fit the model.
+  /// Opens the data and builds the model, with random weights. Throws io::Error if data cannot be read,
+  /// std::invalid_argument if they do not fit the model.
   virtual std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const = 0;
 };
 

@@ -21,8 +21,8 @@ class NothingTold {
   bool before_;
 };
 
-/// While it lives, Task::note() prints each line once, for any number of tasks made of the same data. One at a
-/// time.
+/// Makes Task::note() print each line only once during the object's lifetime, for any number of tasks with the same
+/// data. Only one such object may exist.
 class ToldOnce {
  public:
   ToldOnce() { told_ = &lines_; }
@@ -30,7 +30,7 @@ class ToldOnce {
   ToldOnce(const ToldOnce&) = delete;
   ToldOnce& operator=(const ToldOnce&) = delete;
 
-  /// Whether to print a line now; from then on it counts as printed.
+  /// Whether to print a line now. Marks the line as printed.
   static bool asks_for(const std::string& line) {
     return !NothingTold::lives() && (told_ == nullptr || told_->insert(line).second);
   }

@@ -21,16 +21,16 @@ enum class ProgressMode {
 struct ProgressOptions {
   ProgressMode mode = ProgressMode::automatic;
   double plain_interval_seconds = 10;
-  int descriptor = 2;  // standard error: standard output belongs to results
+  int descriptor = 2;  // standard error, because standard output is for results
 };
 
-/// Where a run stands. Values that are absent are not shown; a time left that is absent is worked out from `run_done`.
+/// The progress of a run. Absent values are not shown; an absent time left is computed from `run_done`.
 struct ProgressState {
   std::string phase = "train";         // "train", "eval", …
-  int64_t epoch = 0, epochs = 0;       // epoch counts from 1; 0 of 0 shows none
+  int64_t epoch = 0, epochs = 0;       // epochs count from 1; not shown if both are 0
   int64_t step = 0, steps = 0;         // finished steps of this phase in this epoch
-  std::optional<double> run_done;      // fraction of the whole run, in [0, 1]; none in phases that do not advance it
-  std::optional<double> seconds_left;  // of the whole run
+  std::optional<double> run_done;      // fraction of the whole run, in [0, 1]; absent in phases that do not advance it
+  std::optional<double> seconds_left;  // time left of the whole run
   struct Metric {
     std::string title, value;  // as they are shown: "top-1", "31.0 %"
   };
@@ -40,11 +40,11 @@ struct ProgressState {
   std::string rate_unit = "img/s";
   std::optional<double> data_wait;  // fraction of the time spent waiting for data, in [0, 1]
   std::optional<int64_t> memory_bytes;
-  bool is_concluded = false;  // whether conclude() follows the last step of this phase: no line is left of it then
+  bool is_concluded = false;  // whether conclude() follows the last step of this phase, so that no line remains
 };
 
-/// The live line of a run. Safe from several threads, never throws, never writes to standard output, survives a closed
-/// pipe, and leaves the terminal as it was.
+/// The live progress line of a run. Thread-safe. Never throws, never writes to standard output, survives a closed pipe,
+/// and leaves the terminal unchanged at the end.
 class Progress {
  public:
   explicit Progress(const ProgressOptions& options = {}) noexcept;
@@ -52,20 +52,20 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Cheap when it is too early to draw again: call it at every step.
+  /// Updates the line. Call it at every step: it is cheap if it is too early to draw again.
   void update(const ProgressState& state) noexcept;
 
-  /// Prints a line (in every mode), above the bar where there is one.
+  /// Prints a line in every mode, above the bar if there is one.
   void log(std::string_view line) noexcept;
 
   /// Ends a phase with a line of its results (in every mode), in place of the bar. On a terminal it has the fields that
   /// fit; elsewhere all of them.
   void conclude(const std::vector<LineField>& fields) noexcept;
 
-  /// Draws the last state once more and leaves the line. Further updates start a new one.
+  /// Draws the last state again and ends the line. Further updates start a new line.
   void finish() noexcept;
 
-  /// What `automatic` became.
+  /// Returns the mode; for `automatic`, the one that was chosen.
   ProgressMode mode() const noexcept { return mode_; }
 
  private:

@@ -25,12 +25,12 @@ struct DetectionFiles {
   std::filesystem::path annotations{}, images{};
 };
 
-/// What of a detection recipe belongs to the model and not to a set.
+/// The options of a detection recipe that belong to the model and not to a data set.
 struct DetectorOptions {
   int64_t classes = 80;
-  std::vector<std::string> class_names{};  // empty: the file's categories, in its order
-  std::vector<int64_t> category_ids{};     // in files of results; empty: those of the file at hand, or from 1
-  /// A run whose classes are all categories of its training file refuses others in evaluation.
+  std::vector<std::string> class_names{};  // empty: the categories of the file, in its order
+  std::vector<int64_t> category_ids{};     // in files of results; empty: those of the current file, or from 1
+  /// If all classes of a run are categories of its training file, evaluation refuses other categories.
   std::optional<data::OtherCategories> other_categories{};  // as in DetectionSetOptions
   data::DetectionTransformOptions transform{};
   io::OrientationRule orientation = io::OrientationRule::apply;
@@ -38,11 +38,11 @@ struct DetectorOptions {
   models::ObjectDetectorPlan model{};
 };
 
-/// Reads of [data] classes, class_names, category_ids, other_categories, orientation and the tables transform and
-/// normalization, and [model].
+/// Reads classes, class_names, category_ids, other_categories, orientation and the tables transform and normalization
+/// of [data], and [model].
 DetectorOptions read_detector_options(const config::View& root);
 
-/// How an image becomes its input in evaluation: "turned upright, as large as 1333 x 800 allow (bilinear), filled up to
+/// The preparation of an image in evaluation: "turned upright, as large as 1333 x 800 allow (bilinear), filled up to
 /// multiples of 32, mean …, deviation …", and {"orientation":"apply","long_side":1333,"short_side":800,
 /// "pad_multiple":32,"interpolation":"bilinear","mean":[…],"std":[…]}.
 std::string preparation_text(const DetectorOptions& options);
@@ -54,19 +54,19 @@ struct DetectionOptions : DetectorOptions {
   DetectionFiles training{"annotations/instances_train.json", "images/train"};
   DetectionFiles validation{"annotations/instances_val.json", "images/val"};
   data::EmptyImages empty_images = data::EmptyImages::leave_out;
-  DetectionFiles test{};           // empty: the files of validation are the test data, too
-  double validation_fraction = 0;  // of the training images, that validates; then `validation` is the test data
-  data::Split held_out = data::Split::validation;  // what is evaluated: in training, and by build() for a test
-  bool on_training = false;  // key `evaluate_on`: evaluation looks at the training images, by training's rules
+  DetectionFiles test{};           // empty: the files of validation are also the test data
+  double validation_fraction = 0;  // fraction of the training images that validate; `validation` is then the test data
+  data::Split held_out = data::Split::validation;  // evaluated split, in training and by build() for a test
+  bool on_training = false;  // key `evaluate_on`: evaluates the training images, by the rules of training
   bool strict_images = false;
   data::OnBadImage on_bad_image = data::OnBadImage::stop;
-  data::SubsetOptions subset{};  // of the training images; its limit also of those of validation
+  data::SubsetOptions subset{};  // of the training images; its limit also holds for the validation images
   LossDivisor divisor = LossDivisor::step;
-  std::optional<int64_t> evaluation_limit{};  // of the images that are evaluated, instead of subset.limit
+  std::optional<int64_t> evaluation_limit{};  // number of images that are evaluated, instead of subset.limit
   data::LoaderOptions loader{};
 };
 
-/// Whether there are images to test with that do not validate.
+/// Whether the test images differ from the validation images.
 bool has_own_test(const DetectionOptions& options);
 
 /// Reads [task] loss_divisor and held_out = "validation" | "test", [data] (with its tables transform and normalization)
@@ -84,7 +84,7 @@ class DetectionPlan : public TaskPlan, public TakesRewrittenModel {
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
   DataLook look_at_data(const data::LookProgress& progress) const override;
-  /// Names of the classes, where the recipe leaves them to the file: they are part of what a model means.
+  /// Returns the class names if the recipe leaves them to the file: they are part of the meaning of a model.
   SavedFiles files_to_keep() const override;
   std::vector<std::string> class_name_settings() const override;
   std::optional<int64_t> data_limit() const override { return options_.subset.limit; }
@@ -101,16 +101,16 @@ class DetectionPlan : public TaskPlan, public TakesRewrittenModel {
   DetectionOptions options_;
 };
 
-/// The folder that data.root means. Throws io::Error.
+/// Returns the folder of data.root. Throws io::Error.
 std::filesystem::path find_detection_root(const DetectionOptions& options);
 
-/// The images that a split has: to train with, to evaluate with.
+/// The use of a split's images: for training, or for evaluation.
 enum class DetectionSplit { training, training_evaluated, validation, test };
 
-/// Opens a split with at most `limit` images (0: any number). To train with, the rules and the fraction of the
-/// training images apply. `indices` gets a digest of the numbers of the images that data.validation_fraction draws.
-/// Throws io::Error for files that cannot be read or lack classes, std::invalid_argument for another number of classes
-/// than the model has.
+/// Opens a split with at most `limit` images (0: any number). The rules and the fraction of the training images apply
+/// to the training split. `indices` gets a digest of the numbers of the images that data.validation_fraction draws.
+/// Throws io::Error if files cannot be read or lack classes, std::invalid_argument if the number of classes differs
+/// from the model's.
 std::shared_ptr<const data::DetectionSet> open_detection_split(const DetectionOptions& options, DetectionSplit split,
                                                                int64_t limit, std::string* indices = nullptr);
 

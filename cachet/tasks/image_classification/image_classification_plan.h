@@ -25,29 +25,29 @@ struct ImageClassificationOptions {
   data::ResizeOptions resize;
   data::MixingOptions mixing;
   nn::OutlierOptions outliers;               // among the images of a training step
-  data::Split held_out = data::Split::test;  // what is evaluated: in training, and by build() for a test
+  data::Split held_out = data::Split::test;  // evaluated split, in training and by build() for a test
   data::LoaderOptions loader;
-  /// Of a trained model: the size of the images that it was trained on, to which a given file is brought; 0 if it is
+  /// The size of the images that a trained model was trained on, to which a user's file is resized; 0 if the size is
   /// not known, or if each image has its own.
   io::ImageSize stored_size{};
-  /// Of an export whose classes have numbers alone: these numbers as names. The names in a data folder are not used.
+  /// The class numbers as names, for an export without class names. The names in a data folder are then not used.
   std::vector<std::string> exported_numbers{};
-  bool is_exported = false;                   // the model is an export, which has all that its answers depend on
-  std::optional<int64_t> evaluation_limit{};  // of the images that are evaluated, instead of dataset.limit
-  int64_t repeated_augmentation = 1;          // of training: data::EqualBatchOptions::repeats
-  bool knows_classes = false;                 // how many the data have, before they are opened
-  models::ImageClassifierPlan model;          // by default made for the data's images and classes
+  bool is_exported = false;                   // the model is an export, which includes all that affects its predictions
+  std::optional<int64_t> evaluation_limit{};  // number of images that are evaluated, instead of dataset.limit
+  int64_t repeated_augmentation = 1;          // in training: data::EqualBatchOptions::repeats
+  bool knows_classes = false;                 // whether the number of classes is known before the data are opened
+  models::ImageClassifierPlan model;          // by default for the data's images and classes
 };
 
-/// Reads [data] (with its tables normalization, augmentation, resize, mixing and outliers), [model] and of [task]
-/// held_out = "validation" | "test". The default of held_out is validation if there are images to validate with.
+/// Reads [data] (with its tables normalization, augmentation, resize, mixing and outliers), [model], and held_out =
+/// "validation" | "test" of [task]. The default of held_out is validation if there are validation images.
 ImageClassificationOptions read_image_classification_options(const config::View& root,
                                                              data::DataRoot data_root = data::DataRoot::required);
 
-/// Whether the mean and the deviation would be computed from the training images: known ones need no images.
+/// Whether mean and deviation would be computed from the training images; known values need no images.
 bool takes_training_statistics(const ImageClassificationOptions& options);
 
-/// The shape of the images that a model was trained on; nothing if only the files have it.
+/// Returns the shape of the images that a model was trained on; empty if only the files have it.
 std::optional<data::ImageShape> trained_shape(const ImageClassificationOptions& options);
 
 class ImageClassificationPlan : public TaskPlan,
@@ -64,8 +64,8 @@ class ImageClassificationPlan : public TaskPlan,
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
   DataLook look_at_data(const data::LookProgress& progress) const override;
-  /// The names of the classes, and the mean, deviation and size of the training images (image_statistics.h), if the
-  /// recipe leaves them to the data: they are part of what a model means.
+  /// Returns the class names, and the mean, deviation and size of the training images (image_statistics.h), if the
+  /// recipe leaves them to the data: they are part of the meaning of a model.
   SavedFiles files_to_keep() const override;
   std::vector<std::string> saved_file_settings(const std::filesystem::path& run) const override;
   std::optional<std::string> keys_from_training_data() const override;
@@ -81,8 +81,8 @@ class ImageClassificationPlan : public TaskPlan,
   std::optional<int64_t> classes_of_data() const override;
   Preprocessing preprocessing() const override;
   std::vector<std::string> preparation_settings(const std::filesystem::path& weights) const override;
-  /// Takes the names of the classes, the mean, the deviation and the size of images from the manifest too, if the
-  /// recipe has none.
+  /// Also takes the class names, the mean, the deviation and the size of images from the manifest, if the recipe has
+  /// none.
   void replace_model(const runtime::ExportManifest& manifest, MakeSession make) override;
 
  private:

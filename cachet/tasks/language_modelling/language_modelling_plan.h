@@ -15,12 +15,12 @@
 
 namespace cachet::tasks {
 
-/// How a text is evaluated, which may differ from how it is trained on.
+/// Options of evaluations on a text, which may differ from those of training.
 struct LanguageEvaluationOptions {
   int64_t batch_rows = 10;
-  int64_t target_length = 150;  // tokens that are predicted at a time
+  int64_t target_length = 150;  // number of tokens that are predicted at once
   models::SegmentOptions segments{};
-  int64_t samples = 3;  // passages that the model continues, for the page of a run
+  int64_t samples = 3;  // number of passages that the model continues, for the page of a run
   BitsOf bits_of = BitsOf::coded_text;
 };
 
@@ -28,15 +28,15 @@ struct LanguageEvaluationOptions {
 struct LanguageModellingOptions {
   data::CorpusOptions corpus;
   data::LoaderOptions loader;
-  data::SequenceSplit held_out = data::SequenceSplit::validation;  // what training evaluates on
-  int64_t segments_per_step = 1;  // of each batch row, through which a step's gradient goes
+  data::SequenceSplit held_out = data::SequenceSplit::validation;  // split that training evaluates on
+  int64_t segments_per_step = 1;  // segments of each batch row through which a step's gradient passes
   LanguageEvaluationOptions evaluation;
-  std::optional<int64_t> evaluation_limit{};  // of the tokens that are evaluated, instead of corpus.limit
+  std::optional<int64_t> evaluation_limit{};  // number of tokens that are evaluated, instead of corpus.limit
   bool baseline = true;                       // whether evaluations report an n-gram baseline of the training text
-  models::LanguageModelPlan model;            // by default made for the corpus's tokens
+  models::LanguageModelPlan model;            // by default for the corpus's tokens
 };
 
-/// Reads [data], [model], and of [task] held_out = "validation" | "test", segments_per_step, baseline, and the table
+/// Reads [data], [model], and from [task] held_out = "validation" | "test", segments_per_step, baseline, and the table
 /// evaluation: `lanes`, samples, bits_of, and target_length, memory_length, clamp_length, same_length, whole_past,
 /// whose defaults are the model's.
 LanguageModellingOptions read_language_modelling_options(const config::View& root,
@@ -58,7 +58,7 @@ class LanguageModellingPlan : public TaskPlan, public TakesRewrittenModel {
   DataLook look_at_data(const data::LookProgress& progress) const override;
   std::vector<std::string> settings_for_batches_of(int64_t batch) const override;
   std::optional<int64_t> data_limit() const override { return options_.corpus.limit; }
-  /// A limit counts tokens.
+  /// Returns the limit for `samples` samples. A limit counts tokens.
   int64_t limit_for(int64_t samples) const override { return samples * options_.evaluation.target_length; }
   std::vector<std::string> current_rules() const override;
   void limit_evaluation(int64_t limit) override { options_.evaluation_limit = limit; }
@@ -67,8 +67,8 @@ class LanguageModellingPlan : public TaskPlan, public TakesRewrittenModel {
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
   void replace_model(std::function<std::shared_ptr<models::Model>()> make) override;
 
-  // A run has a copy of its vocabulary: nothing that happens to the file that its recipe names changes what its tokens
-  // mean.
+  // A run has a copy of its vocabulary. Changes of the file that its recipe names therefore do not change the meaning
+  // of its tokens.
   SavedFiles files_to_keep() const override;
   std::vector<std::string> saved_file_settings(const std::filesystem::path& run) const override;
 
@@ -76,8 +76,8 @@ class LanguageModellingPlan : public TaskPlan, public TakesRewrittenModel {
   LanguageModellingOptions options_;
 };
 
-/// Perplexity, which decides for words, loss, bits per byte, which decide for others, and per character of the text,
-/// the fraction of the text that is not coded, the text's bytes, and the baseline's perplexity.
+/// Describes perplexity (deciding for words), loss, bits per byte (deciding for other tokens), bits per character, the
+/// fraction of the text that is not coded, the text's bytes, and the baseline's perplexity.
 std::vector<report::MetricDescription> language_metrics(data::CorpusTokens tokens, BitsOf bits_of);
 
 }  // namespace cachet::tasks

@@ -16,12 +16,12 @@
 
 namespace cachet::tasks {
 
-/// What evaluations translate, and how.
+/// The sentences that evaluations translate, and the options for it.
 struct TranslationEvaluationOptions {
-  bool translate = true;  // false: the loss alone
-  /// As fairseq's recipes evaluate: at most 1.2 target tokens for each source token, plus 10.
+  bool translate = true;  // false: only the loss
+  /// The limits of fairseq's recipes in evaluation: at most 1.2 target tokens for each source token, plus 10.
   TranslationOptions how{.beam = {.lengths = {.per_token = 1.2, .added = 10}}};
-  int64_t limit = 0;  // of the first pairs, which evaluations during training translate; 0: all
+  int64_t limit = 0;  // number of first pairs that evaluations during training translate; 0: all
   metrics::BleuOptions bleu{};
 };
 
@@ -29,16 +29,16 @@ struct TranslationEvaluationOptions {
 struct TranslationTaskOptions {
   data::ParallelOptions parallel;
   data::ParallelLoaderOptions loader;
-  data::SequenceSplit held_out = data::SequenceSplit::validation;  // what training evaluates on
+  data::SequenceSplit held_out = data::SequenceSplit::validation;  // split that training evaluates on
   models::LabelSmoothing smoothing{.amount = 0.1};
   TranslationEvaluationOptions evaluation;
-  std::optional<int64_t> evaluation_limit{};  // of the pairs that are evaluated, instead of parallel.limit
-  models::TranslationModelPlan model;         // by default made for the vocabularies of the data
+  std::optional<int64_t> evaluation_limit{};  // number of pairs that are evaluated, instead of parallel.limit
+  models::TranslationModelPlan model;         // by default for the vocabularies of the data
   int64_t synthetic_length = 24;              // tokens in a sentence of synthetic data
 };
 
-/// Reads [data], [model], and of [task] held_out = "validation" | "test", label_smoothing, smoothing_share = "others" |
-/// "all", and the table evaluation: translate, beam, length_penalty, min_length, max_length_a, max_length_b, limit,
+/// Reads [data], [model], and from [task] held_out = "validation" | "test", label_smoothing, smoothing_share = "others"
+/// | "all", and the table evaluation: translate, beam, length_penalty, min_length, max_length_a, max_length_b, limit,
 /// max_tokens, bleu_tokens = "13a" | "none".
 TranslationTaskOptions read_translation_options(const config::View& root,
                                                 data::DataRoot data_root = data::DataRoot::required);
@@ -57,7 +57,7 @@ class TranslationPlan : public TaskPlan, public TakesRewrittenModel {
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
   DataLook look_at_data(const data::LookProgress& progress) const override;
-  /// Without translations: losses alone.
+  /// Returns settings without translations: only losses.
   std::vector<std::string> settings_for_batches_of(int64_t batch) const override;
   std::optional<int64_t> data_limit() const override { return options_.parallel.limit; }
   int64_t training_evaluation_limit() const override { return options_.evaluation.limit; }
@@ -69,8 +69,8 @@ class TranslationPlan : public TaskPlan, public TakesRewrittenModel {
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
   void replace_model(std::function<std::shared_ptr<models::Model>()> make) override;
 
-  // A run has copies of its vocabularies: nothing that happens to the files that its recipe names changes what its
-  // tokens mean.
+  // A run has copies of its vocabularies. Changes of the files that its recipe names therefore do not change the
+  // meaning of its tokens.
   SavedFiles files_to_keep() const override;
   std::vector<std::string> saved_file_settings(const std::filesystem::path& run) const override;
 
@@ -81,9 +81,9 @@ class TranslationPlan : public TaskPlan, public TakesRewrittenModel {
   TranslationTaskOptions options_;
 };
 
-/// BLEU, which decides where translations are made, chrF, the loss of smoothed targets, that of the targets alone,
-/// which decides else, its perplexity, and how long translations are; tokens/s are of the target, as fairseq counts
-/// them.
+/// Describes BLEU (deciding if there are translations), chrF, the loss of smoothed targets, the loss of the targets
+/// alone (deciding otherwise), its perplexity, and the length of translations. The unit tokens/s counts target tokens,
+/// as in fairseq.
 std::vector<report::MetricDescription> translation_metrics(bool translates);
 
 }  // namespace cachet::tasks
