@@ -21,7 +21,7 @@ FAMILIES = {
     "vit, cache": ("vision/demo_cached", ["data.resize.image_size=56"], "train.batch_size", (32, 128)),
     "pvt": ("imagenet/imagenet_pvt_tiny_cached", ["model.depths=[1, 1, 1, 1]", "data.resize.image_size=96"], "train.batch_size", (8, 24)),
     "swin, UN": ("imagenet/imagenet_swin_tiny_un", ["model.depths=[1, 1, 1, 1]", "data.resize.image_size=112"], "train.batch_size", (4, 16)),
-    "t2t": ("imagenet/imagenet_t2t_vit_14_bn", ["model.depth=2", "data.resize.image_size=96"], "train.batch_size", (8, 24)),
+    "t2t": ("imagenet/imagenet_t2t_vit_14_bn", ["model.depth=2", "data.resize.image_size=96", "train.accumulate=2"], "train.batch_size", (8, 24)),
     "retinanet": ("detection/shapes_retinanet", [], "train.batch_size", (2, 8)),
     "mask rcnn, cache": ("detection/shapes_mask_rcnn_cached", [], "train.batch_size", (2, 6)),
     "transformer-xl": ("language/wikitext2_transformer_xl", ["data.vocabulary=3000"], "train.batch_size", (8, 32)),
@@ -67,7 +67,8 @@ class Memory(command.FolderTest):
                 with self.subTest(family=family, size=size):
                     given = [*settings, "train.threads=1", "train.precision=fp32", f"{key}={size}"]
                     estimated, parts = probe("estimate", recipe, given)
-                    measured, _ = probe("measure", recipe, given)
+                    # The allocator keeps memory for a time; the larger peak is the one that a run may need.
+                    measured = max(probe("measure", recipe, given)[0] for _ in range(2))
                     ratio = estimated / measured
                     print(f"\n{family:20} {key}={size:<5} {estimated / MIB:7.0f} MiB estimated {measured / MIB:7.0f} measured  {ratio:.2f}  {parts}",
                           end="", file=sys.stderr)
