@@ -22,7 +22,7 @@ struct CrossEntropyTargets {
 /// With z = scores + bias, p = softmax(z) along each row, and q the target probabilities of the row:
 ///   losses = −Σ q·log p,  likelihoods = −log p of the class,  residual = p − q, a loss's gradient by the scores.
 /// All are 0 in a row without a class, and NaN in a row where a score is NaN or +∞, or where all scores are −∞.
-/// bias (columns) and residual may be null, and residual may be scores. scratch: `columns` floats.
+/// bias (columns) and residual may be null. residual may be the array scores. scratch: `columns` floats.
 template <class T>
 void cross_entropy_rows(const T* scores, const float* bias, const CrossEntropyTargets& targets, float* losses,
                         float* likelihoods, T* residual, float* scratch, CrossEntropyShape shape);

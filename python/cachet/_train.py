@@ -127,7 +127,7 @@ def train(
         data: a folder or files of your own data.
         run: the folder of the run; None: <runs>/<date>-<recipe>.
         runs: the folder of runs.
-        resume: whether to resume the run in the folder `recipe`.
+        resume: if true, `recipe` is the folder of a run, and this run is resumed.
         settings: keys of the recipe to change, such as {"train.epochs": 20, "model.cache.kind": "grc"}.
         processes: processes of this machine that train together.
         show: whether the command prints its progress.

@@ -9,7 +9,7 @@
 
 namespace cachet::deploy {
 
-/// Post-training quantisation to 8 bits of linear layers and convolutions in one group. OpenVINO multiplies them as
+/// Post-training 8-bit quantisation of linear layers and of convolutions with groups = 1. OpenVINO multiplies them as
 /// integers if it finds them in such a model. Weights are rounded per output channel to 127 steps symmetric to zero, so
 /// that sums overflow on no processor. Layer inputs are rounded per tensor to 256 steps between the least and the
 /// largest number, each a mean over the calibration's batches.

@@ -13,7 +13,7 @@ namespace cachet::models {
 /// area, labels that are not n numbers from 0 to classes − 1, or no priorities although the detector draws.
 void check_detection_targets(const DetectionBatch& batch, int64_t classes, bool draws);
 
-/// Throws c10::Error that names the image unless each image has a DetectionImage that fits into the batch.
+/// Throws c10::Error, which names the image, if an image has no DetectionImage that fits into the batch.
 void check_detection_images(const at::Tensor& images, const std::vector<DetectionImage>& sizes);
 
 /// Throws ops::NotFinite unless the scores and offsets of boxes are finite. Scores that are NaN are above no threshold,

@@ -110,7 +110,7 @@ class TranslationModel : public virtual Model {
 
   torch::Device device() const { return parameters().at(0).device(); }
 
-  /// Uses synthetic pairs of the longest sentences.
+  /// Uses synthetic sentence pairs of the greatest length.
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 };
 

@@ -45,8 +45,8 @@ class PyramidVisionTransformer : public nn::Cloneable<PyramidVisionTransformer, 
   std::vector<nn::Submodule<PyramidStage>> stages_;
 };
 
-/// The backbone with the parts that score classes: a class token in the last stage and a norm (v1), or the mean of its
-/// tokens (v2), and a linear layer. Additional parts: stages.{last}.cls_token and norm (v1), head.
+/// The backbone with a classification head. The head reads a class token of the last stage after a norm (v1), or the
+/// mean of the tokens (v2); a linear layer follows. Additional parts: stages.{last}.cls_token and norm (v1), head.
 class PyramidVisionTransformerClassifier
     : public nn::Cloneable<PyramidVisionTransformerClassifier, PyramidVisionTransformer>,
       public ImageClassifier {

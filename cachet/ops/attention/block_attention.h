@@ -6,7 +6,7 @@
 
 namespace cachet::ops {
 
-/// Positions of keys with a special meaning.
+/// Special values of a key's position.
 constexpr int64_t kSeenByNone = -1;  // padding
 constexpr int64_t kSeenByAll = -2;   // seen by every query that attends to its block, even out of range
 

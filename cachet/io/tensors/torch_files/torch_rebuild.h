@@ -12,7 +12,7 @@ namespace cachet::io {
 /// Computes the results of the calls that torch.save writes from their arguments, which are a tuple in `tree`. Each
 /// function throws io::Error without a position; the caller adds the position.
 
-/// Returns the type (in tree.globals) of a storage if Cachet has no tensors of its elements; else empty.
+/// If Cachet has no tensor type for the elements of a storage, returns their type (in tree.globals); else nothing.
 std::optional<uint32_t> unread_storage(const PickleTree& tree, PickleTree::Ref arguments);
 
 /// Returns the part (in tree.globals) of a tensor's or parameter's arguments that is not read: a placeholder instead of
