@@ -72,7 +72,8 @@ trial-times:  ## compare the time of a trial (cachet bench) with that of a step 
 memory-check:  ## compare the estimated memory of recipes at their own sizes with what their steps take
 	@tools/setup --tests
 	cmake --preset release -DCACHET_BUILD_TESTS=ON $(CMAKE_FLAGS)
-	cmake --build $(BUILD) --parallel $(JOBS) --target memory_probe
+	cmake --build $(BUILD) --parallel $(JOBS) --target cachet_command memory_probe
+	CACHET_ROBUSTNESS=full python3 tests/app/memory_test.py $(BUILD)/cachet $(BUILD)/memory_probe Memory.test_estimates_are_within_15_percent_of_the_peak
 	tools/memory-check --probe $(BUILD)/memory_probe $(if $(ONLY),--only '$(ONLY)')
 
 bench:  ## measure operators and models, rewrite docs/performance (an hour)
