@@ -46,9 +46,9 @@ class KneserNey {
   int64_t ngrams(int64_t length) const { return static_cast<int64_t>(level(length).keys.size()); }
   const Discounts& discounts(int64_t length) const { return level(length).discounts; }
 
-  /// Returns log p of a token after the previous tokens of its line, the first of which is <s> (start()). It is finite,
-  /// and the probabilities of all tokens of the vocabulary sum to 1. If `matched` is given, it is set to the length of
-  /// the longest known n-gram.
+  /// Returns log p of a token after the previous tokens of its line. A line begins with <s> (start()). The result is
+  /// finite, and the probabilities of all tokens of the vocabulary sum to 1. If `matched` is given, it is set to the
+  /// length of the longest known n-gram.
   double log_probability(std::span<const data::Token> line, data::Token token, int64_t* matched = nullptr) const;
   data::Token start() const { return static_cast<data::Token>(vocabulary_); }
 

@@ -21,7 +21,7 @@ inline constexpr double kMaxPolygonCoordinate = 1 << 26;
 /// kMaxPolygonCoordinate, and for edges that cross columns of pixels more than 2^24 times.
 RunLengths rasterized(std::span<const double> polygon, const Size& image);
 
-/// Returns the union of the polygons, of which there must be at least one.
+/// Returns the union of the polygons. There must be at least one polygon.
 RunLengths rasterized(std::span<const Polygon> polygons, const Size& image);
 
 /// Returns the polygon in an image mirrored left to right, or top to bottom.

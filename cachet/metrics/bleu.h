@@ -27,7 +27,7 @@ enum class BleuSmoothing { exponential, none };
 struct BleuOptions {
   BleuTokens tokens = BleuTokens::mteval_13a;
   BleuSmoothing smoothing = BleuSmoothing::exponential;
-  bool effective_order = false;  // ignore orders of which a text has no n-grams: for single sentences
+  bool effective_order = false;  // ignore orders without n-grams in the text: for single sentences
 };
 
 /// The counts from which a score is computed. A corpus has the sums of its sentences' counts.
@@ -70,11 +70,11 @@ class BleuCounter {
 Bleu bleu(const BleuCounts& counts, const BleuOptions& options = {});
 
 /// Returns the score of a corpus. Each element of `references` has one reference for each hypothesis. Throws
-/// std::invalid_argument for no sentences, no references, or an element of another length, which it names.
+/// std::invalid_argument for no sentences, no references, or an element of another length; the error names it.
 Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                  const BleuOptions& options = {});
 
-/// Returns the score of one sentence. Ignores orders of which the sentence has no n-grams.
+/// Returns the score of one sentence. Ignores orders without n-grams in the sentence.
 Bleu sentence_bleu(std::string_view hypothesis, std::span<const std::string_view> references, BleuOptions options = {});
 
 /// Returns "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0", or "nrefs:var" if `references` is empty.

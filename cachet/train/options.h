@@ -62,7 +62,7 @@ struct TrainOptions {
   std::optional<int64_t> patience;  // number of evaluations without a better objective
 
   // No key of a recipe: the part of this process in each batch. If parts have states of their own, the batches of the
-  // data are whole steps, of which a process has `accumulate` parts.
+  // data are whole steps, and a process has `accumulate` parts of each step.
   data::Shard shard;
 
   bool has_parts() const { return state != StateRule::shared; }

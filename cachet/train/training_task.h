@@ -123,7 +123,7 @@ class TrainingTask {
   virtual ~TrainingTask() = default;
 
   virtual torch::nn::Module& model() = 0;
-  /// Returns the description for the run's folder: words, model, and the metrics of steps and evaluations, one of which
+  /// Returns the description for the run's folder: words, model, and the metrics of steps and evaluations. One of them
   /// chooses the best checkpoint. Called once, when a run begins or is resumed.
   virtual RunDescription describe() = 0;
 

@@ -46,7 +46,7 @@ class OnnxStep {
   double real(size_t i) const;
   std::string text(size_t i) const;
   std::vector<int64_t> integers(size_t i) const;
-  /// Returns whole numbers, some of which may be computed: a tensor (N).
+  /// Returns whole numbers as a tensor (N). The graph may compute some of them.
   std::string sizes(size_t i) const;
   /// Returns the sizes of a tensor of the graph from dimension `first` to `end` − 1: (end − first).
   std::string sizes_of(const std::string& tensor, int64_t first, int64_t end) const;

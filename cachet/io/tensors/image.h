@@ -22,7 +22,7 @@ struct DecodedImage {
   int orientation = 1;  // the value in EXIF (upright.h), whether or not it was applied
 };
 
-/// Decodes a JPEG or PNG image, which it recognises by its first bytes, not by a name. Palettes are resolved, 16 bits
+/// Decodes a JPEG or PNG image. The first bytes decide the format, not the name. Palettes are resolved, 16 bits
 /// are rounded to 8, alpha is dropped (the stored colours stay), and CMYK becomes RGB. Grey becomes RGB, or RGB becomes
 /// grey, only if options.channels requests it. The EXIF orientation is applied if options.orientation requests it.
 /// Throws Error that begins with `name` and names the fault.

@@ -30,7 +30,7 @@ class ConcatenatedCache : public Cloneable<ConcatenatedCache, Cache>, public ops
   /// For a layer of `dim` channels with `length` keys of its own.
   ConcatenatedCache(int64_t dim, int64_t length);
 
-  /// input (B, L', D): the tokens of which keys and values are projections; its layout is layout.context. Returns the
+  /// input (B, L', D): the tokens that keys and values are projected from; its layout is layout.context. Returns the
   /// memory of the previous step. `self_output` is ignored and may be undefined.
   Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& args) override;
   void declare_state(AttentionState&) const override {}

@@ -19,7 +19,7 @@ struct AdaptiveTies {
 
 /// The distribution of the next token over an adaptive vocabulary (Grave et al., arXiv 1609.04309, with the clusters'
 /// projections of Dai et al., arXiv 1901.02860, published code). A head chooses between the tokens of the first cluster
-/// and the other clusters, each of which has its own softmax:
+/// and the other clusters. Each of the other clusters has its own softmax:
 ///   p(token) = p_head(token)   in the first cluster,   p_head(cluster)·p_cluster(token)   in another
 /// Parameters: table_i and bias_i, one for all clusters or one for each, like the embedding's tables; projection_i
 /// (dim, width) of each cluster, if there are any; cluster_weight, cluster_bias of the head's K columns for clusters,

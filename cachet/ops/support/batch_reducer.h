@@ -7,7 +7,7 @@
 
 namespace cachet::ops {
 
-/// The processes of a split batch, of which this process is one. Operators that sum over a batch pass their sums to it
+/// The processes of a split batch, including this process. Operators that sum over a batch pass their sums to it
 /// before they use them, forward and backward. Without a reducer (null), a process has the whole batch.
 class BatchReducer {
  public:

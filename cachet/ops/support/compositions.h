@@ -18,7 +18,7 @@ using RegisterForTracing = std::function<void(torch::Library& library, const cha
 /// Stores an unfused form of ATen operators. Operator calls this for each such form.
 void remember_composition(const std::string& name, RegisterForTracing form);
 
-/// During its lifetime, a trace records, instead of an operator, the ATen operators of which it is composed. The graph
+/// During its lifetime, a trace records the ATen operators that compose an operator instead of the operator. The graph
 /// then also runs in programs without this library's operators. For one thread at a time.
 class CompositionsTraced {
  public:

@@ -23,7 +23,7 @@ inline bool names_classes(const std::string& key) {
   return key == "data.class_names" || key == "data.other_categories";
 }
 
-/// Whether a run had several evaluations, one of which chose its best checkpoint.
+/// Whether a run had several evaluations, and one of them chose its best checkpoint.
 bool has_choice(const std::vector<train::Event>& events);
 
 /// The record of a run in its folder.

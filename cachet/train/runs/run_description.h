@@ -31,7 +31,7 @@ struct RunDescription {
   /// Whether the data that choose the best checkpoint are also the data of a test of the run.
   bool reports_choice = false;
 
-  /// The number of samples of which a metric is a fraction; 0 if it is not a fraction, or if the run does not store it.
+  /// The number of samples that a metric is a fraction of; 0 if it is not a fraction, or if the run does not store it.
   int64_t samples_of(const report::MetricDescription& metric) const { return metric.share ? evaluated : 0; }
 
   bool operator==(const RunDescription&) const = default;

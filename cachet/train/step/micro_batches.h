@@ -12,7 +12,7 @@ int64_t checked_batches(const TrainingTask& task);
 
 /// Fetches and prepares `count` micro-batches of training, epoch after epoch from the first on, and calls `take`
 /// for each with the batches and its number, counted from 1. Returns how many there were: fewer if an epoch has
-/// none. If this process has several parts of a step, each of which is a micro-batch, takes only the first part of
+/// none. If this process has several parts of a step (each part is a micro-batch), takes only the first part of
 /// each step.
 int64_t for_each_micro_batch(TrainingTask& task, int64_t count,
                              const std::function<void(TrainingBatches&, int64_t)>& take, int64_t own_parts = 1);

@@ -39,10 +39,10 @@ struct ShapeScene {
 };
 
 /// Draws a scene of filled, rotated shapes on a textured background. Their sizes span two octaves (a radius of a
-/// sixteenth to a quarter of the shorter side). They may cover each other and are cut by the border. A shape of which
-/// less than a quarter is visible is removed, the most hidden first. A crowd is 8 to 14 shapes of one class, half the
-/// smallest size or less, drawn under all others. If less than a quarter of it is visible, it is removed, too. The
-/// scene is a function of (options.seed, split, index) and of the size alone.
+/// sixteenth to a quarter of the shorter side). They may cover each other and are cut by the border. If less than
+/// a quarter of a shape is visible, the shape is removed, the most hidden first. A crowd is 8 to 14 shapes of one
+/// class, half the smallest size or less, drawn under all others. If less than a quarter of it is visible, it is
+/// removed, too. The scene is a function of (options.seed, split, index) and of the size alone.
 ShapeScene shape_scene(const ShapeOptions& options, uint64_t split, int64_t index);
 
 }  // namespace cachet::data

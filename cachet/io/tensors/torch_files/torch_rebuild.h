@@ -16,7 +16,7 @@ namespace cachet::io {
 std::optional<uint32_t> unread_storage(const PickleTree& tree, PickleTree::Ref arguments);
 
 /// Returns the part (in tree.globals) of a tensor's or parameter's arguments that is not read: a placeholder instead of
-/// its storage or tensor, or an element type of which Cachet has no tensors. Empty if all parts are read, and for other
+/// its storage or tensor, or an element type that Cachet does not support. Empty if all parts are read, and for other
 /// functions.
 std::optional<uint32_t> unread_part(const PickleTree& tree, const TorchGlobal& function, PickleTree::Ref arguments);
 

@@ -17,7 +17,7 @@ struct DetectionLimits {
   static DetectionLimits read(const config::View& table, DetectionLimits defaults);
 };
 
-/// boxes (n, 4), one box for all classes, or (n, classes·4); scores (n, classes + 1), of which the last, the
+/// boxes (n, 4), one box for all classes, or (n, classes·4); scores (n, classes + 1), where the last, the
 /// background's, is ignored -> boxes, scores and labels, the surest first. Equal scores stay in the order box, class.
 Detections multiclass_nms(const at::Tensor& boxes, const at::Tensor& scores, const DetectionLimits& limits);
 
