@@ -7,7 +7,7 @@
 #include "app/arguments/recipe_argument.h"
 #include "app/commands/command.h"
 #include "app/output/text_output.h"
-#include "app/training/training_run.h"
+#include "app/training/training_job.h"
 #include "cachet/analysis/cost/benchmark.h"
 #include "cachet/baselines/logistic_regression.h"
 #include "cachet/io/files/atomic_file.h"

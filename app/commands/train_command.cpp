@@ -1,8 +1,8 @@
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "app/arguments/common_arguments.h"
 #include "app/arguments/number_option.h"
@@ -11,10 +11,14 @@
 #include "app/commands/data/data_location.h"
 #include "app/machine/library_log.h"
 #include "app/training/own_data.h"
+#include "app/training/train_seeds.h"
+#include "app/training/training_memory.h"
+#include "app/training/training_preview.h"
 #include "app/training/training_processes.h"
-#include "app/training/training_run.h"
+#include "app/training/training_task.h"
 #include "app/training/weights_preparation.h"
 #include "cachet/nn/base/synced_module.h"
+#include "cachet/processes/rendezvous.h"
 #include "cachet/report/format.h"
 #include "cachet/train/data_parallel/joint_training.h"
 #include "cachet/train/data_parallel/part_counts.h"
@@ -65,13 +69,14 @@ void require_common_ground(const Prepared& prepared, bool resumes, processes::Pr
                processes);
 }
 
-/// A job's recipe and its task, as this process has a part of them.
-Prepared prepare(const TrainArguments& arguments, const TrainingJob& job, const TrainingProcesses& processes) {
-  const std::optional<std::filesystem::path> resumed_run = job.resumes ? std::optional(job.run) : std::nullopt;
-  Prepared prepared{read_recipe_for_run(job, arguments, arguments.seed, resumed_run), nullptr};
+/// The recipe and the task of a job, for this process's part of the batches. Reads the recipe if it is not given.
+Prepared prepare(const TrainArguments& arguments, const TrainingJob& job, std::optional<ReadRecipe> recipe,
+                 const TrainingProcesses& processes) {
+  if (!recipe) recipe = read_recipe_for_run(job, arguments, arguments.seed, resumed_run(job));
+  Prepared prepared{std::move(*recipe), nullptr};
   processes.share_out(prepared.recipe.plan.training);
-  prepared.task = task_to_train(arguments, prepared.recipe.plan, resumed_run);
-  if (!resumed_run) settle_length(prepared.recipe, *prepared.task);
+  prepared.task = task_to_train(arguments, prepared.recipe.plan, resumed_run(job));
+  if (!job.resumes) settle_length(prepared.recipe, *prepared.task);
   if (processes.all()) {
     if (!prepared.recipe.plan.training.train.has_parts())
       nn::use_batch_reducer(prepared.task->model(), processes.all());
@@ -81,12 +86,11 @@ Prepared prepare(const TrainArguments& arguments, const TrainingJob& job, const 
 }
 
 /// Trains as a worker: rank 0, another process, has the run's folder and prints the messages.
-int run_worker(const TrainArguments& arguments, const TrainingProcesses& processes, LibraryLog& log) {
-  TrainingJob job = training_job(arguments, /*several=*/false);
+int run_worker(const TrainArguments& arguments, TrainingJob job, const TrainingProcesses& processes, LibraryLog& log) {
   const std::string run = processes.all()->broadcast(std::string());
   job.resumes = !run.empty();
   if (job.resumes) job.run = run;
-  const Prepared prepared = prepare(arguments, job, processes);
+  const Prepared prepared = prepare(arguments, job, /*recipe=*/std::nullopt, processes);
   log.write_to(std::filesystem::path(processes.all()->broadcast(std::string())), processes.all()->rank());
   const std::string hash = job.resumes ? train::RunFolder::open(job.run).config_hash()
                                        : train::config_hash(train::recipe_values(prepared.recipe.document));
@@ -95,10 +99,11 @@ int run_worker(const TrainArguments& arguments, const TrainingProcesses& process
              : kDone;
 }
 
-int lead(const TrainArguments& arguments, const TrainingProcesses& processes, LibraryLog& log) {
-  const TrainingJob job = training_job(arguments, /*several=*/false);
+/// Trains alone, or as rank 0. `known` is the recipe if it was read already.
+int lead(const TrainArguments& arguments, const TrainingJob& job, std::optional<ReadRecipe> known,
+         const TrainingProcesses& processes, LibraryLog& log) {
   if (processes.all()) processes.all()->broadcast(job.resumes ? std::filesystem::absolute(job.run).string() : "");
-  const Prepared prepared = prepare(arguments, job, processes);
+  const Prepared prepared = prepare(arguments, job, std::move(known), processes);
   const ReadRecipe& recipe = prepared.recipe;
   if (job.resumes)
     train::require_parts_of_newest(train::RunFolder::open(job.run).checkpoints(), recipe.plan.training.train);
@@ -116,11 +121,9 @@ int lead(const TrainArguments& arguments, const TrainingProcesses& processes, Li
   return say_outcome(trainer.run(), folder);
 }
 
-/// Before as many processes are started. Throws std::runtime_error if some of them would have no sample of a batch.
-void require_samples_for_all(const TrainArguments& arguments) {
-  if (arguments.processes <= 1) return;
-  const ReadRecipe recipe = read_recipe(training_job(arguments, /*several=*/false), arguments, arguments.seed);
-  const int64_t batch = recipe.plan.training.train.batch_size;
+/// Throws std::runtime_error if some of the processes would have no sample of a batch.
+void require_samples_for_all(const TrainArguments& arguments, const tasks::RecipePlan& plan) {
+  const int64_t batch = plan.training.train.batch_size;
   if (batch < arguments.processes)
     throw std::runtime_error("the batch size is " + std::to_string(batch) + ", fewer samples than the " +
                              std::to_string(arguments.processes) +
@@ -128,25 +131,27 @@ void require_samples_for_all(const TrainArguments& arguments) {
 }
 
 int train_one(const TrainArguments& asked) {
-  TrainArguments arguments = with_preparation_of_weights(asked, training_job(asked, /*several=*/false));
-  require_samples_for_all(arguments);
+  const TrainingJob job = training_job(asked, /*several=*/false);
+  TrainArguments arguments = with_preparation_of_weights(asked, job);
   if (arguments.is_preview()) {
-    const TrainingJob job = training_job(arguments, /*several=*/false);
-    const auto resumed = job.resumes ? std::optional(job.run) : std::nullopt;
-    const ReadRecipe recipe = read_recipe(job, arguments, arguments.seed, resumed);
-    return look_at_training(arguments, job, recipe.document, recipe.plan, /*runs=*/1);
+    const ReadRecipe recipe = read_recipe(job, arguments, arguments.seed, resumed_run(job));
+    require_samples_for_all(arguments, recipe.plan);
+    return preview_training(arguments, job, recipe.document, recipe.plan, /*runs=*/1);
   }
   LibraryLog log;
-  // Otherwise the batch was chosen so that it fits, or this is one of several processes that were started together.
-  if (!arguments.fitting_batch && std::getenv("RANK") == nullptr) {
-    const TrainingJob job = training_job(arguments, /*several=*/false);
-    const auto resumed = job.resumes ? std::optional(job.run) : std::nullopt;
-    require_memory_of_run(read_recipe(job, arguments, arguments.seed, resumed).plan, job.resumes, arguments.processes);
+  // If another process or program started this one, the recipe is read after all processes have met: a failure then
+  // reaches all of them.
+  std::optional<ReadRecipe> recipe;
+  if (!processes::place_from_environment()) {
+    recipe = read_recipe_for_run(job, arguments, arguments.seed, resumed_run(job));
+    require_samples_for_all(arguments, recipe->plan);
+    if (!arguments.fitting_batch) require_memory_of_run(recipe->plan, job.resumes, arguments.processes);
   }
   TrainingProcesses processes(arguments.processes, arguments.chosen);
   arguments.processes = processes.count();
   try {
-    return processes.follows() ? run_worker(arguments, processes, log) : lead(arguments, processes, log);
+    return processes.follows() ? run_worker(arguments, job, processes, log)
+                               : lead(arguments, job, std::move(recipe), processes, log);
   } catch (const std::exception& error) {
     processes.fail(error);
     throw;
@@ -162,7 +167,7 @@ bool means_seeds(const TrainArguments& arguments) {
 /// The arguments with the settings of --batch-size auto. A process that --processes started gets them from the first.
 TrainArguments with_fitting_batch(const TrainArguments& asked) {
   if (TrainingProcesses::started_this()) return asked;
-  if (std::getenv("RANK") != nullptr)
+  if (const auto place = processes::place_from_environment(); place && place->size > 1)
     throw UsageError(
         "--batch-size auto does not work if another program starts the processes; give a number, or use --processes");
   const TrainingJob job = training_job(asked, means_seeds(asked));

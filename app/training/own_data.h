@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/training/training_run.h"
+#include "app/training/train_arguments.h"
 
 namespace cachet::app {
 

@@ -1,3 +1,5 @@
+#include "app/training/train_seeds.h"
+
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -11,7 +13,9 @@
 #include "app/output/failure.h"
 #include "app/output/text_output.h"
 #include "app/training/shared_series.h"
-#include "app/training/training_run.h"
+#include "app/training/training_memory.h"
+#include "app/training/training_preview.h"
+#include "app/training/training_task.h"
 #include "app/training/weights_preparation.h"
 #include "cachet/io/files/atomic_file.h"
 #include "cachet/report/page/html.h"
@@ -234,7 +238,7 @@ SeedsOutcome train_seeds(const TrainArguments& asked) {
   if (arguments.is_preview()) {
     const ReadRecipe first = read_recipe(job, arguments, seeds.front());
     const std::set<uint64_t> distinct(seeds.begin(), seeds.end());
-    return {look_at_training(arguments, job, first.document, first.plan, distinct.size()), {}};
+    return {preview_training(arguments, job, first.document, first.plan, distinct.size()), {}};
   }
   std::optional<std::filesystem::path> begun;
   if (job.resumes) begun = train::SeedFolder::run_of(job.run, seeds.front());

@@ -13,7 +13,7 @@
 
 #include "app/commands/command.h"
 #include "app/machine/subprocess.h"
-#include "app/training/training_run.h"
+#include "app/training/training_job.h"
 #include "cachet/processes/meeting.h"
 #include "cachet/report/program_name.h"
 #include "cachet/train/machine/device.h"

@@ -1,12 +1,11 @@
 #include "app/training/weights_preparation.h"
 
 #include <array>
-#include <cstdlib>
 #include <iostream>
-#include <string_view>
 #include <system_error>
 
 #include "app/arguments/weights_argument.h"
+#include "cachet/processes/rendezvous.h"
 #include "cachet/tasks/image_classification/preprocessing.h"
 #include "cachet/tasks/weights/model_folder.h"
 #include "cachet/train/runs/run_folder.h"
@@ -33,8 +32,8 @@ std::vector<std::string> settings_of_run(const fs::path& run) {
 }  // namespace
 
 bool is_first_process() {
-  const char* rank = std::getenv("RANK");
-  return rank == nullptr || std::string_view(rank) == "0";
+  const auto place = processes::place_from_environment();
+  return !place || place->rank == 0;
 }
 
 std::optional<fs::path> beside_config_of(const std::string& weights) {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "app/training/training_run.h"
+#include "app/training/training_recipe.h"
 
 namespace cachet::app {
 

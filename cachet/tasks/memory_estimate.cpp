@@ -13,7 +13,7 @@
 #include "cachet/io/tensors/safetensors/safetensors.h"
 #include "cachet/io/tensors/state_dict.h"
 #include "cachet/report/format.h"
-#include "cachet/tasks/told_once.h"
+#include "cachet/tasks/note_filter.h"
 #include "cachet/train/checkpoints/checkpoint.h"
 #include "cachet/train/data_parallel/part_states.h"
 #include "cachet/train/machine/device.h"
@@ -32,8 +32,8 @@ constexpr int64_t kTrialBytes = 192 * kMiB;  // of tensors in the largest step: 
 constexpr double kGradientsOfTrial = 4;      // and against the gradients
 constexpr double kLeastSamples = 4;          // in the second step
 constexpr int kMostRounds = 4;
-constexpr double kMostOverhead = 1.6;  // resident bytes for each byte of tensors, of an allocator that holds much
-constexpr double kChosenShare = 0.9;   // of the free memory, for a batch that is chosen
+constexpr double kMostOverhead = 1.6;    // resident bytes for each byte of tensors, of an allocator that holds much
+constexpr double kChosenFraction = 0.9;  // of the free memory, for a batch that is chosen
 
 int64_t bytes_of_tensors(const io::TensorMap& tensors) {
   int64_t bytes = 0;
@@ -73,7 +73,7 @@ void make_checkpoint_files(const train::LiveRun& run) {
 /// than `free` bytes, allocations fail.
 MeasuredStep measure_step(const RecipePlan& plan, int64_t samples, int64_t resident_before, int64_t free) {
   const RecipePlan small = small_plan(plan, samples);
-  const NothingTold silent;
+  const NoteFilter silent(NoteFilter::Prints::nothing);
   train::release_unused_memory();  // of an earlier step
   const train::AllocationLimit limit(free);
   const train::ResidentPeak resident;
@@ -254,8 +254,8 @@ std::optional<MemoryVerdict> judge_memory(const RecipePlan& plan, const MemoryQu
   verdict.estimate = curve->at(samples);
   verdict.fits = verdict.estimate.total() <= of_process;
   if (!verdict.fits || question.wants_largest)
-    verdict.most_samples =
-        question.processes * curve->most_samples(static_cast<int64_t>(kChosenShare * static_cast<double>(of_process)));
+    verdict.most_samples = question.processes *
+                           curve->most_samples(static_cast<int64_t>(kChosenFraction * static_cast<double>(of_process)));
   return verdict;
 }
 

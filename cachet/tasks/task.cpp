@@ -9,8 +9,8 @@
 #include "cachet/models/registry.h"
 #include "cachet/nn/norm/unified_norm.h"
 #include "cachet/report/text/progress.h"
+#include "cachet/tasks/note_filter.h"
 #include "cachet/tasks/plug_in_series.h"
-#include "cachet/tasks/told_once.h"
 #include "cachet/tasks/unread_series.h"
 #include "cachet/train/machine/error_message.h"
 #include "cachet/train/machine/process_setup.h"
@@ -124,7 +124,7 @@ std::optional<std::string> Task::doubt_about(const nn::Cache& cache) const {
 void Task::note(const std::vector<std::string>& lines) {
   report::Progress progress({.mode = report::ProgressMode::none});
   for (const std::string& line : lines) {
-    if (ToldOnce::asks_for(line)) progress.log(line);
+    if (NoteFilter::passes(line)) progress.log(line);
     data_notes_.push_back(line);
   }
 }

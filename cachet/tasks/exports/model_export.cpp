@@ -33,7 +33,7 @@
 #include "cachet/tasks/exports/finite_answers.h"
 #include "cachet/tasks/exports/padded_answers.h"
 #include "cachet/tasks/exports/rewritten_export.h"
-#include "cachet/tasks/told_once.h"
+#include "cachet/tasks/note_filter.h"
 #include "cachet/tasks/weights/model_folder.h"
 #include "cachet/train/machine/environment.h"
 #include "cachet/train/runs/run_folder.h"
@@ -254,7 +254,7 @@ std::string export_source(const SavedRun& saved) {
 ExportReport export_model(const ExportSource& source, const ExportOptions& options, const fs::path& target,
                           const ExportProgress& progress) {
   check_export_options(options);
-  const ToldOnce once;  // the run and its export are opened several times, of the same data
+  const NoteFilter once(NoteFilter::Prints::each_once);  // the run and its export are opened several times
   const SavedRun asked = open_saved_run(source.path, source.settings);
   const std::string made_of = export_source(asked);
   const auto absent = asked.plan.task->absent_data();

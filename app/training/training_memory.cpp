@@ -1,0 +1,64 @@
+#include "app/training/training_memory.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "app/arguments/common_arguments.h"
+#include "cachet/report/format.h"
+#include "cachet/report/progress.h"
+#include "cachet/tasks/step_memory.h"
+#include "cachet/train/machine/memory_limit.h"
+#include "cachet/train/runs/run_folder.h"
+
+namespace cachet::app {
+
+KnownMemory memory_of_run(const tasks::RecipePlan& plan, const tasks::MemoryQuestion& question) {
+  train::available_bytes();  // throws if kMemoryVariable is not a number
+  try {
+    return tasks::judge_memory(plan, question);
+  } catch (const std::exception&) {
+    return std::nullopt;  // if the recipe is wrong, the next steps report it
+  }
+}
+
+void require_memory_of_model(const tasks::RecipePlan& plan, bool resumes) {
+  if (resumes)
+    tasks::require_memory(plan.model());
+  else
+    tasks::require_memory_of_new_run(plan.model());
+}
+
+void require_memory_of_run(const tasks::RecipePlan& plan, bool resumes, int64_t processes) {
+  if (plan.task->absent_data()) return;
+  require_memory_of_model(plan, resumes);
+  const KnownMemory memory = memory_of_run(plan, {.processes = std::max<int64_t>(1, processes)});
+  if (memory && !memory->fits) throw std::runtime_error(tasks::refusal_text(plan, *memory, resumes));
+}
+
+std::vector<std::string> fitting_batch_settings(const TrainingJob& job, const TrainArguments& arguments) {
+  if (job.resumes) {
+    std::vector<std::string> settings;
+    const train::RecipeValues values = train::RunFolder::open(job.run).values();
+    for (const char* key :
+         {"train.batch_size", "data.max_tokens", "data.max_samples", "train.accumulate", "train.state"})
+      if (const auto found = values.find(key); found != values.end())
+        settings.push_back(found->first + "=" + found->second);
+    return settings;
+  }
+  const tasks::RecipePlan plan = read_recipe(job, arguments, arguments.seed).plan;
+  require_memory_of_model(plan, /*resumes=*/false);
+  const auto verdict =
+      tasks::judge_memory(plan, {.processes = std::max<int64_t>(1, arguments.processes), .wants_largest = true});
+  if (!verdict)
+    throw std::runtime_error(
+        "--batch-size auto needs a run on the CPU of a system that reports its memory; give a number");
+  std::vector<std::string> settings = tasks::settings_that_fit(plan, *verdict);
+  report::Progress progress({.mode = progress_mode(arguments.progress)});
+  std::string line = "chosen: ";
+  for (const std::string& setting : settings) line += (setting == settings.front() ? "" : ", ") + setting;
+  if (settings.empty()) line += "the batch of the recipe";
+  progress.log(line + "; " + report::format_bytes(verdict->free) + " of memory are free");
+  return settings;
+}
+
+}  // namespace cachet::app
