@@ -8,15 +8,15 @@
 
 namespace cachet::config {
 
-/// The number of entries of a list: from `least` to `most`, both included.
+/// The allowed number of entries of a list: from `least` to `most`, both included.
 struct Count {
   size_t least = 0, most = 0;
 
   static constexpr Count exactly(size_t number) { return {number, number}; }
 };
 
-/// View::integers and View::reals for lists with a limited number of entries. Another number is a problem of the key
-/// and gives the default, so that no reader gets a list that it cannot use.
+/// Read a list as View::integers and View::reals do, but limit its number of entries. For any other number, the
+/// functions record a problem of the key and return the default, so that readers get only lists that they can use.
 std::vector<int64_t> counted_integers(const View& view, std::string_view key, const std::vector<int64_t>& fallback,
                                       Count count, Range<int64_t> range = {});
 std::vector<double> counted_reals(const View& view, std::string_view key, const std::vector<double>& fallback,

@@ -10,14 +10,14 @@
 
 namespace cachet::config {
 
-/// Common state of a Document and its views: the merged tree, and the values read from it.
+/// Common state of a Document and its views: the merged tree, and the values that were read from it.
 struct Document::State {
   Node root{Table{}, Origin{kDefaultSource, 0}};
   Node earlier_defaults{Table{}, Origin{kDefaultSource, 0}};  // defaults from Document::set_default()
-  std::vector<Value> values;                                  // in the order of reading
+  std::vector<Value> values;                                  // values in the order of reading
   std::unordered_map<std::string, size_t> positions;          // key -> index in `values`
   std::set<std::string> tables{""};                           // the paths at which views were opened
-  std::set<std::string> mentioned;                            // the keys that has() was called with
+  std::set<std::string> mentioned;                            // the keys for which has() was called
   std::vector<Problem> problems;
   std::vector<std::string> notes;
 
@@ -32,7 +32,7 @@ struct Document::State {
 
   bool is_read(const std::string& key) const { return positions.contains(key); }
 
-  /// Returns the origin of a key, or of the nearest table around it if the key was not written.
+  /// Returns the origin of a key, or of the nearest table around the key if the key was not written.
   Origin place(std::string key) const;
 };
 

@@ -9,10 +9,10 @@ namespace cachet::config {
 
 /// Whether a shell pattern matches the whole name (fnmatch(3)). `*` matches any characters, `?` one character, `[ab]`,
 /// `[a-z]` and `[!a]` one character of a set; `\` makes the next character literal. In a path `*` also matches '/', so
-/// that "vision*" matches all names below it.
+/// that "vision*" matches all names below "vision".
 bool glob_matches(std::string_view pattern, std::string_view name);
 
-/// Returns the names that a pattern matches, in their order; all names for an empty pattern.
+/// Returns the names that a pattern matches, in their order. An empty pattern matches all names.
 std::vector<std::string> glob_filter(std::string_view pattern, std::span<const std::string> names);
 
 }  // namespace cachet::config

@@ -15,17 +15,17 @@ struct NamedRecipe {
   std::filesystem::path path;
 };
 
-/// Returns all recipes by name, except the file `other_than`. If two have the same name, the first counts: first come
-/// those of CACHET_RECIPES, then those of this program's installation or source tree.
+/// Returns all recipes by name, except the file `other_than`. If two recipes have the same name, the first counts:
+/// recipes of CACHET_RECIPES come before those of this program's installation or source tree.
 std::vector<NamedRecipe> named_recipes(const std::filesystem::path& other_than = {});
 
-/// Returns the recipes that a word means, with or without .toml: the recipe of this name ("vision/demo_plain"), else
-/// all recipes with this last part ("demo_plain").
+/// Returns the recipes that a word (with or without .toml) means: the recipe of this name ("vision/demo_plain"), or
+/// else all recipes with this last part of the name ("demo_plain").
 std::vector<NamedRecipe> recipes_called(const std::string& word, const std::vector<NamedRecipe>& recipes);
 
 std::string without_recipe_suffix(const std::string& name);
 
-/// Returns "demo_plain" for "vision/demo_plain".
+/// Returns the last part of a name: "demo_plain" for "vision/demo_plain".
 std::string last_part(const std::string& name);
 
 /// Returns " (did you mean 'vision/demo_plain'?)" for a word that names no recipe. Empty if no name is near.

@@ -14,14 +14,14 @@ namespace cachet::config {
 struct Node;
 using Table = std::map<std::string, Node, std::less<>>;
 using List = std::vector<Node>;
-struct DateOrTime {};  // allowed in TOML but not in recipes: known only to refuse it by name
+struct DateOrTime {};  // a type of TOML that recipes do not allow; it exists only for the error message
 
 /// A value of a TOML document and its origin.
 struct Node {
   std::variant<Table, List, bool, int64_t, double, std::string, DateOrTime> value;
   Origin origin;
   bool left_behind =
-      false;  // belongs to a `kind` or `name` that a nearer recipe replaced: no error when nothing reads it
+      false;  // whether a nearer recipe replaced the `kind` or `name` that it belongs to; no reader needs to read it
 
   Table* table() { return std::get_if<Table>(&value); }
   const Table* table() const { return std::get_if<Table>(&value); }
@@ -30,10 +30,10 @@ struct Node {
 /// Returns the node at a dotted path ("model.cache.ratio"; "" is the root itself), or null.
 const Node* find(const Node& root, std::string_view path);
 
-/// Returns the name of a value in messages: `0.5`, `the text "abc"`, `a table`. Long texts are cut.
+/// Returns the description of a value for messages: `0.5`, `the text "abc"`, `a table`. Long texts are cut.
 std::string describe(const Node& node);
 
-/// "a.b" + "c" = "a.b.c"; "" + "c" = "c".
+/// Joins a table's path and a key: "a.b" and "c" give "a.b.c"; "" and "c" give "c".
 std::string join_path(std::string_view table, std::string_view key);
 
 }  // namespace cachet::config

@@ -10,7 +10,7 @@ namespace cachet::config {
 /// Origin of a value: a file and line, a `--set` option, or none (a default).
 struct Origin {
   std::string source;  // path of the recipe, "--set", or "default"
-  int64_t line = 0;    // from 1; 0 if the source has no lines
+  int64_t line = 0;    // line number from 1; 0 if the source has no lines
   std::string text()
       const;  // "recipes/vision/base.toml:12", "--set", "default"; on one line, without control characters
 };
@@ -22,12 +22,12 @@ inline constexpr const char* kEarlierSource = "earlier version";
 
 struct Problem {
   Origin origin;
-  std::string key;      // full path, "model.cache.ratio"; empty if a whole file is meant
-  std::string message;  // the fault, and what would be accepted
+  std::string key;      // full path, "model.cache.ratio"; empty if the problem concerns a whole file
+  std::string message;  // the fault, and what is accepted instead
 };
 
-/// A recipe that cannot be used. what() has one line for each problem, `origin: key: message`, sorted by file and line.
-/// Problems of `--set` come after those of files, and those of defaults are last.
+/// The error for a recipe that cannot be used. what() has one line for each problem, `origin: key: message`, sorted by
+/// file and line. Problems of `--set` come after those of files, and problems of defaults are last.
 class Error : public std::runtime_error {
  public:
   explicit Error(std::vector<Problem> problems);

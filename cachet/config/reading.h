@@ -15,7 +15,7 @@
 
 namespace cachet::config {
 
-/// A node's value as a type, or the reason why the node is not of this type: "must be an integer, not true".
+/// A node's value as type T, or the reason why the node is not of this type: "must be an integer, not true".
 template <class T>
 struct Reading {
   std::optional<T> value;
@@ -28,7 +28,7 @@ Reading<double> read_real(const Node& node, const Range<double>& range);
 /// Reads an integer in the range, or a text like "10 %" above 0 % and up to 100 %. `whole` completes "a fraction of".
 Reading<CountOrFraction> read_count_or_fraction(const Node& node, const Range<int64_t>& range, std::string_view whole);
 Reading<std::string> read_text(const Node& node);
-Reading<size_t> read_word(const Node& node, std::span<const std::string_view> words);  // its index in `words`
+Reading<size_t> read_word(const Node& node, std::span<const std::string_view> words);  // returns the word's index
 
 /// Reads a list of two integers, or one integer for both.
 Reading<std::array<int64_t, 2>> read_pair(const Node& node, const Range<int64_t>& range);

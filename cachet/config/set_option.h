@@ -10,16 +10,16 @@ namespace cachet::config {
 
 /// Returns the table that a `--set` option describes: for "model.cache.ratio=0.25", {model = {cache = {ratio = 0.25}}}.
 ///
-/// The right side is a TOML value. Other text is taken as a text, unless it begins like a text, list or table:
-/// "model.cache.kind=grc" or "train.limit=500 steps". The value comes from `source`, the tables around it from "--set".
-/// Throws Error if the text is not an assignment.
+/// The right side is a TOML value. Any other text is taken as a string, unless it begins like a string, list or table:
+/// "model.cache.kind=grc" or "train.limit=500 steps". The value has the origin `source`, and the tables around it have
+/// the origin "--set". Throws Error if the text is not an assignment.
 Node parse_assignment(std::string_view assignment, std::string_view source = kSetSource);
 
 /// Returns the `--set` options that together describe a table: one for each value and each empty table, in the order of
-/// the keys. Throws Error for a value that no option can have: a date, a table in a list, a key that needs quotes.
+/// the keys. Throws Error for a date, a table in a list or a key that needs quotes, which an option cannot express.
 std::vector<std::string> assignments_of(const Node& table);
 
-/// Returns a value in the form of an option: 0.25, "grc", [1, 2]. Throws Error for tables and dates, also in a list.
+/// Returns a value in the form of an option: 0.25, "grc", [1, 2]. Throws Error for a table or a date, also in a list.
 std::string assigned_text(const Node& value);
 
 }  // namespace cachet::config

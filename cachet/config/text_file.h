@@ -7,13 +7,13 @@
 
 namespace cachet::config {
 
-/// A file that cannot be read; what() is the reason, without the file's name.
+/// The error for a file that cannot be read; what() is the reason, without the file's name.
 class UnreadableFile : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Reads the bytes of a regular file of at most `most_bytes`. Never waits for a pipe or a device.
+/// Reads the bytes of a regular file of at most `most_bytes`. The function never waits for a pipe or a device.
 std::string read_text_file(const std::filesystem::path& path, int64_t most_bytes);
 
 }  // namespace cachet::config

@@ -7,13 +7,13 @@
 
 namespace cachet::config {
 
-// Values in the syntax of TOML. Reading the text gives the same value of the same type.
+// Return a value in the syntax of TOML. A reader of this text gets the same value, of the same type.
 std::string toml_text(bool value);
 std::string toml_text(int64_t value);
-std::string toml_text(double value);  // shortest text with the same value; never looks like an integer
+std::string toml_text(double value);  // shortest text with the same value; it never looks like an integer
 std::string toml_text(std::string_view value);
 std::string toml_text(const std::string& value);
-std::string toml_text(const char* value) = delete;  // would be a bool
+std::string toml_text(const char* value) = delete;  // the pointer would be converted to bool
 
 template <class Element>
 std::string toml_text(const std::vector<Element>& values) {
@@ -25,7 +25,7 @@ std::string toml_text(const std::vector<Element>& values) {
   return text += ']';
 }
 
-/// Returns a part of a key: bare if TOML allows it, else quoted.
+/// Returns one part of a dotted key: bare if TOML allows it, else quoted.
 std::string toml_key(std::string_view key);
 
 }  // namespace cachet::config

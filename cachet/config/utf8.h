@@ -19,17 +19,17 @@ std::string printable(std::string_view text);
 /// characters in `kept` stay.
 std::string visible(std::string_view text, std::string_view kept = "\n\t");
 
-/// Makes UTF-8 of a text that comes in pieces: each byte that is not UTF-8 becomes U+FFFD. A sequence may
+/// Repairs a text that comes in pieces, so that it is valid UTF-8: each invalid byte becomes U+FFFD. A sequence may
 /// begin in one piece and end in another one.
 class Utf8Repair {
  public:
-  /// What can be shown of the text so far, after what was shown before.
+  /// Adds a piece. Returns the part of the text that can be shown now and was not returned before.
   std::string add(std::string_view piece);
-  /// The rest, at the end of the text.
+  /// Returns the rest, at the end of the text.
   std::string finish();
 
  private:
-  std::string held_;  // a sequence that is not complete
+  std::string held_;  // the bytes of an incomplete sequence
 };
 
 }  // namespace cachet::config

@@ -17,22 +17,22 @@
 
 namespace cachet::config {
 
-/// One word of a closed set, and its meaning.
+/// One word of a closed set, and the value that it means.
 template <class Enum>
 struct Choice {
   std::string_view word;
   Enum value;
 };
 
-/// A table of a Document, by the path of its key. Cheap to copy. Owns a reference to the data that it reads.
+/// A table of a Document, found by the path of its key. A view is cheap to copy, and owns a reference to the data.
 ///
-/// Every read names its default, and records key, value and origin for Document::resolved(). At a problem, it records
-/// the problem and returns the default. The range does not apply to the default, which the program chooses.
+/// Every read has a default as an argument, and records key, value and origin for Document::resolved(). At a problem, a
+/// read records the problem and returns the default. Ranges do not apply to defaults, which the program chooses.
 class View {
  public:
-  /// Whether the key was written. Afterwards the key counts as known to its table, but not as read.
+  /// Whether the key was written. After this call the key counts as known to its table, but not as read.
   bool has(std::string_view key) const;
-  /// Returns the table of that name, which may be missing. Another type of value is a problem.
+  /// Returns the table of that name, which may be missing. Records a problem if the value is not a table.
   View table(std::string_view key) const;
   const std::string& path() const { return path_; }  // "model.cache"; "" for the root
 
@@ -44,8 +44,8 @@ class View {
                                     std::string_view whole) const;
   double real(std::string_view key, double fallback, Range<double> range = {}) const;  // finite; may be an integer
   std::string text(std::string_view key, std::string_view fallback) const;
-  /// Reads a text that has no default and must not be empty. If it is not written, resolved() has "" with the origin
-  /// "required", and finish() will throw.
+  /// Reads a text that has no default and must not be empty. If the key is not written, resolved() has "" with the
+  /// origin "required", and finish() will throw.
   std::string required_text(std::string_view key) const;
   /// Reads a list; one value stands for a list of one. The range applies to each item.
   std::vector<int64_t> integers(std::string_view key, std::vector<int64_t> fallback, Range<int64_t> range = {}) const;
@@ -56,7 +56,7 @@ class View {
   std::array<int64_t, 2> integer_pair(std::string_view key, std::array<int64_t, 2> fallback,
                                       Range<int64_t> range = {}) const;
 
-  /// Reads one word of a closed set. Another word is a problem that names the nearest one.
+  /// Reads one word of a closed set. For any other word, records a problem with the nearest word.
   template <class Enum, size_t N>
   Enum choice(std::string_view key, Enum fallback, const std::array<Choice<Enum>, N>& choices) const {
     std::array<std::string_view, N> words;
@@ -68,7 +68,7 @@ class View {
     return choices[word_index(key, fallback_index, words)].value;
   }
 
-  /// Returns one record of a table by its name. Another name is a problem that names the nearest one.
+  /// Returns one record of a table by its name. For an unknown name, records a problem with the nearest name.
   template <class Record>
   const Record* record(std::string_view key, const Record* fallback, std::span<const Record* const> records) const {
     std::vector<std::string_view> words;
@@ -80,18 +80,18 @@ class View {
     return records[word_index(key, fallback_index, words)];
   }
 
-  /// Replaces a value that is left open ("auto") by the reader's decision, which resolved() then lists.
+  /// Replaces an open value ("auto") by the reader's decision. resolved() then lists the decision.
   void decide(std::string_view key, std::string_view word) const;
 
-  /// Records a problem with a key that this kind of table does not use, if the key was written. A key that belongs to
-  /// the replaced kind of a base is ignored.
+  /// Records a problem with a key that this kind of table does not use, if the key was written. A key that was written
+  /// for a replaced kind of a base is ignored.
   void refuse(std::string_view key, const std::string& message) const;
 
-  /// Records a problem with a key of this table. Its position is that of the key, or of the table for a missing key.
+  /// Records a problem with a key of this table. The problem's position is that of the key, or else of the table.
   void problem(std::string_view key, const std::string& message) const;
 
-  /// Records a note on a key of this table: the value is accepted, but the user should know its effect. Positions are
-  /// those of problem().
+  /// Records a note on a key of this table: the value is accepted, but the user should know its effect. The note's
+  /// position is found as in problem().
   void note(std::string_view key, const std::string& message) const;
 
  private:

@@ -9,8 +9,8 @@
 
 namespace cachet::data {
 
-/// Digests of 16 hexadecimal digits. They differ if the data of two splits differ. They do not depend on the folder of
-/// the data.
+/// Digests of the data of a split, of 16 hexadecimal digits each. If the data of two splits differ, their digests
+/// differ. The digests do not depend on the folder of the data.
 struct DataDigest {
   /// Version of the digests. Digests of different versions are not compared.
   static constexpr int64_t kVersion = 2;
@@ -18,21 +18,21 @@ struct DataDigest {
   std::string contents{};  // all labels, tokens, annotations, and all pixels of files that hold many images
   std::string texts{};     // all bytes of texts; empty if there are no texts, or if files of tokens were read instead
   std::string files{};     // names and sizes of image files, without their bytes; empty if there are no image files
-  std::string times{};     // modification times of these files
+  std::string times{};     // modification times of the image files
 
   /// Returns the digest of contents and files, without times and texts, which affect neither training nor evaluation.
   std::string identity() const;
   bool operator==(const DataDigest&) const = default;
 };
 
-/// How data differ from the data of an earlier digest.
+/// The difference between the present data and the data of an earlier digest.
 enum class DataChange {
   none,
   times,     // only modification times of image files differ
   files,     // names, number or sizes of image files differ
   contents,  // labels, texts or annotations differ
 };
-/// Returns the largest change. Texts are compared if both digests have them.
+/// Returns the largest change between two digests. Texts are compared only if both digests have texts.
 DataChange change_of(const DataDigest& before, const DataDigest& now);
 
 /// Digests of the names, sizes and times of files below a folder. A missing file has the size −1.

@@ -8,17 +8,17 @@ namespace cachet::data {
 
 enum class PathKind { folder, file, file_or_folder };
 
-/// Whether a recipe must name the folder of its data. The recipe of a model alone has no such folder.
+/// Whether a recipe must name the folder of its data. A recipe that only defines a model has no such folder.
 enum class DataRoot { required, optional };
 
-/// Finds a path of a recipe or an argument: an absolute path itself, else the path below `working_folder`, else below
-/// $CACHET_DATA (of "data/fashion-mnist" also fashion-mnist), else data/fashion-mnist that comes with the program.
-/// Returns nothing if none of these exists.
+/// Finds a path of a recipe or an argument. Tries the path itself if it is absolute, else below `working_folder`, then
+/// below $CACHET_DATA (there also without a leading "data/"). Finally tries the data that come with the program, such
+/// as data/fashion-mnist. Returns std::nullopt if none of these paths exists.
 std::optional<std::filesystem::path> existing_data_path(const std::filesystem::path& value, PathKind kind,
                                                         const std::filesystem::path& working_folder);
 
-/// Returns the same for a path that must be given and must exist. Throws io::Error that names the key
-/// ("data.root" or "--train") and the paths that were tried, and ends with `hint`, such as "it should hold
+/// Finds a path as existing_data_path() does. If the path is empty or does not exist, throws io::Error, which names
+/// the key ("data.root" or "--train") and the paths that were tried, and ends with `hint`, such as "it should hold
 /// a.tsv".
 std::filesystem::path find_data_path(const std::string& key, const std::filesystem::path& value, PathKind kind,
                                      const std::filesystem::path& working_folder, const std::string& hint);

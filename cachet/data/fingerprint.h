@@ -10,7 +10,7 @@
 
 namespace cachet::data {
 
-/// A digest of numbers and texts. It depends on the order in which they are added.
+/// A digest of numbers and texts, which depends on the order in which they are added.
 class Fingerprint {
  public:
   Fingerprint& add(int64_t number);
@@ -18,8 +18,8 @@ class Fingerprint {
   Fingerprint& add(std::span<const int64_t> numbers);
   Fingerprint& add(std::span<const std::byte> bytes);
 
-  /// Calls `add_sample` for up to 4,096 of `size` samples, evenly spaced, including the first and the last. Version
-  /// 0.1.0 identified data by these samples alone.
+  /// Calls `add_sample` for up to 4,096 of `size` samples, evenly spaced, including the first and the last sample.
+  /// Version 0.1.0 identified data by these samples alone.
   static void for_some(int64_t size, const std::function<void(int64_t index)>& add_sample);
 
   std::string text();  // 16 hexadecimal digits

@@ -10,16 +10,16 @@
 
 namespace cachet::data {
 
-/// Whether a name ends in .jpg, .jpeg, .jpe, .jfif or .png, in any case.
+/// Whether a file name ends in .jpg, .jpeg, .jpe, .jfif or .png, in upper or lower case.
 bool has_image_name(const std::filesystem::path& path);
 
-/// Whether a name ends in .txt, in any case.
+/// Whether a file name ends in .txt, in upper or lower case.
 bool has_text_name(const std::filesystem::path& path);
 
-/// Files in the folders of a data set that its reader does not use.
+/// Counts the unused files in a data set's folders: files that the data set's reader ignores.
 class PassedOver {
  public:
-  /// Takes the name of the files that the reader uses, in singular and plural: "a .txt file", ".txt files".
+  /// Takes the name of the files that the reader uses, in the singular and the plural: "a .txt file", ".txt files".
   PassedOver(std::string one, std::string many) : one_(std::move(one)), many_(std::move(many)) {}
 
   /// Adds a file or folder whose name begins with a dot.
@@ -29,9 +29,9 @@ class PassedOver {
   void add(const PassedOver& more);
 
   int64_t count() const { return hidden_ + others_; }
-  /// Only if count() > 0.
+  /// Returns the first unused file. May be called only if count() > 0.
   const std::filesystem::path& first() const { return first_; }
-  /// Returns a line for the user, or nothing if there are no such files.
+  /// Returns a line for the user about the unused files, or std::nullopt if there are none.
   std::optional<std::string> note() const;
 
  private:
@@ -42,8 +42,8 @@ class PassedOver {
   std::filesystem::path first_;
 };
 
-/// Returns the entries of a folder whose names do not begin with a dot, sorted byte by byte. Adds all other entries to
-/// `passed_over`. Throws io::Error if the folder cannot be read.
+/// Returns the entries of a folder whose names do not begin with a dot, sorted byte by byte. Adds the entries whose
+/// names begin with a dot to `passed_over`. Throws io::Error if the folder cannot be read.
 std::vector<std::filesystem::directory_entry> sorted_entries(const std::filesystem::path& folder,
                                                              PassedOver* passed_over = nullptr);
 
@@ -53,11 +53,11 @@ bool is_folder(const std::filesystem::directory_entry& entry);
 /// Function that is called with a file and its name below the folder, such as "a/b.png".
 using UseFile = std::function<void(const std::filesystem::path& file, const std::string& name)>;
 
-/// Visits the files below a folder in the order of their names, up to depth 8. Adds hidden files to `passed_over`.
-/// Throws io::Error if folders are nested deeper, as in a cycle of links.
+/// Visits the files below a folder in the order of their names, down to 8 levels. Adds hidden files to `passed_over`.
+/// Throws io::Error if folders are nested more deeply, as in a cycle of links.
 void for_each_file_below(const std::filesystem::path& folder, const UseFile& use, PassedOver* passed_over = nullptr);
 
-/// Text files, and other files among them.
+/// Text files that were found in a folder, and the other files there.
 struct FoundTexts {
   std::vector<std::filesystem::path> files{};
   PassedOver passed_over{"a .txt file", ".txt files"};
@@ -65,7 +65,7 @@ struct FoundTexts {
   void add(FoundTexts more);
 };
 
-/// Finds the .txt files among those of for_each_file_below. Throws io::Error as it does, and if there are none.
+/// Finds the .txt files below a folder. Throws io::Error as for_each_file_below() does, and if there are no such files.
 FoundTexts text_files_below(const std::filesystem::path& folder);
 
 }  // namespace cachet::data

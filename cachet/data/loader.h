@@ -19,12 +19,12 @@ struct LoaderOptions {
   int64_t prefetch = 2;  // batches in flight for each worker
 };
 
-/// Reads workers and prefetch.
+/// Reads the keys workers and prefetch.
 LoaderOptions read_loader_options(const config::View& view);
 
-/// The batches of one epoch, in order. next() returns the next batch, or nothing after the last. waited_seconds() is
-/// the time spent in next(). If a worker or the caller cannot read a sample, next() throws a std::runtime_error that
-/// names it. Destroying the iterator early stops its workers.
+/// The batches of one epoch, in order. next() returns the next batch, or std::nullopt after the last batch.
+/// waited_seconds() is the time spent in next(). If a sample cannot be read, next() throws a std::runtime_error that
+/// names the sample. Destroying the iterator early stops its workers.
 template <class Batch>
 class BatchIterator {
  public:
@@ -37,14 +37,14 @@ class BatchIterator {
 };
 
 /// Makes batches of any type in any order. The content of a batch is a function of (seed, epoch, shard, batch number).
-/// It does not depend on the number of workers or on the first batch of an iterator.
+/// The content does not depend on the number of workers or on the first batch of an iterator.
 template <class Batch>
 class BatchLoader {
  public:
-  /// Called from several threads at once. It owns all objects that it uses, or holds shared pointers to them.
+  /// Function that makes a batch, called from several threads at once. The function owns or shares all objects it uses.
   using Make = std::function<Batch(const BatchPlace& place)>;
 
-  /// Throws std::invalid_argument when the options make no sense.
+  /// Throws std::invalid_argument for invalid options.
   BatchLoader(std::shared_ptr<const BatchOrder> order, LoaderOptions options, Make make)
       : order_(std::move(order)), options_(options), make_(std::move(make)) {
     if (options_.workers < 0 || options_.prefetch < 1)
@@ -57,16 +57,16 @@ class BatchLoader {
   /// Returns the samples of batch `number` of an epoch. Throws std::out_of_range unless 0 <= number < batches().
   BatchPlace place(int64_t epoch, int64_t number) const { return order_->epoch(epoch).place(number); }
 
-  /// Makes a batch in the caller's thread. If some samples of the batch are removed from `place`, the others are as in
-  /// iterate().
+  /// Makes a batch in the caller's thread. If some samples of the batch are removed from `place`, the other samples are
+  /// the same as in iterate().
   Batch make(const BatchPlace& place) const { return make_(place); }
 
-  /// Iterates over the batches of an epoch from `first_batch` on. Earlier batches cost nothing. Throws
+  /// Iterates over the batches of an epoch from `first_batch` on, without reading earlier batches. Throws
   /// std::out_of_range unless 0 <= first_batch <= batches().
   BatchIterator<Batch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     if (first_batch < 0 || first_batch > batches())
       throw std::out_of_range("batch " + std::to_string(first_batch) + " of an epoch of " + std::to_string(batches()));
-    // The iterator owns all objects that its workers use, so that it may outlive the loader.
+    // The iterator owns all objects that its workers use, so the iterator may outlive the loader.
     auto produce = [make = make_, order = order_->epoch(epoch)](int64_t number) { return make(order.place(number)); };
     return BatchIterator<Batch>(std::make_unique<OrderedPrefetch<Batch>>(
         first_batch, batches(), std::move(produce), options_.workers, options_.workers * options_.prefetch));

@@ -8,12 +8,12 @@
 
 namespace cachet::data {
 
-/// Returns the message with those of `keys` appended that it does not contain yet: "...: holds no class folders; see
+/// Appends to the message those of `keys` that the message does not contain: "...: holds no class folders; see
 /// data.root and data.train_folder".
 std::string with_keys(const std::string& message, std::initializer_list<std::string_view> keys);
 
-/// Calls `read`, which reads files or folders that the values of these keys of a recipe name. If `read` throws an
-/// io::Error, throws an io::Error that names the keys.
+/// Calls `read`, which reads files or folders that the values of these recipe keys name. If `read` throws an io::Error,
+/// throws an io::Error that also names the keys.
 template <class Read>
 auto named_by(std::initializer_list<std::string_view> keys, const Read& read) try {
   return read();

@@ -17,9 +17,9 @@ namespace cachet::data {
 
 /// Makes the items first … end − 1 on worker threads and returns them in order. At most `ahead` items are in flight.
 ///
-/// Several threads call `produce(number)` at once; without workers, next() calls it. If it throws, next() rethrows the
-/// exception instead of returning the item, and the sequence ends there. Destruction waits only for the items that are
-/// in progress. Only one thread, the consumer, may call next() and waited_seconds().
+/// Several threads call `produce(number)` at once; without workers, next() calls it. If `produce` throws, next()
+/// rethrows the exception instead of returning the item, and the sequence ends there. The destructor waits only for the
+/// items that are in progress. Only one thread, the consumer, may call next() and waited_seconds().
 template <class Item>
 class OrderedPrefetch {
  public:
@@ -34,7 +34,7 @@ class OrderedPrefetch {
     }
   }
 
-  /// Returns the next item, or nothing after the last.
+  /// Returns the next item, or std::nullopt after the last item.
   std::optional<Item> next() {
     if (failed_ || to_take_ >= end_) return std::nullopt;
     const auto start = std::chrono::steady_clock::now();
@@ -45,11 +45,11 @@ class OrderedPrefetch {
     return std::move(slot.item);
   }
 
-  /// Seconds that next() has taken so far.
+  /// Returns the total time that next() has taken so far, in seconds.
   double waited_seconds() const { return std::chrono::duration<double>(waited_).count(); }
 
  private:
-  // Empty, or the result of one item.
+  // The result of one item; empty if there is no result yet.
   struct Slot {
     std::optional<Item> item;
     std::exception_ptr error;

@@ -5,7 +5,7 @@
 
 namespace cachet::data {
 
-/// The decision that a random number is drawn for. Streams are independent under the same key.
+/// The purpose of a random number. The streams of different purposes are independent, even under the same key.
 enum class RandomStream : uint64_t {
   augmentation,
   permutation,
@@ -23,22 +23,22 @@ enum class RandomStream : uint64_t {
   composition
 };
 
-/// Random numbers that are a function of (seed, stream, epoch, index) alone.
+/// Random numbers that depend only on (seed, stream, epoch, index).
 ///
-/// There is no state to pass on between samples. So any thread may draw for any sample, and a resumed run draws the
-/// same numbers as an uninterrupted run. The generator is SplitMix64 (Steele, Lea, Flood 2014), started at a hash of
-/// the key. The distributions are defined here, because those of <random> differ between standard libraries.
+/// No state passes from sample to sample. So any thread may draw for any sample, and a resumed run draws the same
+/// numbers as an uninterrupted run. The generator is SplitMix64 (Steele, Lea, Flood 2014), started at a hash of the
+/// key. The distributions are defined here, because the distributions of <random> differ between standard libraries.
 class CounterRandom {
  public:
   CounterRandom(uint64_t seed, RandomStream stream, uint64_t epoch, uint64_t index);
 
   uint64_t next() { return scramble(state_ += kGolden); }
 
-  /// Uniform on [0, 1), in steps of 2^-53.
+  /// Returns a number that is uniform on [0, 1), in steps of 2^-53.
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
   double uniform(double least, double most) { return least + (most - least) * uniform(); }
 
-  /// Uniform on 0 … bound − 1, without modulo bias. bound >= 1.
+  /// Returns an integer that is uniform on 0 … bound − 1, without modulo bias. Requires bound >= 1.
   uint64_t below(uint64_t bound);
 
   bool chance(double probability) { return uniform() < probability; }
@@ -55,14 +55,14 @@ class CounterRandom {
   uint64_t state_;
 };
 
-/// All random numbers of one sample. Each kind of decision has a stream of its own.
+/// All random numbers of one sample. Each purpose has its own stream.
 struct SampleRandom {
   uint64_t seed = 0, epoch = 0, index = 0;
 
   CounterRandom stream(RandomStream name) const { return {seed, name, epoch, index}; }
 };
 
-/// Returns a permutation of 0 … size − 1 (Fisher–Yates).
+/// Returns a random permutation of 0 … size − 1 (Fisher–Yates).
 std::vector<int64_t> permutation(int64_t size, CounterRandom random);
 
 inline uint64_t CounterRandom::scramble(uint64_t x) {

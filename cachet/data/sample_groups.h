@@ -11,15 +11,15 @@
 
 namespace cachet::data {
 
-/// Groups of samples that must stay in one split: two samples that share a key (a sentence, the bytes of a picture),
-/// and all samples linked through others (connected components). Every split of data uses these groups, so that no
-/// sample is both trained on and evaluated.
+/// Finds groups of samples that must stay in one split: samples that share a key (a sentence, or the bytes of a
+/// picture), and samples linked through other samples (connected components). Every split of data uses these groups, so
+/// that no sample is used both for training and for evaluation.
 class SampleGroups {
  public:
-  /// Adds the next sample. Keys are compared byte by byte. The key of a text is split_key().
+  /// Adds the next sample. Keys are compared byte by byte. For a text, the key is split_key().
   void add(std::span<const std::string> keys);
 
-  /// Returns the numbers of the samples of each group, ascending. Groups are in the order of their first samples.
+  /// Returns, for each group, the ascending indices of its samples. Groups are in the order of their first samples.
   std::vector<std::vector<int64_t>> groups();
 
  private:
@@ -29,10 +29,10 @@ class SampleGroups {
   std::unordered_map<std::string, int64_t> first_with_;
 };
 
-/// Assigns groups to parts. In a random order, each group goes to the first part that has room for the whole group, or
-/// to the rest if no part has room. `weights`: the size of each group; `room`: the capacity of each part. Returns the
-/// part of each group, room.size() for the rest. A part stays below its capacity only if the remaining groups are too
-/// large for it.
+/// Assigns groups to parts. The groups are visited in a random order. Each group goes to the first part with room for
+/// the whole group; if no part has room, the group is left over. `weights`: the size of each group; `room`: the
+/// capacity of each part. Returns the part of each group, or room.size() for a group that is left over. A part is not
+/// filled up only if the remaining groups are too large for it.
 std::vector<size_t> dealt_groups(std::span<const int64_t> weights, std::vector<int64_t> room,
                                  const CounterRandom& random);
 

@@ -20,20 +20,20 @@ struct SplitOverlap {
   std::string training{};
 };
 
-/// Progress callback, called by one thread at a time: `done` of `total` units of work; `total` is 0 if it is unknown.
+/// Progress callback, called by one thread at a time: `done` of `total` units of work. An unknown `total` is 0.
 using LookProgress = std::function<void(int64_t done, int64_t total)>;
 
-/// Counts evaluation samples that share a key with a training sample. The keys are those of SampleGroups: digests of
-/// the bytes of a picture, or split_key() of a text. Empty keys (texts of blanks) are not compared. The memory needed
-/// is that of the evaluation samples.
+/// Counts evaluation samples that share a key with a training sample. The keys are the same as in SampleGroups: digests
+/// of the bytes of pictures, and split_key() of texts. Empty keys (of texts that have only blanks) are not compared.
+/// The memory grows with the number of evaluation samples, not of training samples.
 class OverlapSearch {
  public:
-  /// Adds the next evaluation sample. All evaluation samples are added before the first training sample.
+  /// Adds the next evaluation sample. Must be called for all evaluation samples before the first training sample.
   void add_evaluation(const std::vector<std::string>& keys, std::string name);
-  /// Adds a key of a training sample, in the order of the samples. `name` is called only if the name is stored.
+  /// Adds a key of a training sample; call it in the order of the samples. `name` is called only if the name is stored.
   void add_training(std::string_view key, const std::function<std::string()>& name);
 
-  /// Returns the overlap of the split of this name.
+  /// Returns the overlap; `split` and `many` become its fields.
   SplitOverlap found(std::string split, std::string many) const;
 
  private:

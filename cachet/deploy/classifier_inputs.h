@@ -7,24 +7,24 @@
 
 namespace cachet::deploy {
 
-/// Returns the inputs of a classifier: "images"; for sequences "ids", "padding" and, for pairs, "second_ids",
-/// "second_padding". Batch and length are free; ids have the limits of the model. Throws c10::Error for other models.
+/// Returns the inputs of a classifier: "images", or for sequences "ids" and "padding", and for pairs also "second_ids"
+/// and "second_padding". Batch and length are free; ids have the model's limits. Throws c10::Error for other models.
 std::vector<runtime::ExportedInput> inputs_of(const models::Model& model);
 
-/// Returns synthetic tensors of these names: numbers from a normal distribution, ids from a uniform one. `lengths`: one
-/// for sequences, two for pairs; empty: the longest length that the model accepts. The last token of a sequence of
-/// several is padding.
+/// Returns synthetic tensors for inputs_of(): normally distributed numbers, and uniformly distributed ids. `lengths`:
+/// one length for sequences, or two for pairs; empty for the longest length that the model accepts. If a sequence has
+/// several tokens, the last one is padding.
 std::vector<at::Tensor> sample_inputs(const models::Model& model, int64_t batch,
                                       const std::vector<int64_t>& lengths = {});
 
-/// Returns the scores (N, classes) of a classifier for the tensors that inputs_of() names. Throws c10::Error for
-/// another number of tensors.
+/// Returns a classifier's scores (N, classes) for the tensors of inputs_of(). Throws c10::Error for another number of
+/// tensors.
 at::Tensor classify(models::Model& model, const std::vector<at::Tensor>& inputs);
 
-/// Returns the same for a session, whose floating-point inputs are float32.
+/// Returns a session's scores (N, classes). Floating-point inputs are passed to the session as float32.
 at::Tensor classify(runtime::Session& session, std::vector<at::Tensor> inputs);
 
-/// Returns the element type for passing a tensor to a session: floating point of any width becomes float32.
+/// Returns the element type with which a session receives a tensor: floating point of any width becomes float32.
 runtime::Element element_of(const at::Tensor& tensor);
 at::ScalarType dtype_of(runtime::Element element);
 

@@ -8,25 +8,25 @@
 
 namespace cachet::deploy {
 
-/// Limits for differences between the answers of a rewritten model and the original's.
+/// Limits for the differences between the answers of a rewritten model and of its original.
 struct Tolerance {
   double log_probability = 1e-3;  // largest difference for a class, in nats
   double changed = 1;             // fraction of the samples whose best class may change; one sample always may
 };
 
-/// A class does not count if its probability, divided by that of the sample's best class, is below this: such
+/// The least probability, divided by the probability of the sample's best class, for which a class counts. Smaller
 /// probabilities are not used, and few of their digits are right in bf16.
 inline constexpr double kMinLikely = 1e-3;
 [[deprecated("kMinLikely")]] inline constexpr double kLeastLikely = kMinLikely;
 
-/// The names of a decision by a row of scores, and of the rows.
+/// Words for messages: a decision by a row of scores, and the rows.
 struct DecisionWords {
   const char* decision = "the best class";
   const char* many = "samples";
 };
 
-/// A comparison of two models' answers to the same samples. A constant added to all scores of a sample changes nothing.
-/// One score far below the others does not mask other differences.
+/// A comparison of two models' answers to the same samples. Adding a constant to all scores of a sample changes
+/// nothing. One score far below the other scores does not hide other differences.
 struct Equality {
   int64_t samples = 0;
   double difference = 0;    // the largest difference of a class's log-probabilities, in nats
@@ -36,17 +36,17 @@ struct Equality {
   int64_t other = 0;        // samples with another best class, of all
 
   double changed() const { return static_cast<double>(other) / static_cast<double>(samples); }
-  /// Returns the bounds of the tolerance that the answers exceed, each as a clause: "a log-probability may differ by
+  /// Returns the limits that the answers exceed, each as a clause: "a log-probability may differ by
   /// 0.001".
   std::vector<std::string> broken_bounds(const Tolerance& tolerance, const DecisionWords& words = {}) const;
   bool holds(const Tolerance& tolerance) const { return broken_bounds(tolerance).empty(); }
 };
 
-/// expected, actual (N, classes): scores whose softmax gives probabilities, or log-probabilities. Throws c10::Error
-/// unless their shapes are equal, and ops::NotFinite for scores that are not finite.
+/// Compares `expected` and `actual`, both (N, classes): log-probabilities, or scores whose softmax gives probabilities.
+/// Throws c10::Error unless their shapes are equal, and ops::NotFinite for scores that are not finite.
 Equality equality_of(const at::Tensor& expected, const at::Tensor& actual, const Tolerance& tolerance);
 
-/// "largest difference of a log-probability 3.1e-07; the best class is the same for 256 of 256 samples".
+/// Returns "largest difference of a log-probability 3.1e-07; the best class is the same for 256 of 256 samples".
 std::string to_text(const Equality& equality, const DecisionWords& words = {});
 
 }  // namespace cachet::deploy

@@ -9,22 +9,22 @@
 
 namespace cachet::deploy {
 
-/// Sizes for tracing a model, to find how the numbers of its graph depend on each size. First all sizes are least, then
-/// each one alone is larger, and at last all have other values, for which the forms found must hold.
+/// Sizes for tracing a model, to find how the numbers of its graph depend on each size. First, all sizes are least;
+/// then one size at a time is larger. In the last sample, all sizes differ, to check the forms found.
 class SizeSamples {
  public:
   explicit SizeSamples(const std::vector<FreeSize>& sizes);
 
   const std::vector<std::vector<int64_t>>& all() const { return samples_; }
   size_t sizes() const { return samples_.front().size(); }
-  /// Names the sizes of sample `index` that differ from the first: "batch", or "batch or length" for the last sample.
+  /// Names the sizes in which sample `index` differs from the first: "batch", or "batch or length" for the last.
   std::string words_for(size_t index, const std::vector<FreeSize>& sizes) const;
 
  private:
   std::vector<std::vector<int64_t>> samples_;
 };
 
-/// A whole number as a product: factor · Π (slope · size + offset).
+/// A form of an integer: the product factor · Π (slope · size + offset).
 struct SizeForm {
   struct Term {
     size_t size = 0;  // index of the free size
@@ -36,7 +36,7 @@ struct SizeForm {
   bool constant() const { return terms.empty(); }
   int64_t at(const std::vector<int64_t>& sizes) const;
 
-  /// Returns the form that gives these values, one for each sample, or nothing if no form does.
+  /// Returns the form that gives these values, one for each sample, or std::nullopt if no form does.
   static std::optional<SizeForm> of(const std::vector<int64_t>& values, const SizeSamples& samples);
 };
 

@@ -13,7 +13,7 @@
 
 namespace cachet::deploy {
 
-/// Runs samples through a session that records the numbers that a model meets.
+/// Function that runs samples through a session. The session records the numbers that the model meets.
 using Calibrate = std::function<void(std::unique_ptr<runtime::Session> session)>;
 
 struct WrittenModel {
@@ -21,7 +21,7 @@ struct WrittenModel {
   std::vector<std::string> notes;  // unexpected properties
 };
 
-/// The metadata in a model's file, by name: "model", "classes".
+/// The metadata in a model's file, by name, such as "model" and "classes".
 using ModelMetadata = std::map<std::string, std::string>;
 inline constexpr const char* kVersionOfMetadata = "cachet_version";
 
@@ -30,15 +30,15 @@ struct OpenVinoOptions {
   Calibrate calibrate = {};
 };
 
-/// Writes a portable model for OpenVINO: model.xml and model.bin into the folder. With `calibrate`, linear layers and
-/// convolutions compute in 8 bits (openvino/quantization.h); otherwise weights are unchanged. The metadata are in the
-/// model's runtime information, under "cachet"; the precision is under "runtime_options", as INFERENCE_PRECISION_HINT.
-/// Throws c10::Error if this library was built without OpenVINO, CannotConvert if OpenVINO cannot take the model.
+/// Writes a portable model for OpenVINO: model.xml and model.bin in the folder. With `calibrate`, linear layers and
+/// convolutions compute in 8 bits (openvino/quantization.h); otherwise weights do not change. The metadata are in the
+/// model's runtime information under "cachet", the precision under "runtime_options" as INFERENCE_PRECISION_HINT.
+/// Throws c10::Error in a build without OpenVINO, and CannotConvert if OpenVINO does not accept the model.
 WrittenModel write_for_openvino(const PortableModel& portable, const std::filesystem::path& folder,
                                 const ModelMetadata& metadata, const OpenVinoOptions& options);
 
-/// Writes the model as model.onnx, with the metadata among its properties. Throws CannotConvert for a model with
-/// operators that have no ONNX form here (onnx/onnx_rules.h).
+/// Writes the model as model.onnx, with the metadata as its properties. Throws CannotConvert if the model has operators
+/// without an ONNX rule (onnx/onnx_rules.h).
 WrittenModel write_for_onnx(const PortableModel& portable, const std::filesystem::path& folder,
                             const ModelMetadata& metadata);
 

@@ -19,16 +19,16 @@ struct PortableModel {
   std::vector<std::string> notes;  // sizes that are fixed although they might be free, and why
 };
 
-/// Returns the message of an export if the length of sequences is not free.
+/// Returns the message of an export whose sequences have a fixed length.
 std::string filled_note(int64_t longest, const CannotConvert& why);
 
-/// Whether the graph accepts sequences of every length that the model takes, without padding.
+/// Whether the graph accepts sequences of every length that the model accepts, without padding them.
 enum class FreeLengths { if_possible, never };
 
-/// Traces a classifier of images or of sequences. The batch is free, and so is the length of sequences if the graph
-/// allows it. Otherwise sequences are padded to the longest length that the model takes. The model is in evaluation
-/// mode and computes in float32 on the CPU. Afterwards its parameters need no gradients. Throws CannotConvert if it
-/// cannot be traced, c10::Error for a model of another kind.
+/// Traces a classifier of images or of sequences. The batch size is free, and so is the length of sequences if the
+/// graph permits it. Otherwise, sequences are padded to the longest length that the model accepts. The model is in
+/// evaluation mode and computes in float32 on the CPU. Afterwards, the model's parameters require no gradients. Throws
+/// CannotConvert if the model cannot be traced, and c10::Error for other kinds of models.
 PortableModel make_portable(const std::shared_ptr<models::Model>& model,
                             FreeLengths lengths = FreeLengths::if_possible);
 

@@ -17,7 +17,7 @@ struct RewriteOptions {
   bool count_work = false;  // count the work that each rewrite removes, by a forward pass without values
 };
 
-/// The result for one norm, one cache, or the λ that mixes a frozen cache with self-attention.
+/// The result of rewriting one norm, one cache, or the λ that mixes a frozen cache with self-attention.
 struct RewrittenPart {
   enum class Kind { norm, cache, share };
   Kind kind = Kind::norm;
@@ -32,7 +32,7 @@ using RewrittenPlace [[deprecated("RewrittenPart")]] = RewrittenPart;
 const char* to_string(RewrittenPart::Kind kind);  // "norm", "cache", "mixing share"
 [[deprecated("to_string")]] inline const char* word(RewrittenPart::Kind kind) { return to_string(kind); }
 
-/// The size of a model, and its work for one sample.
+/// The size of a model, and its computational work for one sample.
 struct Footprint {
   int64_t parameters = 0;  // numbers in parameters; a parameter that modules share counts once
   int64_t bytes = 0;       // of parameters and buffers
@@ -44,12 +44,12 @@ struct RewriteReport {
   Footprint before, after;
 };
 
-/// Rewrites a model in place. Its results are the same except for roundings, which equality.h measures. Throws
+/// Rewrites a model in place. The results of the model change only by rounding, which equality.h measures. Throws
 /// c10::Error unless the model is in evaluation mode.
 RewriteReport rewrite(models::Model& model, const RewriteOptions& options = {});
 
-/// Returns lines for users: removed parts by kind and outcome; remaining parts and reasons. If the work was counted,
-/// the largest savings come first, and `saved_text` ends each line with what its parts saved together.
+/// Returns lines for users: the removed parts by kind and outcome, and the remaining parts with reasons. If work was
+/// counted, the largest savings come first, and each line ends with `saved_text` of the total that its parts saved.
 std::vector<std::string> report_lines(const RewriteReport& report,
                                       const std::function<std::string(const analysis::Work&)>& saved_text = {});
 

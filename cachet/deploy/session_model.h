@@ -9,21 +9,21 @@
 
 namespace cachet::deploy {
 
-// Models whose forward pass is a session, so that exported models can be evaluated, used for predictions and timed.
-// They have no parameters and no gradients, and take tensors on the CPU. Their calls throw ExportNotFinite.
+// Models whose forward pass is a session, so that exported models can be evaluated, timed and used for predictions. The
+// models have no parameters and no gradients, and take CPU tensors. The models' calls throw ExportNotFinite.
 
-/// The error for scores of an exported model that are NaN or infinite.
+/// The error if scores of an exported model are NaN or infinite.
 class ExportNotFinite : public ops::NotFinite {
  public:
   ExportNotFinite();
 };
 
-/// Makes a classifier of images.
+/// Makes a classifier of images from a session.
 std::shared_ptr<models::ImageClassifier> session_model(std::unique_ptr<runtime::Session> session,
                                                        const models::ImageShape& image, int64_t classes);
 
-/// Makes a classifier of sequences. `fixed_length`: the length of exports that have a fixed one, else 0. Shorter
-/// sequences are padded to it.
+/// Makes a classifier of sequences from a session. `fixed_length`: the fixed length of an export's sequences, or 0.
+/// Shorter sequences are padded to the fixed length.
 std::shared_ptr<models::SequenceClassifier> session_model(std::unique_ptr<runtime::Session> session,
                                                           const models::SequenceShape& sequence, int64_t classes,
                                                           int64_t fixed_length);

@@ -7,8 +7,8 @@
 
 namespace cachet::deploy {
 
-/// Makes a session that runs a classifier on LibTorch: without gradients, with weights in the requested precision, and
-/// with those of linear layers converted once to oneDNN's layout. Inputs are those of make_portable(). The session owns
+/// Makes a session that runs a classifier on LibTorch, without gradients. Weights have the requested precision, and the
+/// weights of linear layers are converted once to oneDNN's layout. Inputs are as in make_portable(). The session owns
 /// the model and changes its parameters. Throws c10::Error for a model in training mode.
 std::unique_ptr<runtime::Session> make_torch_session(std::shared_ptr<models::Model> model,
                                                      const runtime::SessionOptions& options);

@@ -10,7 +10,7 @@ struct Size {
   bool operator==(const Size&) const = default;
 };
 
-/// An upright box given by its corners, in pixels from the upper left corner of the image: the first pixel extends from
+/// An upright box given by its corners, in pixels from the upper left corner of the image. The first pixel extends from
 /// 0 to 1.
 struct Box {
   double left = 0, top = 0, right = 0, bottom = 0;
@@ -21,7 +21,7 @@ struct Box {
   bool empty() const { return right <= left || bottom <= top; }
 };
 
-/// The same box in the form of COCO's files.
+/// A box in the form of COCO's files: its upper left corner and its size.
 struct SizedBox {
   double x = 0, y = 0, width = 0, height = 0;
   bool operator==(const SizedBox&) const = default;
@@ -32,16 +32,16 @@ struct SizedBox {
 inline Box corners(const SizedBox& box) { return {box.x, box.y, box.x + box.width, box.y + box.height}; }
 inline SizedBox sized(const Box& box) { return {box.left, box.top, box.width(), box.height()}; }
 
-/// Returns the box in an image mirrored left to right, or top to bottom.
+/// Returns the position of a box after its image was mirrored left to right, or flipped top to bottom.
 Box mirrored(const Box& box, double image_width);
 Box flipped(const Box& box, double image_height);
 Box shifted(const Box& box, double right, double down);
 Box scaled(const Box& box, double horizontal, double vertical);
-/// Returns the part of a box inside an image. If there is none, returns a box without area on the image's border.
+/// Returns the part of a box that lies in an image, or for a box outside, a box without area on the image's border.
 Box clipped(const Box& box, const Size& image);
 
-/// Returns the intersection over union as COCO computes it. The intersection of a detection with a crowd is divided by
-/// the detection's own area, because a crowd is a region with many objects.
+/// Returns the intersection over union, as COCO computes it. If the truth is a crowd, the intersection is divided by
+/// the detection's own area instead, because a crowd is a region with many objects.
 double overlap(const SizedBox& detection, const SizedBox& truth, bool truth_is_crowd = false);
 
 }  // namespace cachet::geometry

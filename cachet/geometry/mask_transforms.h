@@ -5,18 +5,18 @@
 #include "cachet/geometry/box.h"
 #include "cachet/geometry/run_lengths.h"
 
-/// Transforms of an image, applied to a mask without making a bitmap of it.
+/// Transforms of an image that are applied to a mask without making a bitmap of the mask.
 namespace cachet::geometry {
 
 RunLengths mirrored(const RunLengths& mask);  // left to right
 RunLengths flipped(const RunLengths& mask);   // top to bottom
 
-/// Returns the part of the mask in a window of `size` with its upper left corner at (top, left). Pixels outside the
-/// mask are outside the object. So the function crops and pads.
+/// Crops and pads: returns the mask in a window of `size` whose upper left corner is at (top, left). The window may
+/// exceed the mask; pixels outside the mask are outside the object.
 RunLengths windowed(const RunLengths& mask, int64_t top, int64_t left, const Size& size);
 
-/// Resizes a mask. Row i of the result is row min(⌊i · (1 / (height / old height))⌋, old height − 1), columns likewise:
-/// the nearest neighbour as in OpenCV, including its roundings.
+/// Resizes a mask with OpenCV's nearest neighbour, including its rounding: row i of the result is row min(⌊i · (1 /
+/// (height / old height))⌋, old height − 1) of the mask, and columns likewise.
 RunLengths resized(const RunLengths& mask, const Size& size);
 
 }  // namespace cachet::geometry

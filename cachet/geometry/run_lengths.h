@@ -13,24 +13,24 @@ namespace cachet::geometry {
 /// The largest number of pixels of a mask.
 inline constexpr int64_t kMaxMaskPixels = (int64_t{1} << 31) - 1;
 
-/// A mask in COCO's form: the lengths of runs of pixels, column by column, each from top to bottom. The first run is
-/// outside the object (and may be empty), the next inside, and so on.
+/// A mask in COCO's form: the lengths of runs of pixels, column by column, from top to bottom. The first run is outside
+/// the object (and may be empty), the next run is inside, and so on.
 ///
-/// Two masks are equal if and only if their pixels are equal, because only the first run may be empty.
+/// Only the first run may be empty, so two masks are equal if and only if their pixels are equal.
 class RunLengths {
  public:
   RunLengths() = default;  // 0 × 0
 
-  /// Takes the lengths of all runs. Removes empty runs in between. Throws std::invalid_argument for a size below 1 × 1
-  /// or above kMaxMaskPixels, and if the lengths do not sum to the number of pixels.
+  /// Takes the lengths of all runs, and removes empty runs after the first. Throws std::invalid_argument if the size is
+  /// below 1 × 1 or above kMaxMaskPixels, and if the sum of the lengths is not the number of pixels.
   RunLengths(const Size& size, std::span<const uint32_t> counts);
 
-  /// Reads the compressed form: each length as 5 bits a byte, lowest first. From the fourth length on, the difference
-  /// to the second length before is stored. The bytes are 48 … 111. Throws std::invalid_argument that names the fault.
+  /// Reads the compressed form. Each length is stored in 5 bits a byte, lowest first; from the fourth length on, as the
+  /// difference to the length two before it. Bytes are in 48 … 111. Throws std::invalid_argument that names the fault.
   static RunLengths from_text(const Size& size, std::string_view text);
   std::string text() const;
 
-  /// Takes height * width bytes, row by row; nonzero is inside. Throws std::invalid_argument for another number.
+  /// Takes height * width bytes by rows; nonzero is inside. Throws std::invalid_argument for another number of bytes.
   static RunLengths of_bitmap(const Size& size, std::span<const uint8_t> pixels);
   std::vector<uint8_t> bitmap() const;  // row by row, 0 and 1
 
@@ -49,15 +49,15 @@ class RunLengths {
   std::vector<uint32_t> counts_;
 };
 
-/// Makes a mask of runs of inside pixels, added from the first column to the last, and in each from top to bottom.
+/// Makes a mask from runs of inside pixels. Runs are added in order of columns, and within a column from top to bottom.
 class RunBuilder {
  public:
   explicit RunBuilder(const Size& size);  // throws std::invalid_argument as RunLengths does
 
-  /// Adds the pixels begin … end − 1, counted column by column. begin must be at least the end of the previous run, and
-  /// end at most the number of pixels.
+  /// Adds the pixels begin … end − 1, counted column by column. `begin` must be at least the end of the previous run,
+  /// and `end` at most the number of pixels.
   void add(uint64_t begin, uint64_t end);
-  /// Adds pixels within one column.
+  /// Adds the pixels top … bottom − 1 of one column.
   void add(int64_t column, int64_t top, int64_t bottom);
   RunLengths finish();
 
@@ -66,10 +66,10 @@ class RunBuilder {
   uint64_t end_ = 0;  // end of the last run inside
 };
 
-/// Number of pixels inside both masks. Throws std::invalid_argument if sizes differ.
+/// Returns the number of pixels inside both masks. Throws std::invalid_argument if the sizes of the masks differ.
 int64_t shared_pixels(const RunLengths& a, const RunLengths& b);
 
-/// Returns the intersection over union, 0 for two empty masks. For crowds, see overlap() of boxes.
+/// Returns the intersection over union, or 0 for two empty masks. For crowds, see overlap() of boxes.
 double overlap(const RunLengths& detection, const RunLengths& truth, bool truth_is_crowd = false);
 
 /// Returns the union of the masks, or their intersection. Throws std::invalid_argument for no masks or differing sizes.

@@ -21,12 +21,12 @@ struct DownloadProgress {
 
 struct DownloadOptions {
   std::function<void(const DownloadProgress&)> progress{};
-  std::function<void(const std::string&)> note{};  // a line for the user
-  int tries = 4;                                   // number of tries in succession that receive no piece of the file
-  std::chrono::milliseconds first_wait{500};       // before the second try; each further wait is twice as long
+  std::function<void(const std::string&)> note{};  // gets lines for the user
+  int tries = 4;                                   // limit of successive tries that receive no piece of the file
+  std::chrono::milliseconds first_wait{500};       // wait before the second try; each further wait is twice as long
 };
 
-/// The error answer of a server, also after all tries. what() names the address and the status.
+/// The exception for a server's error answer, also after all tries. what() has the address and the status.
 class HttpError : public io::Error {
  public:
   HttpError(const Answer& answer, const std::string& name);
@@ -37,7 +37,7 @@ class HttpError : public io::Error {
 
 /// The address of a file's bytes, and its known properties.
 struct DownloadSource {
-  std::string name;  // for messages
+  std::string name;  // name for messages
   WebAddress address;
   std::string token{};
   std::optional<uint64_t> size{};
@@ -45,8 +45,8 @@ struct DownloadSource {
   bool never_changes = false;        // the address always gives the same bytes, so a partial file can be completed
 };
 
-/// Repeats a request while connections fail or the server is busy (429, 5xx). Waits as long as Retry-After requests, at
-/// most half a minute. Calls `begin_try` before each try. Throws the exception of the last try.
+/// Sends a request again while connections fail or the server is busy (429, 5xx). Waits as long as Retry-After
+/// requests, but at most half a minute. Calls `begin_try` before each try. Throws the exception of the last try.
 Answer send_repeatedly(const Request& request, const std::string& name, const DownloadOptions& options,
                        const ReceivePiece& receive = {}, const std::function<void()>& begin_try = {});
 
@@ -54,14 +54,14 @@ Answer send_repeatedly(const Request& request, const std::string& name, const Do
 std::string download_text(const Request& request, const std::string& name, uint64_t max_bytes,
                           const DownloadOptions& options);
 
-/// Downloads a file. Its bytes are written to `partial`, which stays if the download stops. The next download completes
-/// it (Range). The file is renamed to `file` when size and digest are those of the source. Only one process at a time
-/// may do this. Throws ConnectionError, HttpError, and io::Error: another size or digest, no space, a page instead of a
-/// file.
+/// Downloads a file. The bytes are written to `partial`, which stays if the download stops; the next download then
+/// completes `partial` (Range). The file is renamed to `file` when size and digest are those of the source. Only one
+/// process at a time may download a file. Throws ConnectionError, HttpError, and io::Error if the size or digest
+/// differs, if the disk is full, or if the server sends a page instead of a file.
 void download(const DownloadSource& source, const std::filesystem::path& partial, const std::filesystem::path& file,
               const DownloadOptions& options);
 
-/// Returns a size as a text: "86.6 MB"
+/// Returns a size in bytes as a text: "86.6 MB"
 std::string size_text(uint64_t bytes);
 
 }  // namespace cachet::hub

@@ -9,8 +9,8 @@ namespace cachet::hub {
 /// support locks, no process waits for another.
 class FileLock {
  public:
-  /// Makes the file and its parent folders if they do not exist, and waits until no other process has the lock. Calls
-  /// `waiting` once if another process has it. Throws io::Error if the file cannot be made.
+  /// Creates the file and its parent folders if they do not exist, and waits until no other process has the lock. Calls
+  /// `waiting` once if another process has the lock. Throws io::Error if the file cannot be created.
   explicit FileLock(const std::filesystem::path& path, const std::function<void()>& waiting = {});
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;

@@ -4,7 +4,7 @@
 
 namespace cachet::hub {
 
-/// Makes a folder of the cache and its parents if they do not exist. Throws io::Error that names the folder.
+/// Creates a folder of the cache and its parents if they do not exist. Throws io::Error with the name of the folder.
 void make_folders(const std::filesystem::path& folder);
 
 }  // namespace cachet::hub

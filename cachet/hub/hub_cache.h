@@ -6,7 +6,7 @@
 
 namespace cachet::hub {
 
-/// One repository in the cache folder of the hub's own client. Its layout:
+/// One repository in the cache folder of the hub's own client. The layout of the folder:
 ///   models--OWNER--NAME/blobs/ETAG               the bytes of a file
 ///   models--OWNER--NAME/refs/REVISION            the commit of a branch or tag
 ///   models--OWNER--NAME/snapshots/COMMIT/FILE    a relative link to a blob
@@ -15,18 +15,18 @@ class HubCache {
  public:
   HubCache(std::filesystem::path cache, const std::string& repository);
 
-  /// Returns the commit of a revision, or nothing if the cache does not know the revision.
+  /// Returns the commit of a revision, or an empty value if the cache does not have the revision.
   std::optional<std::string> commit_of(const std::string& revision) const;
   /// Stores the commit of a revision.
   void set_commit(const std::string& revision, const std::string& commit) const;
 
   std::filesystem::path snapshot(const std::string& commit) const;
-  /// Returns the path of a file of a commit, or nothing if the file is not in the cache.
+  /// Returns the path of a file of a commit, or an empty value if the cache does not have the file.
   std::optional<std::filesystem::path> find(const std::string& commit, const std::string& file) const;
 
   std::filesystem::path blob(const std::string& etag) const;
   std::filesystem::path lock(const std::string& etag) const;
-  /// Links a file of a commit to its blob and returns the link. Replaces a link to a missing file.
+  /// Links a file of a commit to its blob and returns the link. Replaces a link whose target is missing.
   std::filesystem::path link(const std::string& commit, const std::string& file, const std::string& etag) const;
 
  private:

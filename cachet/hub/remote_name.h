@@ -19,12 +19,12 @@ struct HubName {
 bool is_remote(std::string_view text);
 
 /// Reads hf:OWNER/NAME[@REVISION][/FILE], and the address of a file or a page of the hub at `endpoint`
-/// (ENDPOINT/OWNER/NAME/resolve/REVISION/FILE). Returns nothing for any other address. Throws io::Error if a text
-/// begins with "hf:" and has another form.
+/// (ENDPOINT/OWNER/NAME/resolve/REVISION/FILE). Empty for any other address. Throws io::Error if a text
+/// begins with "hf:" but has another form.
 std::optional<HubName> hub_name(std::string_view text, std::string_view endpoint);
 
-/// Whether a remote name can be the name of a file below a folder: no empty part, no "." and "..", no control
-/// character, no backslash.
+/// Whether a remote name can be the name of a file below a folder: it has no empty part, no "." or "..", no
+/// control character and no backslash.
 bool is_file_below(std::string_view name);
 /// Whether a text is a commit's name: 40 hexadecimal digits.
 bool is_commit(std::string_view text);

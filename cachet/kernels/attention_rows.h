@@ -8,21 +8,21 @@
 namespace cachet::kernels {
 
 // Row operations between the matrix products of kernel attention. Arrays of float are dense unless noted; rows of T lie
-// `stride` numbers apart. Totals are numerators (rows, e) and denominators (rows). Their gradient is (rows, e + 1); its
-// last column is that of the denominators.
+// `stride` numbers apart. The totals are numerators (rows, e) and denominators (rows). The gradient of the totals is
+// (rows, e + 1); its last column belongs to the denominators.
 
 struct ValueRows {
   int64_t rows, width, stride;
 };
 
-/// with_ones (rows, width + 1) = [values, 1]. A row is all zero if its padding is true. padding (rows), or null.
+/// Computes with_ones (rows, width + 1) = [values, 1]. Rows whose padding is true are zero. padding (rows) may be null.
 template <class T>
 void append_ones(const T* values, const bool* padding, float* with_ones, ValueRows shape);
 
-/// sumsᵢ = rowᵢ · vector, or += if `add`. Matrix rows lie `stride` numbers apart. A null vector means all ones.
+/// Computes sumsᵢ = rowᵢ · vector (+= if `add`). Matrix rows lie `stride` numbers apart. A null vector means all ones.
 void dot_rows(const float* matrix, const float* vector, bool add, float* sums, ValueRows shape);
 
-/// divisors (rows) = denominator + eps, or 0 if not positive. out = numerators / divisor, or 0 if the divisor is 0.
+/// Computes divisors (rows) = denominator + eps (0 if not positive), and out = numerators / divisor (0 for divisor 0).
 template <class T>
 void divide_totals(const float* numerators, const float* denominators, float eps, T* out, float* divisors,
                    ValueRows shape);

@@ -10,11 +10,11 @@ struct BiasRows {
   int64_t rows, width;
 };
 
-/// out = GELU(x + bias), with dense x (rows, width) and bias (width). out may be x.
+/// Computes out = GELU(x + bias), with dense x (rows, width) and bias (width). out and x may be the same array.
 template <class T>
 void bias_gelu(const T* x, const float* bias, T* out, BiasRows shape);
 
-/// d_x = grad · GELU'(x + bias), d_bias += Σ_rows d_x. d_x may be grad.
+/// Computes d_x = grad · GELU'(x + bias) and d_bias += Σ_rows d_x. d_x and grad may be the same array.
 template <class T>
 void bias_gelu_backward(const T* x, const float* bias, const T* grad, T* d_x, float* d_bias, BiasRows shape);
 

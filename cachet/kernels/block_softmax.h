@@ -13,8 +13,8 @@ struct ScoreRows {
   int64_t rows, columns, stride;
 };
 
-/// The rule for which keys a query at position q sees: a key at position p is seen if p ≥ 0 and least ≤ p − q ≤ most,
-/// or if p = kAlwaysSeen. Positions and bounds lie within ±2^30.
+/// The keys that a query sees. A query at position q sees a key at position p if p ≥ 0 and least ≤ p − q ≤ most, or if
+/// p = kAlwaysSeen. Positions and bounds lie within ±2^30.
 struct SeenKeys {
   const int32_t *queries, *keys;  // positions of the rows and of the columns
   int32_t least, most;
@@ -27,14 +27,14 @@ constexpr float kOwnPenalty = 1e5f;
 /// The logsumexp of a row that sees no key.
 constexpr float kNoScore = -1e30f;
 
-/// Replaces scores by softmax(scale·scores) over the seen columns, 0 elsewhere and in rows that see none, NaN in rows
-/// with a seen score of NaN or +∞. seen: null for all. logsumexp (rows): log Σ e^(scale·score), else kNoScore.
+/// Replaces scores by softmax(scale·scores) over the seen columns (all if `seen` is null), by 0 elsewhere and in rows
+/// that see no key, by NaN in rows with a seen NaN or +∞. logsumexp (rows): log Σ e^(scale·score), or kNoScore.
 void block_softmax(float* scores, float scale, const SeenKeys* seen, float* logsumexp, ScoreRows shape);
 
-/// Recomputes the same weights in place from the logsumexp: e^(scale·score − logsumexp).
+/// Computes the weights of block_softmax() again from the logsumexp, in place: e^(scale·score − logsumexp).
 void block_weights(float* scores, float scale, const SeenKeys* seen, const float* logsumexp, ScoreRows shape);
 
-/// Turns the gradient of the weights into that of the scores, in place: scale·weight·(gradient − offset of the row).
+/// Turns the gradient of the weights into the scores' gradient, in place: scale·weight·(gradient − offset of the row).
 void block_softmax_backward(const float* weights, const float* offsets, float scale, float* grad, ScoreRows shape);
 
 // --- one element -----------------------------------------------------------------------------------------------------
@@ -50,7 +50,7 @@ CACHET_HOST_DEVICE inline float seen_score(float score, float scale, const SeenK
   return seen->own_last && ahead == 0 ? scaled - kOwnPenalty : scaled;
 }
 
-/// Returns the gradient of a score, given that of its weight.
+/// Returns the gradient of a score, given the gradient of its weight.
 CACHET_HOST_DEVICE inline float block_score_gradient(float weight, float grad, float offset, float scale) {
   return scale * weight * (grad - offset);
 }

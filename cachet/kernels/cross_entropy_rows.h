@@ -12,17 +12,17 @@ struct CrossEntropyShape {
   int64_t rows, columns;
 };
 
-/// The targets of the rows. The class of a row has the probability 1 − smoothing − other, and every other class has the
+/// The targets of the rows. The class of a row has the probability 1 − smoothing, and every other class has the
 /// probability `other`. A row of class −1 has no target and no loss.
 struct CrossEntropyTargets {
   const int64_t* classes;
   float smoothing = 0.0f, other = 0.0f;  // other = smoothing / (columns − 1)
 };
 
-/// With z = scores + bias, p = softmax(z) along each row, and q the target probabilities of the row:
+/// Computes, for z = scores + bias, p = softmax(z) along each row, and q the target probabilities of the row:
 ///   losses = −Σ q·log p,  likelihoods = −log p of the class,  residual = p − q, a loss's gradient by the scores.
-/// All are 0 in a row without a class, and NaN in a row where a score is NaN or +∞, or where all scores are −∞.
-/// bias (columns) and residual may be null. residual may be the array scores. scratch: `columns` floats.
+/// The results are 0 in a row without a class, and NaN in a row with a score of NaN or +∞, or with only scores of −∞.
+/// bias (columns) and residual may be null. residual and scores may be the same array. scratch: `columns` floats.
 template <class T>
 void cross_entropy_rows(const T* scores, const float* bias, const CrossEntropyTargets& targets, float* losses,
                         float* likelihoods, T* residual, float* scratch, CrossEntropyShape shape);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Macros for kernels that are templates over their number type. They compile a kernel for every instruction set and
-// select the instance at run time. In a kernel's source:
+// Macros for kernels that are templates over their number type. The macros compile a kernel for every instruction set
+// and select the instance at run time. In a kernel's source:
 //   inside HWY_NAMESPACE   template <class T> void AddRows(const T* a, …) {…}   CACHET_KERNEL(AddRows);
 //   under HWY_ONCE         CACHET_EXPORT(AddRows);
 //                          template <class T> void add_rows(const T* a, …) { CACHET_DISPATCH(AddRows, T)(a, …); }
@@ -31,5 +31,5 @@
       return &HWY_DYNAMIC_DISPATCH(Name##BF16); \
   }()
 
-/// Instantiates a file's kernels for both types.
+/// Instantiates a file's kernels for both number types.
 #define CACHET_INSTANTIATE(Forms) Forms(float) Forms(BFloat16)

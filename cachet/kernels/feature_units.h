@@ -9,16 +9,16 @@ namespace cachet::kernels {
 /// The units of a feature map. ops/attention/kernel_attention.h lists them with their formulas.
 enum class FeatureUnit : int64_t { elu_plus_one, softplus, gelu, sigmoid, glu, softplus_glu };
 
-/// Rows of products and of the features made from them. A row has `width` features, made from `width` numbers, or from
-/// the 2·width numbers [a, g] if the unit is gated. Rows of products lie `stride` numbers apart; features are dense.
+/// Rows of products, and rows of the features computed from them. A row of `width` features needs `width` numbers, or
+/// 2·width numbers [a, g] if the unit is gated. Rows of products lie `stride` numbers apart; features are dense.
 struct UnitRows {
   int64_t rows, width, stride;
 };
 
-/// features (rows, width) = unit(products).
+/// Computes features (rows, width) = unit(products).
 void feature_unit(FeatureUnit unit, const float* products, float* features, UnitRows shape);
 
-/// Computes d_products, laid out as products but dense, from products and the gradient of features.
+/// Computes d_products (in the order of products, but dense) from products and the gradient of features.
 void feature_unit_backward(FeatureUnit unit, const float* products, const float* d_features, float* d_products,
                            UnitRows shape);
 

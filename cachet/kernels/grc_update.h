@@ -14,7 +14,7 @@ namespace cachet::kernels {
 template <class T>
 struct GrcInputs {
   const T* token_products;      // (batch·length, 3W): X̄ times the weights of reset gate, update gate and candidate
-  const T* cache_products;      // (length, 2W): C times the weights of both gates, biases added
+  const T* cache_products;      // (length, 2W): C times the weights of both gates, with the biases added
   const T* reset_products;      // (batch·length, W): r ⊙ C times the candidate's weights
   const float* cache;           // (length, W)
   const float* candidate_bias;  // (W), or null
@@ -24,7 +24,7 @@ struct GrcInputs {
 
 struct GrcShape {
   int64_t batch, length, width;
-  bool shared;  // one cache for all samples; otherwise cache and cache_products have batch·length rows
+  bool shared;  // whether all samples have one cache; if not, cache and cache_products have batch·length rows
 };
 
 /// Rows [from, to) of each sample.
@@ -32,31 +32,31 @@ struct GrcRows {
   int64_t from, to;
 };
 
-/// reset_cache (batch·length, W) = r ⊙ C
+/// Computes reset_cache (batch·length, W) = r ⊙ C.
 template <class T>
 void grc_reset(const GrcInputs<T>& in, T* reset_cache, const GrcShape& shape, GrcRows rows);
 
-/// next (batch·length, W) = (1 − u) ⊙ C + u ⊙ C̃; mean (length, W) is its mean over the batch. scratch: W numbers.
+/// Computes next (batch·length, W) = (1 − u) ⊙ C + u ⊙ C̃, and its mean (length, W) over the batch. scratch: W numbers.
 template <class T>
 void grc_blend(const GrcInputs<T>& in, T* next, float* mean, float* scratch, const GrcShape& shape, GrcRows rows);
 
-/// Gradients of the inputs of a step. The two backward functions below fill them.
+/// Gradients of the inputs of a step. grc_blend_backward() and grc_reset_backward() fill them.
 template <class T>
 struct GrcGradients {
   T* token_products;               // (batch·length, 3W)
   float* cache_products;           // (length, 2W), summed over the batch; null if the cache is not shared
-  float* cache;                    // (length or batch·length, W), added to; or null
-  float *norm_weight, *norm_bias;  // (W), added to; null if there is no norm
+  float* cache;                    // (length or batch·length, W), to which gradients are added; or null
+  float *norm_weight, *norm_bias;  // (W), to which gradients are added; null without a norm
 };
 
-/// From d_next (batch·length, W) and d_mean (length, W), each possibly null, computes the columns of candidate and
-/// update gate in token_products, norm_weight, norm_bias and the blend's part of cache. scratch: 3W numbers.
+/// Computes the columns of candidate and update gate in token_products, norm_weight, norm_bias and the blend's part of
+/// cache from d_next (batch·length, W) and d_mean (length, W); both may be null. scratch: 3W numbers.
 template <class T>
 void grc_blend_backward(const GrcInputs<T>& in, const T* d_next, const float* d_mean, const GrcGradients<T>& out,
                         float* scratch, const GrcShape& shape, GrcRows rows);
 
-/// From d_reset_cache (batch·length, W) and the results of grc_blend_backward, computes cache_products, the reset
-/// gate's columns of token_products and the part of cache from r ⊙ C. Writes r ⊙ C to reset_cache again.
+/// Computes cache_products, the reset gate's columns of token_products and the part of cache from r ⊙ C, given
+/// d_reset_cache (batch·length, W) and the results of grc_blend_backward. Writes r ⊙ C to reset_cache again.
 template <class T>
 void grc_reset_backward(const GrcInputs<T>& in, const T* d_reset_cache, T* reset_cache, const GrcGradients<T>& out,
                         const GrcShape& shape, GrcRows rows);
@@ -88,7 +88,7 @@ struct Moments {
   float mean, inverse_deviation;
 };
 
-/// Returns a gate, given its two products.
+/// Returns the value of a gate, given its two products.
 template <class T>
 CACHET_HOST_DEVICE inline float gate(T token_product, T cache_product) {
   return sigmoid(to_float(token_product) + to_float(cache_product));
@@ -103,7 +103,7 @@ CACHET_HOST_DEVICE inline float candidate_product(const GrcInputs<T>& in, const 
 
 CACHET_HOST_DEVICE inline float normalized(float x, Moments m) { return (x - m.mean) * m.inverse_deviation; }
 
-/// (1 − u)·c + u·c̃
+/// Returns (1 − u)·c + u·c̃.
 CACHET_HOST_DEVICE inline float blended(float u, float cache, float candidate) {
   return (1.0f - u) * cache + u * candidate;
 }

@@ -9,23 +9,23 @@ namespace cachet::kernels {
 
 struct MixHeadsShape {
   int64_t tokens, heads, head_dim;
-  int64_t memory_head_dim;  // at most head_dim, because memory heads may be narrower
+  int64_t memory_head_dim;  // at most head_dim; the heads of the memory may be narrower
 };
 
-// All arrays are dense and row-major. T is float or BFloat16. gate (heads) is σ(λ).
+// All arrays are dense and row-major. T is float or BFloat16. s = gate (heads) is σ(λ).
 
-/// out[t,h,:] = (1 − s_h)·self[t,h,:], plus s_h·memory[t,h,:] on the first memory_head_dim channels.
+/// Computes out[t,h,:] = (1 − s_h)·self[t,h,:], plus s_h·memory[t,h,:] on the first memory_head_dim channels.
 template <class T>
 void mix_heads(const T* self, const T* memory, const float* gate, T* out, MixHeadsShape shape);
 
-/// d_self = (1 − s)·g, d_memory = s·g on its channels, d_gate += Σ_t (memory·g − self·g).
+/// Computes d_self = (1 − s)·g, d_memory = s·g on the memory's channels, and d_gate += Σ_t (memory·g − self·g).
 template <class T>
 void mix_heads_backward(const T* grad, const T* self, const T* memory, const float* gate, T* d_self, T* d_memory,
                         float* d_gate, MixHeadsShape shape);
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// (1 − s)·self + s·memory
+/// Returns (1 − s)·self + s·memory, for tests and CUDA; mix_heads.cpp has the same formula with vectors.
 CACHET_HOST_DEVICE inline float mixed(float self, float memory, float gate) {
   return (1.0f - gate) * self + gate * memory;
 }

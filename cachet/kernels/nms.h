@@ -13,9 +13,9 @@ struct BoxColumns {
   int64_t count;
 };
 
-/// Returns how many numbers of working space nms needs for `count` boxes.
+/// Returns the number of floats of working space that nms() needs for `count` boxes.
 inline constexpr int64_t nms_space(int64_t count) {
-  constexpr int64_t kWidestVector = 64;  // numbers; with room to spare
+  constexpr int64_t kWidestVector = 64;  // width in floats, with room to spare
   return 5 * (count + kWidestVector);
 }
 

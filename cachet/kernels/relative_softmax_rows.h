@@ -13,11 +13,11 @@ struct RelativeSoftmaxShape {
   int64_t rows, columns;
 };
 
-/// out = softmax(scale·(content + shifted position)) along each row over the keys that are not hidden. A row is 0 if
-/// all its keys are hidden, and NaN if a number in it is NaN or +∞.
+/// Computes out = softmax(scale·(content + shifted position)) along each row over the keys that are not hidden. A row
+/// is 0 if all its keys are hidden, and NaN if a number in it is NaN or +∞.
 ///
-/// Column c of `position` is the score of the distance columns − 1 − c tokens: the first column has the farthest. After
-/// the shift, row i has at key j the score of the distance between query i and key j, position[i][j + rows − 1 − i].
+/// Column c of `position` has the scores of the distance columns − 1 − c, in tokens; the first column has the farthest.
+/// The shift gives row i, at key j, the score of the distance between query i and key j: position[i][j + rows − 1 − i].
 /// Keys ahead of the query get the numbers that result if a column of zeros is put before the matrix and the result is
 /// reshaped (Dai et al., arXiv 1901.02860, App. B): 0 for the next key, then the following row's numbers from the left.
 /// hidden (rows, columns) holds 0 or 1, or is null. scratch: `columns` floats. out may be content.
@@ -25,8 +25,8 @@ template <class T>
 void relative_softmax_rows(const T* content, const T* position, const uint8_t* hidden, float scale, T* out,
                            float* scratch, RelativeSoftmaxShape shape);
 
-/// From weights p and their gradient g, computes d_content = scale·p(g − Σ g·p), and d_position, which is d_content
-/// with the shift undone. d_content may be grad.
+/// Computes d_content = scale·p(g − Σ g·p) from weights p and their gradient g, and d_position, which is d_content with
+/// the shift undone. d_content may be grad.
 template <class T>
 void relative_softmax_rows_backward(const T* weights, const T* grad, float scale, T* d_content, T* d_position,
                                     RelativeSoftmaxShape shape);

@@ -1,4 +1,4 @@
-// Helpers of all SIMD kernels. Compiled once per instruction set: include it after foreach_target.h.
+// Helpers of all SIMD kernels. This file is compiled once per instruction set: include it after foreach_target.h.
 #if defined(CACHET_KERNELS_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CACHET_KERNELS_SIMD_INL_H_
 #undef CACHET_KERNELS_SIMD_INL_H_
@@ -19,7 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Wide = hn::ScalableTag<float>;
 
-/// Calls step(d, i), a vector of D at a time, until less than a vector is left. Returns the first i that is left.
+/// Calls step(d, i) for whole vectors of D, until less than a vector is left. Returns the first index i that is left.
 template <class D, class Step>
 HWY_INLINE int64_t Steps(D d, int64_t i, int64_t count, const Step& step) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -72,7 +72,7 @@ HWY_INLINE void StoreFloat(hn::Vec<D> value, D d, float* to) {
   hn::StoreU(value, d, to);
 }
 
-/// Rounds to nearest, ties to even; NaN stays NaN.
+/// Stores a value rounded to the nearest number, ties to even; NaN stays NaN.
 template <class D>
 HWY_INLINE void StoreFloat(hn::Vec<D> value, D, BFloat16* to) {
   const hn::Rebind<uint16_t, D> narrow;
@@ -109,7 +109,7 @@ HWY_INLINE hn::Vec<D> ExpOfNegative(D d, hn::Vec<D> x) {
   return hn::IfThenElseZero(hn::Ge(x, least), hn::BitCast(d, bits));
 }
 
-/// σ(x) = 1 / (1 + e⁻ˣ), NaN for NaN.
+/// Returns σ(x) = 1 / (1 + e⁻ˣ), or NaN for NaN.
 template <class D>
 HWY_INLINE hn::Vec<D> Sigmoid(D d, hn::Vec<D> x) {
   const auto one = hn::Set(d, 1.0f), e = ExpOfNegative(d, hn::Neg(hn::Abs(x)));
@@ -117,16 +117,16 @@ HWY_INLINE hn::Vec<D> Sigmoid(D d, hn::Vec<D> x) {
   return hn::IfThenElse(hn::Eq(x, x), value, x);
 }
 
-/// log(1 + eˣ) = max(x, 0) + log(1 + e^−|x|)
+/// Returns log(1 + eˣ) = max(x, 0) + log(1 + e^−|x|).
 template <class D>
 HWY_INLINE hn::Vec<D> Softplus(D d, hn::Vec<D> x) {
-  // Max would lose NaN.
+  // hn::Max would lose NaN.
   const auto positive = hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);
   return hn::Add(positive, hn::Log1p(d, BoundedExp(d, hn::Neg(hn::Abs(x)))));
 }
 
-/// The error function with an error of at most 4e-7: x·P(x²)/Q(x²), fitted to |x| <= 4. At 4 it differs from 1 by 2e-8.
-/// An exponential alone would take longer than all of this.
+/// Returns the error function of x, with an error of at most 4e-7: x·P(x²)/Q(x²), fitted to |x| <= 4. At 4, the
+/// function differs from 1 by 2e-8. An exponential alone would take longer than this computation.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Erf(D d, V x) {
   const auto one = hn::Set(d, 1.0f), end = hn::Set(d, 4.0f);
@@ -140,20 +140,20 @@ HWY_INLINE V Erf(D d, V x) {
   return hn::Max(hn::Min(hn::Div(hn::Mul(y, p), q), one), hn::Neg(one));
 }
 
-/// Φ(x) = (1 + erf(x/√2))/2
+/// Returns Φ(x) = (1 + erf(x/√2))/2.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V NormalDistribution(D d, V x) {
   const auto half = hn::Set(d, 0.5f);
   return hn::MulAdd(half, Erf(d, hn::Mul(x, hn::Set(d, 0.70710678f))), half);
 }
 
-/// x·Φ(x); the product keeps NaN, which Erf loses.
+/// Returns x·Φ(x). The product keeps NaN, which Erf loses.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Gelu(D d, V x) {
   return hn::Mul(x, NormalDistribution(d, x));
 }
 
-/// The derivative of GELU, Φ(x) + x·e^(−x²/2)/√(2π).
+/// Returns the derivative of GELU, Φ(x) + x·e^(−x²/2)/√(2π).
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V GeluSlope(D d, V x) {
   const auto density = BoundedExp(d, hn::Mul(hn::Mul(x, x), hn::Set(d, -0.5f)));

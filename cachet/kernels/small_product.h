@@ -21,8 +21,8 @@ struct ProductShape {
   int64_t rows, columns, inner;
 };
 
-/// out (rows, columns) = left (rows, inner) · right (inner, columns), or += if `add`. The float32 matrices should fit
-/// into a core's caches, because they are not packed for faster reading. out is neither of the inputs.
+/// Computes out (rows, columns) = left (rows, inner) · right (inner, columns), or += if `add`. The float32 matrices
+/// should fit into a core's caches, because they are not packed for faster reading. out must be neither of the inputs.
 void small_gemm(const LeftMatrix& left, const DenseRows<const float>& right, const DenseRows<float>& out, bool add,
                 const ProductShape& shape);
 

@@ -1,5 +1,5 @@
-// The passes of a softmax over a row of scores. Compiled once per instruction set: include it after
-// foreach_target.h.
+// The passes of a softmax over a row of scores. This file is compiled once per instruction set: include
+// it after foreach_target.h.
 #if defined(CACHET_KERNELS_SOFTMAX_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CACHET_KERNELS_SOFTMAX_INL_H_
 #undef CACHET_KERNELS_SOFTMAX_INL_H_
@@ -15,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace cachet::kernels::HWY_NAMESPACE {
 
-/// x[i] = score(tag, i). Returns the largest score, or +∞ if a score is NaN, because Max would lose NaN.
+/// Computes x[i] = score(tag, i). Returns the largest score, or +∞ if a score is NaN, because Max would lose NaN.
 template <class Score>
 HWY_INLINE float ScoreRow(float* x, int64_t columns, const Score& score) {
   const float infinity = std::numeric_limits<float>::infinity();
@@ -32,7 +32,7 @@ HWY_INLINE float ScoreRow(float* x, int64_t columns, const Score& score) {
   return largest;
 }
 
-/// Replaces each x by e^(x − largest). Returns the sum.
+/// Replaces each x by e^(x − largest). Returns the sum of the new values.
 HWY_INLINE float ExpOfRow(float* x, float largest, int64_t columns) {
   return SumOfRow(columns, [&](auto d, int64_t i, auto sum) {
     const auto e = ExpOfNegative(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, largest)));

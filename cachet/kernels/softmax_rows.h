@@ -13,13 +13,13 @@ struct SoftmaxShape {
   int64_t rows, columns;
 };
 
-/// out = softmax(scale·scores + bias) along each row. A row is 0 if all of it is −∞, and NaN if a number of it is NaN
-/// or +∞. bias (rows, columns), or null. scratch: `columns` floats. out may be scores.
+/// Computes out = softmax(scale·scores + bias) along each row. A row is 0 if all its numbers are −∞, and NaN if one of
+/// them is NaN or +∞. bias (rows, columns) may be null. scratch: `columns` floats. out may be scores.
 template <class T>
 void softmax_rows(const T* scores, const float* bias, float scale, T* out, float* scratch, SoftmaxShape shape);
 
-/// From weights p and their gradient g, computes d_scores = scale·p(g − Σ g·p), and d_bias += p(g − Σ g·p) unless it is
-/// null. d_scores may be grad.
+/// Computes d_scores = scale·p(g − Σ g·p) from weights p and their gradient g, and d_bias += p(g − Σ g·p) unless
+/// d_bias is null. d_scores may be grad.
 template <class T>
 void softmax_rows_backward(const T* weights, const T* grad, float scale, T* d_scores, float* d_bias,
                            SoftmaxShape shape);

@@ -20,26 +20,26 @@ enum class ConvolutionEnd { linear, gelu };
 // out for vectors of channels, packed[tap][j][c] = weight[c][(c mod group) xor j][tap], so that the j-th product of a
 // group is one permutation of its channels.
 
-/// Packs weight (channels, group, 3, 3) as (9, group, channels); if transposed, for the gradient's convolution.
+/// Packs weight (channels, group, 3, 3) as (9, group, channels). `transposed` packs it for the gradient's convolution.
 void pack_convolution(const float* weight, float* packed, const ConvolutionShape& shape, bool transposed);
 
 /// Reverses pack_convolution: fills weight from packed.
 void unpack_convolution(const float* packed, float* weight, const ConvolutionShape& shape);
 
-/// out = end(convolution(x) + bias (channels) + addend), for rows [first_row, last_row) of the grid. bias and addend
-/// (laid out as x) may be null; out may be addend. GELU is applied to the sum rounded to T.
+/// Computes out = end(convolution(x) + bias (channels) + addend) for rows [first_row, last_row) of the grid. bias and
+/// addend (laid out as x) may be null; out may be addend. GELU is applied to the sum rounded to T.
 template <class T>
 void convolve_tokens(const T* x, const float* packed, const float* bias, const T* addend, T* out,
                      const ConvolutionShape& shape, ConvolutionEnd end, int64_t first_row, int64_t last_row);
 
-/// d_packed += the weights' gradient for channels [first, last), each a multiple of 64 or the number of channels.
+/// Adds the weights' gradient to d_packed for channels [first, last), both multiples of 64 or the number of channels.
 template <class T>
 void convolve_tokens_weight_gradient(const T* grad, const T* x, float* d_packed, const ConvolutionShape& shape,
                                      int64_t first, int64_t last);
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// One of the nine taps at a position of the grid; `offset` is the distance of its input in tokens.
+/// One of the nine taps at a position of the grid; `offset` is the distance to the tap's input, in tokens.
 struct Tap {
   int64_t number, offset;
 };

@@ -7,26 +7,26 @@
 
 namespace cachet::kernels {
 
-// Passes of channel-wise norms over tokens (tokens, channels), dense and row-major. Sums and coefficients are
-// (channels). T is float or BFloat16.
+// Passes of channel-wise norms over tokens (tokens, channels), dense and row-major. Sums and coefficients have the
+// shape (channels). T is float or BFloat16.
 
 struct Tokens {
   int64_t tokens, channels;
 };
 
-/// sums += Σ_t x² over the tokens whose padding is not true. padding (tokens), or null.
+/// Computes sums += Σ_t x² over the tokens whose padding is not true. padding (tokens) may be null.
 template <class T>
 void sum_of_squares(const T* x, const bool* padding, float* sums, Tokens shape);
 
-/// products += Σ_t dy·x, totals += Σ_t dy, over the tokens whose padding is not true.
+/// Computes products += Σ_t dy·x and totals += Σ_t dy over the tokens whose padding is not true.
 template <class T>
 void gradient_sums(const T* dy, const T* x, const bool* padding, float* products, float* totals, Tokens shape);
 
-/// y = x·scale + shift; shift may be null.
+/// Computes y = x·scale + shift; shift may be null.
 template <class T>
 void scale_shift(const T* x, const float* scale, const float* shift, T* y, Tokens shape);
 
-/// out = dy·grad_scale − x·input_scale
+/// Computes out = dy·grad_scale − x·input_scale.
 template <class T>
 void scale_subtract(const T* dy, const float* grad_scale, const T* x, const float* input_scale, T* out, Tokens shape);
 

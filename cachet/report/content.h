@@ -9,12 +9,12 @@
 #include <variant>
 #include <vector>
 
-/// The content of a report as plain values, without drawing. render_html() (html.h) draws a Page. Tables also have
-/// other forms (text_table.h). All strings are plain UTF-8 text; the drawing code escapes them.
+/// The content of a report as plain values, without drawing. render_html() (html.h) draws a Page. text_table.h writes
+/// tables in other forms. All strings are plain UTF-8 text; the drawing code escapes them.
 namespace cachet::report {
 
-/// One line of a chart. x must not decrease. A point whose x or y is not finite is not drawn but marked on the axis. If
-/// the lengths of x and y differ, the shorter one counts.
+/// One line of a chart. The x values must not decrease. A point whose x or y is not finite is not drawn but marked on
+/// the axis. If x and y differ in length, the shorter length counts.
 struct Series {
   std::string name{};
   std::vector<double> x, y;
@@ -25,11 +25,11 @@ struct LineChart {
   std::string title{};
   std::string x_label{}, y_label{};
   std::vector<Series> series{};
-  bool log_y = false;        // start on a logarithmic scale (if all values are positive, readers can switch)
-  bool y_from_zero = false;  // the linear scale includes zero
-  bool markers = false;      // a dot at each point; otherwise only at points without neighbours
+  bool log_y = false;        // whether the first scale is logarithmic (readers can switch if all values are positive)
+  bool y_from_zero = false;  // whether the linear scale includes zero
+  bool markers = false;      // whether each point has a dot; otherwise only points without neighbours have one
   std::string note{};        // a sentence below the chart
-  bool large = false;        // as wide as the page
+  bool large = false;        // whether the chart is as wide as the page
 };
 
 /// Small charts, each with its own scale and series names, that a reader opens together.
@@ -51,9 +51,9 @@ struct HeatMap {
   std::string x_label{}, y_label{};
   std::vector<std::string> columns{}, rows{};
   std::vector<double> values{};       // rows × columns, row by row; missing or non-finite values are hatched
-  std::optional<double> least, most;  // ends of the colour scale; those of the data if absent
+  std::optional<double> least, most;  // ends of the colour scale; if absent, those of the data
   std::string note{};
-  bool square = false;  // cells as high as wide
+  bool square = false;  // whether cells are as high as wide
 };
 
 struct ConfusionMatrix {
@@ -62,13 +62,13 @@ struct ConfusionMatrix {
   std::vector<int64_t> counts{};  // classes × classes, a row for each true class
   std::string note{};
   std::string samples = "images";  // name of the counted samples
-  bool ends_with_none = false;     // the last name, "no class", is for objects that were missed or wrongly found
+  bool ends_with_none = false;     // whether the last class stands for "no class", for objects missed or wrongly found
 };
 
 struct Picture {
   std::string png;  // the bytes of a PNG (or JPEG, GIF, WebP) file
   std::string truth, predicted;
-  double probability = std::numeric_limits<double>::quiet_NaN();  // of `predicted`, in [0, 1]
+  double probability = std::numeric_limits<double>::quiet_NaN();  // probability of `predicted`, in [0, 1]
 };
 
 enum class PictureSize {
@@ -91,10 +91,10 @@ struct Column {
   std::string name{};
   Alignment alignment = Alignment::left;
   Better better = Better::neither;  // which value is marked as the column's best
-  int importance = 0;               // a narrow terminal drops the least important column first, of equals the last
+  int importance = 0;               // a narrow terminal first drops the least important column (the last of equals)
 };
 
-/// A cell: its text for people and, if it has one, its number, for CSV files and for finding the best of a column.
+/// A cell: its text for people, and an optional number for CSV files and for the choice of a column's best cell.
 struct Cell {
   std::string text{};
   double value = std::numeric_limits<double>::quiet_NaN();
@@ -109,7 +109,7 @@ struct Table {
   std::vector<Column> columns{};
   std::vector<std::vector<Cell>> rows{};  // short rows are filled with empty cells, long rows are cut
   std::string note{};
-  std::set<size_t> unranked{};  // rows that are shown but are never the best of a column
+  std::set<size_t> unranked{};  // rows that are shown but can never be the best of a column
 };
 
 struct CodeBlock {
@@ -123,7 +123,7 @@ struct Section {
   std::string title{};
   std::vector<Block> blocks{};
   std::string note{};
-  bool after_curves = false;  // on a run's page: comes after the training curves; other sections come before
+  bool after_curves = false;  // whether a run's page shows the section after the training curves, or before them
 };
 
 /// A fact at the head of a page, with label, value and detail: "Top-1", "87.4 %", "epoch 15 of 15".
@@ -139,9 +139,9 @@ struct Page {
   std::string status_detail{};   // the reason of a failure, or where to resume
   std::vector<Fact> facts{};
   std::vector<Section> sections{};
-  std::string footer{};   // the program that wrote the page, and when
-  std::string source{};   // command and inputs, by which a program recognises its pages: letters, digits, spaces
-  std::string written{};  // when the page was written, for a running run
+  std::string footer{};   // the program that wrote the page, and the time
+  std::string source{};   // command and inputs (letters, digits, spaces), by which a program recognises its own pages
+  std::string written{};  // time at which the page was written, if the run is not finished
 };
 
 }  // namespace cachet::report

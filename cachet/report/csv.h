@@ -6,13 +6,13 @@
 
 namespace cachet::report {
 
-/// Returns a field by RFC 4180, in quotes if it has a comma, a quote, a line break, or a blank at an end.
+/// Returns a field in the form of RFC 4180: in quotes if it has a comma, a quote, a line break, or a blank at an end.
 std::string csv_field(std::string_view text);
 
-/// Returns one record with its line end, CR LF as in RFC 4180, so that a file never mixes two line ends.
+/// Returns one record with the line end CR LF of RFC 4180, so that a file never mixes two kinds of line end.
 std::string csv_line(const std::vector<std::string>& fields);
 
-/// Returns the shortest decimal form that reads back as the same number, in any locale; else "nan", "inf" or "-inf".
+/// Returns the shortest decimal form that reads back as the same number, in any locale, or "nan", "inf" or "-inf".
 std::string csv_number(double value);
 
 }  // namespace cachet::report

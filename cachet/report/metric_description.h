@@ -8,31 +8,31 @@
 
 namespace cachet::report {
 
-/// The form in which a number is written, in this order: as it is; a fraction in percent; with three decimals; without
-/// decimals; with a prefix (1.86 G); a rate with three digits; a duration in seconds as "1m05s".
+/// The form in which a number is written. The values mean, in this order: as it is; a fraction in percent; with three
+/// decimals; without decimals; with a prefix (1.86 G); a rate with three digits; a duration in seconds as "1m05s".
 enum class ValueForm { number, percent, fixed, whole, count, rate, duration };
 
-/// Returns the word in run.json, such as "percent". form_from() returns `number` for an unknown word.
+/// Returns the form's word in run.json, such as "percent". form_from() returns `number` for an unknown word.
 std::string_view to_string(ValueForm form);
 [[deprecated("to_string")]] inline std::string_view word(ValueForm form) { return to_string(form); }
 ValueForm form_from(std::string_view word);
 
-/// Returns the word in run.json: "higher", "lower" or "neither". better_from() returns `neither` for other words.
+/// Returns the word of a `Better` in run.json: "higher", "lower" or "neither". better_from() reads others as `neither`.
 std::string_view to_string(Better better);
 [[deprecated("to_string")]] inline std::string_view word(Better better) { return to_string(better); }
 Better better_from(std::string_view word);
 
 /// The description of a metric. The task defines it once, and all code that shows the metric uses it.
 struct MetricDescription {
-  std::string name;   // as in metrics.jsonl: "top1"; the standard error has the name "top1_stderr"
-  std::string title;  // for people: "top-1"
+  std::string name;   // name in metrics.jsonl: "top1"; its standard error has the name "top1_stderr"
+  std::string title;  // name for people: "top-1"
   ValueForm form = ValueForm::number;
   Better better = Better::neither;
   bool decides = false;    // whether it decides which evaluation of a run is the best
   std::string unit{};      // unit of the number, if it has one: "points"
-  bool constant = false;   // the same at each evaluation, for comparison; it has no curve
-  bool condition = false;  // a condition of the measurement: runs that differ in it are not ranked against each other
-  bool share = false;      // a fraction of the evaluated samples, such as those answered right (report/uncertainty.h)
+  bool constant = false;   // whether it is the same at each evaluation, for comparison; it then has no curve
+  bool condition = false;  // whether it is a measurement condition; runs that differ in it are not ranked together
+  bool share = false;      // whether it is a fraction of the evaluated samples, such as top-1 (report/uncertainty.h)
   bool headline = false;   // whether the line of an evaluation shows it, next to the deciding metric
   std::string family{};    // title of a chart that all metrics of this family have in common: "box AP by size"
 
@@ -42,16 +42,16 @@ struct MetricDescription {
 /// The suffix that turns the name of a metric into the name of its standard error.
 inline constexpr std::string_view kErrorSuffix = "_stderr";
 
-/// Returns the description of that name. For an unknown metric, returns one whose title is the name.
+/// Returns the description of the metric `name`. For an unknown metric, returns a description whose title is the name.
 MetricDescription description_of(const std::vector<MetricDescription>& all, std::string_view name);
 
-/// Returns the metric that decides, or null.
+/// Returns the metric that decides which evaluation is the best, or null if there is none.
 const MetricDescription* deciding(const std::vector<MetricDescription>& all);
 
 /// Returns the best finite value, or NaN if no value is finite or if `better` is `neither`.
 double best_of(const std::vector<double>& values, Better better);
 
-/// Returns a number in that form: "87.4 %", "0.512", "1m05s". The form `number` has `digits` significant digits.
+/// Returns a number in the given form: "87.4 %", "0.512", "1m05s". The form `number` has `digits` significant digits.
 std::string format_value(ValueForm form, double value, int digits = 6);
 
 /// Returns a value of a metric in its form, followed by its unit: "2.310 pixels".

@@ -13,9 +13,9 @@ namespace cachet::report {
 /// Returns the cell, or an empty cell if the row is too short.
 const Cell& cell_at(const Table& table, size_t row, size_t column);
 
-/// Finds the cells to mark as the best of their column: those with the best finite value, and those whose number is
-/// shown with the same digits, whatever its error. A column has marks only if it has at least two different values and
-/// two different shown numbers.
+/// Finds the cells to mark as the best of their column: the cells with the best finite value, and the cells that
+/// show the same digits as these, whatever their error. A column has marks only if it has at least two different
+/// values and two different shown numbers.
 class TableMarks {
  public:
   explicit TableMarks(const Table& table);
@@ -35,7 +35,7 @@ void draw(Markup& html, const Table& table);
 /// Draws the table without a figure.
 void draw_rows(Markup& html, const Table& table);
 
-/// Draws a table that opens on demand, with the data of a drawing, for readers who cannot see the drawing.
+/// Draws a table that opens on demand: the data of a drawing, for readers who cannot see the drawing.
 void draw_details(Markup& html, std::string_view summary, const Table& table);
 
 }  // namespace cachet::report

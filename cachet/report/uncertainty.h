@@ -9,31 +9,31 @@
 
 namespace cachet::report {
 
-/// The ends of an interval for a fraction, such as the fraction of right answers.
+/// The ends of a confidence interval for a fraction, such as the fraction of right answers.
 struct ShareInterval {
   double lower = 0, upper = 1;
 };
 
 /// Returns Wilson's interval for a fraction measured on `count` > 0 samples: all fractions that differ from the
-/// measured one by at most their own standard error. Its ends lie in [0, 1] and are never equal.
+/// measured one by at most their own standard error. The interval's ends lie in [0, 1] and are never equal.
 ShareInterval wilson_interval(double fraction, double count);
 
-/// Returns the uncertainty of a value, to be written after it: " ± 0.8 %", the standard error. If the value is a
-/// fraction of `share_of` > 0 samples and Wilson's interval differs from ± in these digits, returns the ends of the
-/// interval: " (95.2 % to 100.0 %)". Empty if there is no error. `text` formats an error; `end_text` formats an end of
-/// the interval (`text` does if `end_text` is empty).
+/// Returns the text of a value's uncertainty, to be written after the value: " ± 0.8 %", the standard error. If the
+/// value is a fraction of `share_of` > 0 samples and Wilson's interval has other digits than value ± error, returns the
+/// ends of the interval: " (95.2 % to 100.0 %)". Returns an empty text without an error. `text` formats an error;
+/// `end_text` formats an end of the interval (`text` does if `end_text` is empty).
 std::string uncertainty_text(double value, std::optional<double> error, int64_t share_of,
                              const std::function<std::string(double)>& text,
                              const std::function<std::string(double)>& end_text = {});
 
-/// Returns a measured value as train, eval and predict write it. An error has two significant digits, and the value as
-/// many decimals as its error: "81.23 ± 0.91 %", "27.31 ± 0.12 points". If the value is a fraction of `share_of` > 0
-/// samples, and its distance to an end of Wilson's interval differs from the error by more than a tenth of the error,
-/// the ends replace ±: "98.4 % (96.8 % to 99.1 %)". Without an error, returns the value as format_value() does.
+/// Returns a measured value in the form that train, eval and predict write. An error has two significant digits, and
+/// the value as many decimals as its error: "81.23 ± 0.91 %", "27.31 ± 0.12 points". If the value is a fraction of
+/// `share_of` > 0 samples, and its distance to an end of Wilson's interval differs from the error by more than a tenth
+/// of the error, the ends replace ±: "98.4 % (96.8 % to 99.1 %)".
 std::string measured_text(const MetricDescription& metric, double value, std::optional<double> error,
                           int64_t share_of = 0);
 
-/// Returns the value alone, with as many decimals as in measured_text(): "81.23 %".
+/// Returns only the value, with as many decimals as measured_text() writes: "81.23 %".
 std::string measured_value_text(const MetricDescription& metric, double value, std::optional<double> error);
 
 }  // namespace cachet::report

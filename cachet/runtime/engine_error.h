@@ -6,7 +6,7 @@
 
 namespace cachet::runtime {
 
-/// Thrown if an engine cannot open or run a model. what() begins with the model's file.
+/// The error of an engine that cannot open or run a model. what() begins with the model's file.
 class EngineError : public std::runtime_error {
  public:
   /// `problem`: a line that names the engine, such as "OpenVINO cannot open it: …".

@@ -13,8 +13,8 @@
 
 namespace cachet::runtime {
 
-/// The content of an exported folder, as in its export.json:
-///   export.json         this content, with the SHA-256 of every other file
+/// The files of an exported folder:
+///   export.json         the manifest, with the SHA-256 of every other file
 ///   model.xml, .bin     OpenVINO's form of the model; or
 ///   model.onnx          the model for any engine that reads ONNX; or
 ///   model.safetensors   the weights of the rewritten model, for LibTorch
@@ -23,7 +23,7 @@ namespace cachet::runtime {
 inline constexpr const char *kExportManifest = "export.json", *kExportRecipe = "recipe.toml",
                             *kExportReport = "report.html";
 
-/// The engine onnx also runs on OpenVINO. Other engines read its file too.
+/// The engine onnx runs on OpenVINO, too, but other engines can also read its file.
 enum class EngineKind { openvino, onnx, torch };
 
 std::string_view to_string(EngineKind engine);  // "openvino"
@@ -32,8 +32,8 @@ std::string_view to_string(Precision precision);  // "f32"
 [[deprecated("to_string")]] inline std::string_view word(Precision precision) { return to_string(precision); }
 std::string_view model_file(EngineKind engine);  // "model.xml"
 
-/// An input of the model. −1 in its shape stands for a size that is not fixed. A limit is 0 if the
-/// manifest does not give it.
+/// An input of the model. A size of −1 in the shape is not fixed. A limit is 0 if the manifest does not give the
+/// limit.
 struct ExportedInput {
   std::string name;
   Element element = Element::float32;
@@ -45,15 +45,15 @@ struct ExportedInput {
 
 enum class PixelFilter { bilinear, bicubic, lanczos };
 
-/// How an image file becomes the model's input. Each channel becomes (x / 255 − mean) / deviation.
+/// The preparation of an image file as the model's input. Each channel becomes (x / 255 − mean) / deviation.
 struct ImagePreparation {
   int64_t channels = 3, height = 0, width = 0;  // of the model's input
-  /// The size to which every whole image is first resized: the image size of the data on which the model was trained,
-  /// if they have one. 0: images are not resized first.
+  /// The size to which the whole image is first resized: the image size of the training data, if all their images have
+  /// one size. If the size is 0, images are not resized first.
   int64_t first_height = 0, first_width = 0;
-  /// With `middle`, the image is then resized to the smallest size of its proportions that covers the input /
-  /// crop_fraction, and cropped to its middle; else all of it is resized after the normalisation. Resized pixels are
-  /// whole numbers, as in Pillow; normalised images are floating point: "resize_in" of export.json names the kind.
+  /// With `middle`, the image is then resized in proportion to the smallest size that covers the input / crop_fraction,
+  /// and cropped to its middle. Without `middle`, the whole image is resized after the normalisation. Resized pixels
+  /// are integers, as in Pillow; normalised images are floating point. "resize_in" of export.json names the kind.
   bool middle = true;
   double crop_fraction = 1;
   PixelFilter filter = PixelFilter::bicubic;
@@ -63,7 +63,7 @@ struct ImagePreparation {
 };
 
 /// The form of export.json. Manifests of forms 1 and 2, from version 0.1.0, have no digest of themselves. Manifests of
-/// form 3 lack the number type in which images are resized, and the list of untrained parts.
+/// form 3 lack two entries: the number type in which images are resized, and the list of untrained parts.
 inline constexpr int64_t kExportVersion = 4;
 
 struct ExportManifest {
@@ -87,23 +87,23 @@ struct ExportManifest {
 /// Writes the manifest in the form manifest.version. From form 3 on, the key "digest" has the SHA-256 of all the rest.
 std::string to_json(const ExportManifest& manifest);
 
-/// Returns what an export of an earlier version lacks, as a line for the user. Empty if it lacks nothing.
+/// Returns a line for the user about what an export of an earlier version lacks, or std::nullopt for a complete export.
 std::optional<std::string> lack_of(const ExportManifest& manifest);
 
-/// Throws io::Error that begins with `name` if a text is not a manifest, is of a newer version, has parts that do not
-/// fit together, differs from its digest, or has a key that its version did not write.
+/// Parses a manifest. Throws io::Error, which begins with `name`, if a text is not a manifest, is of a newer version,
+/// has inconsistent parts, differs from its digest, or has a key that its version did not write.
 ExportManifest parse_export_manifest(const std::string& text, const std::string& name);
 
-/// Whether a folder has a manifest, even a damaged one.
+/// Whether a folder has a manifest, which may be damaged.
 bool is_export(const std::filesystem::path& folder);
 
-/// Whether a folder has an export with a readable manifest, and nothing else.
+/// Whether a folder has an export with a readable manifest, and no other files.
 bool is_export_alone(const std::filesystem::path& folder);
 
-/// Reads only the folder's manifest. Throws io::Error.
+/// Reads only the manifest of a folder. Throws io::Error.
 ExportManifest read_export_manifest(const std::filesystem::path& folder);
 
-/// Reads the manifest, and compares the files with their digests. Throws io::Error.
+/// Reads the manifest of a folder, and compares the other files with their digests. Throws io::Error.
 ExportManifest read_export(const std::filesystem::path& folder);
 
 }  // namespace cachet::runtime

@@ -10,26 +10,26 @@
 
 namespace cachet::runtime {
 
-/// A possible class of an image.
+/// A possible class of an image, with its probability.
 struct Guess {
   int64_t label = 0;
   std::string name;
   double probability = 0;
 };
 
-/// An exported classifier of images, ready to run, for programs without training. It runs OpenVINO's form, which
-/// `cachet export --engine openvino` writes.
+/// An exported classifier of images, ready to run, for programs that do not train. The export must be for OpenVINO, as
+/// `cachet export --engine openvino` writes it.
 class ImageClassifier {
  public:
-  /// Throws io::Error if the folder is not such an export, std::runtime_error if OpenVINO refuses it.
+  /// Throws io::Error if the folder is not such an export, and std::runtime_error if OpenVINO refuses the model.
   explicit ImageClassifier(const std::filesystem::path& folder, const SessionOptions& options);
-  /// Uses the precision of the export.
+  /// Opens the folder and uses the precision of the export.
   explicit ImageClassifier(const std::filesystem::path& folder);
 
   const ExportManifest& manifest() const { return manifest_; }
 
-  /// Returns the `top` most probable classes of each JPEG or PNG file, the most probable first. All files are one
-  /// batch. Throws io::Error that names the file.
+  /// Returns the `top` most probable classes of each JPEG or PNG file, in descending order of probability. All files
+  /// form one batch. Throws io::Error that names the file.
   std::vector<std::vector<Guess>> classify(const std::vector<std::filesystem::path>& files, int64_t top = 5);
 
  private:

@@ -10,8 +10,8 @@
 
 namespace cachet::runtime {
 
-/// Decodes a JPEG or PNG image, recognised by its first bytes, to grey (1 channel) or RGB (3). Applies the orientation
-/// in EXIF if the rule requires it. Throws io::Error that begins with `name`.
+/// Decodes a JPEG or PNG image, recognised by its first bytes, to grey (1 channel) or RGB (3 channels). Applies the
+/// EXIF orientation if `orientation` requires it. Throws io::Error, which begins with `name`.
 Pixels decode(std::span<const std::byte> bytes, std::string_view name, int64_t channels,
               io::OrientationRule orientation = io::OrientationRule::ignore);
 

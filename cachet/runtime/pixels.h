@@ -8,7 +8,7 @@
 
 namespace cachet::runtime {
 
-/// An image (height, width, channels).
+/// An image with values (height, width, channels).
 template <class Value>
 struct Raster {
   io::ImageSize size;
@@ -17,10 +17,10 @@ struct Raster {
 };
 using Pixels = Raster<uint8_t>;
 
-/// Resizes with antialiasing: the filter, widened if an image shrinks, in 16-bit weights; first rows, then columns,
-/// each rounded to bytes. Gives the same bits as Pillow and ATen, with which models are trained and evaluated.
+/// Resizes with antialiasing: the filter has 16-bit weights and is widened if an image shrinks. Resizes rows, then
+/// columns, and rounds to bytes each time. Gives the same bits as Pillow and ATen, which training and evaluation use.
 Pixels resized(const Pixels& image, const io::ImageSize& size, PixelFilter filter);
-/// Resizes in floating point, without rounding.
+/// Resizes an image in floating point, without rounding.
 Raster<float> resized(const Raster<float>& image, const io::ImageSize& size, PixelFilter filter);
 
 }  // namespace cachet::runtime

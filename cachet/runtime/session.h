@@ -5,19 +5,19 @@
 #include <span>
 #include <vector>
 
-/// The runtime of exported models, without LibTorch and without training.
+/// The runtime for exported models, which needs no LibTorch and has no training.
 namespace cachet::runtime {
 
 enum class Element { float32, int64, boolean };
 
-/// One input of a model in the caller's memory: dense, the last dimension fastest.
+/// One input of a model in the caller's memory, contiguous in row-major order.
 struct Input {
   Element element = Element::float32;
   std::vector<int64_t> shape;
   const void* data = nullptr;
 };
 
-/// The output of a model: (N, classes), dense.
+/// The output of a model: scores (N, classes), contiguous.
 struct Scores {
   int64_t samples = 0, classes = 0;
   std::vector<float> values;
@@ -27,8 +27,8 @@ struct Scores {
   }
 };
 
-/// The type of numbers in a model's products. The weights of an int8 model include its scales; other
-/// operations are in float32.
+/// The number type of a model's products. The weights of an int8 model include their scales; its other operations are
+/// in float32.
 enum class Precision { float32, bfloat16, int8 };
 
 struct SessionOptions {
@@ -40,7 +40,7 @@ struct SessionOptions {
 class Session {
  public:
   virtual ~Session() = default;
-  /// Throws std::runtime_error (a line for the user) if the inputs do not fit the model.
+  /// Runs the model. Throws std::runtime_error (a line for the user) if the inputs do not fit the model.
   virtual Scores run(std::span<const Input> inputs) = 0;
 };
 

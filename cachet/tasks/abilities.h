@@ -13,15 +13,15 @@
 #include "cachet/tasks/translation/translation_options.h"
 #include "cachet/train/step/metrics.h"
 
-/// Capabilities of a task other than training and evaluating. A command asks a task for the interface that it needs
-/// (dynamic_cast), and prints a line if the task does not have it.
+/// Capabilities of a task other than training and evaluating. A command casts a task to the interface that it needs
+/// (dynamic_cast), and prints a line if the task does not have this interface.
 namespace cachet::tasks {
 
-/// A line of JSON with its line end. It begins with the sample's number, without spaces: `{"index":7,`. This identifies
-/// a line that was cut short.
+/// A line of JSON with its line end. The line begins with the sample's number, without spaces: `{"index":7,`. By this
+/// form, a line that was cut short is recognised.
 using Record = std::string;
 using SeenRecord = std::function<void(const Record& record)>;
-/// Returns the next saved record; an empty optional after the last.
+/// Returns the next saved record, or an empty optional after the last.
 using NextRecord = std::function<std::optional<Record>()>;
 
 struct AnswerOptions {
@@ -32,12 +32,12 @@ struct AnswerOptions {
 /// The form of a user's sample: the name of an image file, or the text.
 enum class SampleForm { image_file, text };
 
-/// A user's sample, prepared for the model. A task derives a class for its samples.
+/// A user's sample, prepared for the model. A task derives its own class of samples from this one.
 struct PreparedSample {
   virtual ~PreparedSample() = default;
   std::string given;
   std::string digest;  // digest of an image file's bytes, as they were decoded; empty for texts
-  int64_t index = 0;   // among all samples that the user gave
+  int64_t index = 0;   // index among all samples that the user gave
 };
 using PreparedSamples = std::vector<std::unique_ptr<PreparedSample>>;
 
@@ -53,9 +53,9 @@ class Predictor {
  public:
   virtual ~Predictor() = default;
   virtual SampleForm sample_form() const = 0;
-  /// Whether predictions rank classes. Other tasks ignore AnswerOptions.
+  /// Whether predictions rank classes. If not, the task ignores AnswerOptions.
   virtual bool ranks_classes() const { return true; }
-  /// Reads a sample. Calls do not overlap, except with answer_given() of other samples. Throws io::Error that names the
+  /// Reads a sample. A call may overlap only with answer_given() of other samples. Throws io::Error that describes the
   /// fault; for a text, the error does not name the sample.
   virtual std::unique_ptr<PreparedSample> prepare_given(const std::string& sample) = 0;
   /// Returns a record for each sample, in the order of the samples.
@@ -72,8 +72,8 @@ class AnswersEvaluationSamples {
   /// Returns a digest of the bytes of the picture or text of sample `index`, and of its labels (class, annotations,
   /// masks). Reads the image file if this evaluation has not decoded it.
   virtual std::string sample_digest(int64_t index) = 0;
-  /// Returns the digest of this sample in version 0.1.0 if that version computed predictions by another rule; its
-  /// records are then made again. Empty if the rule is the same.
+  /// If version 0.1.0 predicted by another rule, returns the digest of this sample in that version; its records are
+  /// then made again. Returns an empty text if the rule is the same.
   virtual std::string earlier_digest(int64_t /*index*/) { return {}; }
   virtual void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) = 0;
 };
@@ -113,10 +113,10 @@ class EvaluatesRecords {
   /// Returns a digest of everything that determines record `index` except the model, like
   /// AnswersEvaluationSamples::sample_digest().
   virtual std::string record_digest(int64_t index) = 0;
-  /// Like AnswersEvaluationSamples::earlier_digest().
+  /// Returns the digest of record `index` in version 0.1.0, like AnswersEvaluationSamples::earlier_digest().
   virtual std::string earlier_digest(int64_t /*index*/) { return {}; }
-  /// Passes each record from number `first` on to `seen`, as soon as it is computed. The order is that of the samples
-  /// in evaluate().
+  /// Computes the records from number `first` on, and passes each record to `seen` at once. The records have the
+  /// order of the samples in evaluate().
   virtual void record_evaluation(int64_t first, const SeenRecord& seen) = 0;
   /// Computes the metrics from all records in their order: the same numbers as evaluate(), bit for bit. Throws
   /// std::runtime_error if a line is not a record of these samples, or if records are missing.
@@ -131,12 +131,12 @@ class TabulatesEvaluation {
   virtual std::string evaluation_table() const = 0;
 };
 
-/// Describes how its scores were computed, if the numbers depend on the way of computing them.
+/// Describes how a task's scores were computed, if the numbers depend on the way of computing them.
 class SignsScores {
  public:
   virtual ~SignsScores() = default;
-  /// Returns pairs of a metric and the signature of its computation in the last evaluation: "bleu" and sacreBLEU's
-  /// signature. Empty if no score has a signature.
+  /// Returns pairs of a metric and the signature of its computation in the last evaluation, such as "bleu" and
+  /// sacreBLEU's signature. Empty if no score has a signature.
   virtual std::vector<std::pair<std::string, std::string>> score_signatures() const = 0;
 };
 
@@ -144,8 +144,8 @@ class SignsScores {
 class GeneratesText {
  public:
   virtual ~GeneratesText() = default;
-  /// Calls `seen` with each piece of text as soon as it is made, without the prompt. Throws io::Error if the prompt
-  /// cannot be read, std::invalid_argument if options are invalid.
+  /// Continues a prompt. Calls `seen` with each new piece of text at once, without the prompt. Throws io::Error if the
+  /// prompt cannot be read, std::invalid_argument if options are invalid.
   virtual void generate(const std::string& prompt, const GenerationOptions& options,
                         const std::function<void(const std::string& piece)>& seen) = 0;
 };
@@ -153,10 +153,10 @@ class GeneratesText {
 /// A line and its translations, the best first. A line without words has no translations.
 struct TranslatedLine {
   struct Translation {
-    std::string text{};  // without line ends
+    std::string text{};  // text without line ends
     double score = 0;
   };
-  int64_t index = 0;  // from 0
+  int64_t index = 0;  // index of the line, from 0
   std::string source{};
   std::vector<Translation> translations{};
 };
@@ -165,12 +165,12 @@ struct TranslatedLine {
 class TranslatesText {
  public:
   virtual ~TranslatesText() = default;
-  /// `next_line` returns the lines without line ends, and an empty optional after the last. `seen` gets each line in
-  /// its order, also empty lines. Throws std::invalid_argument if options are invalid.
+  /// Translates a user's lines. `next_line` returns a line without its end, or an empty optional after the last line.
+  /// `seen` gets each line in order, also empty lines. Throws std::invalid_argument if options are invalid.
   virtual void translate(const std::function<std::optional<std::string>()>& next_line,
                          const TranslationOptions& options,
                          const std::function<void(const TranslatedLine& line)>& seen) = 0;
-  /// Returns the options of the recipe's evaluations.
+  /// Returns the options with which the recipe's evaluations translate.
   virtual TranslationOptions translation_options() const = 0;
   /// Returns lines for the user on changes that rules made to the lines so far.
   virtual std::vector<std::string> notes_on_translated() const = 0;
@@ -178,10 +178,10 @@ class TranslatesText {
 
 /// A line of a text, and its likelihood under a model.
 struct ScoredLine {
-  int64_t index = 0;        // from 0
-  int64_t tokens = 0;       // with the end of the line
+  int64_t index = 0;        // index of the line, from 0
+  int64_t tokens = 0;       // number of tokens, with the end of the line
   double loss = 0;          // the sum of the tokens' −log p, in nats
-  data::TextSize text{};    // with the end of the line
+  data::TextSize text{};    // size of the line, with its end
   data::CodedText coded{};  // the part of the line that the tokens encode
 };
 
@@ -189,8 +189,8 @@ struct ScoredLine {
 class ScoresText {
  public:
   virtual ~ScoresText() = default;
-  /// `next_line` returns the lines without line ends, and an empty optional after the last. `seen` gets each line in
-  /// order, once all of its tokens are scored. `scored` gets the number of tokens repeatedly, also within long lines.
+  /// Scores lines. `next_line` returns a line without its end, or an empty optional after the last. `seen` gets each
+  /// line in order, once its tokens are scored. `scored` gets the number of tokens repeatedly, also within long lines.
   virtual void score_text(const std::function<std::optional<std::string>()>& next_line,
                           const std::function<void(const ScoredLine& line)>& seen,
                           const std::function<void(int64_t tokens)>& scored) = 0;

@@ -9,11 +9,11 @@
 
 namespace cachet::tasks {
 
-/// The facts that reading the splits of a recipe's data reveals.
+/// The facts that become known when the splits of a recipe's data are read.
 struct DataLook {
-  std::vector<data::SplitOverlap> overlaps{};   // of each existing evaluation split with the training data
-  std::vector<data::PassedOver> passed_over{};  // for each split whose reader searches folders
-  std::string not_compared{};                   // why the splits cannot be compared; empty if they are
+  std::vector<data::SplitOverlap> overlaps{};   // overlap of each existing evaluation split with the training data
+  std::vector<data::PassedOver> passed_over{};  // files passed over, for each split whose reader searches folders
+  std::string not_compared{};                   // reason why the splits cannot be compared; empty if they were compared
 };
 
 /// The note for data whose texts no longer exist.

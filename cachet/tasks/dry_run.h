@@ -10,16 +10,16 @@
 
 namespace cachet::tasks {
 
-/// The estimated cost of a whole run, from trying one of each part.
+/// The estimated cost of a whole run, from a trial of one step, one evaluation and one checkpoint.
 struct DryRun {
   double step_seconds = 0;
   int64_t step_samples = 0;
-  double evaluation_seconds = 0;  // of a whole evaluation, estimated from a part
+  double evaluation_seconds = 0;  // time of a whole evaluation, estimated from a part
   double checkpoint_seconds = 0;
   uint64_t checkpoint_bytes = 0;
-  int64_t memory_bytes = 0;  // resident, after all parts
+  int64_t memory_bytes = 0;  // resident memory after all parts
   int64_t total_steps = 0, evaluations = 0, checkpoints = 0;
-  std::vector<std::string> notes{};  // on the length of the run, as at the beginning of the run
+  std::vector<std::string> notes{};  // notes on the length of the run, as a run prints them at its beginning
 
   double total_seconds() const;
 };
@@ -29,7 +29,7 @@ struct DryRun {
 /// training would throw.
 DryRun dry_run(train::TrainingTask& task, const train::Options& options);
 
-/// Returns the recipe for a few synthetic samples: a batch of at most 4, no accumulation, no workers. Its model and its
+/// Returns the recipe for a few synthetic samples: a batch of at most 4, no accumulation, no workers. The model and the
 /// processing of samples stay the same.
 RecipePlan reduced(const RecipePlan& plan);
 

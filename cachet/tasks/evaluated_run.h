@@ -10,8 +10,8 @@
 
 namespace cachet::tasks {
 
-/// Returns the plan with evaluations of at most `limit` samples, in the unit of data.limit; 0: the whole split. Facts
-/// about the training data, such as the mean of their pixels, stay the same.
+/// Returns the plan with evaluations of at most `limit` samples, in the unit of data.limit; 0 means the whole split.
+/// Facts about the training data, such as the mean of their pixels, stay the same.
 RecipePlan with_limited_evaluation(RecipePlan plan, int64_t limit);
 
 /// Returns the plan with evaluations of about `samples` samples, and at most the plan's own data.limit.
@@ -20,9 +20,9 @@ RecipePlan with_fewer_samples(RecipePlan plan, int64_t samples);
 /// Opens a run to evaluate it on its whole test split, by the current rules (TaskPlan::current_rules) unless `settings`
 /// ask for others. The run's own data.limit holds, because it defines the data of the run. If the settings name other
 /// data, and the run's data have no test split, all of the named data are evaluated. The run's task.evaluation.limit
-/// does not hold, because it makes evaluations during training cheap. `limit` and, if `settings` set them, both keys
-/// ask for fewer samples; the smallest counts. Throws as open_saved_run does, and std::invalid_argument if a limit is
-/// below 1 or the task has no limits.
+/// does not hold, because it makes evaluations during training cheap. `limit` and, if `settings` set them, these two
+/// keys lower the number of samples; the smallest limit counts. Throws as open_saved_run does, and
+/// std::invalid_argument if a limit is below 1 or the task has no limits.
 SavedRun open_to_evaluate(const std::filesystem::path& path, const std::vector<std::string>& settings = {},
                           std::optional<int64_t> limit = {});
 

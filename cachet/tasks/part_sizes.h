@@ -8,7 +8,7 @@
 namespace cachet::tasks {
 
 /// Describes the division of a recipe's steps if parts have states of their own (train.state): "8 states of 64 images".
-/// With "first", "8 parts of 64 images". Empty if all parts have one state in common.
+/// With train.state = "first", the text is "8 parts of 64 images". Empty if all parts have one state in common.
 std::optional<std::string> part_sizes_text(const RecipePlan& plan);
 
 /// Returns a line for the user if a run divides its steps otherwise than its recipe does: "64 states of 16 images; the

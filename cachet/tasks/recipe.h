@@ -20,19 +20,19 @@ namespace cachet::tasks {
 struct RecipePlan {
   train::Options training;
   std::shared_ptr<const TaskPlan> task;
-  std::vector<std::string> notes{};  // from the readers, a line each
+  std::vector<std::string> notes{};  // lines from the readers
 
   models::ModelPlan model() const { return task->profile().model; }
   /// Sets up the process (threads, seed) and builds the task, with random weights. If the splits are for evaluation,
-  /// checks that the files of the evaluation can be read (Task::check_evaluation_files). If they are for training,
-  /// prints the notes and stores them for the log of the run.
+  /// checks that the files of the evaluation can be read (Task::check_evaluation_files). If the splits are for
+  /// training, prints the notes and stores them for the log of the run.
   std::unique_ptr<Task> build(Splits splits = Splits::both) const;
 
   /// Loads the weights that train.init names into the task's model, at the beginning of a run; unified norms start
   /// their warm-up again. Returns lines that report the result; empty if the recipe names no weights. Throws io::Error,
   /// train::DamagedCheckpoint. Weights of the hub or of an https address are downloaded first (hub/fetch.h).
   std::vector<std::string> initialize(train::TrainingTask& task, const hub::DownloadOptions& downloads) const;
-  /// Does the same without reports of downloads.
+  /// Loads the weights of train.init without reports of downloads.
   std::vector<std::string> initialize(train::TrainingTask& task) const;
 };
 

@@ -15,19 +15,19 @@
 namespace cachet::tasks {
 
 /// A trained, imported or exported model on the disk: its checkpoint and its recipe. A model folder and an export have
-/// no checkpoints; both paths are then the folder.
+/// no checkpoints; `run` and `checkpoint` are then both the folder.
 struct SavedRun {
   std::filesystem::path run, checkpoint;
-  RecipePlan plan;                                    // as resolved for the run, with `settings` applied
-  std::string recipe;                                 // the same as TOML
-  std::optional<runtime::ExportManifest> exported{};  // for an export, whose engine computes the model
-  /// The recipe's values that affect predictions, as TOML. Without the speed and duration of training, the location of
-  /// the data, and keys that the recipe does not have, which are at their defaults.
+  RecipePlan plan;                                    // plan as resolved for the run, with `settings` applied
+  std::string recipe;                                 // the resolved recipe as TOML
+  std::optional<runtime::ExportManifest> exported{};  // manifest of an export, whose engine computes the model
+  /// The recipe's values that affect predictions, as TOML. The text leaves out the speed and duration of training, the
+  /// location of the data, and keys that the recipe does not have (these are at their defaults).
   std::string what_answers_depend_on;
-  /// Forms of this text in version 0.1.0: with the path of the data, with and without keys at their defaults.
+  /// Forms of what_answers_depend_on in version 0.1.0: with the data's path, with and without keys at their defaults.
   std::vector<std::string> old_answer_values{};
-  /// The reason why predictions are impossible: a value that the run took from its training data is not known. A line
-  /// for the user; load() throws it.
+  /// The reason why predictions are impossible: a value that the run took from its training data is not known. The
+  /// reason is a line for the user; load() throws it.
   std::optional<std::string> lack{};
   /// The lock of a checkpoint: training does not remove it while this object, or a copy of it, exists.
   std::optional<io::FolderLock> held{};
@@ -46,11 +46,11 @@ SavedRun open_saved_run(const std::filesystem::path& path, const std::vector<std
 /// Throws as open_saved_run does.
 RecipePlan read_saved_plan(const std::filesystem::path& path, const std::vector<std::string>& settings = {});
 
-/// Reads the weights, averaged if there are such. Throws train::DamagedCheckpoint, io::Error; an export has none.
+/// Reads the weights, or the averaged weights if there are any. Throws train::DamagedCheckpoint, and io::Error.
 io::TensorMap read_weights(const SavedRun& saved);
 
-/// Returns the SHA-256 of the file of these weights from its manifest or config.json; for an export that of the model.
-/// Throws as read_weights() does.
+/// Returns the SHA-256 of the weights' file from its manifest or config.json; for an export, that of its model's
+/// file. Throws as read_weights() does.
 std::string weights_digest(const SavedRun& saved);
 
 /// A model on the disk without its data: its plan and its weights.
@@ -62,8 +62,8 @@ struct SavedModel {
 /// Opens a path of open_saved_run; a model folder needs no settings here. Throws as open_saved_run and read_weights do.
 SavedModel open_saved_model(const std::filesystem::path& path);
 
-/// Builds the task and loads the weights, the averaged ones if there are such. The model is in evaluation mode. Throws
-/// train::DamagedCheckpoint, and io::Error if weights do not fit the recipe or SavedRun::lack is set.
+/// Builds the task and loads the weights (the averaged weights, if there are any). The model is in evaluation mode.
+/// Throws train::DamagedCheckpoint, and io::Error if weights do not fit the recipe or SavedRun::lack is set.
 std::unique_ptr<Task> load(const SavedRun& saved, Splits splits = Splits::test);
 
 }  // namespace cachet::tasks

@@ -12,7 +12,7 @@ namespace cachet::tasks {
 /// A vocabulary that a recipe names and a run copies. The meaning of the run's tokens then does not depend on another
 /// file.
 struct SavedVocabulary {
-  std::string key;   // in the recipe: "data.vocabulary", whose file and hash are at data.vocabulary_file and _hash
+  std::string key;   // key in the recipe: "data.vocabulary"; its file and hash are at data.vocabulary_file and _hash
   std::string copy;  // name of the copy in the run's folder
 };
 

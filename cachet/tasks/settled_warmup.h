@@ -9,13 +9,13 @@
 
 namespace cachet::tasks {
 
-/// Replaces warm-ups that are fractions ("10 %") in a recipe of a new run by counts, by the rule of
-/// nn::Norm::settle_warmup(). `updates` are those of train::run_length(). Returns a line for each value that
-/// changed.
+/// In a recipe of a new run, replaces warm-ups that are fractions ("10 %") with counts, by the rule of
+/// nn::Norm::settle_warmup(). `updates` are those of train::run_length(). Returns a line for each
+/// value that changed.
 std::vector<std::string> settle_warmups(config::Document& recipe, int64_t updates);
 
-/// Returns "key=value" with a run's counts, for warm-ups that are fractions in the recipe: a resumed run uses the same
-/// counts. `run` are the values of the run.
+/// Returns "key=value" with a run's counts, for warm-ups that are fractions in the recipe, because a resumed run uses
+/// the same counts. `run` has the values of the run.
 std::vector<std::string> settled_warmups(const config::Document& recipe, const train::RecipeValues& run);
 
 }  // namespace cachet::tasks

@@ -27,8 +27,8 @@ struct Sweep {
   std::optional<uint64_t> seed{};  // argument of --seed: the first seed, if it differs from the recipe's
 };
 
-/// Reads the table. Throws config::Error if the table is missing, an axis is empty or not a list, two configurations
-/// have one name, or there are more than kMaxSweepPoints. The keys are checked when a configuration is read.
+/// Reads the table `sweep`. Throws config::Error if the table is missing, an axis is empty or not a list, two
+/// configurations have one name, or there are more than kMaxSweepPoints. Keys are checked when a configuration is read.
 Sweep read_sweep(const std::filesystem::path& recipe);
 
 }  // namespace cachet::tasks

@@ -16,11 +16,11 @@
 
 namespace cachet::tasks {
 
-/// Name of a data digest: the numbers of the training samples that validate (data.validation_fraction).
+/// Name of a data digest, of the numbers of the training samples that validate (data.validation_fraction).
 inline constexpr const char* kValidationIndices = "validation indices";
 
-/// A task that a plan makes. It knows its profile, and reports the papers' statistics of its model's plug-ins, for any
-/// kind of task.
+/// A task that a plan makes. A task knows its profile, and reports the papers' statistics of its model's
+/// plug-ins, for any kind of task.
 ///
 /// For other capabilities (classify a user's samples, predict on the evaluation data one by one), a task also derives
 /// from an interface of abilities.h.
@@ -36,7 +36,7 @@ class Task : public train::TrainingTask {
   };
   virtual EvaluatedSamples evaluated_samples() const { return {evaluation_size(), evaluation_size()}; }
 
-  /// Returns class tokens, λ of cached attention (`share`) and position tables.
+  /// Returns the names of parameters without decay: class tokens, λ of cached attention (`share`), position tables.
   std::vector<std::string> without_decay() const override {
     return {"cls_token", "dist_token", "share", "pos_embed*", "relative_position_bias_table", "position_table"};
   }
@@ -44,7 +44,7 @@ class Task : public train::TrainingTask {
   /// Returns the series that plug_in_series.h names.
   std::vector<train::Series> observe() override;
 
-  /// Returns the task's own sections, then those on these series. Training samples are shown as at the first call.
+  /// Returns the task's own sections, then plug_in_sections(). Training samples are shown as at the first call.
   std::vector<report::Section> report_sections(const std::vector<train::Event>& events,
                                                const train::Status& status) final;
 
@@ -62,14 +62,14 @@ class Task : public train::TrainingTask {
   /// Returns the files that evaluate() opens, as their folder has them now; empty if the task has already read all
   /// evaluation data.
   virtual EvaluationFiles evaluation_files() const { return {}; }
-  /// Notes how many of evaluation_files() are left out, before the first evaluation. Throws io::Error if a required
-  /// file cannot be read.
+  /// Before the first evaluation, notes how many of evaluation_files() are left out. Throws io::Error if
+  /// a required file cannot be read.
   void check_evaluation_files() { note(checked(evaluation_files())); }
 
   /// Prints the lines for the user, and stores them for the log of a run. Called while the task is made.
   void note(const std::vector<std::string>& lines);
 
-  /// Notes a cache that is probably unintended, before training. Notes only the first such cache.
+  /// Notes the first cache that is probably unintended. Must be called before training.
   void note_doubts();
 
   /// Makes observe() report the fraction of normal channels (PNAC) of each norm over its last training passes. If the
@@ -83,8 +83,8 @@ class Task : public train::TrainingTask {
   /// Returns the reason why a cache is probably unintended, as a line for the user.
   virtual std::optional<std::string> doubt_about(const nn::Cache& cache) const;
 
-  /// Returns the first samples of the first step as the model gets them, in a form for people. They are a function of
-  /// the seed; torch's generators are not used. Called once. If it throws, the page shows the error.
+  /// Returns the first samples of the first step as the model gets them, in a form for people. The samples are a
+  /// function of the seed; torch's generators are not used. Called once; if it throws, the page shows the error.
   virtual std::vector<report::Block> training_samples() const { return {}; }
   /// Returns the sections on the last evaluation.
   virtual std::vector<report::Section> evaluation_sections() const { return {}; }

@@ -13,7 +13,7 @@ namespace cachet::tasks {
 
 /// A kind of task: its name in recipes, and the function that reads its plan.
 struct TaskKind {
-  std::string name;  // in [task] kind: "image_classification"
+  std::string name;  // name in [task] kind: "image_classification"
   /// Reads [task], [data] and [model] from the root of a recipe; problems are recorded in its views.
   std::function<std::unique_ptr<TaskPlan>(const config::View& root, data::DataRoot data_root)> read;
 };

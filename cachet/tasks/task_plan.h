@@ -19,26 +19,26 @@ namespace cachet::tasks {
 enum class Splits {
   both,
   test,         // evaluation data only; statistics of the training data are read only if the recipe needs them
-  synthetic,    // no data: noise instead, two training batches and one evaluation batch
+  synthetic,    // noise instead of data: two training batches and one evaluation batch
   calibration,  // training samples instead of evaluation samples, prepared like evaluation samples
-  given,        // for a user's samples: only the source of class names, if it exists
+  given,        // data for a user's samples: only the source of class names, if it exists
   made_up [[deprecated("synthetic")]] = synthetic
 };
 
 /// A folder that a recipe reads data from.
 struct DataPlace {
   std::string kind;            // "cifar10"
-  std::filesystem::path root;  // as in the recipe; empty if the recipe does not set it
+  std::filesystem::path root;  // path in the recipe; empty if the recipe does not set it
   std::string files;           // description of the files that it should contain
 };
 
 /// Files that a run copies or computes, so that the trained model does not depend on files in other folders.
 struct SavedFiles {
-  std::map<std::string, std::string> files;  // name in the run's folder and bytes
+  std::map<std::string, std::string> files;  // bytes of each file, by its name in the run's folder
   std::vector<std::string> settings;         // "key=value" that make the recipe use these files
   /// The digests of the splits that the files were computed from; empty if they are copies.
   std::map<std::string, data::DataDigest> digests{};
-  /// The digests of the same splits by version 0.1.0.
+  /// Returns the digests of the same splits in the form of version 0.1.0.
   std::function<std::map<std::string, std::string>()> fingerprints{};
 };
 using KeptFiles [[deprecated("SavedFiles")]] = SavedFiles;
@@ -53,7 +53,7 @@ class TaskPlan {
 
   /// Returns the paths of the task's data; empty if the task generates its data.
   virtual std::vector<DataPlace> data() const { return {}; }
-  /// Returns the reason why the data cannot be read: their folder does not exist. Empty if it exists.
+  /// Returns the reason why the data cannot be read: their folder does not exist. Empty if the folder exists.
   virtual std::optional<std::string> absent_data() const { return std::nullopt; }
 
   /// Opens the splits and compares them. Empty if the task generates its data, or cannot compare them. Throws as
@@ -62,7 +62,7 @@ class TaskPlan {
 
   /// Returns the files that a run stores. Throws io::Error if a file that the recipe names cannot be read.
   virtual SavedFiles files_to_keep() const { return {}; }
-  /// Returns "key=value" with the paths of the run's copies of these files; empty if it has no copies.
+  /// Returns "key=value" with the paths of the run's copies of files_to_keep(); empty if the run has no copies.
   virtual std::vector<std::string> saved_file_settings(const std::filesystem::path& /*run*/) const { return {}; }
   /// Returns the keys of a recipe whose values the plan would compute from training data, because neither the recipe
   /// nor the run has them: "data.normalization.mean and data.normalization.std". Empty if there are none.
@@ -72,7 +72,7 @@ class TaskPlan {
   /// names, or if they are left to the data.
   virtual std::vector<std::string> class_name_settings() const { return {}; }
 
-  /// The amount of training data of a whole step, in the unit that batches are counted in.
+  /// The amount of training data of a whole step, in the unit of the batch size.
   struct StepSize {
     int64_t count = 0;
     std::string unit;  // "images"
@@ -81,47 +81,47 @@ class TaskPlan {
     return {training.batch_size * training.accumulate, profile().words.many};
   }
 
-  /// Returns "key=value" that make an evaluation pass the same samples through the model, in batches of `batch`. Slower
-  /// work than that, such as translation, is left out.
+  /// Returns "key=value" with which an evaluation passes the same samples through the model, in batches of `batch`,
+  /// without slower work such as translation.
   virtual std::vector<std::string> settings_for_batches_of(int64_t batch) const {
     return {"train.batch_size=" + std::to_string(batch)};
   }
 
-  /// Returns data.limit in its unit, 0 = all samples; empty if the task does not have the key.
+  /// Returns data.limit in its unit (0 means all samples); empty if the task does not have the key.
   virtual std::optional<int64_t> data_limit() const { return std::nullopt; }
   /// Returns the data.limit that leaves about `samples` samples.
   virtual int64_t limit_for(int64_t samples) const { return samples; }
-  /// Returns task.evaluation.limit, which limits only evaluations during training; 0: no limit.
+  /// Returns task.evaluation.limit, which limits only evaluations during training; 0 means no limit.
   virtual int64_t training_evaluation_limit() const { return 0; }
-  /// Limits evaluations to `limit` samples, in the unit of data.limit, or to the whole split for 0. This overrides the
-  /// recipe. It changes neither the training data nor values computed from them.
+  /// Limits evaluations to `limit` samples, in the unit of data.limit, or to the whole split for 0. The limit overrides
+  /// the recipe, but changes neither the training data nor values computed from them.
   virtual void limit_evaluation(int64_t /*limit*/) {}
-  /// For data that the model was not trained on: makes evaluations use all of the data if the run has held out a part
-  /// of its own training data instead of test data.
+  /// Makes evaluations use all of the data if the run has held out a part of its own training data instead of test
+  /// data. Called for data that the model was not trained on.
   virtual void evaluate_all() {}
   /// Returns the seed that draws the samples under a limit of the evaluation; empty if a limit takes the first samples.
   virtual std::optional<uint64_t> seed_of_samples() const { return std::nullopt; }
 
-  /// Returns "key=value" that make an evaluation use the current rules, if the recipe may ask for those of 0.1.0.
+  /// Returns "key=value" that make an evaluation use the current rules, if the recipe may ask for the rules of 0.1.0.
   virtual std::vector<std::string> current_rules() const { return {}; }
 
-  /// Reduces the plan to a few synthetic samples: no workers. The model and the processing of a sample do not
-  /// change.
+  /// Reduces the plan for a few synthetic samples: loaders then have no workers. The model and the
+  /// processing of a sample do not change.
   virtual void reduce() {}
 
-  /// How large a micro-batch is, for an estimate of its memory.
+  /// The size of a micro-batch, for an estimate of its memory.
   struct BatchCount {
-    std::string key;              // that sets it: "train.batch_size"
-    int64_t value = 0;            // of the key
-    int64_t value_of_sample = 1;  // by which a sample of the largest size raises it
-    int64_t samples = 0;          // of the largest size
+    std::string key;              // key that sets the size: "train.batch_size"
+    int64_t value = 0;            // value of the key
+    int64_t value_of_sample = 1;  // increase of the value by a sample of the largest size
+    int64_t samples = 0;          // number of samples of the largest size
   };
   virtual BatchCount batch_count(const train::TrainOptions& training) const {
     return {"train.batch_size", training.batch_size, 1, training.batch_size};
   }
-  /// Makes synthetic samples as large as the recipe lets samples become.
+  /// Makes synthetic samples as large as the recipe allows samples to be.
   virtual void enlarge_samples() {}
-  /// How many batches the loader of training data prepares ahead.
+  /// Returns the number of batches that the loader of training data prepares ahead.
   virtual int64_t batches_ahead() const { return 0; }
 
   /// Opens the data and builds the model, with random weights. Throws io::Error if data cannot be read,

@@ -13,14 +13,14 @@ namespace cachet::tasks {
 struct TaskProfile {
   std::string kind;  // value of [task] kind: "image_classification"
   train::SampleWords words;
-  std::vector<report::MetricDescription> metrics;  // of steps and evaluations; exactly one is the deciding metric
+  std::vector<report::MetricDescription> metrics;  // of steps and evaluations; exactly one metric is the deciding one
   models::ModelPlan model;
   /// Whether the data that choose the best checkpoint in training are also the data of a test.
   bool reports_choice = false;
 };
 
-/// Returns the description that a run's folder stores. Counts parameters and multiplications of one sample, which draws
-/// random numbers in the model's constructors.
+/// Returns the description that a run's folder stores. Counts parameters and multiplications of one sample; for this,
+/// the model's constructors draw random numbers.
 train::RunDescription describe(const TaskProfile& profile);
 
 }  // namespace cachet::tasks

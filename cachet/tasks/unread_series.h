@@ -20,7 +20,7 @@ class UnreadSeries {
   /// Adds a series whose values are the tensor's numbers.
   void add(std::string name, at::Tensor numbers);
   void add(std::string name, std::vector<at::Tensor> tensors, Values values);
-  /// Reads the series, in the order of add().
+  /// Returns the series with their values on the host, in the order of add().
   std::vector<train::Series> read() const;
 
  private:

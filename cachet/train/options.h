@@ -18,15 +18,15 @@ enum class Precision {
 };
 
 /// The owner of the state that forward passes of training leave in the model's buffers: statistics, windows and
-/// counters of norms, caches, Performer's projection. A part is the samples of one micro-batch in one process. A step
-/// has N = processes · train.accumulate parts. Part r has the samples r, r + N, … of the step's whole batch.
+/// counters of norms, caches, and Performer's projection. A part is the samples of one micro-batch in one process. A
+/// step has N = processes · train.accumulate parts. Part r has the samples r, r + N, … of the step's whole batch.
 enum class StateRule {
   shared,    // one state: processes add their sums, and micro-batches update it one after the other
   separate,  // each part has its own state
   first,     // each part begins a step with the final state of part 0, and only part 0's is stored
 };
 
-/// The largest number of threads of a run. With 2,048 LibTorch crashes in a training step.
+/// The largest number of threads of a run. With 2,048 threads, LibTorch crashes in a training step.
 inline constexpr int64_t kMaxThreads = 1024;
 [[deprecated("kMaxThreads")]] inline constexpr int64_t kMostThreads = kMaxThreads;
 
@@ -61,21 +61,21 @@ struct TrainOptions {
   std::optional<Duration> limit;    // end of the run, also for the schedule
   std::optional<int64_t> patience;  // number of evaluations without a better objective
 
-  // No key of a recipe: the part of this process in each batch. If parts have states of their own, the batches of the
-  // data are whole steps, and a process has `accumulate` parts of each step.
+  // The part of this process in each batch; it is not a recipe key. If parts have their own states, the batches of
+  // the data are whole steps, and a process has `accumulate` parts of each step.
   data::Shard shard;
 
   bool has_parts() const { return state != StateRule::shared; }
-  /// Samples in a batch that processes divide: a micro-batch, or a whole step if parts have states of their own.
+  /// Returns the number of samples that the processes divide: a micro-batch, or a whole step if parts have own states.
   int64_t shared_batch() const { return batch_size * shard.parts; }
 };
 
-/// Returns keys and values for shared_batch(): "train.batch_size 64", or "train.batch_size 64 x train.accumulate 2".
+/// Returns the keys and values of shared_batch(): "train.batch_size 64" or "train.batch_size 64 x train.accumulate 2".
 std::string shared_batch_text(const TrainOptions& options);
 
 TrainOptions read_train_options(const config::View& view);
 
-/// All options of the trainer: [train], [optimizer], [schedule].
+/// All options of the trainer: the tables [train], [optimizer] and [schedule].
 struct Options {
   TrainOptions train;
   OptimizerOptions optimizer;

@@ -52,7 +52,7 @@ RunDescription described(TrainingTask& task) {
 int Outcome::exit_code() const {
   switch (ending) {
     case StopReason::interrupted:
-      return 130;
+      return 130;  // of any signal; the command returns Interruption::exit_code()
     case StopReason::not_finite:
     case StopReason::failed:
       return 1;

@@ -25,18 +25,18 @@ struct Outcome {
   std::string result;  // of the last and the best: "test top-1 81.23 ± 0.91 % (best 82.04 % in epoch 2)"; or empty
   double seconds = 0;  // duration of the run, over all its parts, evaluations included
 
-  /// Returns 0; 1 for not_finite; 130 for interrupted, which the command replaces by Interruption::exit_code().
+  /// Returns 0; 1 for not_finite; 130 for interrupted (the command returns Interruption::exit_code() instead).
   int exit_code() const;
 };
 
 /// Trains a task in a run folder: accumulation, clipping, averaging, schedule, step lines, evaluations, checkpoints.
 ///
-/// Between two optimizer steps it checks in this order whether something is due: a step line, an evaluation, a
-/// checkpoint, an ending. A checkpoint is saved before each evaluation; the results of the evaluation are added to it
-/// afterwards. A signal of Interruption::kSignals ends the run after the current step.
+/// Between two optimizer steps, the trainer checks whether something is due, in this order: a step line, an evaluation,
+/// a checkpoint, an ending. A checkpoint is saved before each evaluation; later, the results of the evaluation are
+/// added to it. A signal of Interruption::kSignals ends the run after the current step.
 class Trainer {
  public:
-  /// If the folder has a complete checkpoint, training continues from the newest. `progress` may be null. In a
+  /// If the folder has a complete checkpoint, training continues from the newest one. `progress` may be null. In a
   /// multi-process run, only rank 0 has a Trainer, which evaluates, saves and writes the folder; the other processes
   /// call run_worker() (joint_training.h). Files that a resume reads are written through `file_system`.
   Trainer(TrainingTask& task, const Options& options, RunFolder& folder, report::Progress* progress,
@@ -44,7 +44,7 @@ class Trainer {
           io::FileSystem& file_system = io::FileSystem::real());
   ~Trainer();
 
-  /// Rethrows exceptions of the task, and std::system_error if the disk fails, after rewriting the report.
+  /// Runs the training. If the task throws or the disk fails (std::system_error), rewrites the report and rethrows.
   Outcome run();
 
   int64_t total_steps() const;

@@ -10,8 +10,8 @@
 namespace cachet::analysis {
 
 enum class BenchmarkMode {
-  inference,  // forward, evaluation, no gradients
-  training,   // forward, loss, backward, one AdamW step
+  inference,  // forward pass in evaluation, without gradients
+  training,   // forward pass, loss, backward pass, one AdamW step
 };
 
 enum class BenchmarkPrecision {
@@ -30,12 +30,12 @@ struct BenchmarkOptions {
 };
 
 struct BenchmarkResult {
-  Quartiles milliseconds;         // of one step
-  double samples_per_second = 0;  // at the median
-  // The largest memory of a step's tensors at one time, without the model: its samples, data of the batches, outputs
-  // and stored tensors of layers; in training, also gradients and the optimizer's state.
+  Quartiles milliseconds;         // time of one step
+  double samples_per_second = 0;  // rate at the median time
+  // The largest memory of a step's tensors at one time, without the model: samples, data of the batches, outputs and
+  // stored tensors of layers; in training, also gradients and the optimizer's state.
   int64_t activation_bytes = 0;
-  int64_t weight_bytes = 0;  // of parameters and buffers; 0 for a model that another engine runs
+  int64_t weight_bytes = 0;  // bytes of parameters and buffers; 0 for a model that another engine runs
   int64_t repetitions = 0;
 };
 
@@ -43,13 +43,13 @@ struct BenchmarkResult {
 /// that time. Returns the milliseconds of each call, in order.
 std::vector<double> time_calls(const std::function<void()>& step, double seconds, int64_t least);
 
-/// Returns one step of a trial of the model, in its mode and on its device: in inference a forward pass, in training a
-/// step with AdamW. bfloat16 inference converts the model. The model must outlive the step.
+/// Returns a function that runs one step on the model's device: a forward pass for inference, a step with AdamW for
+/// training. Sets the model's mode; bfloat16 inference also converts the model. The model must outlive the function.
 std::function<void()> trial_step(models::Model& model, const BenchmarkOptions& options);
 
-/// Measures a model on synthetic samples of its own size, on its own device. Training changes its weights and state;
-/// bfloat16 inference converts it. Restores the thread count. Throws std::invalid_argument for an invalid batch, time
-/// or thread count. LibTorch's exceptions for a lack of memory are recognised by is_out_of_memory().
+/// Measures a model on synthetic samples of its own size, on its own device. Training changes the model's weights and
+/// state; bfloat16 inference converts the model. Restores the thread count. Throws std::invalid_argument for an invalid
+/// batch, time or thread count. is_out_of_memory() recognises LibTorch's exceptions for a lack of memory.
 BenchmarkResult benchmark(models::Model& model, const BenchmarkOptions& options);
 
 /// Whether the exception of the present catch block reports a lack of memory.

@@ -8,13 +8,13 @@
 namespace cachet::analysis {
 
 /// Counts the bytes of tensors that this thread (with its helper threads) allocates and frees during its lifetime.
-/// Earlier tensors do not count, nor does freeing them.
+/// Tensors that existed before do not count, also when they are freed.
 class LiveMemory {
  public:
   LiveMemory();
 
   int64_t live_bytes() const;
-  int64_t peak_bytes() const;  // largest number alive at once since construction or the last restart_peak()
+  int64_t peak_bytes() const;  // largest live_bytes() since construction or the last restart_peak()
   void restart_peak();
 
  private:

@@ -10,14 +10,14 @@
 
 namespace cachet::analysis {
 
-/// Moves parameters and buffers to the meta device, in place: their values are lost, shapes and types stay. (Module::to
-/// refuses this move, because the implementations of the tensors differ in kind.)
+/// Moves parameters and buffers to the meta device, in place: they lose their values, but not their shapes and types.
+/// (Module::to refuses this move, because the implementations of the tensors differ in kind.)
 void move_to_meta(torch::nn::Module& module);
 
-/// Builds the model of a plan on the meta device, in the time of its constructors. No weights are drawn.
+/// Builds the model of a plan on the meta device, in the time of the model's constructors: no weights are drawn.
 std::shared_ptr<models::Model> build_on_meta(const models::ModelPlan& plan);
 
-/// Function that is called with a copy of a model, and with the tensor options for its trials.
+/// A function that is called with a copy of a model, and with the tensor options for trials of the copy.
 using UseCopy = std::function<void(models::Model& copy, const at::TensorOptions& options)>;
 
 /// Calls `use` with a copy of a model on the meta device. If LibTorch lacks a shape function there, calls `use` again

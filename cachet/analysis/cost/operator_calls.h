@@ -15,7 +15,7 @@ struct OperatorCall {
   std::string_view name;               // "aten::linear"
   const OperatorRule* rule = nullptr;  // null unless the operator multiplies
   Operands operands;
-  std::vector<at::Tensor> outputs;  // only the outputs that are tensors
+  std::vector<at::Tensor> outputs;  // the outputs that are tensors
 };
 
 /// The nested calls that are reported.
@@ -25,7 +25,7 @@ enum class NestedCalls {
 };
 
 /// Reports each operator call of this thread during its lifetime, on any device, including the meta device. A thread
-/// can have only one at a time.
+/// can have only one OperatorCalls at a time.
 class OperatorCalls {
  public:
   using Listener = std::function<void(const OperatorCall& call)>;

@@ -13,13 +13,13 @@ namespace cachet::analysis {
 struct Product {
   int64_t macs = 0;
   std::vector<at::Tensor> weights;  // operands that may be a parameter
-  bool of_activations = false;      // belongs to attention, unless one of `weights` is a parameter of another module
-  bool of_function = false;         // belongs to attention: weights of an attention function, also if they were joined
+  bool of_activations = false;      // whether it belongs to attention, unless another module owns one of `weights`
+  bool of_function = false;         // whether it belongs to attention, with (joined) weights of an attention function
 };
 
 /// The arguments of an operator.
 struct Operands {
-  std::vector<at::Tensor> tensors;  // in order, with lists unrolled; missing ones are undefined
+  std::vector<at::Tensor> tensors;  // tensors in order, with lists unrolled; missing ones are undefined
   std::vector<int64_t> numbers;     // integers in order
   std::vector<bool> flags;          // truth values in order
 
@@ -30,14 +30,14 @@ struct Operands {
 /// A rule for an operator that multiplies. Calls inside the operator are ignored.
 struct OperatorRule {
   std::string_view name;  // "aten::linear"
-  /// output: the operator's first result.
+  /// Returns the operator's products. `output` is the operator's first result.
   std::vector<Product> (*products)(const Operands& operands, const at::Tensor& output);
 };
 
 /// Returns all rules.
 std::span<const OperatorRule> operator_rules();
 
-/// Returns the rule of an operator, or null for an operator that does not multiply or is composed of others.
+/// Returns the rule of an operator, or null if the operator does not multiply or is composed of other operators.
 const OperatorRule* find_operator_rule(std::string_view name);
 
 }  // namespace cachet::analysis

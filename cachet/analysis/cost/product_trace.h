@@ -11,22 +11,22 @@
 
 namespace cachet::analysis {
 
-/// An operator call that used a module's parameters or multiplied on its behalf.
+/// An operator call that used a module's parameters or multiplied for the module.
 struct OperatorUse {
-  std::string path;                   // of the module: "blocks.0.attn.qkv"
-  std::vector<int64_t> output_shape;  // of the operator's first result; empty if it only reads weights, or if another
-                                      // module that has the same tensor used it before
+  std::string path;                   // path of the module: "blocks.0.attn.qkv"
+  std::vector<int64_t> output_shape;  // shape of the operator's first result; empty if it only reads weights, or if
+                                      // another module that has the same tensor used it before
   Products macs;
 };
 
 /// Records how the operators that this thread calls use a model's parameters during its lifetime, in any forward pass
-/// and on any device, including the meta device. A thread can have only one at a time.
+/// and on any device, including the meta device. A thread can have only one ProductTrace at a time.
 ///
-/// A product belongs to the module that owns the weight, also if only a view of the weight is multiplied. Products of
-/// activations belong to the attention function that was entered last, or to the attention itself if it has used one of
-/// its own weights since then. A weight that is neither a parameter nor a view of one (cut and joined anew) belongs to
-/// the module that ran last. products.h defines the products of attention: those of activations, with weights of an
-/// attention function, and with buffers of attention.
+/// A product belongs to the module that owns the weight, also if only a view of the weight is multiplied. A product of
+/// activations belongs to the attention function that was entered last, or to the attention itself if it has used one
+/// of its own weights since. A product with a weight that is neither a parameter nor a view of one (cut and joined
+/// anew) belongs to the module that ran last. The products of attention (products.h) are those of activations, with
+/// weights of an attention function, and with buffers of attention.
 class ProductTrace {
  public:
   explicit ProductTrace(torch::nn::Module& root);

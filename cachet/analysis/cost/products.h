@@ -4,11 +4,11 @@
 
 namespace cachet::analysis {
 
-/// Multiply–accumulates, in the two columns that tables of models have. One rule holds for all kinds of attention:
-/// `attention` has all products between the projected queries, keys and values and the output of the heads. These are
-/// queries with keys and weights with values. For an attention function without a softmax, they include its feature map
-/// φ, random features and hashes, trained or not. All other products are in the first column: projections into and out
-/// of the heads, convolutions that reduce tokens, other linear layers and convolutions.
+/// Multiply–accumulates, in the two columns of the models' tables. One rule holds for all kinds of attention:
+/// `attention` has all products between the projected queries, keys and values and the output of the heads: queries
+/// times keys, and weights times values. For an attention function without a softmax, they include its feature map φ,
+/// random features and hashes, trained or not. All other products are in the first column: projections into and out of
+/// the heads, convolutions that reduce tokens, other linear layers and convolutions.
 struct Products {
   int64_t linear_convolution = 0;
   int64_t attention = 0;

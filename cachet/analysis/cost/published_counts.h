@@ -10,12 +10,12 @@
 
 namespace cachet::analysis {
 
-/// The cache that a row counts.
+/// The cache of the model that a row counts.
 enum class CountedCache {
   none,
   published,  // cache of the published code: variant = "official"
   recipe,     // cache of the recipes `imagenet_*_cached`: variant = "paper" with the positional convolution
-  pooled,     // cache of the recipes `imagenet_*_cached_pooled`: also pooled by 4 and 2 as in the paper's appendix
+  pooled,     // cache of the recipes `imagenet_*_cached_pooled`: also pooled by 4 and 2, as in the paper's appendix
 };
 
 /// A model of a published table, and its printed numbers.
@@ -24,15 +24,15 @@ struct PublishedCount {
   CountedCache cache = CountedCache::none;
   const char* cache_ratio = nullptr;      // "0.5"; null = plain
   std::optional<double> parameters = {};  // parameters of the published modules, in millions, three digits
-  std::optional<double> code_macs = {};   // MACs of their linear layers and convolutions, in G, three digits
+  std::optional<double> code_macs = {};   // MACs of these modules' linear layers and convolutions, in G, three digits
   std::optional<double> paper_macs = {};  // MACs printed in the paper, in G, two digits
 };
 
-/// Tables 9 and 10 of Cached Transformers (arXiv 2312.12742), counted at 224 x 224. A plain model comes before its
-/// cached ones.
+/// Tables 9 and 10 of Cached Transformers (arXiv 2312.12742), counted at 224 x 224. A plain model comes
+/// before the same model with caches.
 std::span<const PublishedCount> published_counts();
 
-/// Returns the model of a row in the form of a recipe.
+/// Returns the plan of a recipe for the model of a row.
 models::ImageClassifierPlan plan_of(const PublishedCount& row);
 
 }  // namespace cachet::analysis

@@ -8,15 +8,15 @@ namespace cachet::analysis {
 
 /// The work of one forward pass.
 struct Work {
-  int64_t operations = 0;  // two for each multiply–accumulate of a product, one for each value that others write
+  int64_t operations = 0;  // two per multiply–accumulate of a product, one per value that another operator writes
   int64_t bytes = 0;       // bytes that operators read and write if no data are in a processor's cache
 
   friend Work operator-(const Work& a, const Work& b) { return {a.operations - b.operations, a.bytes - b.bytes}; }
   bool operator==(const Work&) const = default;
 };
 
-/// Returns the work of a model in evaluation, for one sample of its own size. The model is not changed. Runs on the
-/// meta device, or on the CPU if LibTorch lacks a shape function there.
+/// Returns the work of a model in evaluation, for one sample of its own size. The model is not changed. The pass runs
+/// on the meta device, or on the CPU if LibTorch lacks a shape function there.
 Work work_of(const models::Model& model);
 
 }  // namespace cachet::analysis

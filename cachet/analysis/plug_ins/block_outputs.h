@@ -11,16 +11,16 @@
 
 namespace cachet::analysis {
 
-/// The outputs of the layers of one kind for batches of examples, as far as their alignment (CKA) depends on them.
+/// The outputs of the layers of one kind for batches of examples, in the form that their alignment (CKA) needs.
 class Representations {
  public:
   const std::vector<std::string>& layers() const { return layers_; }
   int64_t batches() const { return static_cast<int64_t>(batches_.size()); }
-  /// Returns (examples, examples) in float64 for each layer: root_of_gram() of its output.
+  /// Returns a tensor (examples, examples) in float64 for each layer: root_of_gram() of the layer's output.
   const std::vector<at::Tensor>& batch(int64_t index) const { return batches_.at(static_cast<size_t>(index)); }
 
-  /// Adds a layer's output. The first layer that is added opens each batch. A model that calls its layers several times
-  /// for a batch (pairs of sequences) counts as giving several batches.
+  /// Adds a layer's output. Each output of the first layer begins a new batch. A model that calls its layers several
+  /// times for a batch (pairs of sequences) therefore gives several batches.
   void add(const std::string& layer, at::Tensor root);
 
  private:
@@ -28,11 +28,11 @@ class Representations {
   std::vector<std::vector<at::Tensor>> batches_;
 };
 
-/// The outputs of a model's transformer blocks for batches of examples, and those of their norms, attention and
-/// feed-forward layers ("blocks.3.norm1", "blocks.3.attn", …). Padding tokens count as zeros.
+/// The outputs of a model's transformer blocks for batches of examples, and the outputs of the blocks' norms, attention
+/// and feed-forward layers ("blocks.3.norm1", "blocks.3.attn", …). Padding tokens count as zeros.
 class BlockOutputs {
  public:
-  /// Uses only batches of this number of examples. Others, such as a shorter last batch, are ignored.
+  /// Uses only batches of `examples` examples. Other batches, such as a shorter last one, are ignored.
   explicit BlockOutputs(int64_t examples) : examples_(examples) {}
 
   nn::Listener listener();
@@ -45,9 +45,9 @@ class BlockOutputs {
   std::map<std::string, at::Tensor> padding_;  // padding tokens of the blocks in progress
 };
 
-/// Returns a representation of the same examples with the same inner products, but at most as many columns as examples.
-/// It gives the same alignment, so whole token maps need not be stored. x (examples, …) -> (examples, examples),
-/// float64.
+/// Returns a representation of the same examples with the same inner products, but at most as many columns
+/// as examples. The alignment (CKA) stays the same, so whole token maps need not be stored. x (examples,
+/// …) -> (examples, examples), float64.
 at::Tensor root_of_gram(const at::Tensor& x);
 
 }  // namespace cachet::analysis

@@ -17,9 +17,9 @@ class CacheDrift {
     std::vector<double> steps;  // NaN if the cache is zero
   };
 
-  /// Starts with the present caches.
+  /// Starts from the model's present caches.
   explicit CacheDrift(const torch::nn::Module& model);
-  /// Must be called after each training step.
+  /// Measures the change by a training step. Call this after each step.
   void step();
   const std::vector<Layer>& layers() const { return layers_; }
 

@@ -5,10 +5,10 @@
 
 namespace cachet::analysis {
 
-/// Limits below and above which a gate is saturated: it passes nearly nothing, or nearly all.
+/// The limits of a saturated gate, which passes nearly nothing below the first and nearly everything above the second.
 inline constexpr double kGateShut = 0.1, kGateOpen = 0.9;
 
-/// Statistics of the gates of recurrent caches, over all updates that it observes.
+/// Statistics of the gates of recurrent caches, over all updates that this object observes.
 class GateUse {
  public:
   struct Gate {

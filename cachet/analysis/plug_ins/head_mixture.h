@@ -4,15 +4,15 @@
 
 namespace cachet::analysis {
 
-/// The mixture of a cached attention layer's two branches (Cached Transformers, arXiv 2312.12742, Eq. 2) for each head:
-/// (B, T, H, d) each, float32 or wider.
+/// The mixture of a cached attention layer's two branches (Cached Transformers, arXiv 2312.12742, Eq. 2) for each head.
+/// Each tensor is (B, T, H, d), float32 or wider.
 struct HeadMixture {
   at::Tensor from_self;    // (1 − σ(λ))·o_self
-  at::Tensor from_memory;  // σ(λ)·o_mem, zeros in a head's channels after those of the memory
+  at::Tensor from_memory;  // σ(λ)·o_mem; zero in the channels of a head after those of the memory
   at::Tensor sum;          // o
 };
 
-/// gate: σ(λ) (H); self_output (B, T, D), memory_output (B, T, Dm), as the layer reports them.
+/// Returns the mixture. gate: σ(λ) (H); self_output (B, T, D) and memory_output (B, T, Dm) as the layer reports them.
 HeadMixture mixed_by_head(const at::Tensor& gate, const at::Tensor& self_output, const at::Tensor& memory_output);
 
 }  // namespace cachet::analysis

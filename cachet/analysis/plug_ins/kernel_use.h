@@ -17,39 +17,39 @@
 
 namespace cachet::analysis {
 
-/// Bins of a histogram of feature values: four a decade, from 1e-4 on. Outliers are in the first and last bin.
+/// Number of bins of a histogram of feature values: four a decade, from 1e-4 on. The two end bins have the outliers.
 inline constexpr int64_t kFeatureBins = 24;
 /// A feature that never reaches this fraction of its head's mean is dead: it adds almost nothing to any product.
 inline constexpr double kDeadFeature = 0.01;
 
-/// Limit for rows and columns of attention matrices in pictures. Larger ones are reduced to means of neighbours.
+/// Limit for rows and columns of attention matrices in pictures. Larger matrices are reduced to means of neighbours.
 inline constexpr int64_t kShownTokens = 32;
 
 /// Whether a model has softmax or kernel attention that KernelUse can observe.
 bool has_dense_attention(const torch::nn::Module& model);
 
-/// Entropy of the attention of a model's layers, and properties of the feature map if a layer has a kernel instead of
-/// the softmax. They cover all samples of the observed forward passes, without padding. If a pass has many scores,
-/// queries drawn by the seed stand for all of its queries.
+/// The entropy of the attention in a model's layers, and, for layers with a kernel instead of the softmax, properties
+/// of the feature map. The numbers cover all samples of the observed forward passes, without padding. If a pass has
+/// many scores, queries drawn by the seed stand for all queries of the pass.
 class KernelUse {
  public:
   struct Layer {
-    bool kernel = false;  // else softmax
-    /// Entropy of a query's weights on the keys ÷ the logarithm of the number of visible keys: 0 for one key, 1 for
-    /// equal weights. A mean over queries that see two keys or more.
+    bool kernel = false;  // whether the layer has a kernel, or else softmax
+    /// Mean entropy of a query's weights on the keys ÷ the logarithm of the number of visible keys: 0 for one key, 1
+    /// for equal weights. Only queries that see two keys or more count.
     double entropy = 0;
-    // Only for kernels.
-    double softmax_entropy = std::numeric_limits<double>::quiet_NaN();  // of softmax(q·kᵀ/√d) for the same q and k
-    double distance = std::numeric_limits<double>::quiet_NaN();  // ½ Σ |kernel − softmax|, mean over queries: 0 to 1
+    // The following members are only for kernels.
+    double softmax_entropy = std::numeric_limits<double>::quiet_NaN();  // entropy of softmax(q·kᵀ/√d) for the same q, k
+    double distance = std::numeric_limits<double>::quiet_NaN();  // mean over queries of ½ Σ |kernel − softmax|, 0 to 1
     std::array<double, kFeatureBins> features{};                 // fractions of the values of φ
-    double dead = 0;                                             // fraction of features
-    std::vector<double> orthogonality;  // ‖WWᵀ − I‖ ÷ √n of each weight that is to stay orthogonal, mean over heads
-    // For the first head of a sample drawn by the seed, (rows, columns) on the CPU. Softmax layers have only
-    // `weights`.
+    double dead = 0;                                             // fraction of dead features
+    std::vector<double> orthogonality;  // ‖WWᵀ − I‖ ÷ √n of each weight that is to stay orthogonal, mean over the heads
+    // Attention weights of the first head of a sample drawn by the seed, (rows, columns) on the CPU.
+    // Softmax layers have only `weights`.
     at::Tensor weights, softmax_weights;
   };
 
-  /// Requests the features of this model's attention functions. The model must live as long.
+  /// Requests the features of this model's attention functions. The model must outlive this object.
   KernelUse(const torch::nn::Module& model, uint64_t seed);
   nn::Listener listener();
   ByLayer<Layer> layers() const;
@@ -57,13 +57,13 @@ class KernelUse {
  private:
   struct Sums {
     explicit Sums(uint64_t seed) : random(seed) {}
-    at::Tensor queries, keys, padding;  // of the current call
+    at::Tensor queries, keys, padding;  // tensors of the current call
     std::mt19937_64 random;
     uint64_t samples = 0;  // number of samples in all calls
     double entropy = 0, queries_seen = 0;
     double softmax_entropy = 0, distance = 0;
     std::array<double, kFeatureBins> features{};
-    at::Tensor largest, total;  // of each feature (H, n), over all its values
+    at::Tensor largest, total;  // largest value and total of each feature (H, n)
     double values = 0;          // number of values of each feature
     at::Tensor weights, softmax_weights;
   };
@@ -75,7 +75,7 @@ class KernelUse {
   ByLayer<Sums> sums_;
 };
 
-/// Returns ‖W Wᵀ − I‖ ÷ √n, mean over heads: 0 for orthogonal weights (H, n, n).
+/// Returns the mean of ‖W Wᵀ − I‖ ÷ √n over heads: 0 for orthogonal weights (H, n, n).
 double orthogonality_residual(const at::Tensor& weight);
 
 /// Sum of entropy(weights) over queries, and their number. weights (B, H, Lq, Lk) sum to one; the visible keys of each

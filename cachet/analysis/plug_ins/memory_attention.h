@@ -12,13 +12,13 @@
 
 namespace cachet::analysis {
 
-/// The fraction of their attention that heads give to a concatenated cache (nn::ConcatenatedCache), over all observed
+/// The fraction of each head's attention that goes to a concatenated cache (nn::ConcatenatedCache), over all observed
 /// forward passes. A layer with an empty cache is left out.
 class MemoryAttention {
  public:
   nn::Listener listener();
-  /// Returns a number for each head of each layer ("blocks.3.attn"): the sum of a query's weights on the memory, mean
-  /// over queries and samples.
+  /// Returns a number for each head of each layer ("blocks.3.attn"): the sum of a query's weights on the memory,
+  /// as a mean over queries and samples.
   ByLayer<std::vector<double>> layers() const;
 
  private:

@@ -18,7 +18,7 @@ class MemoryUse {
   struct Layer {
     std::vector<double> shares;         // σ(λ) of each head
     std::vector<double> contributions;  // ‖σ(λ)·o_mem‖ ÷ ‖o‖ of each head; NaN if o is zero
-    double contribution = 0;            // the same for all heads together
+    double contribution = 0;            // the ratio for all heads together
     // Means of absolute values over tokens and channels.
     double self_activation = 0, memory_activation = 0, mixture_activation = 0;
   };
@@ -28,7 +28,7 @@ class MemoryUse {
 
  private:
   struct Sums {
-    at::Tensor gate, self_output;                // of the current call
+    at::Tensor gate, self_output;                // tensors of the current call
     at::Tensor memory_squares, mixture_squares;  // (H), float64
     double self = 0, memory = 0, mixture = 0;    // sums of absolute values
     double values = 0, memory_values = 0;        // numbers of values

@@ -10,21 +10,21 @@ namespace cachet::analysis {
 
 /// A stored cache of a model.
 struct StoredCache {
-  std::string layer;  // of the cache: "blocks.3.attn.cache"
+  std::string layer;  // name of the cache: "blocks.3.attn.cache"
   at::Tensor tokens;  // the buffer itself (1, Tm, Dm)
 };
 
 /// Returns the caches in the order of the model's modules.
 std::vector<StoredCache> stored_caches(const torch::nn::Module& model);
 
-/// Returns the root mean square of a cache's values, a float64 scalar on its device; 0 if no sample has passed it.
+/// Returns the root mean square of a cache's values, a float64 scalar on its device; 0 before the first sample.
 at::Tensor size_of(const StoredCache& cache);
 
-/// Returns the cosine similarity of each pair of slots of a cache, (Tm, Tm) in float64. tokens (1, Tm, Dm). NaN for a
-/// slot that is zero, which all slots are if no sample has passed the cache.
+/// Returns the cosine similarity of each pair of slots of a cache (1, Tm, Dm), as (Tm, Tm) in float64. NaN for a slot
+/// that is zero; all slots are zero if no sample has passed the cache.
 at::Tensor similarity_of_places(const at::Tensor& tokens);
 
-/// Returns the mean over pairs of different slots, without NaN; NaN if no pair is left. 1: all slots are equal.
+/// Returns the mean similarity of different slots, without NaN; NaN if no pair is left. 1 means: all slots are equal.
 double mean_similarity(const at::Tensor& similarity);
 
 }  // namespace cachet::analysis

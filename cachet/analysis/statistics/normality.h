@@ -8,7 +8,7 @@
 
 namespace cachet::analysis {
 
-/// The least number of values for a test, and the number from which its kurtosis part is accurate.
+/// The least number of values for a test, and the number from which the test's kurtosis part is accurate.
 inline constexpr int64_t kMinForNormality = 8, kEnoughForNormality = 20;
 
 /// D'Agostino and Pearson's test that values are drawn from a normal distribution.
@@ -20,7 +20,7 @@ struct NormalityTest {
   bool passes(double significance = 0.05) const { return defined && p > significance; }
 };
 
-/// Throws std::invalid_argument for fewer than kMinForNormality values.
+/// Tests the values. Throws std::invalid_argument for fewer than kMinForNormality values.
 NormalityTest dagostino_pearson(std::span<const double> values);
 
 /// The percentage of normality over all channels (PNAC; arXiv 2208.01313, Eq. 15). A channel counts if its statistics
@@ -32,9 +32,9 @@ struct NormalChannels {
   double fraction() const;  // fraction of all channels; channels without a test count as not normal
 };
 
-/// statistics: (steps, channels), oldest first. The last `last` rows are tested. Throws std::invalid_argument if
-/// there are fewer rows, and for fewer than kMinForNormality. A channel that changes only by rounding errors has no
-/// test.
+/// Tests the last `last` rows of `statistics` (steps, channels), which has the oldest step first. Throws
+/// std::invalid_argument if there are fewer rows, and for fewer than kMinForNormality. A channel that changes
+/// only by rounding errors has no test.
 NormalChannels normal_channels(const at::Tensor& statistics, int64_t last);
 
 }  // namespace cachet::analysis

@@ -19,10 +19,10 @@ namespace cachet::analysis {
 /// several passes. Passes in evaluation do not count.
 class RecentNormality {
  public:
-  /// Observes this model, which must live as long. passes: kMinForNormality or more.
+  /// Observes this model, which must outlive this object. `passes` is at least kMinForNormality.
   RecentNormality(torch::nn::Module& model, int64_t passes);
 
-  /// Sets whether the following passes are recorded. Initially they are.
+  /// Sets whether the following passes are recorded. Initially, passes are recorded.
   void record(bool recorded) { recorded_ = recorded; }
 
   struct Layer {
@@ -34,12 +34,12 @@ class RecentNormality {
     std::string layer;
     at::Tensor forward, gradient;  // gradient: no rows if the norm has no or too few statistics of its gradient
   };
-  /// Returns the layers that have had `passes` passes, in the order of the model's calls. Their statistics stay on the
-  /// device, so that a caller can copy all of them to the host at once.
+  /// Returns the layers with at least `passes` recorded passes, in the order of the model's calls. The statistics stay
+  /// on the device, so that a caller can copy all of them to the host at once.
   std::vector<UnreadLayer> unread_layers() const;
-  /// numbers: the values of `forward` or of `gradient` on the host. Returns NaN if there are none.
+  /// Returns the fraction of normal channels, given `forward` or `gradient` on the host. Returns NaN without numbers.
   double normal_share(std::span<const double> numbers) const;
-  /// Returns the fractions of the same layers, read one by one.
+  /// Returns the fractions of the layers in unread_layers(), whose statistics are read one by one.
   std::vector<Layer> layers() const;
   int64_t passes() const { return passes_; }
 

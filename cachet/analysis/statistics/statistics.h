@@ -14,34 +14,34 @@ struct Quartiles {
 /// Computes quartiles by linear interpolation between the sorted values. Throws std::invalid_argument for no values.
 Quartiles quartiles(std::span<const double> values);
 
-/// Compares A/B timings by the ratios a[i] / b[i] of pairs measured one directly after the other. So a slowdown of both
-/// (a busy machine) cancels. Throws std::invalid_argument unless both have the same number of timings, at least one.
+/// Compares two lists of timings by the ratios a[i] / b[i] of pairs measured in direct succession, so that a slowdown
+/// of both (a busy machine) cancels. Throws std::invalid_argument unless both have equally many timings, at least one.
 Quartiles ratio_of_pairs(std::span<const double> a, std::span<const double> b);
 
-/// Returns Student's t above which 2.5 % of the distribution lie, for intervals of 95 %. `degrees` of freedom: above 0,
-/// may be fractional.
+/// Returns the value of Student's t above which 2.5 % of the distribution lie, for intervals of 95 %. `degrees`:
+/// degrees of freedom, above 0, possibly fractional.
 double student_t(double degrees);
 
-/// Mean and standard deviation (of n − 1) of a number of values.
+/// Mean and standard deviation (of n − 1) of `count` values.
 struct Sample {
   double mean = 0, deviation = 0;
   size_t count = 0;
 };
 
-/// Returns half the width of the interval with 95 % of the differences between the means of two samples of equal
-/// expectation: Welch's t-test. Both have at least two values, and at least one deviation is above 0.
+/// Returns the bound that 95 % of the differences between the means of two samples of equal expectation do not exceed
+/// (Welch's t-test). Both samples have at least two values, and at least one deviation is above 0.
 double welch_bound(const Sample& a, const Sample& b);
 
-/// The difference of b from a, measured in pairs that share other sources of variation, such as a seed.
+/// The difference b − a, measured in pairs whose values share other sources of variation, such as a seed.
 struct PairedDifference {
   size_t pairs = 0;
-  double mean = 0, lower = 0, upper = 0;  // of b − a: the mean, and the 95 % interval by Student's t
+  double mean = 0, lower = 0, upper = 0;  // mean of b − a, and its 95 % interval by Student's t
   double effect = 0;                      // mean ÷ standard deviation of the differences (Cohen's d of pairs)
 
   bool decided() const { return lower > 0 || upper < 0; }
 };
 
-/// Throws std::invalid_argument unless both have the same number of values, at least two.
+/// Compares pairs of values. Throws std::invalid_argument unless a and b have the same number of values, at least two.
 PairedDifference paired_difference(std::span<const double> a, std::span<const double> b);
 
 /// Returns the number of pairs with which a t-test at 95 % finds an effect of this size in four of five experiments, by

@@ -23,15 +23,15 @@ bool has_batch_statistics(const torch::nn::Module& model);
 class StepStatistics {
  public:
   struct Layer {
-    std::vector<at::Tensor> forward, gradient;  // (C) for each step, float64: of that step, before any averaging
-    int64_t window = 0, gradient_window = 0;    // steps over which the norm averages them; 0: it has no window
+    std::vector<at::Tensor> forward, gradient;  // (C) for each step, float64, before any averaging over steps
+    int64_t window = 0, gradient_window = 0;    // steps over which the norm averages; 0 without a window
     std::vector<double> used, running;          // means over channels: statistic in use, running average
     std::vector<double> apart;                  // ‖used − running‖ ÷ ‖running‖
-    std::vector<double> filtered;               // steps that unified normalization filtered since its construction; the
+    std::vector<double> filtered;               // steps that unified normalization filtered since its construction; a
                                                 // mean over channels, if each channel has its own threshold
   };
 
-  /// Requests the running statistics of this model's norms. The model must live as long.
+  /// Requests the running statistics of this model's norms. The model must outlive this object.
   explicit StepStatistics(const torch::nn::Module& model);
   nn::Listener listener();
   const ByLayer<Layer>& layers() const { return layers_; }
@@ -41,14 +41,14 @@ class StepStatistics {
   ByLayer<Layer> layers_;
 };
 
-/// The fluctuation of statistics from step to step. With s̄ their mean over steps, channel by channel,
+/// The fluctuation of statistics s from step to step. With their mean s̄ over steps, channel by channel,
 ///   steps[t] = ‖s_t − s̄‖ ÷ √(mean_t ‖s_t‖²),   overall = √(mean of steps²)
-/// 0: the statistics are constant; 1: their mean is zero.
+/// The value 0 means that the statistics are constant, 1 that their mean is zero.
 struct Fluctuation {
   std::vector<double> steps;
   double overall = 0;
 };
-/// Throws std::invalid_argument if there are no steps.
+/// Returns the fluctuation of statistics. Throws std::invalid_argument if there are no steps.
 Fluctuation fluctuation_of(const std::vector<at::Tensor>& statistics);
 
 }  // namespace cachet::analysis

@@ -7,7 +7,7 @@
 namespace cachet::data {
 
 /// One of the processes that divide each batch of a run: process `rank` of `world_size`. A process with several `parts`
-/// of each batch reads them one after the other: they are the batches of shards of world_size · parts processes.
+/// of each batch reads the parts one after the other, as batches of the shards of world_size · parts processes.
 struct Shard {
   int64_t rank = 0, world_size = 1;
   int64_t parts = 1;
@@ -16,11 +16,11 @@ struct Shard {
   int64_t all_parts() const { return world_size * parts; }
   /// Returns the index of this process's part `own` (counted from 0) among all parts.
   int64_t number_of(int64_t own) const { return rank + own * world_size; }
-  /// Returns the shard that reads part `own` of this process if each process has one part.
+  /// Returns the shard of this process's part `own`, as if each part had its own process.
   Shard alone(int64_t own) const { return {number_of(own), all_parts()}; }
 
-  /// Returns how many of a batch's samples 0, 1, …, samples − 1 belong to this shard if it has one part. The shard has
-  /// every world_size-th sample, from its rank on.
+  /// Returns how many of a batch's samples 0, 1, …, samples − 1 belong to this shard if the shard has one part. The
+  /// shard has the samples rank, rank + world_size, rank + 2 · world_size, …
   int64_t part_of(int64_t samples) const { return (samples - rank + world_size - 1) / world_size; }
 };
 
@@ -40,17 +40,17 @@ struct BatchPlace {
   std::vector<int64_t> indices() const;
 };
 
-/// The batches of one epoch for one shard. Thread-safe, and independent of the BatchOrder that made it.
+/// The batches of one epoch for one shard. EpochOrder is thread-safe and may outlive the BatchOrder that made it.
 class EpochOrder {
  public:
-  /// Returns the samples of a batch, of all shards together.
+  /// Function that returns the samples of batch `number`, of all shards together.
   using WholeBatch = std::function<std::vector<PlacedSample>(int64_t number)>;
 
   EpochOrder(int64_t epoch, int64_t batches, Shard shard, WholeBatch whole_batch);
 
-  /// Number of batches that the shard reads in the epoch: its number of parts for each whole batch.
+  /// Returns the number of batches that the shard reads in the epoch: for each whole batch, its number of parts.
   int64_t batches() const { return batches_ * shard_.parts; }
-  /// Returns one batch. Earlier batches cost nothing. Throws std::out_of_range unless 0 <= number < batches().
+  /// Returns one batch without reading earlier batches. Throws std::out_of_range unless 0 <= number < batches().
   BatchPlace place(int64_t number) const;
 
  private:
@@ -59,21 +59,21 @@ class EpochOrder {
   WholeBatch whole_batch_;
 };
 
-/// The samples of each batch of an epoch, a function of (seed, epoch, shard).
+/// Determines the samples of each batch of an epoch as a function of (seed, epoch, shard).
 ///
 /// batches() is the same for every epoch and every shard. So schedules know the length of a run, and no process waits
-/// for a batch that another process lacks. A batch does not depend on the number of shards. Shard r of w has its
-/// samples r, r + w, r + 2w, … . So each sample of an epoch is in one shard once, and the parts of a batch differ by at
-/// most one sample. If a batch has fewer samples than there are shards, some parts are empty.
+/// for a batch that another process lacks. A batch does not depend on the number of shards. Shard r of w has the
+/// batch's samples r, r + w, r + 2w and so on. So each sample of an epoch is in exactly one shard, and the parts of a
+/// batch differ by at most one sample. If a batch has fewer samples than there are shards, some parts are empty.
 class BatchOrder {
  public:
   virtual ~BatchOrder() = default;
 
-  /// Number of whole batches in every epoch.
+  /// Returns the number of whole batches in every epoch.
   virtual int64_t batches() const = 0;
-  /// Number of batches that this shard reads in every epoch: its number of parts for each whole batch.
+  /// Returns the number of batches that this shard reads in every epoch: for each whole batch, its number of parts.
   int64_t read_batches() const { return batches() * shard_.parts; }
-  /// Makes the order of one epoch. This costs as much as shuffling.
+  /// Makes the order of one epoch, which takes as long as shuffling the samples.
   EpochOrder epoch(int64_t epoch) const;
 
   int64_t samples() const { return samples_; }  // in the data set: indices are below it
@@ -83,11 +83,11 @@ class BatchOrder {
  protected:
   /// Throws std::invalid_argument for a negative number of samples and for an impossible shard.
   BatchOrder(int64_t samples, uint64_t seed, Shard shard);
-  /// Checks the batch size of an order with batches of a fixed size. Throws std::invalid_argument unless it is 1 or
-  /// more and suffices for all shards.
+  /// Checks the batch size of an order with batches of a fixed size. Throws std::invalid_argument unless the batch size
+  /// is positive and suffices for all shards.
   void check_batch_size(int64_t batch_size) const;
 
-  /// Returns a function that may outlive the order.
+  /// Returns the function that gives the samples of a whole batch. The function may outlive the order.
   virtual EpochOrder::WholeBatch whole_batches(int64_t epoch) const = 0;
 
  private:

@@ -11,26 +11,26 @@ struct BatchRowOptions {
   int64_t segment_length = 150;  // tokens of a batch row in one batch; both as published for WikiText-103
 };
 
-/// A part of a long sequence of tokens: the inputs of a segment. Its targets lie one token further on.
+/// A part of a long sequence of tokens: the inputs of a segment. The targets are the tokens one position later.
 struct TokenRange {
   int64_t begin = 0, length = 0;
 };
 
 /// Batch rows over one long sequence of tokens, as in Transformer-XL (Dai et al. 2019). The sequence is cut into batch
 /// rows of equal length, and batch n has segment n of each row. A row continues at the end of the same row of the
-/// previous batch, also in a shard: shard r of w has the rows r, r + w, … . The last segment may be shorter. The tokens
-/// after the last whole row are not read; they are fewer than the rows.
+/// previous batch, also in a shard (shard r of w has the rows r, r + w and so on). The last segment may be shorter.
+/// Tokens after the last whole row are not read; there are fewer such tokens than rows.
 ///
-/// A sample is a segment with the number row · (segments of a row) + segment. Nothing is drawn at random, so all epochs
-/// are equal. The order needs no memory.
+/// A sample is a segment; its number is row · (segments of a row) + segment. Nothing is drawn at random, so all epochs
+/// are equal, and the order needs no memory.
 class BatchRows final : public BatchOrder {
  public:
-  /// Throws std::invalid_argument for fewer than 0 tokens, and for a segment length or a number of rows below 1. A
-  /// sequence with fewer than two tokens for each row has no batches.
+  /// Throws std::invalid_argument for a negative number of tokens, and for a segment length or a number of rows below
+  /// 1. There are no batches if the sequence has fewer than two tokens for each row.
   BatchRows(int64_t tokens, BatchRowOptions options, Shard shard = {});
 
   int64_t batches() const override;
-  /// Throws std::out_of_range unless 0 <= sample < samples().
+  /// Returns the tokens of a segment. Throws std::out_of_range unless 0 <= sample < samples().
   TokenRange segment(int64_t sample) const;
 
  private:

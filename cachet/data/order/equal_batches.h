@@ -14,7 +14,7 @@ struct EqualBatchOptions {
   int64_t repeats = 1;  // consecutive uses of a sample, each augmented anew; an epoch uses ⌈samples / repeats⌉ samples
 };
 
-/// Cut of a sequence of samples into batches of one size.
+/// The division of a sequence of samples into batches of one size.
 struct EqualCut {
   int64_t samples = 0, batch_size = 1;
   bool drop_last = true;
@@ -24,13 +24,13 @@ struct EqualCut {
   int64_t count(int64_t number) const;
 };
 
-/// Batches of one size; the last batch may be smaller. With repeats R (repeated augmentation, Hoffer et al. 2020), an
-/// epoch has the same length and contains its first ⌈samples / R⌉ samples, each R times in succession.
+/// Batches of one size; the last batch may be smaller. With `repeats` = R (repeated augmentation, Hoffer et al. 2020),
+/// an epoch has the same length; it uses its first ⌈samples / R⌉ samples R times in succession.
 ///
-/// Memory: 8 bytes for each sample with shuffling, none in the order of the data set.
+/// Memory: 8 bytes for each sample with shuffling, and none without shuffling.
 class EqualBatches final : public BatchOrder {
  public:
-  /// Throws std::invalid_argument for a negative number of samples, and for a batch size or repeats below 1.
+  /// Throws std::invalid_argument for a negative number of samples, and if the batch size or `repeats` is below 1.
   EqualBatches(int64_t samples, EqualBatchOptions options, Shard shard = {});
 
   int64_t batches() const override { return cut_.batches(); }

@@ -15,13 +15,13 @@ struct GroupedBatchOptions {
   uint64_t seed = 0;
 };
 
-/// Batches whose samples are all of one group, such as upright or wide images, which then need less padding. Each group
-/// is cut separately, and the batches of all groups are shuffled together. If a group is smaller than a batch, its
-/// batch stays even with drop_last, so that every sample is used.
+/// Batches with samples of only one group, such as upright or wide images, which then need less padding. Each group is
+/// cut into batches separately, and the batches of all groups are shuffled together. A group that is smaller than a
+/// batch forms a batch even with drop_last, so that every sample is used.
 class GroupedBatches final : public BatchOrder {
  public:
-  /// `groups`: the group of each sample, from 0 on. Throws std::invalid_argument for a negative group and for a batch
-  /// size below 1.
+  /// `groups`: the group of each sample, counted from 0. Throws std::invalid_argument for a negative group, and for a
+  /// batch size below 1.
   GroupedBatches(std::vector<int64_t> groups, GroupedBatchOptions options, Shard shard = {});
 
   int64_t batches() const override { return batches_; }

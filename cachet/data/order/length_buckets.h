@@ -11,14 +11,14 @@ namespace cachet::data {
 /// The length of each sample.
 using Lengths = std::shared_ptr<const std::vector<int64_t>>;
 
-/// Equal batches of samples of similar lengths. The shuffled samples of `bucket_batches` batches are sorted by
-/// length together and cut into batches. Then the batches of the epoch are shuffled. The last, smaller batch stays
-/// last; its samples (or those that drop_last leaves out) are drawn before sorting. Without shuffling, all samples
-/// are sorted.
+/// Batches of equal size with samples of similar lengths. After shuffling, the samples of every `bucket_batches`
+/// batches are sorted by length together and cut into batches. Then the batches of the epoch are shuffled, except that
+/// a last, smaller batch stays last. The samples of such a batch (or the samples that drop_last leaves out) are drawn
+/// before sorting. Without shuffling, all samples are sorted by length.
 class LengthBuckets final : public BatchOrder {
  public:
-  /// Throws std::invalid_argument if there are no lengths, for fewer than 1 batch in a bucket, for options that
-  /// EqualBatches refuses, and for repeats.
+  /// Throws std::invalid_argument if there are no lengths, if a bucket has fewer than 1 batch, for options that
+  /// EqualBatches refuses, and for `repeats` above 1.
   LengthBuckets(Lengths lengths, EqualBatchOptions options, int64_t bucket_batches, Shard shard = {});
 
   int64_t batches() const override { return cut_.batches(); }

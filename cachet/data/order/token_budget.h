@@ -16,20 +16,20 @@ struct TokenBudgetOptions {
   uint64_t seed = 0;
 };
 
-/// Reads max_tokens and max_samples.
+/// Reads the keys max_tokens and max_samples.
 TokenBudgetOptions read_token_budget_options(const config::View& view);
 
-/// Batches of a number of tokens. A batch has as many samples of similar lengths as fit into max_tokens on each side,
-/// when padded to the longest sample. Samples have one side, or two (a sentence and its translation).
+/// Batches with a limited number of tokens. When padded to the longest sample, a batch has as many samples of similar
+/// lengths as fit into max_tokens on each side. Samples have one side, or two sides (a sentence and its translation).
 ///
-/// The batches are cut once for all epochs, by the seed alone. Before the cut, samples of equal lengths are in a random
-/// order. So every epoch has the same number of batches and contains all samples; an epoch only shuffles the order of
-/// the batches.
+/// The batches are cut once for all epochs; the cut depends only on the seed. Before the cut, samples of equal lengths
+/// are in a random order. So every epoch has the same number of batches and contains all samples. Between epochs, only
+/// the order of the batches changes.
 class TokenBudget final : public BatchOrder {
  public:
   /// `sides`: one or two lists with the padded length of every sample. Throws std::invalid_argument for sides of
-  /// unequal sizes, for options below 0, and for a sample whose length is below 1 or above max_tokens. The message
-  /// names this sample.
+  /// unequal sizes, for negative options, and for a sample whose length is below 1 or above max_tokens. The message
+  /// then names the sample.
   TokenBudget(const std::vector<Lengths>& sides, TokenBudgetOptions options, Shard shard = {});
 
   int64_t batches() const override { return static_cast<int64_t>(cut_->starts.size()) - 1; }

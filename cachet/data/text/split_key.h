@@ -8,16 +8,16 @@
 
 namespace cachet::data {
 
-/// Returns the key by which texts are compared when data are split or searched for repetitions. It is the text in the
-/// form NFKC, without a byte-order mark, without blanks at its ends, and with one space for each row of blanks within
-/// it. For a model that normalizes its texts, texts with equal keys are the same sample.
+/// Returns the key by which texts are compared when data are split or searched for repetitions. The key is the text in
+/// the form NFKC, without a byte-order mark and without blanks at its ends. Each row of blanks within it becomes one
+/// space. For a model that normalizes its texts, texts with equal keys are the same sample.
 std::string split_key(std::string_view text);
 
 /// Returns the keys of many texts, computed by several threads.
 std::vector<std::string> split_keys(std::span<const std::string> texts);
 
-/// Returns the keys of a sentence and its translation. Pairs that share a sentence of one language share a key. The key
-/// of a side without a text is empty.
+/// Returns the keys of a sentence and its translation. Pairs that share a sentence in one language share a key. A side
+/// without a text has an empty key.
 std::array<std::string, 2> pair_keys(std::string source_key, std::string target_key);
 
 }  // namespace cachet::data

@@ -8,14 +8,14 @@
 
 namespace cachet::data {
 
-/// The characters that separate words of a text, without ends of lines.
+/// The characters that separate the words of a line.
 inline constexpr std::string_view kWordBlanks = " \t\v\f\r";
 
 inline constexpr size_t kAnyWord = std::numeric_limits<size_t>::max();
 
-/// Calls `use` with a text (plain, .gz or .xz) piece by piece. Each piece has whole lines and about 16 MiB, or is one
-/// longer line. The text is never in memory as a whole. Throws io::Error that names the file; also for a word of more
-/// than `longest_word` bytes, as soon as so many of its bytes are read.
+/// Calls `use` with a text (plain, .gz or .xz) piece by piece, so that memory never holds the whole text. Each piece
+/// has whole lines and about 16 MiB, or is one longer line. Throws io::Error, which names the file, for an unreadable
+/// text, and as soon as more than `longest_word` bytes of one word are read.
 void for_each_piece(const std::filesystem::path& text, const std::function<void(std::string_view lines)>& use,
                     size_t longest_word = kAnyWord);
 

@@ -12,14 +12,14 @@
 
 namespace cachet::data {
 
-/// The files in a folder of CIFAR-10, in words.
+/// Describes the files in a folder of CIFAR-10.
 inline constexpr std::string_view kCifar10Files =
     "data_batch_1.bin to data_batch_5.bin and test_batch.bin (plain, .gz or .xz)";
 
 enum class CifarKind { cifar10, cifar100 };
 
-/// A view of one binary CIFAR file. A record has one label byte (cifar10), or a coarse and a fine label byte
-/// (cifar100), then 3 · 32 · 32 pixels, channel by channel (https://www.cs.toronto.edu/~kriz/cifar.html).
+/// A view of one binary CIFAR file. Each record has one label byte (cifar10), or a coarse and a fine label byte
+/// (cifar100). The label is followed by 3 · 32 · 32 pixels, by channel (https://www.cs.toronto.edu/~kriz/cifar.html).
 struct CifarRecords {
   std::span<const uint8_t> bytes;
   int64_t count = 0;
@@ -29,16 +29,16 @@ struct CifarRecords {
   std::span<const uint8_t> pixels(int64_t record) const;
 };
 
-/// Parses the bytes of one file without copying them. Throws io::Error that starts with `name` and names the wrong
-/// record and its fault.
+/// Parses the bytes of one file without copying them. Throws io::Error, which starts with `name` and names the faulty
+/// record and the fault.
 CifarRecords parse_cifar(CifarKind kind, std::span<const uint8_t> bytes, std::string_view name);
 
-/// Returns the names of the classes: those of batches.meta.txt or fine_label_names.txt if the file exists, else the
-/// known names of CIFAR-10, and numbers for CIFAR-100. Throws io::Error.
+/// Reads the names of the classes from batches.meta.txt or fine_label_names.txt. If the file is missing, returns the
+/// known names of CIFAR-10, or numbers for CIFAR-100. Throws io::Error.
 std::vector<std::string> read_cifar_class_names(CifarKind kind, const std::filesystem::path& folder);
 
-/// Reads images (N, 3, 32, 32) from data_batch_1 … 5.bin or test_batch.bin (cifar10), or train.bin or test.bin
-/// (cifar100), plain, .gz or .xz. Classes have the names of read_cifar_class_names().
+/// Reads images (N, 3, 32, 32) from data_batch_1 … 5.bin or test_batch.bin (cifar10), or from train.bin or test.bin
+/// (cifar100); the files may end in .gz or .xz. The classes have the names of read_cifar_class_names().
 std::shared_ptr<const LabelledImages> read_cifar(CifarKind kind, const std::filesystem::path& folder, Split split);
 
 }  // namespace cachet::data

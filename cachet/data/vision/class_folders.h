@@ -9,17 +9,17 @@
 
 namespace cachet::data {
 
-/// Finds the files of one split below root/<train or validation folder>/<class>/, at any depth, in the order of their
-/// names, byte by byte: ImageFiles. Classes are options.class_names, or class_folder_names() if that is empty. A root
-/// without either folder is the validation split itself. Ignores hidden files and those to be skipped. Throws io::Error
-/// that names the folder or file: a missing split, no classes, a class without images, a folder that is not a class, a
-/// class without a training folder, another number of classes than options.classes, files without an image ending
-/// (.jpg, .jpeg, .jpe, .jfif, .png in any case) unless they are to be skipped.
+/// Finds the image files of one split below root/<train or validation folder>/<class>/, at any depth, sorted by name
+/// byte by byte. The classes are options.class_names, or class_folder_names() if the option is empty. If the root has
+/// neither folder, the root is the validation split itself. Ignores hidden files, and other files if they are to be
+/// skipped. Throws io::Error, which names the folder or file, for a missing split, no classes, a class without images,
+/// a folder that is not a class, a class without a training folder, a wrong number of classes, and unless they are to
+/// be skipped, files without an image ending (.jpg, .jpeg, .jpe, .jfif, .png in any case).
 std::shared_ptr<const LabelledImages> open_class_folders(const std::filesystem::path& root, Split split,
                                                          const DatasetOptions& options, const IndexProgress& progress);
 
-/// Returns the sorted names of the training split's folders. If that split is missing, as in an evaluation only,
-/// returns those of the validation split. Throws io::Error if neither can be read, and if there are none.
+/// Returns the sorted names of the training split's folders. If the training split is missing, as in pure evaluation,
+/// returns the folder names of the validation split. Throws io::Error if neither is readable, or if there are none.
 std::vector<std::string> class_folder_names(const DatasetOptions& options, const std::filesystem::path& root);
 
 }  // namespace cachet::data

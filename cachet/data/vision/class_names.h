@@ -11,8 +11,8 @@ std::vector<std::string> cifar10_class_names();
 std::vector<std::string> fashion_mnist_class_names();
 std::vector<std::string> numbered_class_names(int64_t classes);  // "0", "1", …
 
-/// Parses a list of class names, one a line. Ignores empty lines at the end. Throws io::Error that starts with `name`
-/// unless there are `expected` names, each of 1 to 100 bytes without control characters.
+/// Parses a list of class names, one in each line. Ignores empty lines at the end. Throws io::Error, which starts with
+/// `name`, unless there are `expected` names, each of 1 to 100 bytes without control characters.
 std::vector<std::string> parse_class_names(std::string_view text, int64_t expected, std::string_view name);
 
 }  // namespace cachet::data

@@ -18,7 +18,7 @@ extern const ImageKind kIdx;
 
 enum class Split { train, validation, test };
 
-/// The options of class folders.
+/// The options for class folders.
 struct ClassFolderOptions {
   int64_t channels = 3;  // 1: all images become grey; 3: grey images become RGB
   std::string train_folder = "train", validation_folder = "val";
@@ -27,7 +27,7 @@ struct ClassFolderOptions {
   bool strict_images = false;     // warnings of the decoder are errors
 };
 
-/// Called after each class with the number of files found so far.
+/// Function that is called after each class with the number of files found so far.
 using IndexProgress = std::function<void(int64_t files)>;
 
 /// A recipe's [data] table for images.
@@ -37,7 +37,7 @@ struct DatasetOptions {
   double fraction = 1;           // fraction of the training images to use, in (0, 1]
   int64_t limit = 0;             // largest number of images of each split; 0 = all
   int64_t classes = 10;          // for kinds without a fixed number; the model is made before the files are read
-  /// The model's classes in its order. Classes of the data are matched with them; empty: the data name the classes.
+  /// The model's classes in its order; classes of the data are matched with them. If empty, the data name the classes.
   std::vector<std::string> class_names{};
   double validation_fraction = 0;  // fraction of the training images of each class that validate instead
   uint64_t subset_seed = 0;        // draws the images of validation_fraction, fraction and limit
@@ -48,18 +48,18 @@ struct DatasetOptions {
   bool own_sizes() const;
 };
 
-/// Reads the keys for the kind of images, before any image is read: kind, orientation, class_names, and, for kinds that
-/// have them, classes and channels. `options` holds the defaults for its kind.
+/// Reads, before any image is read, the keys for the kind of images: kind, orientation and class_names, and for kinds
+/// that have them, classes and channels. `options` holds the defaults for the kind.
 void read_image_kind(const config::View& data, DatasetOptions& options);
 
-/// Whether there are validation images that are neither training nor test images.
+/// Whether there are validation images that are neither training images nor test images.
 bool has_validation_images(const DatasetOptions& options);
-/// Whether there are test images. There are none if a folder of class folders has no splits: then its images are used
-/// for training and validation.
+/// Whether there are test images. There are no test images if a root of class folders has no splits, because then its
+/// images are used for training and validation.
 bool has_test_images(const DatasetOptions& options);
 
-/// Reads the same keys and root, fraction, limit, validation_fraction, subset_seed. For class_folders, also reads
-/// train_folder, validation_folder, test_folder, skip_other_files and strict_images.
+/// Reads the keys of read_image_kind(), and root, fraction, limit, validation_fraction and subset_seed. For
+/// class_folders, also reads train_folder, validation_folder, test_folder, skip_other_files and strict_images.
 DatasetOptions read_dataset_options(const config::View& data, DataRoot root = DataRoot::required);
 
 /// Properties of the data that a model needs before the files are read.
@@ -69,29 +69,29 @@ struct ImageTraits {
 };
 ImageTraits image_traits(const DatasetOptions& options);
 
-/// Describes the files that should be in the folder: "train.bin and test.bin (plain, .gz or .xz)".
+/// Describes the files that the folder should hold: "train.bin and test.bin (plain, .gz or .xz)".
 std::string expected_files(const DatasetOptions& options);
 
-/// Finds the folder that `root` means: itself if absolute, else below `working_folder`, else below $CACHET_DATA. Throws
-/// io::Error that names the folders that were tried and the expected files, also if there is no root.
+/// Finds the folder of `root`: an absolute path itself, else below `working_folder`, else below $CACHET_DATA. Throws
+/// io::Error, which names the folders that were tried and the expected files, also if there is no root.
 std::filesystem::path find_dataset_root(const DatasetOptions& options, const std::filesystem::path& working_folder);
 
-/// Returns the class names of the data, in the order of a model trained on them: the names of the training folders,
-/// else the names that the kind or a file next to the data has. Opens no images. Throws as open_dataset() does.
+/// Returns the class names of the data, in the order of a model that is trained on the data: the names of the training
+/// folders, else the names of the kind or of a file next to the data. Opens no images. Throws as open_dataset() does.
 std::vector<std::string> find_class_names(const DatasetOptions& options, const std::filesystem::path& working_folder);
 
-/// Returns a digest of the indices of the training images that validation_fraction draws; empty if the fraction is 0.
+/// Returns a digest of the indices of the training images drawn by validation_fraction; empty if the fraction is 0.
 std::string digest_of_validation_indices(const DatasetOptions& options, const std::filesystem::path& working_folder);
 
 /// Opens one split. `progress` is called during long searches through folders. If options.class_names is not empty,
-/// labels are indices in that list, found by name (class_matching.h). Throws io::Error that names the file and its
-/// line, or the class that the list lacks; std::invalid_argument for a split that the options do not have.
+/// labels are indices in that list, matched by name (class_matching.h). Throws io::Error, which names the file and its
+/// line, or the missing class. Throws std::invalid_argument for a split that the options do not have.
 std::shared_ptr<const LabelledImages> open_dataset(
     const DatasetOptions& options, Split split,
     const std::filesystem::path& working_folder = std::filesystem::current_path(), const IndexProgress& progress = {});
 
-/// Returns a split without its images: `classes` classes with the names of options.class_names, else the names known to
-/// the kind, else numbers. `shape` is the shape of the images if they have one size.
+/// Returns a split that has no images and `classes` classes. The names are options.class_names, else the known names of
+/// the kind, else numbers. `shape` is the shape of the images if all images have one size.
 std::shared_ptr<const LabelledImages> without_images(const DatasetOptions& options, int64_t classes,
                                                      const ImageShape& shape);
 

@@ -12,14 +12,14 @@
 
 namespace cachet::data {
 
-/// A view of an IDX file of images (magic 0x00000803): bytes, row by row.
+/// A view of an IDX file of images (magic 0x00000803). Pixels are bytes, row by row.
 struct IdxImages {
   int64_t count = 0, height = 0, width = 0;
   std::span<const uint8_t> pixels;  // count · height · width
 };
 
 /// Parses the bytes of an IDX file (big-endian header, then data; http://yann.lecun.com/exdb/mnist) without copying.
-/// Throws io::Error that starts with `name` and names the fault and its byte.
+/// Throws io::Error, which starts with `name` and names the fault and its byte.
 IdxImages parse_idx_images(std::span<const uint8_t> bytes, std::string_view name);
 std::span<const uint8_t> parse_idx_labels(std::span<const uint8_t> bytes, std::string_view name, int64_t classes);
 

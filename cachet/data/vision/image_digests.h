@@ -10,17 +10,17 @@
 
 namespace cachet::data {
 
-/// Digests of the bytes of image files. Any thread computes them when it reads a file for decoding. None are computed
-/// before keep(), because a digest costs a few per cent of the decoding.
+/// Digests of the bytes of image files. The thread that reads a file for decoding computes its digest. No digests are
+/// computed before keep(), because a digest costs a few per cent of the decoding.
 class ImageDigests {
  public:
   void keep() { kept_ = true; }
   bool is_kept() const { return kept_; }
 
   void add(int64_t image, std::string digest);
-  /// Returns the digest of the bytes that were read last.
+  /// Returns the digest of the image's bytes as they were last read, or std::nullopt if it was not read.
   std::optional<std::string> find(int64_t image) const;
-  /// Returns the images with a digest, in ascending order.
+  /// Returns the images that have a digest, in ascending order.
   std::vector<int64_t> images() const;
 
  private:

@@ -22,17 +22,17 @@ struct ImageFileOptions {
   io::OrientationRule orientation = io::OrientationRule::ignore;
 };
 
-/// Reads orientation, the treatment of the orientation in EXIF: "apply" or "ignore".
+/// Reads the key orientation, the treatment of the EXIF orientation: "apply" or "ignore".
 io::OrientationRule read_orientation(const config::View& view, io::OrientationRule usual);
-/// "apply" or "ignore".
+/// Returns "apply" or "ignore".
 std::string_view to_string(io::OrientationRule rule);
 
-/// Image files that were read in spite of something unusual. All members may be called from several threads.
+/// Notes on image files that were read despite something unusual. Several threads may call all members at once.
 class ImageFileNotes {
  public:
-  /// Adds the notes on decoding a file. `rule` is how the file was read.
+  /// Adds the notes on decoding a file. `rule` is the orientation rule with which the file was read.
   void add(const std::filesystem::path& file, const io::DecodedImage& image, io::OrientationRule rule);
-  /// Returns lines for a run's notes: files with decoder warnings, and how many files were not turned upright.
+  /// Returns lines for a run's notes: files with decoder warnings, and the number of files not turned upright.
   std::vector<std::string> lines() const;
 
  private:
@@ -41,7 +41,7 @@ class ImageFileNotes {
   std::set<std::filesystem::path> not_upright_;
 };
 
-/// JPEG and PNG files of a folder, decoded on demand. Each has its own size.
+/// JPEG and PNG files of a folder, decoded on demand. Each image has its own size.
 class ImageFiles final : public ImageSource {
  public:
   /// `names` are paths below the folder.
@@ -53,7 +53,7 @@ class ImageFiles final : public ImageSource {
   at::Tensor region(int64_t index, const io::ImageChooser& choose) const override {
     return decoded(index, choose).pixels;
   }
-  /// Returns region() with the notes on decoding.
+  /// Returns the same image as region(), with the notes on decoding.
   io::DecodedImage decoded(int64_t index, const io::ImageChooser& choose) const;
   DataDigest digest() const override;
   std::string image_digest(int64_t index) const override;

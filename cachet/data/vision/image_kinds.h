@@ -14,7 +14,7 @@
 
 namespace cachet::data {
 
-/// The properties of one kind of image data. To add a kind, add its record to the table in image_kinds.cpp.
+/// The properties of one kind of image data. A new kind needs a record in the table of image_kinds.cpp.
 struct ImageKind {
   std::string_view name;     // name in recipes
   ImageShape shape;          // of its images; height and width 0 if each has its own; a guess if only the files have it
@@ -34,11 +34,11 @@ struct ImageKind {
   bool own_sizes() const { return shape.height == 0; }
 };
 
-/// All kinds, in the order in which messages list them.
+/// Returns all kinds of image data, in the order in which messages list them.
 std::span<const ImageKind* const> image_kinds();
 
-/// The kinds that code names. mnist and fashion_mnist are IDX files with known class names and statistics.
-/// class_folders is a folder of JPEG and PNG files for each class.
+/// The kinds that code refers to. mnist and fashion_mnist are IDX files with known class names and statistics.
+/// class_folders has a folder of JPEG and PNG files for each class.
 extern const ImageKind kIdx, kMnist, kFashionMnist, kCifar10, kCifar100, kClassFolders;
 
 }  // namespace cachet::data

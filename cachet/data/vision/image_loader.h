@@ -19,10 +19,10 @@ struct ImageBatch {
   int64_t number = 0;            // in the epoch
 };
 
-/// Makes batches of images that `transform` transforms. An error names the unreadable sample with epoch and batch.
+/// Makes batches of transformed images. An error names the unreadable sample, its epoch and its batch.
 class ImageLoader {
  public:
-  /// The random draws of a sample's augmentation are a function of (order->seed(), epoch, sample, repetition). Throws
+  /// The random draws for augmenting a sample are a function of (order->seed(), epoch, sample, repetition). Throws
   /// std::invalid_argument if sizes or shapes do not match.
   ImageLoader(std::shared_ptr<const LabelledImages> dataset, ImageTransform transform,
               std::shared_ptr<const BatchOrder> order, LoaderOptions options = {});
@@ -31,11 +31,11 @@ class ImageLoader {
   const LabelledImages& dataset() const { return *dataset_; }
   const ImageTransform& transform() const { return transform_; }
 
-  /// The same as BatchLoader::iterate.
+  /// Iterates over the batches of an epoch, as BatchLoader::iterate does.
   BatchIterator<ImageBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.iterate(epoch, first_batch);
   }
-  /// The same as in BatchLoader.
+  /// Returns the samples of a batch, as BatchLoader::place does.
   BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }
   ImageBatch make(const BatchPlace& place) const { return loader_.make(place); }
 

@@ -8,16 +8,16 @@
 
 namespace cachet::data {
 
-/// Faults found in images. Each message is stored once. Any thread may add one.
+/// Faults found in images. Each message is stored once. Any thread may add a message.
 class ImageNotes {
  public:
-  /// Takes the name of such an image in singular and plural: "image skipped", "images skipped".
+  /// Takes the name of an image with a fault, in the singular and the plural: "image skipped", "images skipped".
   ImageNotes(std::string one, std::string many) : one_(std::move(one)), many_(std::move(many)) {}
 
-  /// `message` begins with the image's file.
+  /// Adds a message, which begins with the image's file.
   void add(const std::string& message);
   int64_t count() const;
-  /// Returns lines for a run's notes, in order: one for each of the first 100, and the total number if there are more.
+  /// Returns lines for a run's notes: the first 100 messages in order, and the total number if there are more.
   std::vector<std::string> lines() const;
 
  private:

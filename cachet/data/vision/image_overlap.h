@@ -7,10 +7,10 @@
 
 namespace cachet::data {
 
-/// Finds evaluation images that are also training images: files of equal bytes, or images in memory of equal pixels.
-/// Of files, first only the sizes are compared, then 4 KiB of those with a size that is in both splits, then all
-/// bytes of those that are still equal. An unreadable file equals no other. `split` is the name of the evaluation
-/// split.
+/// Finds evaluation images that are also training images: files with equal bytes, or images in memory with equal
+/// pixels. For files, first compares only the sizes. If both splits have a file of the same size, compares 4 KiB of
+/// these files, and if the 4 KiB are equal, all bytes. An unreadable file equals no other file. `split` is the name of
+/// the evaluation split.
 SplitOverlap image_overlap(const ImageSource& training, const ImageSource& evaluation, const std::string& split,
                            const LookProgress& progress = {});
 

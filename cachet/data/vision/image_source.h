@@ -27,33 +27,33 @@ class ImageSource {
  public:
   virtual ~ImageSource() = default;
   virtual int64_t size() const = 0;
-  /// The shape of every image; height and width are 0 if each image has its own size.
+  /// Returns the shape of every image. Height and width are 0 if each image has its own size.
   virtual ImageShape shape() const = 0;
   bool has_one_size() const { return shape().height > 0; }
 
-  /// Returns (C, H, W) uint8, contiguous: a view if the images are in memory. It must not be written to.
+  /// Returns the image (C, H, W) uint8, contiguous; a view if it is in memory. The caller must not change the tensor.
   virtual at::Tensor image(int64_t index) const = 0;
-  /// Returns (h, w, C) uint8, contiguous, which the caller may change: the region that `choose` returns for the image's
-  /// size, possibly scaled down as described in io::ImageRequest.
+  /// Returns the region of an image that `choose` returns for the image's size: (h, w, C) uint8, contiguous. The region
+  /// may be scaled down as described in io::ImageRequest. The caller may change the tensor.
   virtual at::Tensor region(int64_t index, const io::ImageChooser& choose) const;
-  /// Returns digests: `contents` of all pixels of images in memory, `files` and `times` of image files.
+  /// Returns digests: `contents` of all pixels for images in memory, `files` and `times` for image files.
   virtual DataDigest digest() const = 0;
-  /// Returns the digest of one image: of its pixels if they are in memory, otherwise of its file's bytes. If digests
-  /// are stored and the file was read, these are the bytes that were read last, otherwise the present bytes.
+  /// Returns the digest of one image: of its pixels if the image is in memory, otherwise of its file's bytes. If
+  /// digests are stored and the file was read, uses the bytes that were last read, otherwise the present bytes.
   virtual std::string image_digest(int64_t index) const = 0;
-  /// Returns the file that contains only this image; nothing if the image is in memory.
+  /// Returns the file that contains only this image, or std::nullopt if the image is in memory.
   virtual std::optional<std::filesystem::path> file(int64_t /*index*/) const { return std::nullopt; }
-  /// Checks the image files without opening them. Images in memory have no files.
+  /// Checks the image files without opening them. For images in memory, there are no files to check.
   virtual FileFaults file_faults() const { return {}; }
-  /// Starts to compute digests of image files when the files are read.
+  /// Starts to compute digests of image files; each digest is computed when its file is read.
   virtual void keep_digests() const {}
-  /// Returns the image files read since then, in ascending order; empty for images in memory.
+  /// Returns the image files read since keep_digests(), in ascending order; empty for images in memory.
   virtual std::vector<int64_t> files_read() const { return {}; }
-  /// Adds the digest of version 0.1.0: of some pixels, or of all names and some sizes of files.
+  /// Adds the digest of version 0.1.0, which uses some pixels, or all names and some sizes of files.
   virtual void add_to(Fingerprint& fingerprint) const = 0;
   /// Returns the images of these indices, in this order.
   virtual std::shared_ptr<const ImageSource> subset(const std::vector<int64_t>& indices) const = 0;
-  /// Returns lines for a run's notes: faults of images that were returned nevertheless.
+  /// Returns lines for a run's notes: faults of images that could be read nevertheless.
   virtual std::vector<std::string> notes() const { return {}; }
 };
 

@@ -17,44 +17,44 @@
 
 namespace cachet::data {
 
-/// Turns uint8 images into a model's float32 input. The random draws for a sample are a function of its SampleRandom.
+/// Converts uint8 images to a model's float32 input. The random draws for a sample are a function of its SampleRandom.
 class ImageTransform {
  public:
-  /// `input` is the data set's shape: height and width are 0 if each image has its own. Throws std::invalid_argument
-  /// if an option cannot apply to it (reflection wider than the image, no size to resize to, colours of two
-  /// channels).
+  /// `input` is the data set's image shape; height and width are 0 if each image has its own size. Throws
+  /// std::invalid_argument if an option cannot apply to this shape: reflection wider than the image, no size to resize
+  /// to, or colour changes for two channels.
   ImageTransform(ImageShape input, Normalization normalization, AugmentationOptions augmentation = {},
                  ResizeOptions resize = {});
 
-  /// Returns evaluation's transform: the middle, or the whole image if images have one size and crop_fraction is 1.
+  /// Returns evaluation's transform: the middle of an image, or the whole if all have one size and crop_fraction is 1.
   static ImageTransform for_evaluation(ImageShape input, Normalization normalization, ResizeOptions resize);
 
   ImageShape input_shape() const { return input_; }
   bool takes_middle() const { return augmentation_.crop == CropKind::centre; }
   ImageShape output_shape() const;  // shape of the images of a batch
 
-  /// Shape that apply() writes: output_shape(), except for padded crops, which are resized as a batch.
+  /// Returns the shape that apply() writes: output_shape(), except for padded crops, which are resized as a batch.
   ImageShape sample_shape() const;
 
-  /// Augments and normalises one image to `out`, sample_shape().numel() values. Thread-safe. Returns the geometric
-  /// changes, up to output_shape(): if `out` has another shape, they include the resizing that follows.
+  /// Augments and normalises one image. Writes sample_shape().numel() values to `out`. Thread-safe. Returns the
+  /// geometric changes up to output_shape(); they include the later resizing if sample_shape() differs.
   ImageGeometry apply(const ImageSource& images, int64_t index, const SampleRandom& random, float* out) const;
 
-  /// Resizes a batch (B, C, H, W) to output_shape(). Returns a batch of this shape unchanged.
+  /// Resizes a batch (B, C, H, W) to output_shape(). A batch that already has this shape is returned unchanged.
   at::Tensor resize(const at::Tensor& batch) const;
 
-  /// Transforms a JPEG or PNG file like a sample of the data set: (1, C, H, W) of output_shape(), grey or RGB like
-  /// the data. If the data have one size, the whole file is first resized to it with the interpolation of the
-  /// transform, because the model has learned from images of that size. The same image in the data set and in a
-  /// file gives the same bits. Meant for transforms of evaluation, which draw nothing. `see_bytes` receives the
-  /// bytes of the file. Throws io::Error that names the file, std::invalid_argument for data with neither 1 nor 3
+  /// Transforms a JPEG or PNG file like a sample of the data set: (1, C, H, W) of output_shape(), grey or RGB like the
+  /// data. If all images of the data have one size, the whole file is first resized to this size with the interpolation
+  /// of the transform, because the model has learned from images of that size. The same image in the data set and in a
+  /// file gives the same bits. The function is for evaluation transforms, which draw nothing. `see_bytes` receives the
+  /// bytes of the file. Throws io::Error that names the file, and std::invalid_argument unless the data have 1 or 3
   /// channels.
   at::Tensor of_file(const std::filesystem::path& file, io::OrientationRule orientation = io::OrientationRule::ignore,
                      ImageFileNotes* notes = nullptr,
                      const std::function<void(std::span<const std::byte> bytes)>& see_bytes = {}) const;
 
  private:
-  // Pixels (h, w, C) uint8, and their geometry.
+  // The pixels (h, w, C) uint8 of a crop, and their geometry.
   struct Cropped {
     at::Tensor pixels;
     ImageGeometry geometry;
@@ -72,7 +72,7 @@ class ImageTransform {
   AffineStyle affine_;                // filled with the mean colour
 };
 
-/// Returns a readable image, (h, w, C) uint8: the whole image, with a longer side of at most `side`.
+/// Returns a small image for viewing, (h, w, C) uint8: the whole image, with a longer side of at most `side`.
 at::Tensor thumbnail(const ImageSource& images, int64_t index, int64_t side);
 
 }  // namespace cachet::data

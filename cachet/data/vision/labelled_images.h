@@ -14,10 +14,10 @@
 
 namespace cachet::data {
 
-/// The class of each sample, and the classes' names.
+/// The class of each sample, and the names of the classes.
 class ClassLabels {
  public:
-  /// Labels are 0 … class_names.size() − 1. Throws std::invalid_argument otherwise.
+  /// Throws std::invalid_argument unless all labels are in 0 … class_names.size() − 1.
   ClassLabels(std::vector<int64_t> labels, std::vector<std::string> class_names);
 
   int64_t size() const { return static_cast<int64_t>(labels_.size()); }
@@ -27,10 +27,10 @@ class ClassLabels {
   const std::vector<std::string>& class_names() const { return class_names_; }
   int64_t classes() const { return static_cast<int64_t>(class_names_.size()); }
 
-  /// Returns the same samples with the classes of another list: class i becomes class `to[i]` of `class_names`.
+  /// Returns the same samples with classes of another list: class i becomes class `to[i]` of `class_names`.
   ClassLabels with_classes(const std::vector<int64_t>& to, std::vector<std::string> class_names) const;
 
-  /// Returns the labels of these samples, in this order, with the names of all classes.
+  /// Returns the labels of the samples with these indices, in this order, with the names of all classes.
   ClassLabels subset(const std::vector<int64_t>& indices) const;
 
  private:
@@ -38,11 +38,11 @@ class ClassLabels {
   std::vector<std::string> class_names_;
 };
 
-/// Images, each with a class.
+/// Images with one class for each image.
 class LabelledImages {
  public:
   /// `passed_over`: other files of the same folders, which are not used as images. Throws std::invalid_argument if the
-  /// number of labels differs from that of images.
+  /// numbers of labels and of images differ.
   LabelledImages(std::shared_ptr<const ImageSource> images, ClassLabels labels,
                  std::optional<PassedOver> passed_over = std::nullopt);
 
@@ -51,20 +51,20 @@ class LabelledImages {
   const ClassLabels& labels() const { return labels_; }
 
   DataDigest digest() const;
-  /// Returns the digest of one image and its class.
+  /// Returns the digest of one image together with its class.
   std::string sample_digest(int64_t index) const;
   std::string fingerprint() const;  // fingerprint as in version 0.1.0
 
-  /// The same as ClassLabels::with_classes.
+  /// Returns the same images with classes of another list, as ClassLabels::with_classes does.
   std::shared_ptr<const LabelledImages> with_classes(const std::vector<int64_t>& to,
                                                      std::vector<std::string> class_names) const;
 
-  /// Returns the samples of these indices, in this order. `split_size`: size of their split, if a limit chose them.
+  /// Returns the samples of these indices, in this order. `split_size`: the size of their split, if a limit chose them.
   std::shared_ptr<const LabelledImages> subset(const std::vector<int64_t>& indices, int64_t split_size = 0) const;
-  /// Number of samples of the split: more than size() if a limit left out a part.
+  /// Returns the number of samples of the split, which exceeds size() if a limit left out samples.
   int64_t split_size() const { return std::max(split_size_, size()); }
 
-  /// Ignored files of the whole split; nothing if its images are not files of a folder.
+  /// Returns the ignored files of the whole split, or std::nullopt if the images are not files of a folder.
   const std::optional<PassedOver>& passed_over() const { return passed_over_; }
 
  private:

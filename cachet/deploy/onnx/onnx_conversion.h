@@ -5,8 +5,8 @@
 
 namespace cachet::deploy {
 
-/// Converts a portable model to operators of the ONNX standard, with inputs by their names and the output `scores`.
-/// Throws c10::Error that names the operators that it cannot convert.
+/// Converts a portable model to operators of the ONNX standard. The inputs have the model's names, and the output is
+/// `scores`. Throws c10::Error that names the operators without a conversion.
 OnnxModel convert_to_onnx(const PortableModel& portable);
 
 }  // namespace cachet::deploy

@@ -8,10 +8,10 @@
 
 namespace cachet::deploy {
 
-/// Writes a step in operators of the standard.
+/// A rule: converts one step to operators of the standard.
 using OnnxRule = void (*)(OnnxStep& step);
 
-/// The rules for ATen's operators. The key is the operator's name if a rule holds for all its overloads, else it
+/// The rules for ATen's operators. The key is the operator's name if a rule holds for all overloads; otherwise the key
 /// includes the overload: "aten::any.dim".
 using OnnxRules = std::map<std::string_view, OnnxRule>;
 
@@ -20,7 +20,7 @@ const OnnxRules& onnx_products();    // attention and convolutions, too
 const OnnxRules& onnx_shapes();
 const OnnxRules& onnx_places();  // parts of tensors, their order, and fill values
 
-/// Returns the rule of an operator ("aten::sum") and its overload ("dim_IntList"); null if there is no rule.
+/// Returns the rule of an operator ("aten::sum") and its overload ("dim_IntList"), or null if no rule exists.
 OnnxRule find_onnx_rule(const std::string& operation, const std::string& overload);
 
 }  // namespace cachet::deploy

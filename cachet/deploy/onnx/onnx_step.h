@@ -12,14 +12,14 @@
 
 namespace cachet::deploy {
 
-/// The names of a graph's values in an ONNX model. Whole numbers that the graph computes are tensors (1) of int64 in
+/// The names that a graph's values have in an ONNX model. Integers that the graph computes are tensors (1) of int64 in
 /// the ONNX model.
 class OnnxValues {
  public:
   explicit OnnxValues(OnnxModel& model) : model_(model) {}
 
   void set(const torch::jit::Value* value, std::string name) { names_[value] = std::move(name); }
-  /// Returns the name of a tensor or a whole number. Constants are written at the first request.
+  /// Returns the name of a tensor or an integer. A constant is written when its name is first requested.
   std::string name_of(torch::jit::Value* value);
 
  private:
@@ -27,28 +27,28 @@ class OnnxValues {
   std::unordered_map<const torch::jit::Value*, std::string> names_;
 };
 
-/// One step of a graph during its conversion to an ONNX model: its inputs, and its outputs.
+/// One step of a graph, with its inputs and outputs, during conversion to an ONNX model.
 class OnnxStep {
  public:
   OnnxStep(OnnxModel& model, OnnxValues& values, torch::jit::Node& node) : model(model), values_(values), node_(node) {}
 
   OnnxModel& model;
 
-  // The inputs of the step, by index.
+  // The inputs of the step, each by its index.
   size_t inputs() const { return node_.inputs().size(); }
   bool is_none(size_t i) const;
-  /// Returns a tensor, or a whole number: (1).
+  /// Returns the name of an input: a tensor, or an integer as a tensor (1).
   std::string tensor(size_t i) const { return values_.name_of(node_.inputs()[i]); }
-  /// Returns a constant; std::nullopt for a value that the graph computes.
+  /// Returns an input that is a constant, or std::nullopt for a value that the graph computes.
   std::optional<c10::IValue> constant(size_t i) const;
   int64_t integer(size_t i) const;
   bool yes(size_t i) const;
   double real(size_t i) const;
   std::string text(size_t i) const;
   std::vector<int64_t> integers(size_t i) const;
-  /// Returns whole numbers as a tensor (N). The graph may compute some of them.
+  /// Returns an input of integers as a tensor (N). The graph may compute some of the integers.
   std::string sizes(size_t i) const;
-  /// Returns the sizes of a tensor of the graph from dimension `first` to `end` − 1: (end − first).
+  /// Returns the sizes of a tensor of the graph from dimension `first` to `end` − 1, as a tensor (end − first).
   std::string sizes_of(const std::string& tensor, int64_t first, int64_t end) const;
   std::vector<torch::jit::Value*> list(size_t i) const;
   std::string name_of(torch::jit::Value* value) const { return values_.name_of(value); }
@@ -56,25 +56,25 @@ class OnnxStep {
   // Known properties of an input tensor.
   at::ScalarType dtype(size_t i) const;
   int64_t rank(size_t i) const;
-  /// A dimension among the inputs, counted from the front. An input of −1 means the last dimension.
+  /// Returns the dimension that input `i` gives for input `of`, counted from the front. −1 means the last dimension.
   int64_t dimension(size_t i, size_t of) const;
-  /// Size in the synthetic inputs. Valid only if it does not depend on a free size.
+  /// Returns a size in the synthetic inputs. The size is valid only if it does not depend on a free size.
   int64_t traced_size(size_t i, int64_t dimension) const;
   at::ScalarType result_dtype() const;
   int64_t result_rank() const;
 
-  /// Converts a tensor to dtype `to`, if `from` is another.
+  /// Converts a tensor to dtype `to`. If `from` is the same dtype, returns `value`.
   std::string cast(const std::string& value, at::ScalarType from, at::ScalarType to) const;
   std::string tensor_as(size_t i, at::ScalarType dtype) const { return cast(tensor(i), this->dtype(i), dtype); }
-  /// Returns a number among the inputs as a constant of that dtype.
+  /// Returns input `i`, which is a number, as a constant of type `dtype`.
   std::string scalar(size_t i, at::ScalarType dtype) const;
 
   void give(const std::string& result) { values_.set(node_.output(), result); }
   void give_all(const std::vector<std::string>& results) { give_all(node_.outputs(), results); }
-  /// Number of parts of an operator whose result is a list that is unpacked at once.
+  /// Returns the number of parts of an operator's result. The result is a list that is unpacked at once.
   size_t parts() const { return list_result().size(); }
   void give_parts(const std::vector<std::string>& results);
-  /// Gives the result of an operator that changes its first input. Later readers of that input read the result.
+  /// Sets the result of an operator that changes its first input. Later readers of this input read the result.
   void give_in_place(const std::string& result);
   const torch::jit::Node& node() const { return node_; }
 

@@ -8,8 +8,8 @@
 
 namespace cachet::deploy {
 
-/// Converts a portable model to OpenVINO's, with its inputs by name and in order, and the output `scores`. Throws
-/// CannotConvert that names the operators unknown to OpenVINO.
+/// Converts a portable model to an OpenVINO model. The inputs have the model's names and order, and the output is
+/// `scores`. Throws CannotConvert, which names the operators, if operators are unknown to OpenVINO.
 std::shared_ptr<ov::Model> convert_to_openvino(const PortableModel& portable);
 
 }  // namespace cachet::deploy

@@ -7,7 +7,7 @@
 
 namespace cachet::deploy {
 
-/// Returns the result of `act`. An error of OpenVINO becomes CannotConvert, "OpenVINO reports: …".
+/// Returns the result of `act`. Converts an error of OpenVINO to CannotConvert, "OpenVINO reports: …".
 template <class Act>
 auto told_by_openvino(const Act& act) {
   try {

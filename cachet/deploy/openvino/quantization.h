@@ -9,26 +9,26 @@
 
 namespace cachet::deploy {
 
-/// Post-training 8-bit quantisation of linear layers and of convolutions with groups = 1. OpenVINO multiplies them as
-/// integers if it finds them in such a model. Weights are rounded per output channel to 127 steps symmetric to zero, so
-/// that sums overflow on no processor. Layer inputs are rounded per tensor to 256 steps between the least and the
-/// largest number, each a mean over the calibration's batches.
+/// Post-training 8-bit quantisation of linear layers and of convolutions with groups = 1. OpenVINO multiplies layers of
+/// such a model as integers. The weights of each output channel are rounded to 127 steps symmetric to zero, so that
+/// sums cannot overflow on any processor. Each layer input is rounded to 256 steps between its least and its largest
+/// number; both are means over the calibration's batches.
 class Quantization {
  public:
   explicit Quantization(std::shared_ptr<ov::Model> model);
 
-  /// Returns a session that answers like the model, in float32, and records the inputs of the layers. Only one may
-  /// exist, and it must end before quantized(). It and its calls throw CannotConvert if OpenVINO cannot run the model.
+  /// Returns a session that answers like the model, in float32, and records the layers' inputs. Only one session may
+  /// exist, and must end before quantized(). It and its calls throw CannotConvert if OpenVINO cannot run the model.
   std::unique_ptr<runtime::Session> calibration();
 
-  /// Rounds the model's products in place and returns the model. Throws c10::Error if no calibration has run.
+  /// Rounds the model's products in place, and returns the model. Throws c10::Error if no calibration was run before.
   std::shared_ptr<ov::Model> quantized();
-  /// Number of layers that multiply in 8 bits.
+  /// Returns the number of layers that multiply in 8 bits.
   int64_t layers() const { return layers_; }
 
  private:
   class Calibration;
-  /// Sums over batches of the least number and of the largest.
+  /// Sums, over batches, of the least number and of the largest number.
   struct Range {
     double least = 0, largest = 0;
     int64_t batches = 0;

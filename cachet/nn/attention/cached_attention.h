@@ -25,7 +25,7 @@ struct CachedAttentionOptions {
 /// Mixes two attentions head by head. It has the common parts of a layer with a cache and its frozen form.
 class MixedAttention : public Attention {
  public:
-  RegisteredTensor mixing_logit;  // λ (H)
+  RegisteredTensor mixing_logit;  // λ (H), "share" in checkpoints; σ(λ) is the gate of the mixture, not one of the GRC
 
  protected:
   using Attention::Attention;

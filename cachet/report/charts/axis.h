@@ -12,13 +12,13 @@ struct Axis {
   double least = 0, most = 1;  // values at `from` and `to`
   bool logarithmic = false;
   double from = 0, to = 1;  // pixels
-  bool whole = false;       // values are whole numbers, as steps are
+  bool whole = false;       // whether the values are whole numbers, such as steps
 
   double at(double value) const;
   Ticks ticks(int count) const;
 };
 
-/// Return the axis whose range is exactly that of the drawn points; never empty.
+/// Return the axis whose range is that of the drawn points. If the range has no width, the axis is widened around it.
 Axis x_axis(const std::vector<DrawnSeries>& series);
 Axis y_axis(const std::vector<DrawnSeries>& series, bool logarithmic, bool from_zero);
 

@@ -5,8 +5,8 @@
 
 namespace cachet::report {
 
-/// Returns classes with their recall and precision, weakest first, in at most `most` rows.
-/// Empty if counts are not classes × classes.
+/// Returns a table of at most `most` classes with their recall and precision, the class of the lowest recall first. The
+/// table has no rows if `counts` does not have classes × classes values.
 Table class_table(const ConfusionMatrix& matrix, size_t most);
 
 /// Draws an HTML figure: the matrix, shaded by the fraction of each true class, next to the table of classes.

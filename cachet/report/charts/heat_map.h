@@ -5,8 +5,8 @@
 
 namespace cachet::report {
 
-/// Draws an HTML figure: a grid of cells whose opacity is the position of the value on the scale, the scale, and the
-/// values as a table.
+/// Draws an HTML figure with a grid of cells, the colour scale, and the values as a table. The opacity of a cell is the
+/// position of its value on the scale.
 void draw(Markup& html, const HeatMap& map);
 
 }  // namespace cachet::report

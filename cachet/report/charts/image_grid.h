@@ -10,10 +10,10 @@ namespace cachet::report {
 
 std::string base64(std::string_view bytes);
 
-/// Returns a data: address of a PNG, JPEG, GIF or WebP file, recognised by its first bytes; empty for other files.
+/// Returns the `data:` URL of a PNG, JPEG, GIF or WebP file (known by its first bytes), or "" for any other file.
 std::string image_address(std::string_view bytes);
 
-/// Draws an HTML figure of the pictures with their truth; if the prediction differs, also with it and its probability.
+/// Draws an HTML figure of the pictures with their true labels. Wrong predictions are drawn with their probability.
 void draw(Markup& html, const ImageGrid& grid);
 
 }  // namespace cachet::report

@@ -9,20 +9,20 @@ namespace cachet::report {
 /// Draws an HTML figure: switches for the series, the plot, its numbers as JSON (for the script) and as a table.
 void draw(Markup& html, const LineChart& chart);
 
-/// Draws small figures that open on demand.
+/// Draws small figures that a reader opens on demand.
 void draw(Markup& html, const ChartFold& fold);
 
-/// Whether no series has more than one point and all points are finite. Such a chart is shown as numbers.
+/// Whether each series has at most one point and all points are finite. The numbers of such a chart are shown as text.
 bool has_one_point(const LineChart& chart);
 
-/// Draws the value of each series with its x value.
+/// Draws, as text, the value of each series with its x value.
 void draw_numbers(Markup& html, const LineChart& chart);
 
 /// Draws a switch for each series, in its colour. Draws nothing for a single series.
 void draw_legend(Markup& html, const std::vector<Series>& series);
 
-/// Draws the plot with its JSON and, if useful, the hidden plot on the other scale. `y` overrides the vertical axis.
-/// Returns whether there is another scale.
+/// Draws the plot with its JSON and, if useful, a hidden plot on the other scale (linear or logarithmic). `y` overrides
+/// the vertical axis. Returns whether the hidden plot was drawn.
 bool draw_plot_box(Markup& html, const LineChart& chart, const PlotSize& size, const Axis* y = nullptr);
 
 /// Returns "2 values are not finite (×)", or an empty text if all are finite.

@@ -13,24 +13,24 @@ namespace cachet::report {
 struct PlotSize {
   double width = 560, height = 300;
   int x_ticks = 7, y_ticks = 6;
-  size_t points = 900;  // maximum number in a series
+  size_t points = 900;  // maximum number of drawn points of a series
   bool direct_labels = true;
   bool axis_titles = true;
-  double letter = 10.5;  // size of the tick labels where they are largest, on a phone
+  double letter = 10.5;  // size of the tick labels on a phone, where they are largest
 };
 
-/// Returns the class names of the i-th series: six colours that colour-blind people can distinguish, then the same
-/// colours dashed and dotted.
+/// Returns the CSS classes of the series at `index`. The first six have colours that colour-blind people can
+/// distinguish; the next ones have the same colours with dashed lines, then with dotted lines.
 std::string series_class(size_t index);
 
-/// Draws the SVG of a chart's curves and axes. `y` has the ends of the vertical axis; its pixels are set here.
+/// Draws the SVG of a chart's curves and axes. `y` has the ends of the vertical axis; the function sets its pixels.
 void draw_plot(Markup& svg, const LineChart& chart, const std::vector<DrawnSeries>& series, Axis y,
                const PlotSize& size, bool hidden = false);
 
 /// Returns a sentence with the range of each series, which describes the drawing in words.
 std::string described(const LineChart& chart, const std::vector<DrawnSeries>& series);
 
-/// Edges of the plot's frame in the SVG. Outside of it there is room for the labels of both axes.
+/// Edges of the plot's frame in the SVG. The labels of both axes are outside the frame.
 struct PlotFrame {
   double left, top, right, bottom;
 };

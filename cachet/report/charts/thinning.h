@@ -9,16 +9,16 @@ namespace cachet::report {
 
 struct Point {
   double x = 0, y = 0;
-  bool starts = false;   // no line leads to this point: it is the first one, or the first after a gap
+  bool starts = false;   // whether no line leads to this point, because it is the first one or follows a gap
   double deviation = 0;  // half the height of the band around the point
 };
 
 /// The drawn points of a series.
 struct DrawnSeries {
   std::vector<Point> points;    // all finite
-  std::vector<double> missing;  // some finite x at which y is not finite
+  std::vector<double> missing;  // some of the finite x whose y is not finite
   size_t missing_count = 0;     // number of all points that were left out
-  std::vector<Point> trend;     // means of neighbours if the points are many and noisy; else empty
+  std::vector<Point> trend;     // means of neighbouring points if the points are many and noisy; else empty
 
   /// Returns the main line, around which a band is drawn.
   const std::vector<Point>& line() const { return trend.empty() ? points : trend; }

@@ -11,11 +11,11 @@ struct Ticks {
 };
 
 /// Returns multiples of 1, 2, 2.5 or 5 times a power of ten in [least, most]: at most `count`, and at least two if the
-/// range is not empty and count is 4 or more. Labels have only as many decimals as they need to differ. `whole`: only
-/// whole numbers. A short range may have fewer than two whole numbers.
+/// range is not empty and count is 4 or more. Labels have only as many decimals as they need to differ. With `whole`,
+/// all ticks are whole numbers, and a short range may have fewer than two of them.
 Ticks linear_ticks(double least, double most, int count, bool whole = false);
 
-/// Powers of ten in [least, most] (both > 0); if the range is short, also 2 and 5 times them; if it is long, every nth.
+/// Returns powers of ten in [least, most] (both > 0). Short ranges also get 2 and 5 times them; long ones, every nth.
 Ticks logarithmic_ticks(double least, double most, int count);
 
 }  // namespace cachet::report

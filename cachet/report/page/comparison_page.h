@@ -26,19 +26,19 @@ struct ComparedRun {
   std::vector<std::pair<std::string, std::string>> recipe;  // resolved keys and values
   std::vector<Metric> metrics;
   std::vector<Curve> curves;
-  std::string label{};  // label in charts, if it is not the name
-  std::string state{};  // "finished at step 300"; empty if it is not a run
+  std::string label{};  // label in charts, if it differs from the name
+  std::string state{};  // state of a run: "finished at step 300"; empty if this is not a run
   bool ranked = true;   // whether it can be the best: false for an unfinished or failed run
 };
 
-/// Returns a row for each run with its state and each metric of any run. The best value of each column is marked.
+/// Returns a table with a row for each run: its state and all metrics. The best value of each column is marked.
 Table results_table(const std::vector<ComparedRun>& runs);
 
-/// Returns a row for each recipe key that differs between runs, and a column for each run that has a recipe.
+/// Returns a table with a row for each recipe key that differs between runs. Each run with a recipe has a column.
 Table differing_keys_table(const std::vector<ComparedRun>& runs);
 
-/// Returns the page: results, merged curves by section, and differing keys. If a chart has several curves per run, a
-/// curve's name is "run · curve".
+/// Returns the page with the results, the curves of all runs merged by section, and the keys that differ. If a chart
+/// has several curves per run, a curve's name is "run · curve".
 Page comparison_page(const std::vector<ComparedRun>& runs, const std::string& title);
 
 }  // namespace cachet::report

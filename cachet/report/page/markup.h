@@ -7,7 +7,7 @@
 
 namespace cachet::report {
 
-/// Escapes text for elements and quoted attributes of HTML and XML: `&<>"'` become references; wrong UTF-8 and the
+/// Escapes text for elements and quoted attributes of HTML and XML: `&<>"'` become references; invalid UTF-8 and the
 /// control characters that XML forbids become U+FFFD.
 std::string escaped(std::string_view text);
 
@@ -23,7 +23,7 @@ struct Attribute {
   Attribute(std::string_view name, double value) : name(name), value(coordinate(value)) {}
 };
 
-/// Writes elements of HTML or SVG as well-formed XML: the caller closes elements in order; all text is escaped.
+/// Writes elements of HTML or SVG as well-formed XML. The caller closes elements in order; the class escapes all text.
 class Markup {
  public:
   using Attributes = std::initializer_list<Attribute>;

@@ -8,27 +8,27 @@
 /// Sections of a run's page about the plug-ins of its model.
 namespace cachet::report {
 
-/// The gates σ(λ) of one layer: a series for each head, over the steps of the run.
+/// The gates σ(λ) of one layer, as a series for each head over the steps of the run.
 struct LayerShares {
   std::string layer;
   std::vector<Series> heads;
 };
 
-/// Returns the gates λ of all layers over time, a map of their last values, the mean of each layer's heads, and a
-/// series of each cache's size (root mean square of its values). `loss_is_nan`: whether the run's loss is NaN.
+/// Returns the section with the gates λ of all layers over time, a map of their last values, the mean of each layer's
+/// heads, and a series of each cache's size (root mean square of values). `loss_is_nan`: whether the run's loss is NaN.
 Section cache_section(const std::vector<LayerShares>& layers, const std::vector<Series>& sizes,
                       bool loss_is_nan = false);
 
-/// Cumulative steps of one unified-normalisation layer that used window statistics, and those that were filtered.
+/// Cumulative numbers of steps of a unified-normalisation layer: steps that used window statistics, and filtered steps.
 struct WindowStatistics {
   std::string layer;
   Series window, filtered;
-  /// Fraction of channels filtered, as a mean over the steps so far, if each channel has its own threshold. The counts
-  /// above are then means over channels.
+  /// Mean fraction of filtered channels over the steps so far, if each channel has its own threshold. `window` and
+  /// `filtered` are then means over channels.
   Series channels{};
 };
 
-/// Returns the section, in which layers with equal counts are one line.
+/// Returns the section about unified normalisation, in which one line stands for all layers with equal counts.
 Section unified_norm_section(const std::vector<WindowStatistics>& layers);
 
 }  // namespace cachet::report

@@ -14,15 +14,15 @@ struct RunPage {
   Status status = Status::running;
   std::string status_detail;
   std::vector<Fact> facts;
-  std::vector<LineChart> charts;         // of what the run is to reach
+  std::vector<LineChart> charts;         // charts of the quantities that the run is to improve
   std::vector<LineChart> folded_charts;  // other metrics, learning rate, machine: a reader opens these charts
   std::vector<Section> sections;         // sections of the task and the plug-ins
-  std::string recipe;                    // as written
-  std::string settings;                  // a line for each value by which command lines changed the recipe
+  std::string recipe;                    // the recipe as its author wrote it
+  std::string settings;                  // a line for each value that command lines changed in the recipe
   std::string commands;                  // the command lines that made and resumed the run
   std::vector<std::pair<std::string, std::string>> environment;
   std::string footer;
-  std::string written{};  // when the page was written, for an unfinished run
+  std::string written{};  // time at which the page was written, for an unfinished run
 };
 
 /// Returns the page: results, samples and tables of the task; the curves of training; the sections that come after the
@@ -37,7 +37,7 @@ struct CurveChart {
   bool from_zero = false;
 };
 
-/// Adds the chart if it has a curve.
+/// Adds the chart if at least one of its series has points.
 void add_chart(std::vector<LineChart>& charts, CurveChart chart);
 
 }  // namespace cachet::report

@@ -9,7 +9,7 @@ namespace cachet::report {
 /// in a user's names and data stay as they are.
 std::string ascii_text(std::string_view text);
 
-/// Returns the spelling in ascii_text() of a code point; empty if the code point stays as it is.
+/// Returns the spelling of a code point in ascii_text(), or an empty text if the code point stays as it is.
 std::string_view ascii_spelling(char32_t code_point);
 
 }  // namespace cachet::report

@@ -5,10 +5,10 @@
 
 namespace cachet::report {
 
-/// A field of a line, which is left out if there is no room for it.
+/// A field of a line, which is left out if the line has no room for it.
 struct LineField {
   std::string text;
-  int importance = 0;   // the least important go first; the most important always stays
+  int importance = 0;   // the least important fields are left out first; the most important one always stays
   bool behind = false;  // whether the field is in the second half, after the bar
   bool joined = false;  // whether it follows its predecessor after one space, and is shown only with it
 };

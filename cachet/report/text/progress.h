@@ -14,7 +14,7 @@ namespace cachet::report {
 enum class ProgressMode {
   automatic,  // a bar on a terminal, plain lines elsewhere
   bar,        // one line redrawn in place, at most ten times a second
-  plain,      // a line every few seconds and at the end of a phase
+  plain,      // a line every few seconds, and one at the end of a phase
   none,       // only log lines and results of phases
 };
 
@@ -24,15 +24,15 @@ struct ProgressOptions {
   int descriptor = 2;  // standard error, because standard output is for results
 };
 
-/// The progress of a run. Absent values are not shown; an absent time left is computed from `run_done`.
+/// The progress of a run. Absent values are not shown. If the time left is absent, it is computed from `run_done`.
 struct ProgressState {
   std::string phase = "train";         // "train", "eval", …
-  int64_t epoch = 0, epochs = 0;       // epochs count from 1; not shown if both are 0
-  int64_t step = 0, steps = 0;         // finished steps of this phase in this epoch
+  int64_t epoch = 0, epochs = 0;       // the current epoch, from 1, and the number of epochs; not shown if both are 0
+  int64_t step = 0, steps = 0;         // finished steps and all steps of this phase in this epoch
   std::optional<double> run_done;      // fraction of the whole run, in [0, 1]; absent in phases that do not advance it
   std::optional<double> seconds_left;  // time left of the whole run
   struct Metric {
-    std::string title, value;  // as they are shown: "top-1", "31.0 %"
+    std::string title, value;  // title and value as shown: "top-1", "31.0 %"
   };
   std::vector<Metric> metrics;  // running means, the most important first
   std::optional<double> learning_rate, gradient_norm;
@@ -43,8 +43,8 @@ struct ProgressState {
   bool is_concluded = false;  // whether conclude() follows the last step of this phase, so that no line remains
 };
 
-/// The live progress line of a run. Thread-safe. Never throws, never writes to standard output, survives a closed pipe,
-/// and leaves the terminal unchanged at the end.
+/// The live progress line of a run. The line is thread-safe, never throws, never writes to standard output, survives a
+/// closed pipe, and leaves the terminal unchanged at the end.
 class Progress {
  public:
   explicit Progress(const ProgressOptions& options = {}) noexcept;
@@ -52,20 +52,20 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Updates the line. Call it at every step: it is cheap if it is too early to draw again.
+  /// Updates the line. Call this at every step: a call costs little if it is too early to draw again.
   void update(const ProgressState& state) noexcept;
 
   /// Prints a line in every mode, above the bar if there is one.
   void log(std::string_view line) noexcept;
 
-  /// Ends a phase with a line of its results (in every mode), in place of the bar. On a terminal it has the fields that
-  /// fit; elsewhere all of them.
+  /// Ends a phase with a line of its results, which replaces the bar and is printed in every mode. On a terminal, the
+  /// line has the fields that fit; elsewhere it has all fields.
   void conclude(const std::vector<LineField>& fields) noexcept;
 
   /// Draws the last state again and ends the line. Further updates start a new line.
   void finish() noexcept;
 
-  /// Returns the mode; for `automatic`, the one that was chosen.
+  /// Returns the mode. For `automatic`, returns the mode that was chosen instead.
   ProgressMode mode() const noexcept { return mode_; }
 
  private:

@@ -4,21 +4,21 @@
 
 namespace cachet::report {
 
-/// Guesses the time left from how fast the work went, recent work counting more. Pauses between updates (evaluations,
-/// checkpoints) count as work at the same speed.
+/// Estimates the time left from the speed of the work so far; recent work has more weight. Pauses between updates
+/// (evaluations, checkpoints) are part of the time that the work took.
 class RemainingTime {
  public:
   /// Records that `done` of `total` units are done at `now` (seconds of any clock). Units done before the first call
-  /// (of a resumed run), or before `done` decreased, do not count for the speed.
+  /// (in a resumed run), or before `done` decreased, do not count for the speed.
   void update(double done, double total, double now);
 
-  /// Returns the seconds left. Empty before two updates with progress.
+  /// Returns the seconds left, or an empty value before two updates with progress.
   std::optional<double> seconds(double now) const;
 
  private:
   bool started_ = false;
   double begin_ = 0, last_time_ = 0, last_done_ = 0, left_ = 0;
-  double work_ = 0, time_ = 0;  // units and their seconds, with fading weight
+  double work_ = 0, time_ = 0;  // finished units and their seconds; older ones have less weight
 };
 
 }  // namespace cachet::report

@@ -7,13 +7,13 @@ namespace cachet::report {
 /// Whether the descriptor is a terminal of any kind.
 bool is_terminal(int descriptor) noexcept;
 
-/// Whether it is a terminal that understands cursor movements (TERM is set and not "dumb").
+/// Whether the descriptor is a terminal that understands cursor movements (TERM is set and not "dumb").
 bool moves_cursor(int descriptor) noexcept;
 
 /// Returns the current number of columns, or 80 if the terminal does not report it.
 int terminal_columns(int descriptor) noexcept;
 
-/// Returns the columns that text should fit into: the variable COLUMNS, or else the columns of the terminal.
+/// Returns the number of columns into which text should fit: the variable COLUMNS, or else the terminal's columns.
 int text_columns(int descriptor) noexcept;
 
 /// Whether this process may write to the terminal. A background job must not write into the shell's output.
@@ -22,10 +22,10 @@ bool is_foreground(int descriptor) noexcept;
 /// Whether the locale of the environment (LC_ALL, LC_CTYPE, LANG) encodes text as UTF-8.
 bool has_utf8_locale() noexcept;
 
-/// Whether text may go beyond ASCII: always, except on a terminal whose locale is not UTF-8.
+/// Whether text may have characters beyond ASCII. False only for a terminal whose locale is not UTF-8.
 bool takes_unicode(int descriptor) noexcept;
 
-/// Writes the whole text. Returns false if the other end is closed; SIGPIPE is not raised.
+/// Writes the whole text. Returns false if the reading end is closed; SIGPIPE is not raised.
 bool write_fully(int descriptor, std::string_view text) noexcept;
 
 }  // namespace cachet::report

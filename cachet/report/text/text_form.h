@@ -5,14 +5,14 @@
 
 namespace cachet::report {
 
-/// The form of text for its output. The defaults suit files and pipes: whole tables, in UTF-8.
+/// The form of text for its output. The defaults suit files and pipes: tables are whole and in UTF-8.
 struct TextForm {
-  int columns = 100;       // a wider table is turned if that makes it narrower
-  bool whole = true;       // wider text stays so; if false, cells and sentences wrap, and columns are left out
-  bool unicode = true;     // if false, ASCII wherever Cachet has the choice
+  int columns = 100;       // maximum width; a wider table is turned (rows become columns) if that makes it narrower
+  bool whole = true;       // whether wider text stays whole; if not, cells and sentences wrap and columns are left out
+  bool unicode = true;     // if false, Cachet writes ASCII wherever it can choose
   std::string whole_by{};  // the option that shows the columns that are left out: "--wide"
 
-  /// Returns the form for a descriptor: for a terminal by its width and locale, else whole.
+  /// Returns the form for a descriptor. The form of a terminal depends on its width and locale; any other is whole.
   static TextForm of(int descriptor);
 };
 

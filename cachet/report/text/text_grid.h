@@ -9,34 +9,34 @@
 
 namespace cachet::report {
 
-/// Puts a text on one line: line ends and tabs become blanks, other control characters escapes (config::visible).
+/// Puts a text on one line. Line ends and tabs become blanks, other control characters escapes (config::visible).
 std::string on_one_line(std::string text);
 
 /// The text of a cell, on one line.
 struct GridCell {
   std::string text;
-  bool wraps = false;  // may be wrapped at words: a head or a text, not a number
+  bool wraps = false;  // whether it may be wrapped at words, like a head or a text but not a number
 };
 
-/// The cells of a table for a terminal, the head first. Each line has a cell for each column.
+/// The cells of a table for a terminal, with the head as the first line. Each line has one cell for each column.
 struct TextGrid {
   std::vector<std::vector<GridCell>> lines;
-  std::vector<Alignment> alignments;  // for each column
+  std::vector<Alignment> alignments;  // one for each column
 
   /// Returns the width of each column if no cell is wrapped.
   std::vector<int> natural_widths() const;
-  /// Returns the width of each column such that the table has at most `columns` columns. The widest is narrowed first.
-  /// Empty if names and heads would break.
+  /// Returns the width of each column such that the table has at most `columns` columns. The widest columns are
+  /// narrowed first. Empty if this would break names or heads.
   std::optional<std::vector<int>> widths_within(int columns) const;
 };
 
 /// Returns these columns of a table, with `*` after the best value of each.
 TextGrid grid_of(const Table& table, const std::vector<size_t>& columns, bool unicode);
 
-/// Turns lines into columns. All cells are then aligned right, because a column has values of many kinds.
+/// Turns lines into columns. All cells are then aligned right, because a new column has values of many kinds.
 TextGrid turned(const TextGrid& grid);
 
-/// Returns the width of all columns together.
+/// Returns the width of all columns together, in terminal columns.
 int width_of(const std::vector<int>& widths);
 
 /// Returns the drawn grid: a rule below the head, and cells wrapped to the width of their column.

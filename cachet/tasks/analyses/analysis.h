@@ -20,7 +20,7 @@ struct AnalysisJob {
   std::optional<size_t> beside{};
 };
 
-/// The result of a measurement: JSON, from which alone the page is drawn, and the pictures that the JSON names.
+/// The result of a measurement: JSON, which has all data of the page, and the pictures that the JSON names.
 struct AnalysisResult {
   std::string values;
   std::vector<NamedFile> files{};
@@ -37,14 +37,14 @@ struct NamedResult {
 class Analysis {
  public:
   virtual ~Analysis() = default;
-  virtual std::string_view word() const = 0;   // its word in --what: "caches"
-  virtual std::string_view title() const = 0;  // the title of its section
+  virtual std::string_view word() const = 0;   // word of the analysis in --what: "caches"
+  virtual std::string_view title() const = 0;  // title of the analysis's section
   /// Whether the analysis uses the evaluation samples, or replayed training steps.
   virtual AnalysisEffort effort() const = 0;
   /// Describes what the model lacks for this analysis: "has no cache". Empty if the model lacks nothing.
   virtual std::optional<std::string> lacks(const torch::nn::Module& model) const = 0;
-  /// Estimates how many samples pass through the model in measure(): the backward pass of a replayed step counts as
-  /// two. The estimate of the remaining time uses this number.
+  /// Estimates how many samples pass through the model in measure(); the backward pass of a replayed step counts as two
+  /// passes. The estimate of the remaining time uses this number.
   virtual double passes(const AnalysedRun& run) const;
   /// Returns one job for each run, unless an analysis overrides this.
   virtual std::vector<AnalysisJob> jobs(size_t runs) const;
@@ -57,8 +57,8 @@ class Analysis {
 /// Returns all analyses, in the order of the page.
 const std::vector<std::unique_ptr<Analysis>>& analyses();
 
-/// Returns the analyses in a list of words, "caches,norms", in the order of the page; all if the list is empty. Throws
-/// std::invalid_argument that names the nearest word.
+/// Returns the analyses in a list of words, "caches,norms", in the order of the page; all if the list is empty. For an
+/// unknown word, throws std::invalid_argument with the nearest word.
 std::vector<const Analysis*> analyses_named(const std::string& list);
 
 // Each function is defined in its own file.

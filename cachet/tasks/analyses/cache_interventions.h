@@ -11,8 +11,8 @@ namespace cachet::tasks {
 
 int64_t zero_caches(torch::nn::Module& model);
 
-/// Gives each layer the cache of the next layer with the same shape, and the last layer that of the first. If only one
-/// layer has a shape, its cache stays.
+/// Gives each layer the cache of the next layer with the same shape, and the last layer that of the first. A
+/// cache with a shape of its own stays.
 int64_t rotate_caches(torch::nn::Module& model);
 
 /// Gives each layer the cache of the same layer of another model, if both caches have the same shape.

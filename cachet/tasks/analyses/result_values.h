@@ -17,7 +17,7 @@ namespace cachet::tasks {
 
 using nlohmann::ordered_json;
 
-/// Returns a number; NaN if the number was not finite when it was written.
+/// Reads a number. Returns NaN if the number was not finite when it was written.
 inline double number_in(const ordered_json& value) {
   return value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
 }
@@ -28,7 +28,7 @@ inline std::vector<double> numbers_in(const ordered_json& values) {
   return numbers;
 }
 
-/// Returns a list of rows for a matrix, a list of numbers for a vector.
+/// Returns a matrix as a list of rows, and a vector as a list of numbers.
 inline ordered_json json_of(const at::Tensor& tensor) {
   ordered_json list = ordered_json::array();
   if (tensor.dim() == 1) {
@@ -47,8 +47,8 @@ inline std::vector<double> matrix_in(const ordered_json& rows) {
   return all;
 }
 
-/// Returns a map of similarities with square cells. Its scale ends at the extreme values, so that small differences are
-/// visible. If the rows are also the columns, the diagonal, which is 1, does not count.
+/// Returns a map of similarities with square cells. The colour scale ends at the extreme values, so that small
+/// differences are visible. If the rows are also the columns, the diagonal, which is 1, does not count.
 inline report::HeatMap similarity_map(report::HeatMap map) {
   map.square = true;
   const bool with_itself = map.rows == map.columns;
@@ -65,14 +65,14 @@ inline report::HeatMap similarity_map(report::HeatMap map) {
   return map;
 }
 
-/// Returns "0", "1", …, each after `before`.
+/// Returns `count` names: `before` followed by "0", "1", ….
 inline std::vector<std::string> counted_names(size_t count, const std::string& before = "") {
   std::vector<std::string> names;
   for (size_t i = 0; i < count; ++i) names.push_back(before + std::to_string(i));
   return names;
 }
 
-/// Returns 1, 2, …, `count`.
+/// Returns the numbers 1, 2, …, `count`.
 inline std::vector<double> counted_steps(size_t count) {
   std::vector<double> steps;
   for (size_t i = 0; i < count; ++i) steps.push_back(static_cast<double>(i + 1));

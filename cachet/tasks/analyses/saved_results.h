@@ -15,29 +15,29 @@ namespace cachet::tasks {
 struct SavedResult {
   std::string values;    // JSON
   std::string left_out;  // reason why there are no values: "has no cache"; otherwise empty
-  bool refused = false;  // whether the reason is not a part that the model lacks
+  bool refused = false;  // whether the reason is something else than a missing part of the model
   std::array<ImagesRead, 2> images =
-      {};  // image files that the measurement read: of the run, and of the run that it is compared with
+      {};  // image files that the measurement read, for the run and for the run that it is compared with
   std::function<std::string(const std::string& name)> file = {};  // returns the bytes of a picture that the values name
 };
 
-/// Thrown if an analysis cannot be done for these runs or options; what() follows the name of a run.
+/// The error for an analysis that cannot be done for these runs or options; what() completes a sentence about a run.
 class NotMeasurable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 /// The measurements in a folder: parts/<analysis>-<digest>.json, each written once it is complete, and pictures/. The
-/// digest covers weights, recipes, options, data and the form of the analysis, so that other measurements are never
-/// mistaken for this one. Each part lists the image files that were read, with a digest of their bytes.
+/// digest covers weights, recipes, options, data and the form of the analysis, so that no measurement is mistaken for
+/// another one. Each part lists the image files that were read, with a digest of their bytes.
 class SavedResults {
  public:
-  /// Stores nothing on the disk if the path is empty.
+  /// Opens a folder of measurements. If the path is empty, nothing is stored on the disk.
   explicit SavedResults(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   bool keeps() const { return !folder_.empty(); }
   std::optional<SavedResult> find(const std::string& part) const;
-  /// Throws io::Error.
+  /// Stores the result of a measurement and returns it. Throws io::Error.
   SavedResult keep(const std::string& part, const AnalysisResult& result, std::array<ImagesRead, 2> images = {}) const;
   SavedResult keep_lack(const std::string& part, const std::string& why) const;
 
@@ -46,7 +46,7 @@ class SavedResults {
   std::filesystem::path folder_;
 };
 
-/// Returns the measurement from the folder if it has one; otherwise measures now.
+/// Returns the measurement in the folder. If the folder does not have it, measures now.
 SavedResult measured_or_kept(const Analysis& analysis, AnalysedRun& run, AnalysedRun* beside, const SavedResults& kept,
                              const train::EvaluationProgress& progress);
 

@@ -17,7 +17,7 @@ struct ShownSample {
   std::string answer{};               // the prediction of a classifier: "Sneaker"
 };
 
-/// Shows single samples of its evaluation.
+/// Shows single samples of a task's evaluation.
 class ShowsSamples {
  public:
   virtual ~ShowsSamples() = default;

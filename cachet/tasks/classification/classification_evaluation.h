@@ -16,9 +16,9 @@ inline constexpr int64_t kLikeliest = 5;
 
 /// A sample, its true class and the predicted class.
 struct ClassifiedSample {
-  int64_t index = 0;  // in the data set
+  int64_t index = 0;  // index in the data set
   int64_t label = 0, predicted = 0;
-  double probability = 0;  // of the predicted class
+  double probability = 0;  // probability of the predicted class
 };
 
 /// The largest number of classes whose confusion matrix is stored. ImageNet-22k's would take 4 GB, too much to read.
@@ -28,7 +28,7 @@ inline constexpr int64_t kMaxConfusedClasses = 2000;
 struct ClassificationEvaluation {
   int64_t classes = 0;
   std::vector<int64_t> confusion;  // classes × classes, a row for each true class; empty above kMaxConfusedClasses
-  std::vector<ClassifiedSample> right, wrong;  // some right ones of different classes; the most confident wrong ones
+  std::vector<ClassifiedSample> right, wrong;  // right samples of different classes; the most confident wrong samples
   double loss = 0, top1 = 0, top1_stderr = 0;  // means; the standard error of top1 is that of a proportion
   double top5 = 0;                             // only if there are more than five classes
   int64_t samples = 0;
@@ -39,21 +39,21 @@ struct ClassificationEvaluation {
 /// Returns the JSON that a run stores. The confusion matrix is a list of the nonzero counts: true class, predicted
 /// class, count.
 std::string to_json(const ClassificationEvaluation& evaluation);
-/// Reads that JSON. Empty if the text is anything else.
+/// Reads the JSON of to_json(). Empty if the text is anything else.
 std::optional<ClassificationEvaluation> evaluation_from_json(const std::string& text);
-/// Whether the evaluation has `classes` classes, and its samples and their number do not exceed `samples`.
+/// Whether the evaluation has `classes` classes, and its samples and their number are not above `samples`.
 bool fits(const ClassificationEvaluation& evaluation, int64_t classes, int64_t samples);
 
 /// A batch of evaluation samples and the model's predictions.
 struct ClassifiedBatch {
-  std::vector<int64_t> indices;      // in the data set
+  std::vector<int64_t> indices;      // indices in the data set
   at::Tensor labels;                 // (B) int64
   at::Tensor logits;                 // (B, classes) float32, on the CPU
-  int64_t place = 0;                 // position of its first sample in the order of the batches
+  int64_t place = 0;                 // position of the batch's first sample in the order of the batches
   std::vector<at::Tensor> inputs{};  // the model's inputs, in the order of deploy::inputs_of()
 };
 
-/// A sample, and its values that an evaluation sums.
+/// A sample with the values that an evaluation sums.
 struct MeasuredSample {
   ClassifiedSample sample{};
   double loss = 0;          // −log p of its class, in nats

@@ -39,7 +39,7 @@ class ClassificationTask : public Task, public Predictor, public AnswersEvaluati
   /// samples. The caller has set evaluation mode.
   virtual at::Tensor classify_given(const PreparedSamples& samples) = 0;
 
-  /// Describes how an image becomes the input, for programs with only the exported model; empty for other samples.
+  /// Describes how an image becomes the input, for programs with only the exported model. Empty for other samples.
   virtual std::optional<runtime::ImagePreparation> image_preparation() const { return std::nullopt; }
 
   /// Computes the model's predictions for evaluation samples from `first` on, in order.
@@ -76,12 +76,12 @@ class ClassificationTask : public Task, public Predictor, public AnswersEvaluati
   ClassificationEvaluation evaluation_;
 };
 
-/// Describes loss, top-1 and, if there are more than five classes, top-5. The deciding metric is top-1.
+/// Describes the metrics: loss, top-1 and, for more than five classes, top-5. The deciding metric is top-1.
 std::vector<report::MetricDescription> classification_metrics();
 
 /// Computes the result of a training step from logits (B, classes) and targets (B, classes) that sum to one: the sum of
-/// the cross-entropies, separately the model's penalties, and how often logits and targets prefer the same class. The
-/// caller sets `tokens`.
+/// the cross-entropies, the model's penalties as a separate value, and the number of samples whose logits and targets
+/// prefer the same class. The caller sets `tokens`.
 train::ForwardResult classification_step(torch::nn::Module& model, const at::Tensor& logits, const at::Tensor& targets);
 
 }  // namespace cachet::tasks

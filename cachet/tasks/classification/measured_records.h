@@ -14,13 +14,13 @@ namespace cachet::tasks {
 /// evaluation. Numbers that are read again have the same bits.
 Record measured_record(const MeasuredSample& measured, int64_t place, int64_t classes);
 
-/// Reads such records, one after the other.
+/// Reads the records of measured_record(), one after the other.
 class MeasuredRecords {
  public:
   MeasuredRecords(int64_t classes, int64_t samples) : classes_(classes), samples_(samples), seen_(samples) {}
-  /// Reads the next record. Throws std::runtime_error for a record of another sample or a repeated one.
+  /// Reads the next record. Throws std::runtime_error for a record of another sample or a repeated record.
   MeasuredSample read(const Record& record);
-  /// Like SamplesOfRecords::require_all().
+  /// Throws if samples lack a record, like SamplesOfRecords::require_all().
   void require_all(const std::string& many) const { seen_.require_all(many); }
 
  private:

@@ -60,7 +60,7 @@ class Detection : public Task,
   std::vector<Record> answer_given(const PreparedSamples& samples, const AnswerOptions& options) override;
   void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) override;
   std::string sample_digest(int64_t index) override { return validation_->sample_digest(index); }
-  /// Returns the digest of the images of its batch, because version 0.1.0 padded an image to the largest of them.
+  /// Returns the digest of all images of the image's batch, because version 0.1.0 padded images to the largest one.
   std::string earlier_digest(int64_t index) override;
   int64_t evaluation_records() const override { return evaluation_size(); }
   std::string record_digest(int64_t index) override { return sample_digest(index); }

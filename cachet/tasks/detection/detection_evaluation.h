@@ -17,14 +17,14 @@ namespace cachet::tasks {
 /// The lowest score at which a detection is shown to people as a prediction.
 inline constexpr double kShownScore = 0.3;
 
-/// COCO's numbers of boxes, or of masks.
+/// The numbers that COCO defines for boxes, or for masks.
 struct OverlapNumbers {
   struct ClassRow {
     int64_t truths = 0, detections = 0;
     double ap = -1, ap50 = -1, ap75 = -1, ar = -1;
     bool operator==(const ClassRow&) const = default;
   };
-  std::array<double, 12> numbers{};  // in COCO's order, −1 if there is no value
+  std::array<double, 12> numbers{};  // numbers in COCO's order; −1 if there is no value
   std::optional<double> ap_error{};  // the standard error of the first number, if it is known
   std::vector<ClassRow> classes{};
   std::vector<std::vector<double>> curves{};  // precision at 101 recalls, for overlaps of 0.5, 0.6, 0.7, 0.8, 0.9
@@ -33,7 +33,7 @@ struct OverlapNumbers {
 
 /// An image of the evaluation that the page shows, and the objects that the model found in it.
 struct ShownImage {
-  int64_t index = 0;     // in the evaluation set
+  int64_t index = 0;     // index in the evaluation set
   double agreement = 0;  // F1 of predictions and true objects at an overlap of 0.5
   std::vector<FoundObject> found{};
 };
@@ -54,7 +54,7 @@ struct DetectionEvaluation {
   train::Metrics metrics() const;
 };
 
-/// Describes these metrics. The deciding metric is box_ap.
+/// Describes the metrics of DetectionEvaluation::metrics(). The deciding metric is box_ap.
 std::vector<report::MetricDescription> detection_metrics(bool masks);
 
 /// Sums the results of images, in any order.
@@ -77,11 +77,11 @@ class DetectionTally {
   std::vector<ShownImage> best_, worst_;
 };
 
-/// JSON for the run's folder. detection_evaluation_from_json is empty for other JSON or another number of classes.
+/// Write and read the run folder's JSON. Reading returns an empty value for other JSON or another number of classes.
 std::string to_json(const DetectionEvaluation& evaluation, const std::vector<std::string>& class_names);
 std::optional<DetectionEvaluation> detection_evaluation_from_json(const std::string& text, int64_t classes);
 
-/// Returns COCO's table of twelve numbers, the table of classes, precision and recall, the confusion of classes.
+/// Returns COCO's table of twelve numbers, the table of classes, precision and recall, and the confusion of classes.
 std::vector<report::Block> detection_blocks(const DetectionEvaluation& evaluation,
                                             const std::vector<std::string>& class_names);
 

@@ -28,10 +28,10 @@ struct DetectionFiles {
 /// The options of a detection recipe that belong to the model and not to a data set.
 struct DetectorOptions {
   int64_t classes = 80;
-  std::vector<std::string> class_names{};  // empty: the categories of the file, in its order
-  std::vector<int64_t> category_ids{};     // in files of results; empty: those of the current file, or from 1
+  std::vector<std::string> class_names{};  // if empty, the categories of the file, in the file's order
+  std::vector<int64_t> category_ids{};     // ids in files of results; empty: those of the current file, or 1, 2, …
   /// If all classes of a run are categories of its training file, evaluation refuses other categories.
-  std::optional<data::OtherCategories> other_categories{};  // as in DetectionSetOptions
+  std::optional<data::OtherCategories> other_categories{};  // as the option of DetectionSetOptions
   data::DetectionTransformOptions transform{};
   io::OrientationRule orientation = io::OrientationRule::apply;
   data::Normalization normalization{};
@@ -56,11 +56,11 @@ struct DetectionOptions : DetectorOptions {
   data::EmptyImages empty_images = data::EmptyImages::leave_out;
   DetectionFiles test{};           // empty: the files of validation are also the test data
   double validation_fraction = 0;  // fraction of the training images that validate; `validation` is then the test data
-  data::Split held_out = data::Split::validation;  // evaluated split, in training and by build() for a test
+  data::Split held_out = data::Split::validation;  // split that is evaluated, in training and for a test by build()
   bool on_training = false;  // key `evaluate_on`: evaluates the training images, by the rules of training
   bool strict_images = false;
   data::OnBadImage on_bad_image = data::OnBadImage::stop;
-  data::SubsetOptions subset{};  // of the training images; its limit also holds for the validation images
+  data::SubsetOptions subset{};  // subset of the training images; its limit also holds for the validation images
   LossDivisor divisor = LossDivisor::step;
   std::optional<int64_t> evaluation_limit{};  // number of images that are evaluated, instead of subset.limit
   data::LoaderOptions loader{};

@@ -21,7 +21,7 @@ struct DetectionTrainingBatchesOptions {
   uint64_t seed = 0;
   int64_t first_batch = 0;  // number of the epoch's first batch in the run
   LossDivisor divisor = LossDivisor::step;
-  bool joint = false;  // whether the model sums over the batch with other processes, each with a part of it
+  bool joint = false;  // whether several processes have parts of a batch, and the model sums over the whole batch
 };
 
 /// Computes the losses of a detector over an epoch's batches. Seed, batch number and image determine which anchors and

@@ -16,7 +16,7 @@ struct FoundObject {
   int64_t label = 0;
   double score = 0;
   geometry::Box box{};
-  std::optional<geometry::RunLengths> mask{};  // at the original image's size
+  std::optional<geometry::RunLengths> mask{};  // mask at the original image's size
 };
 
 /// A line of JSON: {"index":0,"file":…,"detections":[{"label":2,"class":"star","score":0.98,"bbox":[x,y,w,h],
@@ -30,17 +30,17 @@ struct FoundObjects {
   std::string problem{};
 };
 std::string to_json_line(const FoundObjects& found, const std::vector<std::string>& class_names);
-/// Reads such a line. Empty for any other line.
+/// Reads the line of to_json_line(). Empty for any other line.
 std::optional<FoundObjects> found_objects_from_json(const std::string& line);
-/// Reads the line of a record, perhaps from a file that was edited by hand. Throws std::runtime_error if it is not such
-/// a line, or if a label is not below `classes`.
+/// Reads the line of a record, which may come from a file that was edited by hand. Throws std::runtime_error if the
+/// line is not of to_json_line(), or if a label is not below `classes`.
 FoundObjects read_found_objects(const std::string& record, int64_t classes);
 
-/// The forms of an object in a file of results. pycocotools takes areas of boxes if a file has boxes, so that masks are
-/// measured by a separate file.
+/// The forms of an object in a file of results. If a file has boxes, pycocotools takes the areas of boxes; masks are
+/// therefore measured by a separate file.
 enum class ResultForms { boxes, masks, both };
 
-/// Returns a file of COCO results. An image without an id has its index instead. `category_ids` are of the classes.
+/// Returns a file of COCO results. For an image without an id, uses its index. `category_ids` has the id of each class.
 std::string coco_results(const std::vector<FoundObjects>& images, const std::vector<int64_t>& category_ids,
                          ResultForms forms = ResultForms::both);
 /// Adds the results of one image.

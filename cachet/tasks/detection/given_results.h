@@ -11,19 +11,19 @@
 
 namespace cachet::tasks {
 
-/// Returns the number that a file's name consists of before its suffix, as in COCO: 139 of "val2017/000000000139.jpg".
-/// Empty for other names and for numbers above 2⁵³.
+/// Returns the number that a file's name is, apart from folder and suffix, as in COCO: 139 for
+/// "val2017/000000000139.jpg". Empty for other names and for numbers above 2⁵³.
 std::optional<int64_t> number_in_name(const std::string& file);
 
-/// The objects found in a user's images, as files that pycocotools reads: results.json, the results, and images.json,
-/// the list of images and categories that their ids refer to. If the names of all files are distinct numbers, the id of
-/// an image is this number; otherwise it is the image's index among the user's images.
+/// The objects found in a user's images, as files that pycocotools reads: results.json with the results, and
+/// images.json with the images and categories to which the results' ids refer. If the names of all files are distinct
+/// numbers, the id of an image is this number; otherwise it is the image's index among the user's images.
 class GivenResults {
  public:
-  /// `category_ids` and `class_names` are of the model's classes.
+  /// Takes the category ids and the names of the model's classes.
   GivenResults(std::vector<int64_t> category_ids, std::vector<std::string> class_names);
 
-  /// Adds the images, in their order. Leaves an image that could not be read out of both files.
+  /// Adds the next image in the images' order. An image that could not be read is left out of both files.
   void add(FoundObjects image);
   std::vector<NamedFile> finish() &&;
 

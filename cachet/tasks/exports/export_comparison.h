@@ -4,7 +4,7 @@
 
 namespace cachet::tasks {
 
-/// Runs a model in float32 and its export, in a folder with its manifest, on the same samples.
+/// Compares a model in float32 with its export, in a folder with its manifest, by running both on the same samples.
 ExportCheck compare_export(const ExportSource& source, const ExportOptions& options,
                            const std::filesystem::path& folder, const ExportProgress& progress);
 

@@ -22,7 +22,7 @@ class TakesExportedModel {
   virtual ~TakesExportedModel() = default;
   /// Makes build() create tasks that compute with sessions and have no weights of their own.
   virtual void replace_model(const runtime::ExportManifest& manifest, MakeSession make) = 0;
-  /// Returns the manifest with the recipe's limits of lengths and token ids, if an earlier version wrote neither.
+  /// Returns the manifest. If an earlier version wrote no limits of lengths and token ids, adds those of the recipe.
   virtual runtime::ExportManifest with_limits(const runtime::ExportManifest& manifest) const { return manifest; }
 };
 
@@ -36,16 +36,16 @@ RecipePlan with_sessions(const RecipePlan& plan, const runtime::ExportManifest& 
 RecipePlan with_exported_model(const RecipePlan& plan, const runtime::ExportManifest& manifest,
                                const std::filesystem::path& folder);
 
-/// Builds the model that an export of `plan` computes, in evaluation, with the same rewriting. Its weights are not
-/// those of the export.
+/// Builds the model that an export of `plan` computes, in evaluation, with the same rewriting. The model does
+/// not have the weights of the export.
 std::shared_ptr<models::Model> built_as_exported(const models::ModelPlan& plan);
 
 /// Returns the first key of a setting ("key=value", also of a table) that affects the predictions of an export, as a
-/// pattern: "model.*", "data.class_names"; empty if there is none. The export stores these values; they are fixed.
+/// pattern: "model.*", "data.class_names"; empty if there is none. The export stores such values; they are fixed.
 std::optional<std::string> fixed_key(const std::string& setting);
 
 /// Returns those settings that an export stores, one for each value: settings of the model, of the preparation of a
-/// user's sample, and of the task's decisions. The others select the data of one command and the way of computing.
+/// user's sample, and of the task's decisions. Other settings select the data of one command and the way of computing.
 std::vector<std::string> settings_to_keep(const std::vector<std::string>& settings);
 
 }  // namespace cachet::tasks

@@ -18,7 +18,7 @@ namespace cachet::tasks {
 struct ExportOptions {
   runtime::EngineKind engine = runtime::EngineKind::openvino;
   runtime::Precision precision = runtime::Precision::float32;
-  /// Whether all evaluation data and accuracy are compared, as always with int8; else samples by data.subset_seed.
+  /// Whether all evaluation data and the accuracy are compared (always with int8), or samples by data.subset_seed.
   bool check_all = false;
 };
 
@@ -31,10 +31,10 @@ using ExportProgress = std::function<void(ExportPart part, int64_t done, int64_t
 
 /// The largest allowed differences between an export of some precision and its model.
 struct ExportTolerance {
-  deploy::Tolerance answers{};  // for evaluation samples
-  double metric = 0;            // of the deciding metric: absolute for accuracies, relative for others
+  deploy::Tolerance answers{};  // tolerance for evaluation samples
+  double metric = 0;            // tolerance of the deciding metric: absolute for accuracies, relative for others
 
-  /// For other inputs than evaluation samples: any number of these inputs may have two nearly equal classes.
+  /// Returns the tolerance for other inputs. Any number of these inputs may have two nearly equal classes.
   deploy::Tolerance sent() const { return {answers.log_probability, 1}; }
 };
 ExportTolerance export_tolerance(runtime::Precision precision);
@@ -46,9 +46,9 @@ struct ExportCheck {
   deploy::Equality equality;
   std::string sent_inputs;                     // "19 single inputs and small batches and 6 image files", of classifiers
   deploy::Equality sent;                       // no samples if the task is not a classifier
-  deploy::DecisionWords words;                 // of `equality`
+  deploy::DecisionWords words;                 // words for `equality`
   std::string metric = "top1";                 // the deciding metric; for a classifier the fraction of right samples
-  double metric_before = 0, metric_after = 0;  // if all evaluation data were compared
+  double metric_before = 0, metric_after = 0;  // values of the metric, if all evaluation data were compared
   bool has_metric = false;
 
   /// Returns the bounds that the results exceed, each as a clause: "the accuracy may change by 0.2 points".
@@ -63,8 +63,8 @@ struct ExportReport {
   std::vector<std::string> notes;
   ExportCheck check;
   ExportSpeed speed;
-  int64_t bytes = 0;        // of all files of the folder except export.json and the report
-  int64_t model_bytes = 0;  // of the loaded weights and state of the model
+  int64_t bytes = 0;        // bytes of all files of the folder except export.json and the report
+  int64_t model_bytes = 0;  // bytes of the loaded weights and state of the model
 };
 
 /// The source of an export.
@@ -80,16 +80,16 @@ struct ExportSource {
 /// not built in.
 void check_export_options(const ExportOptions& options);
 
-/// Rewrites a model (deploy/rewrite.h) and writes it for an engine into a folder. The folder appears, or replaces an
-/// existing one, atomically. Before that, compares the results of the folder with those of the model in float32: on
-/// evaluation data if they can be read, otherwise on noise. Then times both. Throws as check_export_options() does;
-/// std::runtime_error with the difference if it exceeds the tolerance, or with another engine if this one cannot take
-/// or run the model; ops::NotFinite if the model returns NaN or infinity; io::Error if a file cannot be read or
-/// written.
+/// Rewrites a model (deploy/rewrite.h) and writes it for an engine into a folder. The folder appears, or replaces
+/// an existing one, atomically. Before that, compares the results of the folder with those of the model in
+/// float32: on evaluation data if they can be read, otherwise on noise. Then times both. Throws as
+/// check_export_options() does; std::runtime_error that states the difference if it exceeds the tolerance, or
+/// another engine if this one cannot take or run the model; ops::NotFinite if the model returns NaN or infinity;
+/// io::Error if a file cannot be read or written.
 ExportReport export_model(const ExportSource& source, const ExportOptions& options, const std::filesystem::path& folder,
                           const ExportProgress& progress);
 
-/// Returns the source that the export names: "run 1f0c…", "model 9f86…".
+/// Returns the source as the export names it: "run 1f0c…", "model 9f86…".
 std::string export_source(const SavedRun& saved);
 
 /// Returns lines for people: the removed parts, the remaining parts with reasons, and the differences of the results.

@@ -27,7 +27,7 @@ class ExportsRewrittenModel {
   /// Returns scores of held-out data if the task opened some, otherwise of synthetic samples, which are equal for all
   /// models of one size. The model is in evaluation mode.
   virtual ComparedScores compared_scores() = 0;
-  /// Returns the reason why the model is not a graph, to follow "its model": "writes token by token".
+  /// Returns the reason why the model is not a graph, as the end of "its model …": "writes token by token".
   virtual std::string why_no_graph() const = 0;
 };
 
@@ -43,11 +43,11 @@ std::string compared_samples(const std::string& what, int64_t count, const train
 class TakesRewrittenModel {
  public:
   virtual ~TakesRewrittenModel() = default;
-  /// Makes build() use the model that `make` returns, a model of the same kind.
+  /// Makes build() use the model that `make` returns, which must be of the same kind.
   virtual void replace_model(std::function<std::shared_ptr<models::Model>()> make) = 0;
 };
 
-// For models that write text.
+// Constants for models that write text.
 inline constexpr int64_t kComparedBeginnings = 64;
 inline constexpr const char* kWritesTokenByToken = "writes token by token, and keeps what it has read";
 

@@ -20,15 +20,15 @@ std::vector<ClassifierInputs> split_batch(const ClassifierInputs& batch);
 /// Joins several samples into one batch. Pads sequences to the longest.
 ClassifierInputs join_samples(const std::vector<ClassifierInputs>& samples);
 
-/// Draws samples from noise, equal for all models of these sizes. Sequences have lengths from 1 to the maximum.
+/// Draws samples from noise, equal for all models of the same sizes. Sequences have lengths from 1 to the maximum.
 std::vector<ClassifierInputs> synthetic_samples(const models::Model& model, int64_t count);
 
 /// Makes inputs like those of users from at least one sample: the first samples alone, batches of 2, 3 and 7 samples,
-/// and, for sequences, single ones of lengths from 1 to the model's maximum.
+/// and, for sequences, single sequences of lengths from 1 to the model's maximum.
 std::vector<ClassifierInputs> sent_inputs(const models::Model& model, const std::vector<ClassifierInputs>& samples);
 
-/// Writes PNG files into a folder. Images of noise: of one pixel, of odd sizes, smaller and larger than the model's,
-/// grey and in colour. Images of one colour: red, green, blue, black and white. Throws io::Error if writing fails.
+/// Writes PNG files into a folder: images of noise (of one pixel, of odd sizes, smaller and larger than the model's,
+/// grey and in colour) and images of one colour (red, green, blue, black and white). Throws io::Error if writing fails.
 std::vector<std::filesystem::path> write_odd_images(const std::filesystem::path& folder, int64_t height, int64_t width);
 
 }  // namespace cachet::tasks

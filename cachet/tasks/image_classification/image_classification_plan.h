@@ -24,17 +24,17 @@ struct ImageClassificationOptions {
   data::AugmentationOptions augmentation;
   data::ResizeOptions resize;
   data::MixingOptions mixing;
-  nn::OutlierOptions outliers;               // among the images of a training step
-  data::Split held_out = data::Split::test;  // evaluated split, in training and by build() for a test
+  nn::OutlierOptions outliers;               // outliers among the images of a training step
+  data::Split held_out = data::Split::test;  // split that is evaluated, in training and for a test by build()
   data::LoaderOptions loader;
   /// The size of the images that a trained model was trained on, to which a user's file is resized; 0 if the size is
   /// not known, or if each image has its own.
   io::ImageSize stored_size{};
   /// The class numbers as names, for an export without class names. The names in a data folder are then not used.
   std::vector<std::string> exported_numbers{};
-  bool is_exported = false;                   // the model is an export, which includes all that affects its predictions
+  bool is_exported = false;                   // whether it is an export, which has all that affects its predictions
   std::optional<int64_t> evaluation_limit{};  // number of images that are evaluated, instead of dataset.limit
-  int64_t repeated_augmentation = 1;          // in training: data::EqualBatchOptions::repeats
+  int64_t repeated_augmentation = 1;          // data::EqualBatchOptions::repeats in training
   bool knows_classes = false;                 // whether the number of classes is known before the data are opened
   models::ImageClassifierPlan model;          // by default for the data's images and classes
 };
@@ -44,7 +44,7 @@ struct ImageClassificationOptions {
 ImageClassificationOptions read_image_classification_options(const config::View& root,
                                                              data::DataRoot data_root = data::DataRoot::required);
 
-/// Whether mean and deviation would be computed from the training images; known values need no images.
+/// Whether mean and deviation must be computed from the training images, because they are not known otherwise.
 bool takes_training_statistics(const ImageClassificationOptions& options);
 
 /// Returns the shape of the images that a model was trained on; empty if only the files have it.
@@ -81,8 +81,8 @@ class ImageClassificationPlan : public TaskPlan,
   std::optional<int64_t> classes_of_data() const override;
   Preprocessing preprocessing() const override;
   std::vector<std::string> preparation_settings(const std::filesystem::path& weights) const override;
-  /// Also takes the class names, the mean, the deviation and the size of images from the manifest, if the recipe has
-  /// none.
+  /// Replaces the model. Also takes the class names, the mean, the deviation and the size of images from the
+  /// manifest, if the recipe does not have them.
   void replace_model(const runtime::ExportManifest& manifest, MakeSession make) override;
 
  private:

@@ -9,18 +9,18 @@
 
 namespace cachet::tasks {
 
-/// The values of its training images that a run stores in the file kImageStatistics. Predictions then do not depend on
-/// images in another folder.
+/// The statistics of a run's training images, which the run stores in the file kImageStatistics. Predictions then do
+/// not depend on images in another folder.
 struct ImageStatistics {
-  data::Normalization normalization{};  // of each channel; empty if the recipe or the kind of data has it
-  io::ImageSize size{};                 // of each image
+  data::Normalization normalization{};  // mean and deviation per channel; empty if recipe or kind of data has them
+  io::ImageSize size{};                 // size of each image
 };
 inline constexpr const char* kImageStatistics = "image_statistics.json";
 
 /// Returns {"mean": [0.286], "std": [0.353], "height": 28, "width": 28}, without mean and std if they are empty.
 std::string to_json(const ImageStatistics& statistics);
 
-/// Reads this file. Throws io::Error.
+/// Reads the file kImageStatistics. Throws io::Error.
 ImageStatistics read_image_statistics(const std::filesystem::path& file);
 
 }  // namespace cachet::tasks

@@ -35,17 +35,17 @@ class PreparesImages {
 std::vector<std::string> normalization_settings(const data::NormalizationOptions& normalization);
 std::vector<std::string> resize_settings(const data::ResizeOptions& resize);
 
-/// Returns mean and deviation for images of one channel or three; if they fit neither, leaves them to the recipe.
+/// Returns mean and deviation for images of one or three channels. For other images, leaves them to the recipe.
 data::NormalizationOptions normalization_options(const data::Normalization& normalization, int64_t channels);
 
 /// Returns the preprocessing of the publisher of the weights. Mean and deviation: ImageNet's, but 0.5 for timm's ViTs,
 /// which were trained on ImageNet-21k. Crop: 7/8 of the shorter side, but 0.9 in timm and T2T-ViT. Interpolation:
-/// bicubic. `image` is the model's: one channel has the mean of the three.
+/// bicubic. `image` is the model's image shape; a single channel gets the mean of the three values.
 Preprocessing published_preprocessing(io::NameSource source, std::string_view model, const models::ImageShape& image);
 
-/// Returns the preprocessing for the weights of a file or folder: that of the run or model folder, if it is one or its
-/// weights; else that of timm's config.json next to the file (weights/timm_config.h); else the published one. Throws
-/// io::Error if config.json cannot be read, or asks for something that is not supported.
+/// Returns the preprocessing for the weights of a file or folder: that of the run or model folder, if the path is one
+/// or its weights; else that of timm's config.json next to the file (weights/timm_config.h); else the published one.
+/// Throws io::Error if config.json cannot be read, or asks for something that is not supported.
 Preprocessing preprocessing_of(const std::filesystem::path& weights, io::NameSource source,
                                const models::ImageClassifierPlan& model);
 

@@ -12,11 +12,11 @@
 
 namespace cachet::tasks {
 
-// Names of metrics. The fraction of a text that is not coded is 0 to 1.
+// Names of metrics. kUncoded is the fraction of a text that is not coded, from 0 to 1.
 inline constexpr const char *kBitsPerByte = "bits_per_byte", *kBitsPerCodedByte = "bits_per_coded_byte",
                             *kUncoded = "uncoded", *kTextBytes = "text_bytes";
 
-/// The text whose bytes divide the bits: the part that the tokens encode, or, as in version 0.1.0, the whole text.
+/// The divisor of bits per byte: the bytes of the part that tokens encode, or, as in version 0.1.0, of the whole text.
 enum class BitsOf { coded_text, whole_text };
 
 /// A passage of a text, and the model's continuation; both are UTF-8 that can be shown.
@@ -27,7 +27,7 @@ struct WrittenSample {
 
 /// The length of the text that an evaluation predicts.
 struct HeldOutText {
-  data::TextSize text = {};      // the whole text; empty if it is not known
+  data::TextSize text = {};      // size of the whole text; empty if it is not known
   data::CodedCorpus coded = {};  // the part of the text that the tokens encode
   BitsOf bits_of = BitsOf::coded_text;
   bool operator==(const HeldOutText&) const = default;
@@ -39,7 +39,7 @@ struct HeldOutText {
 /// The results of an evaluation on a text.
 struct LanguageEvaluation {
   int64_t tokens = 0;                         // predicted tokens
-  double loss = 0;                            // their mean −log p, in nats
+  double loss = 0;                            // mean −log p of these tokens, in nats
   std::vector<double> loss_by_position = {};  // mean over the tokens at each position of a segment
   HeldOutText text = {};
   NgramBaseline baseline = {};
@@ -48,13 +48,13 @@ struct LanguageEvaluation {
   bool operator==(const LanguageEvaluation&) const = default;
 
   /// Returns loss, perplexity and, if they are known, bits per byte and per character, each followed by its standard
-  /// error; the fraction of the text that is not coded and its bytes; the baseline's perplexity. The error of a
+  /// error; the fraction of the text that is not coded; the text's bytes; the baseline's perplexity. The error of a
   /// function of the loss is the loss's error times the derivative (the delta method): for e^loss, the perplexity.
   train::Metrics metrics() const;
 };
 
-/// Number of consecutive tokens of a batch row in a block. The standard error of the loss is computed over blocks:
-/// adjacent tokens belong to one passage and are easy or hard together, and blocks are nearly independent.
+/// Number of consecutive tokens of a batch row in a block. The standard error of the loss is computed over blocks,
+/// which are nearly independent: adjacent tokens belong to one passage and are easy or hard together.
 inline constexpr int64_t kBlockTokens = 512;
 
 /// Sums losses, segment after segment.
@@ -67,7 +67,7 @@ class LanguageTally {
  public:
   /// Adds segments in their order. All segments have the same batch rows.
   void add(const SegmentLosses& losses);
-  LanguageEvaluation finish() const;  // has only the values of the losses
+  LanguageEvaluation finish() const;  // sets only the values of the losses
 
  private:
   struct Block {
@@ -78,10 +78,10 @@ class LanguageTally {
 
   std::vector<double> sums_;
   std::vector<int64_t> counts_;
-  std::vector<Block> blocks_, open_;  // the full blocks; the current block of each batch row
+  std::vector<Block> blocks_, open_;  // blocks_: the full blocks; open_: the current block of each batch row
 };
 
-/// JSON for the run's folder. language_evaluation_from_json is empty for other JSON.
+/// Write and read the JSON in the run's folder. Reading returns an empty value for other JSON.
 std::string to_json(const LanguageEvaluation& evaluation);
 std::optional<LanguageEvaluation> language_evaluation_from_json(const std::string& text);
 

@@ -47,8 +47,8 @@ class LanguageModelling : public Task,
   /// Returns the number of records. A record is a segment of all batch rows.
   int64_t evaluation_records() const override;
   std::string record_digest(int64_t index) override;
-  /// If the model has a memory, it reads the segments before `first` again, without predicting them. Otherwise these
-  /// segments are skipped.
+  /// If the model has a memory, it reads the segments before `first` again, without predicting them. If it
+  /// has none, these segments are skipped.
   void record_evaluation(int64_t first, const SeenRecord& seen) override;
   train::Metrics evaluate_records(const NextRecord& next) override;
   void generate(const std::string& prompt, const GenerationOptions& options,
@@ -56,7 +56,7 @@ class LanguageModelling : public Task,
   void score_text(const std::function<std::optional<std::string>()>& next_line,
                   const std::function<void(const ScoredLine& line)>& seen,
                   const std::function<void(int64_t tokens)>& scored) override;
-  /// Returns log p of the token after each of 64 beginnings, as in generation.
+  /// Returns log p of the next token after each of 64 beginnings of texts, computed as in generation.
   ComparedScores compared_scores() override;
   std::string why_no_graph() const override { return kWritesTokenByToken; }
   /// Runs the model on one of the first segments of the text, without the text before it.

@@ -28,7 +28,7 @@ struct LanguageEvaluationOptions {
 struct LanguageModellingOptions {
   data::CorpusOptions corpus;
   data::LoaderOptions loader;
-  data::SequenceSplit held_out = data::SequenceSplit::validation;  // split that training evaluates on
+  data::SequenceSplit held_out = data::SequenceSplit::validation;  // split that is evaluated in training
   int64_t segments_per_step = 1;  // segments of each batch row through which a step's gradient passes
   LanguageEvaluationOptions evaluation;
   std::optional<int64_t> evaluation_limit{};  // number of tokens that are evaluated, instead of corpus.limit
@@ -58,7 +58,7 @@ class LanguageModellingPlan : public TaskPlan, public TakesRewrittenModel {
   DataLook look_at_data(const data::LookProgress& progress) const override;
   std::vector<std::string> settings_for_batches_of(int64_t batch) const override;
   std::optional<int64_t> data_limit() const override { return options_.corpus.limit; }
-  /// Returns the limit for `samples` samples. A limit counts tokens.
+  /// Returns the limit for `samples` samples, in tokens.
   int64_t limit_for(int64_t samples) const override { return samples * options_.evaluation.target_length; }
   std::vector<std::string> current_rules() const override;
   void limit_evaluation(int64_t limit) override { options_.evaluation_limit = limit; }

@@ -13,7 +13,7 @@ struct NgramBaseline {
   static constexpr int64_t kOrder = 5;
   static constexpr int64_t kMaxTrainingTokens = 20'000'000;  // about 2 GiB of memory while computing
 
-  double perplexity = 0;             // 0 if there is none
+  double perplexity = 0;             // 0 if there is no baseline
   std::vector<std::string> notes{};  // why there is no baseline, or its special properties: lines for the user
   bool operator==(const NgramBaseline&) const = default;
 };
@@ -23,7 +23,7 @@ struct NgramBaseline {
 NgramBaseline ngram_baseline(const data::TokenSequence& training, const data::TokenSequence& held_out,
                              int64_t vocabulary, data::Token line_end);
 
-/// Returns a note without a baseline: `why` ends the sentence "there is no 5-gram baseline: ".
+/// Returns a result with only a note: `why` ends the sentence "there is no 5-gram baseline: ".
 NgramBaseline no_ngram_baseline(const std::string& why);
 
 }  // namespace cachet::tasks

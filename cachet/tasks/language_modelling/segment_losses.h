@@ -11,7 +11,7 @@
 namespace cachet::tasks {
 
 /// The sums of an evaluation over a segment of each batch row: −log p of the predicted tokens, in nats, and the number
-/// of these tokens. Both are by position in the segment (summed over the rows) and by row (over the positions).
+/// of these tokens. The sums are by position in the segment (over the rows) and by row (over the positions).
 struct SegmentLosses {
   std::vector<double> by_place{}, by_batch_row{};
   std::vector<int64_t> tokens_by_place{}, tokens_by_batch_row{};
@@ -23,14 +23,14 @@ struct SegmentLosses {
 at::Tensor losses_of(models::LanguageModel& model, const at::Tensor& ids, const at::Tensor& targets,
                      models::LanguageSession& session);
 
-/// Sums losses of targets (both (rows, L)); target −1 does not count. The sum is token by token, so that the bits do
-/// not depend on threads.
+/// Sums the losses of targets; both are (rows, L), and targets of −1 do not count. The sum is token by token, so that
+/// its bits do not depend on threads.
 SegmentLosses segment_losses(const at::Tensor& losses, const at::Tensor& targets);
 
-/// {"index":0,"loss_by_place":[…],"tokens_by_place":[…],"loss_by_lane":[…],"tokens_by_lane":[…]}; `index` is the number
-/// of the segment. Values that are read again have the same bits.
+/// Returns {"index":0,"loss_by_place":[…],"tokens_by_place":[…],"loss_by_lane":[…],"tokens_by_lane":[…]}. `index` is
+/// the number of the segment. Values that are read again have the same bits.
 Record segment_record(const SegmentLosses& losses, int64_t index);
-/// Reads such a record. Throws std::runtime_error if it is another text, or has another index or number of batch rows.
+/// Reads a segment_record(). Throws std::runtime_error for another text, another index or number of batch rows.
 SegmentLosses segment_from_record(const Record& record, int64_t index, int64_t batch_rows);
 
 }  // namespace cachet::tasks

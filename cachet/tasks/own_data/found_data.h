@@ -10,7 +10,7 @@ namespace cachet::tasks {
 /// A kind of user's data.
 enum class OwnDataKind { images, coco, text, pairs, labelled_texts };
 
-/// Returns the name for people: "class folders of images", "a COCO folder".
+/// Returns the name of a kind for people: "class folders of images", "a COCO folder".
 std::string to_text(OwnDataKind kind);
 
 /// A class and its files in one split.
@@ -44,7 +44,7 @@ struct OwnAnnotations {
 struct OwnCoco {
   OwnAnnotations train{}, validation{}, test{};
   int64_t classes = 0;
-  int64_t longest_side = 0;  // of a picture of `train`, in pixels
+  int64_t longest_side = 0;  // longest side of a picture of `train`, in pixels
   bool masks = false;        // whether an object of `train` has a mask
 };
 
@@ -61,7 +61,7 @@ struct OwnPairs {
 /// A user's data: all kinds that were found.
 struct FoundData {
   std::filesystem::path path;
-  std::vector<OwnDataKind> kinds{};  // that fit the data
+  std::vector<OwnDataKind> kinds{};  // kinds that fit the data
   OwnClassFolders folders{};
   OwnCoco coco{};
   OwnTexts texts{};

@@ -14,14 +14,14 @@ struct OwnDataRequest {
   /// Settings "key=value" that replace values of the recipe: the chosen values may depend on them.
   std::vector<std::string> settings{};
   std::string init{};               // the initial weights, as the user names them
-  std::filesystem::path weights{};  // next to timm's config.json, or a model folder; the recipe takes the preparation
-                                    // of images from there; empty if there are no weights
+  std::filesystem::path weights{};  // a file next to timm's config.json, or a model folder, from which the recipe takes
+                                    // the preparation of images; empty if there are no weights
 };
 
 struct OwnRecipe {
   std::string name;                  // "vit_tiny_patch16_224-photos"
   std::string text;                  // TOML, with a comment that names the model and the data
-  std::vector<std::string> lines{};  // for the user: the kind of data and its counts, the chosen values
+  std::vector<std::string> lines{};  // lines for the user: the kind of data and its counts, the chosen values
 };
 
 /// Recognises the data, prepares texts, and chooses the values of a recipe: number of classes, crops, subwords, batch

@@ -13,7 +13,7 @@ namespace cachet::tasks {
 struct CostPoint {
   std::string run;       // the group's title
   double giga_macs = 0;  // multiply-accumulates of an evaluation, linear, convolution and attention together, ÷ 10⁹
-  double value = 0;      // of the deciding metric
+  double value = 0;      // value of the deciding metric
 };
 
 /// Models of one family with the same plug-ins, the cheapest first.
@@ -29,11 +29,11 @@ struct CostCurves {
   std::vector<CostCurve> curves;
 };
 
-/// Returns the curves of the groups that are ranked, have known multiply-accumulates, and have the deciding metric of
-/// the first of them. Empty if they do not have two different costs.
+/// Returns the curves of the ranked groups that have known multiply-accumulates and the deciding metric of the first
+/// such group. Empty if the groups do not have two different costs.
 CostCurves cost_curves(const std::vector<RunGroup>& groups);
 
-/// Returns the family of a model: its name without its size and the rest: "pvt_v2" for "pvt_v2_b2".
+/// Returns the family of a model, which is its name without the size and all that follows: "pvt_v2" for "pvt_v2_b2".
 std::string model_family(const std::string& model);
 
 /// Return the chart and the table. `curves` must not be empty.

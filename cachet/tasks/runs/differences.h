@@ -12,7 +12,7 @@ namespace cachet::tasks {
 /// A run, or the mean of several seeds, with its deciding value, for comparison with others.
 struct Contender {
   std::string name;
-  RunValue value;  // for a single run, the spread is a standard error on the test data; else the mean of seeds
+  RunValue value;  // value of one run (its spread is a standard error on the test data), or mean of seeds
   std::optional<size_t> seeds{};  // number of seeds of the mean, whose spread is the deviation between them
 };
 
@@ -20,7 +20,7 @@ struct Contender {
 inline constexpr const char* kNotCorrected =
     "Each verdict is at 95 % by itself; the verdicts are not corrected for several comparisons.";
 
-/// Returns the text of a difference of two such values: "1.2", points of an accuracy.
+/// Returns the text of a difference of two values of this metric: "1.2", in points for an accuracy.
 std::string gap_text(const RunValue& value, double gap);
 
 /// Returns the deciding metric of each ranked group (is_ranked); empty if nothing was evaluated.
@@ -44,7 +44,7 @@ struct Difference {
 /// Returns one difference for each contender after the first that has the same metric.
 std::vector<Difference> differences(const std::vector<Contender>& all);
 
-/// Up to three differences are sentences, and the table has no rows. More are a table, and there are no sentences.
+/// Show up to three differences as sentences, with an empty table; more as a table, with no sentences.
 std::string difference_sentences(const std::vector<Difference>& all);
 report::Table difference_table(const std::vector<Difference>& all);
 

@@ -14,11 +14,11 @@ namespace cachet::tasks {
 /// An entry of a list of runs.
 struct ListedRun {
   std::filesystem::path path;
-  std::string name;    // its path relative to the listed folder
+  std::string name;    // path of the run relative to the listed folder
   std::string recipe;  // the name of its recipe; empty if the folder of the run lacks it
   std::optional<train::Status> status;
   std::string created;  // 2026-11-21T20:43:45Z
-  double seconds = 0;   // duration so far, evaluations included
+  double seconds = 0;   // duration so far, with evaluations
 
   /// The best evaluation of the deciding metric; empty if there was none, or if the run was made before runs had
   /// descriptions.
@@ -32,7 +32,7 @@ struct ListedRun {
 };
 
 struct RunList {
-  std::vector<ListedRun> runs;          // by name
+  std::vector<ListedRun> runs;          // runs sorted by name
   std::vector<std::string> unreadable;  // a line for each run that could not be read: its name, and the reason
 };
 

@@ -17,8 +17,8 @@ namespace cachet::tasks {
 
 inline constexpr const char* kSeedKey = "train.seed";
 
-/// Whether a key has the class names. Runs of version 0.1.0 do not have it; comparisons treat them as if they had
-/// it.
+/// Whether a key stores the class names. Runs of version 0.1.0 do not have such a key; comparisons treat
+/// these runs as if they had it.
 inline bool names_classes(const std::string& key) {
   return key == "data.class_names" || key == "data.other_categories";
 }
@@ -28,24 +28,24 @@ bool has_choice(const std::vector<train::Event>& events);
 
 /// The record of a run in its folder.
 struct RunRecord {
-  std::filesystem::path path;          // canonical, so that "." and links have names
+  std::filesystem::path path;          // canonical path, so that "." and links have names
   std::string id;                      // "1f0c…", independent of the name of its folder
   std::string name;                    // its name in tables: "20261121-demo", "my-seeds/seed-0"
-  std::string recipe_name;             // from the recipe's file; empty if the folder does not have it
+  std::string recipe_name;             // name of the recipe, from its file; empty if the folder does not have it
   train::RecipeValues recipe;          // every resolved value
   std::set<std::string> default_keys;  // keys that the recipe left to their defaults
-  std::string commit, device;          // of the last program that trained it; "2 threads of AMD EPYC 9B14"
-  int64_t processes = 0;               // that last trained it together; 0 if the folder does not have it
+  std::string commit, device;          // of the last program that trained the run; "2 threads of AMD EPYC 9B14"
+  int64_t processes = 0;               // number of processes that last trained it; 0 if the folder does not have it
   std::string created;                 // 2026-11-21T20:43:45Z
   std::optional<train::Status> status;
   std::vector<train::Event> events;
-  int64_t unreadable_lines = 0;  // in metrics.jsonl; their events are missing; without an incomplete last line
+  int64_t unreadable_lines = 0;  // metrics.jsonl lines without events; an incomplete last line does not count
   train::RunDescription description;
-  std::map<std::string, train::RunFolder::SavedDigest> data;  // by split; empty if the run does not know its data
+  std::map<std::string, train::RunFolder::SavedDigest> data;  // digests by split; empty if the run does not have them
 
-  std::string seed() const;  // as the recipe has it
+  std::string seed() const;  // text of the seed in the recipe
   int64_t last_step() const { return events.empty() ? 0 : events.back().step; }
-  /// Whether the run ended as planned. A run whose folder does not report this counts as ended.
+  /// Whether the run ended as planned. A run whose folder does not report its end counts as ended.
   bool is_over() const;
   /// Whether the best checkpoint was chosen on the same data that a test of the run reports.
   bool reports_choice() const { return description.reports_choice && has_choice(events); }

@@ -19,15 +19,15 @@ struct RunValue {
   report::Better better = report::Better::neither;
   enum class OverSeeds { mean, best } over_seeds = OverSeeds::mean;
   std::string suffix{};  // " of 3000", " pixels"
-  /// The number after ±: the standard error of a run's accuracy, or the deviation between seeds. NaN = nothing.
+  /// The number after ±: the standard error of a run's accuracy, or the deviation between seeds. NaN: no number.
   double spread = std::numeric_limits<double>::quiet_NaN();
-  int64_t samples = 0;     // for a fraction with a standard error: the number of measured samples, 0 if not known
+  int64_t samples = 0;     // number of measured samples of a fraction with a standard error; 0 if not known
   bool decides = false;    // whether it is the deciding metric of its runs
   bool condition = false;  // MetricDescription::condition
-  std::string heading{};   // of its column in tables for people, if it differs from the name: "MACs (evaluation)"
+  std::string heading{};   // heading of its column for people, if it differs from the name: "MACs (evaluation)"
 };
 
-/// Returns the value of a metric that its task describes.
+/// Returns the value of a metric, given the description of the metric by its task.
 RunValue metric_value(const report::MetricDescription& metric, double value);
 
 /// Returns the last evaluation, the best value of the deciding metric, the model's size, and the speed.
@@ -37,10 +37,10 @@ std::vector<RunValue> run_values(const RunRecord& run);
 /// run). For values with OverSeeds::best, returns the best.
 std::vector<RunValue> over_seeds(const std::vector<std::vector<RunValue>>& runs);
 
-/// Returns run_values() of a single run, over_seeds() of the counted runs of a group. Computed once for a group.
+/// Returns run_values() of a single run, or over_seeds() of a group's counted runs. Computes them once for a group.
 const std::vector<RunValue>& group_values(const RunGroup& group);
 
-/// Returns "85.6 % ± 0.8 %".
+/// Returns the value as tables show it: "85.6 % ± 0.8 %".
 report::Metric shown(const RunValue& value);
 
 }  // namespace cachet::tasks

@@ -16,16 +16,16 @@ struct PresentDigest {
   std::string fingerprint{};
 };
 
-/// Opens the data; loads no weights. Throws std::runtime_error if the data do not exist or cannot be read.
+/// Opens the test data of a run, without weights. Throws std::runtime_error if the data do not exist or cannot be read.
 PresentDigest present_test_data(const RunRecord& run);
 
 /// Returns the digest of a run's test data; empty if it is unknown.
 using LookAtTestData = std::function<std::optional<PresentDigest>(const RunRecord& run)>;
 
 /// Makes digests of test data comparable if some runs have a digest of version 0.1.0, and others a current one.
-/// Opens the data that the recipes of the former runs name. If the old digest of a run matches the present data, the
-/// run gets the current digest of these data. Other runs do not change. Data that several recipes name are opened
-/// once.
+/// Opens the data that are named in the recipes of runs with an old digest. If the old digest of a run matches
+/// the present data, the run gets the current digest of these data. All other runs stay as they are. Data that
+/// several recipes name are opened once.
 void settle_test_data(std::vector<RunRecord>& runs, const LookAtTestData& look);
 
 }  // namespace cachet::tasks

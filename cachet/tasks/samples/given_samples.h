@@ -14,7 +14,7 @@ struct GivenSample {
   std::string text, place;
 };
 
-/// Returns the next sample; an empty optional after the last.
+/// Returns the next sample, or an empty optional after the last.
 using NextSample = std::function<std::optional<GivenSample>()>;
 
 /// The treatment of a sample that cannot be read.
@@ -34,7 +34,7 @@ struct GivenOptions {
 
 /// Called in order with each sample's index and text. Returns whether the sample needs no prediction.
 using SkipGiven = std::function<bool(int64_t index, const std::string& text)>;
-/// Called in order with the records of the other samples.
+/// Called in order with the records of the samples that need a prediction.
 using UseAnswer = std::function<void(const PreparedSample& sample, const Record& record)>;
 
 /// Predicts on samples in their order, and returns their number. An io::Error of a sample begins with the sample's

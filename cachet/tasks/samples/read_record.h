@@ -13,14 +13,14 @@ namespace cachet::tasks {
 /// std::runtime_error with the number of the record.
 class ReadRecord {
  public:
-  /// Throws if the text is not record number `index`.
+  /// Reads the record. Throws if the text is not record number `index`.
   ReadRecord(const Record& record, int64_t index);
   ~ReadRecord();
 
-  /// Returns an integer from 0 to `end` − 1.
+  /// Returns the integer of a key, from 0 to `end` − 1.
   int64_t integer(const char* key, int64_t end) const;
   std::vector<int64_t> integers(const char* key, int64_t end) const;
-  /// Returns a number; NaN if the number was not finite when it was written.
+  /// Returns the number of a key. Returns NaN if the number was not finite when it was written.
   double number(const char* key) const;
   std::vector<double> numbers(const char* key) const;
   bool is_true(const char* key) const;  // false if the key is missing
@@ -33,7 +33,7 @@ class ReadRecord {
   std::unique_ptr<const Json> json_;
 };
 
-/// Checks that records have each sample exactly once.
+/// Checks that each sample has exactly one record.
 class SamplesOfRecords {
  public:
   explicit SamplesOfRecords(int64_t samples) : seen_(static_cast<size_t>(samples), false) {}

@@ -21,17 +21,17 @@ struct RecordOrigin {
   std::string sample;  // the sample's bytes; empty in records of version 0.1.0
   bool operator==(const RecordOrigin&) const = default;
 };
-/// Returns the origin that a record would have now.
+/// Returns the origin that the record with this index would have now.
 using OriginOf = std::function<RecordOrigin(int64_t index)>;
 
 /// Describes the source of records.
 class RecordSource {
  public:
-  /// `more`: other options that saved records depend on. Throws train::DamagedCheckpoint, and io::Error if the digest
-  /// of the weights cannot be read.
+  /// Takes the run, the options, and in `more` other options that records depend on. Throws train::DamagedCheckpoint,
+  /// and io::Error if the digest of the weights cannot be read.
   RecordSource(const SavedRun& saved, const AnswerOptions& options, const std::string& more = {});
 
-  /// Returns the source of records of a task's evaluation data.
+  /// Returns the source of the records of a task's evaluation data.
   std::string of_evaluation(const train::TrainingTask& task) const;
   /// Returns the origin of a record of a user's sample. For an image file, `bytes` is the digest of its bytes.
   RecordOrigin of_given(const std::string& sample, SampleForm form, const std::string& bytes) const;
@@ -45,7 +45,7 @@ class RecordSource {
   std::vector<std::string> old_models_;
 };
 
-/// Returns the same record with another index.
+/// Returns a copy of a record with another index.
 Record with_index(const Record& record, int64_t index);
 
 /// The treatment of existing records in a file.
@@ -63,9 +63,9 @@ enum class WhyForgotten {
 /// one on.
 class RecordFile {
  public:
-  /// Locks the file until this object ends. Throws io::FileInUse if another process has it. Throws std::runtime_error
-  /// if the file has other contents, is a symbolic link, or cannot be written, and leaves it unchanged. With
-  /// EarlierRecords::replaced, replaces a symbolic link by a file.
+  /// Locks the file until this object ends. Throws io::FileInUse if another process has locked the file. Throws
+  /// std::runtime_error if the file has other contents, is a symbolic link, or cannot be written, and leaves it
+  /// unchanged. With EarlierRecords::replaced, replaces a symbolic link by a file.
   RecordFile(std::filesystem::path path, EarlierRecords earlier);
 
   int64_t done() const { return static_cast<int64_t>(origins_.size()); }
@@ -81,13 +81,13 @@ class RecordFile {
   /// Throws std::runtime_error if there are more than `samples` records.
   void require_at_most(int64_t samples) const;
 
-  /// Whether record `index` < done() is of version 0.1.0, without the digest of its sample's bytes. This record and all
-  /// later ones are made again: require_old() throws as require() does if the record has none of these sources, and
+  /// Whether record `index` < done() is of version 0.1.0, without the digest of its sample's bytes. An old record and
+  /// all later ones are made again: require_old() throws as require() does if the record has none of these sources, and
   /// forget_from() cuts off the records from `index` on.
   bool is_old(int64_t index) const { return origin(index).sample.empty(); }
   void require_old(int64_t index, const std::vector<std::string>& sources) const;
   void forget_from(int64_t index, WhyForgotten why = WhyForgotten::unsaid_bytes);
-  /// Returns the number of records that forget_from() cut off for this reason.
+  /// Returns the number of records that forget_from() cut off for the reason `why`.
   int64_t forgotten(WhyForgotten why = WhyForgotten::unsaid_bytes) const {
     return forgotten_.at(static_cast<size_t>(why));
   }
@@ -96,7 +96,7 @@ class RecordFile {
   /// beginning is not that of a record.
   void append(const Record& record, const RecordOrigin& origin);
 
-  /// Replaces the file atomically by one with all its records in another order: new record i is the former record
+  /// Replaces the file atomically by a file with all records in another order: new record i is the former record
   /// order[i], with its new index. Then closes the file.
   void arrange(const std::vector<int64_t>& order);
 
@@ -106,23 +106,23 @@ class RecordFile {
   bool read_records();
 
   std::filesystem::path path_;
-  std::vector<RecordOrigin> origins_;  // of the existing records
+  std::vector<RecordOrigin> origins_;  // origins of the existing records
   std::vector<uint64_t> ends_;         // end of each record in the file
   int64_t removed_lines_ = 0;
-  std::array<int64_t, 2> forgotten_{};  // by reason
+  std::array<int64_t, 2> forgotten_{};  // number of forgotten records by reason
   std::unique_ptr<io::GrowingFile> file_;
 };
 
-/// Compares all records of a file with their present origins. Then forgets all records from the first one on that is of
-/// version 0.1.0 without the digest of its sample's bytes, or has the origin `earlier` of a record made by another
-/// rule. Throws as RecordFile::require() does, before any record is forgotten.
+/// Compares all records of a file with their present origins. Then forgets the first record that is of version 0.1.0
+/// without the digest of its sample's bytes, or has the origin `earlier` of a record made by another rule, and all
+/// records after it. Throws as RecordFile::require() does, before any record is forgotten.
 void require_all(RecordFile& file, const OriginOf& origin, const std::function<std::vector<std::string>()>& old_sources,
                  const OriginOf& earlier = {});
 
-/// Opens a file to append records. The existing records before the first one of another origin stay.
+/// Opens a file to append records. The existing records stay up to the first record of another origin.
 RecordFile records_of(const std::filesystem::path& file, const OriginOf& origin);
 
-/// Returns the first `count` records of a file. Throws std::runtime_error if there are fewer.
+/// Returns the first `count` records of a file. Throws std::runtime_error if the file has fewer records.
 NextRecord records_in(const std::filesystem::path& file, int64_t count);
 
 }  // namespace cachet::tasks

@@ -15,7 +15,7 @@ namespace cachet::tasks {
 struct SequenceClassificationOptions {
   data::SequenceDatasetOptions dataset;
   data::SequenceLoaderOptions loader;
-  data::SequenceSplit held_out = data::SequenceSplit::validation;  // split that training evaluates on
+  data::SequenceSplit held_out = data::SequenceSplit::validation;  // split that is evaluated in training
   double label_smoothing = 0;
   std::optional<int64_t> evaluation_limit{};  // number of sequences that are evaluated, instead of dataset.limit
   models::SequenceClassifierPlan model;       // by default for the data's tokens and classes
@@ -49,9 +49,9 @@ class SequenceClassificationPlan : public TaskPlan, public ClassifiesData, publi
   void replace_model(const runtime::ExportManifest& manifest, MakeSession make) override;
   runtime::ExportManifest with_limits(const runtime::ExportManifest& manifest) const override;
 
-  // A run has its class names, and a copy of the subword model of its texts, subwords.model. It can therefore be
-  // moved to another machine, and changes of the file that its recipe names do not change the meaning of its
-  // tokens.
+  // A run has its class names, and a copy of the subword model of its texts, subwords.model. The run
+  // can therefore be moved to another machine, and changes of the file that its recipe names do not
+  // change the meaning of its tokens.
   SavedFiles files_to_keep() const override;
   std::vector<std::string> class_name_settings() const override;
   int64_t classes_of_model() const override { return options_.model.classes; }

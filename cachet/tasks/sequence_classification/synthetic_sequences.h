@@ -8,8 +8,8 @@
 
 namespace cachet::tasks {
 
-/// Returns `count` sequences of noise, alternately of the model's length and half of it; pairs if the model takes
-/// pairs. Always the same.
+/// Returns `count` sequences of noise, always the same, alternately of the model's length and half of it. Returns pairs
+/// of sequences if the model takes pairs.
 std::shared_ptr<const data::SequenceDataset> synthetic_sequences(const models::SequenceClassifierPlan& model,
                                                                  int64_t count);
 

@@ -19,8 +19,8 @@ struct LineCounts {
   int64_t first_in_parts = 0;                     // number of the first line in parts, from 1
 };
 
-/// Cuts a line into parts of at most `most` tokens, greedily from the left: between words if possible; a longer word is
-/// cut between tokens. A line without tokens has no parts.
+/// Cuts a line into parts of at most `most` tokens, greedily from the left. Cuts are between words if possible; a
+/// longer word is cut between tokens. A line without tokens has no parts.
 std::vector<std::vector<data::Token>> parts_of_line(std::string_view line, const data::SentenceEncoder& encoder,
                                                     int64_t most, int64_t& replaced);
 

@@ -21,14 +21,14 @@ struct SentenceToTranslate {
 /// max_tokens when they are padded to the longest of them; a longer sentence is a batch of its own.
 std::vector<std::vector<int64_t>> batches_by_length(std::span<const SentenceToTranslate> sentences, int64_t max_tokens);
 
-/// Returns the hypotheses of each sentence of a batch, in its order, the best first. The model is in evaluation mode.
+/// Returns the hypotheses of each sentence, in the order of `batch`, the best first. The model is in evaluation mode.
 std::vector<std::vector<models::Hypothesis>> translate_batch(models::TranslationModel& model,
                                                              std::span<const SentenceToTranslate> sentences,
                                                              const std::vector<int64_t>& batch,
                                                              const TranslationOptions& options);
 
-/// Translates all sentences, batch by batch; the result has their order. Calls `progress` with the number of finished
-/// batches; `progress` may throw to stop.
+/// Translates all sentences, batch by batch. The result has the order of `sentences`. Calls `progress` with the number
+/// of finished batches; `progress` may throw to stop.
 std::vector<std::vector<models::Hypothesis>> translate_sentences(
     models::TranslationModel& model, std::span<const SentenceToTranslate> sentences, const TranslationOptions& options,
     const std::function<void(int64_t done)>& progress = {});

@@ -14,9 +14,9 @@ namespace cachet::tasks {
 
 /// A translated sentence and its reference.
 struct TranslatedSentence {
-  int64_t index = 0;  // in the split
+  int64_t index = 0;  // index in the split
   std::string source{}, reference{}, hypothesis{};
-  double bleu = 0;  // of the sentence alone
+  double bleu = 0;  // BLEU of the sentence alone
   bool operator==(const TranslatedSentence&) const = default;
 };
 
@@ -27,8 +27,8 @@ struct BleuByLength {
   bool operator==(const BleuByLength&) const = default;
 };
 
-/// Attention of a sentence's translation: the attention weights of the decoder's last layer for each source token, when
-/// it predicts a target token, row by row.
+/// Attention of a sentence's translation: for each predicted target token, a row with the attention weights of the
+/// decoder's last layer on each source token.
 struct AttentionMap {
   std::vector<std::string> source{}, target{};
   std::vector<double> values{};
@@ -37,9 +37,9 @@ struct AttentionMap {
 
 /// The results of an evaluation.
 struct TranslationEvaluation {
-  int64_t pairs = 0, tokens = 0;  // predicted tokens of the target, with end tokens
-  double loss = 0, nll = 0;  // mean −log p of these tokens, of smoothed targets and of the targets alone, in nats
-  int64_t translated = 0;    // sentences; 0 if none were translated
+  int64_t pairs = 0, tokens = 0;  // tokens: predicted tokens of the target, with end tokens
+  double loss = 0, nll = 0;  // mean −log p of these tokens, in nats, of smoothed targets (loss) and of targets (nll)
+  int64_t translated = 0;    // number of translated sentences; 0 if none were translated
   double bleu = 0, chrf = 0, length_ratio = 0;
   std::string bleu_text{}, signature{};  // in sacreBLEU's format
   std::vector<BleuByLength> by_length{};
@@ -48,11 +48,11 @@ struct TranslationEvaluation {
   std::optional<double> bleu_error{}, chrf_error{};  // standard errors over the sentences; set for two or more
   bool operator==(const TranslationEvaluation&) const = default;
 
-  /// `translates`: whether the metrics include BLEU, chrF, their standard errors and the ratio of lengths.
+  /// Returns the metrics; with `translates`, also BLEU, chrF, their standard errors and the ratio of lengths.
   train::Metrics metrics(bool translates) const;
 };
 
-/// Sums losses of pairs.
+/// Sums the losses of sentence pairs.
 class TranslationTally {
  public:
   void add(const PairLosses& losses);
@@ -63,11 +63,11 @@ class TranslationTally {
   double loss_ = 0, nll_ = 0;
 };
 
-/// Scores translations. Sets sentences[i].bleu and all results of an evaluation except their attention.
+/// Scores translations. Sets sentences[i].bleu, and all results of an evaluation except its attention maps.
 void score_translations(std::vector<TranslatedSentence> sentences, const metrics::BleuOptions& options,
                         TranslationEvaluation& evaluation);
 
-/// JSON for the run's folder. translation_evaluation_from_json is empty for other JSON.
+/// Write and read the JSON in the run's folder. Reading returns an empty value for other JSON.
 std::string to_json(const TranslationEvaluation& evaluation);
 std::optional<TranslationEvaluation> translation_evaluation_from_json(const std::string& text);
 

@@ -13,12 +13,12 @@ namespace cachet::tasks {
 struct TranslationOptions {
   models::BeamOptions beam{};
   std::optional<models::SamplingOptions> sampling{};
-  uint64_t seed = 0;          // of the draws
+  uint64_t seed = 0;          // seed of the draws
   int64_t max_tokens = 4096;  // source tokens of the sentences in one batch, padding included
   int64_t lines = 256;        // lines that are read before the first translation, so that similar lengths form a batch
 };
 
-/// Throws std::invalid_argument that names the invalid option.
+/// Checks the options. For an invalid option, throws std::invalid_argument with its name.
 void check_translation(const TranslationOptions& options);
 
 }  // namespace cachet::tasks

@@ -16,9 +16,9 @@
 
 namespace cachet::tasks {
 
-/// The sentences that evaluations translate, and the options for it.
+/// The sentences that evaluations translate, and the options of the translation.
 struct TranslationEvaluationOptions {
-  bool translate = true;  // false: only the loss
+  bool translate = true;  // whether to translate, or compute only the loss
   /// The limits of fairseq's recipes in evaluation: at most 1.2 target tokens for each source token, plus 10.
   TranslationOptions how{.beam = {.lengths = {.per_token = 1.2, .added = 10}}};
   int64_t limit = 0;  // number of first pairs that evaluations during training translate; 0: all
@@ -29,7 +29,7 @@ struct TranslationEvaluationOptions {
 struct TranslationTaskOptions {
   data::ParallelOptions parallel;
   data::ParallelLoaderOptions loader;
-  data::SequenceSplit held_out = data::SequenceSplit::validation;  // split that training evaluates on
+  data::SequenceSplit held_out = data::SequenceSplit::validation;  // split that is evaluated in training
   models::LabelSmoothing smoothing{.amount = 0.1};
   TranslationEvaluationOptions evaluation;
   std::optional<int64_t> evaluation_limit{};  // number of pairs that are evaluated, instead of parallel.limit
@@ -57,7 +57,7 @@ class TranslationPlan : public TaskPlan, public TakesRewrittenModel {
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
   DataLook look_at_data(const data::LookProgress& progress) const override;
-  /// Returns settings without translations: only losses.
+  /// Returns settings with which an evaluation computes only losses, without translations.
   std::vector<std::string> settings_for_batches_of(int64_t batch) const override;
   std::optional<int64_t> data_limit() const override { return options_.parallel.limit; }
   int64_t training_evaluation_limit() const override { return options_.evaluation.limit; }
@@ -75,7 +75,7 @@ class TranslationPlan : public TaskPlan, public TakesRewrittenModel {
   std::vector<std::string> saved_file_settings(const std::filesystem::path& run) const override;
 
  private:
-  /// Tokens of the longest sentence of a batch, its end and the padding included.
+  /// Returns the number of tokens of the longest sentence of a batch, with its end and the padding.
   int64_t longest_sentence() const;
 
   TranslationTaskOptions options_;

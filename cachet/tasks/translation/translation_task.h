@@ -16,7 +16,7 @@
 namespace cachet::tasks {
 
 /// Trains an encoder-decoder to translate sentences, on smoothed targets (Szegedy et al., arXiv 1512.00567), and
-/// evaluates it by the BLEU of its translations. Micro-batches have a number of tokens (data.max_tokens). A step has
+/// evaluates it by the BLEU of its translations. data.max_tokens is the number of tokens of a micro-batch. A step has
 /// train.accumulate micro-batches; its gradient is divided by the number of all its target tokens.
 class TranslationTask : public Task,
                         public TranslatesText,
@@ -51,10 +51,10 @@ class TranslationTask : public Task,
                  const std::function<void(const TranslatedLine& line)>& seen) override;
   TranslationOptions translation_options() const override { return options_.evaluation.how; }
   std::vector<std::string> notes_on_translated() const override;
-  /// Returns log p of the token after each of 64 beginnings, as in generation.
+  /// Returns log p of the next token after each of 64 beginnings of sentences, computed as in generation.
   ComparedScores compared_scores() override;
   std::string why_no_graph() const override { return kWritesTokenByToken; }
-  /// Shows the source sentence, the input of the encoder, which has the caches.
+  /// Shows the source sentence, which is the input of the encoder. The encoder has the caches.
   ShownSample run_over(int64_t index) override;
 
  protected:
@@ -74,7 +74,7 @@ class TranslationTask : public Task,
   std::vector<SentenceToTranslate> sources_to_translate() const;
   std::vector<TranslatedSentence> translate_held_out(const std::vector<SentenceToTranslate>& sources,
                                                      const std::function<void(int64_t done)>& progress);
-  /// `written` is null if the sentence was not translated.
+  /// Returns a sentence and its translation `written`, which is null if the sentence was not translated.
   TranslatedSentence sentence_of(const SentenceToTranslate& source, const models::Hypothesis* written) const;
   at::Tensor one(const std::vector<int64_t>& tokens) const;
   AttentionMap attention_of(int64_t pair, const models::Hypothesis& hypothesis);

@@ -7,11 +7,11 @@
 
 namespace cachet::tasks {
 
-/// Returns the mean of the last checkpoints of a run (train.keep), each step once. Throws io::Error if there are fewer,
-/// and as train::mean_of_checkpoints does.
+/// Returns the mean of the last checkpoints of a run (train.keep), each step once. Throws io::Error if there are fewer
+/// than `last` checkpoints, and as train::mean_of_checkpoints does.
 train::CheckpointMean mean_of_last_checkpoints(const std::filesystem::path& run, int64_t last);
 
-/// Returns the folder of such a mean in its run: RUN/checkpoints/mean-10, a checkpoint that has only weights.
+/// Returns the folder of this mean in its run: RUN/checkpoints/mean-10. The folder is a checkpoint with only weights.
 std::filesystem::path mean_folder(const std::filesystem::path& run, int64_t last);
 
 /// Returns the moving average of the weights (train.ema_decay) of the newest checkpoint of a run, in the form of a mean

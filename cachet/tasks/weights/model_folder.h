@@ -10,8 +10,8 @@
 
 namespace cachet::tasks {
 
-// A model folder: weights and the description of their model, without a training run. It contains
-//   model.safetensors   every parameter and buffer, in our names
+// A model folder: weights and the description of their model, without a training run. The folder contains
+// model.safetensors   every parameter and buffer, under Cachet's names
 //   recipe.toml         the whole table [model], the kind of its task, and the preparation of images from [data]:
 //                       a base for the user's recipes
 //   config.json         for other programs: a short form of the recipe, and the SHA-256 of the weights
@@ -20,7 +20,7 @@ namespace cachet::tasks {
 struct ModelFolderFacts {
   std::string architecture{};   // "pvt_tiny"
   std::string source{};         // the file that the weights came from
-  std::string names{};          // the source of their names: "pvt"
+  std::string names{};          // the source of the tensors' names: "pvt"
   std::string source_digest{};  // SHA-256 of that file
   /// A JSON object of the model's input, whose keys are copied into config.json: num_classes, label_names (if the
   /// classes have names), input_size ([channels, height, width]) and preprocessing of images; the sizes of a text under
@@ -30,25 +30,25 @@ struct ModelFolderFacts {
   std::vector<std::string> untrained{};
 };
 
-/// Writes the folder, each file atomically, config.json last. Throws io::Error, also if the folder has other
-/// contents.
+/// Writes the folder: each file atomically, and config.json last. Throws io::Error, also if the folder
+/// has other contents.
 void write_model_folder(const std::filesystem::path& folder, const io::TensorMap& weights,
                         const config::Document& recipe, const ModelFolderFacts& facts);
 
 bool is_model_folder(const std::filesystem::path& path);
-/// Whether a path is that of one of a model folder's three files.
+/// Whether a path is one of the three files of a model folder.
 bool is_model_file(const std::filesystem::path& path);
-/// Whether the folder has that architecture, made from a file with the digest `source_digest`.
+/// Whether a model folder has that architecture, made from a file with the digest `source_digest`.
 bool is_model_folder_of(const std::filesystem::path& folder, const std::string& architecture,
                         const std::string& source_digest);
 std::filesystem::path model_folder_recipe(const std::filesystem::path& folder);
 
-/// Returns ModelFolderFacts::untrained; empty if a folder was written before they were stored. Throws io::Error.
+/// Returns ModelFolderFacts::untrained; empty for folders that were written without this list. Throws io::Error.
 std::vector<std::string> untrained_tensors(const std::filesystem::path& folder);
 /// Returns the never trained parts of a model folder, or of an export of one ("blocks.*.attn.cache"); empty for any
 /// other path. Throws io::Error.
 std::vector<std::string> untrained_parts(const std::filesystem::path& path);
-/// Returns a line for the user that names these parts; empty if there are none. Throws io::Error.
+/// Returns a line for the user that names untrained_parts(); empty if there are none. Throws io::Error.
 std::optional<std::string> untrained_note(const std::filesystem::path& path);
 
 /// Returns the SHA-256 of the weights from config.json. Throws io::Error.

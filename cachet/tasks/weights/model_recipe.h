@@ -14,14 +14,14 @@ struct ModelRecipe {
   models::ModelPlan plan;
   std::optional<models::ImageClassifierPlan> classifier{};  // the same plan, if it is an image classifier
   std::string input{};                                      // a JSON object, as ModelFolderFacts::input
-  std::string preparation{};                                // of images, in words; empty for text
+  std::string preparation{};                                // preparation of images in words; empty for text
 };
 
 /// Whether a model with this ability can be stored as a model folder.
 bool has_model_folder(models::Capability ability);
 
-/// Reads `[model]`, and the rest that belongs to such a model: the kind of its task, and the preparation of images.
-/// `defaults` are a classifier's. Problems are recorded in the document, which the caller finishes.
+/// Reads `[model]`, the kind of its task, and the preparation of images. `defaults` is the preparation of a classifier
+/// without these keys. Problems are recorded in the document, which the caller finishes.
 ModelRecipe read_model_recipe(config::Document& document, const Preprocessing& defaults = {});
 
 }  // namespace cachet::tasks

@@ -13,8 +13,8 @@ struct PublishedWeights {
   std::string name() const { return hub.empty() ? code : hub; }
 };
 
-/// Returns the weights for a model; empty if no published weights are known to fit. timm may have others of the same
-/// architecture, trained in another way.
+/// Returns the weights for a model; empty if no published weights are known to fit. timm may have other weights of the
+/// same architecture, which were trained in another way.
 std::optional<PublishedWeights> published_weights(std::string_view model);
 
 }  // namespace cachet::tasks

@@ -11,8 +11,8 @@ namespace cachet::tasks {
 
 /// Resizes a table of positions to another size of image or window: `pos_embed` (1, class tokens + grid, D), whose grid
 /// becomes that of `image`, or `relative_position_bias_table` ((2w - 1)², H), bicubically. The old grid is that of
-/// images `before`; if these are unknown, a square if the number of positions is one, otherwise it has the proportions
-/// of `image`. Empty if the tensor `name` is neither, or differs in more than its positions.
+/// images `before`. If these are unknown, it is square if the number of positions is a square, or else proportional to
+/// `image`. Empty if the tensor `name` is neither table, or differs in more than its positions.
 std::optional<at::Tensor> fit_position_table(const std::string& name, const at::Tensor& table, at::IntArrayRef shape,
                                              const models::ImageShape& image,
                                              const std::optional<models::ImageShape>& before = std::nullopt);

@@ -9,7 +9,7 @@ namespace cachet::tasks {
 /// one part: "blocks.*.attn.cache.norm.weight (12)".
 std::vector<std::string> tensor_parts(const std::vector<std::string>& names);
 
-/// Returns "a, b, …": at most six names.
+/// Returns a text with at most six of the names: "a, b, …".
 std::string first_names(const std::vector<std::string>& names);
 
 }  // namespace cachet::tasks

@@ -15,10 +15,10 @@ namespace cachet::tasks {
 io::TensorMap export_weights(const SavedModel& saved, io::NameSource source);
 
 /// Returns a line for the user if weights under our names also have the names of another code, as those of a plain ViT
-/// have timm's: import_weights takes them for weights of that code. Empty otherwise.
+/// have timm's. import_weights then takes them for weights of that code. Empty otherwise.
 std::optional<std::string> note_on_names(const SavedModel& saved, io::NameSource source, const io::TensorMap& written);
 
-/// Returns the default names: timm's for an image model that timm's code computes, otherwise ours.
+/// Returns the default names: timm's for an image model that timm's code computes, otherwise Cachet's.
 io::NameSource usual_names(const models::ModelPlan& plan);
 
 }  // namespace cachet::tasks

@@ -14,10 +14,10 @@
 namespace cachet::tasks {
 
 struct WeightImportOptions {
-  std::optional<io::NameSource> source;  // source of the names; unset: recognised
-  std::string key;                       // in a checkpoint's dictionary; empty: the first of the usual keys
-  bool partial = false;                  // also imports if tensors of the model or the file are left over
-  bool other_names = false;              // the model has other classes than the file, even if their number is equal
+  std::optional<io::NameSource> source;  // source of the names; if unset, it is recognised
+  std::string key;                       // key in a checkpoint's dictionary; if empty, the first of the usual keys
+  bool partial = false;                  // whether to import even if tensors of the model or the file are left over
+  bool other_names = false;              // whether the classes differ from the file's, even if their number is equal
 };
 
 /// The result of importing a file's weights, by default in Cachet's names.
@@ -37,18 +37,18 @@ struct WeightImportReport {
   };
   io::WeightsFile::Format format = io::WeightsFile::Format::safetensors;
   io::NameSource source = io::NameSource::timm;
-  bool other_names = false;              // as in WeightImportOptions
-  std::string key, prefix;               // as in io::WeightsFile
+  bool other_names = false;              // as WeightImportOptions::other_names
+  std::string key, prefix;               // as the members of io::WeightsFile
   std::vector<std::string> loaded;       // including resized tensors
   std::vector<std::string> converted;    // "head.weight: Half -> Float"
   std::vector<Resized> resized;          // position tables
-  std::vector<Fresh> fresh;              // of the model, expected to be new: head of other classes, cache, norm state
-  std::vector<std::string> missing;      // of the model, for an unknown reason
-  std::vector<std::string> left_over;    // of the file, without a counterpart in the model
+  std::vector<Fresh> fresh;              // tensors expected to be new: head of other classes, cache, norm state
+  std::vector<std::string> missing;      // tensors of the model that the file lacks for an unknown reason
+  std::vector<std::string> left_over;    // tensors of the file without a counterpart in the model
   std::vector<std::string> classifying;  // classifying parts of a classifier that fills a detector's backbone
-  std::vector<std::string> not_tensors;  // of the file
+  std::vector<std::string> not_tensors;  // entries of the file other than tensors
 
-  /// Returns the tensors of the model with their initial values: fresh ones, and missing ones.
+  /// Returns the names of the model's tensors with initial values: the fresh and the missing tensors.
   std::vector<std::string> untrained() const {
     std::vector<std::string> names = missing;
     for (const Fresh& each : fresh) names.push_back(each.name);
@@ -62,7 +62,7 @@ struct WeightImportReport {
 };
 
 /// Fills a model with the weights of a file (safetensors or PyTorch's, of any origin), a run, a checkpoint or a model
-/// folder. Weights of plain attention fill the self-attention of a cached one. Parts that a plain model lacks start
+/// folder. Weights of plain attention fill the self-attention of cached attention. Parts that a plain model lacks start
 /// with their initial values: the cache and its gates, λ, statistics of norms, trained kernels, and a head of another
 /// number of classes. A classifier fills the backbone of a detector, whose caches stay empty; their gates and λ are
 /// those of the file. Throws io::Error, with the model unchanged, if a weight is NaN or infinity, and, unless

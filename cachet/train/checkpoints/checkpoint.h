@@ -12,7 +12,7 @@
 namespace cachet::train {
 
 /// All state that a run needs to continue as if it had never stopped. A checkpoint is made between two optimizer steps,
-/// so that it has no partly accumulated gradient.
+/// so it has no partly accumulated gradient.
 struct Checkpoint {
   io::TensorMap model;      // parameters and buffers
   io::TensorMap optimizer;  // "<parameter>.exp_avg", …
@@ -31,38 +31,38 @@ class DamagedCheckpoint : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Writes a folder atomically. The files go to a hidden folder next to it, and each is flushed to the disk.
-/// manifest.json with their sizes and SHA-256 comes last. Then the folder gets its name and its parent is flushed. An
-/// evaluation later adds an EvaluationMark. Throws io::Error with path and bytes, and then removes all that was
-/// written.
+/// Writes a checkpoint folder atomically. The files go to a hidden folder next to the checkpoint folder, and each file
+/// is flushed to the disk. manifest.json, with the size and SHA-256 of each file, comes last. Then the hidden folder is
+/// renamed and its parent is flushed. An evaluation later adds an EvaluationMark. If writing fails, throws io::Error
+/// with path and bytes, and removes everything that was written.
 void write_checkpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint, const std::string& run_id,
                       io::FileSystem& file_system = io::FileSystem::real());
 
-/// Reads a folder after checking every file against the manifest. If the evaluation mark cannot be read, the checkpoint
-/// counts as not yet evaluated. Throws DamagedCheckpoint, io::NewerSchema.
+/// Reads a checkpoint folder after checking every file against the manifest. If the evaluation mark cannot be read, the
+/// checkpoint counts as not yet evaluated. Throws DamagedCheckpoint and io::NewerSchema.
 Checkpoint read_checkpoint(const std::filesystem::path& folder);
 
-/// Reads a checkpoint's state without tensors, also if it has only weights. Throws as read_checkpoint() does.
+/// Reads a checkpoint's state without tensors; the checkpoint may have only weights. Throws as read_checkpoint() does.
 TrainState read_checkpoint_state(const std::filesystem::path& folder);
 
-/// Reads only the weights of a checkpoint: the averaged ones if it has them and `averaged` is true. Verifies the file.
-/// Throws DamagedCheckpoint, and io::Error if weights are NaN or infinite.
+/// Reads only the weights of a checkpoint: the averaged weights if `averaged` is true and they exist. Verifies the
+/// file. Throws DamagedCheckpoint, and io::Error if weights are NaN or infinite.
 io::TensorMap read_weights(const std::filesystem::path& folder, bool averaged = true);
 
-/// Returns the SHA-256 of the file that read_weights() reads, from the manifest. Throws DamagedCheckpoint.
+/// Returns the manifest's SHA-256 of the file that read_weights() reads. Throws DamagedCheckpoint.
 std::string weights_digest(const std::filesystem::path& folder, bool averaged = true);
 
-/// Whether a checkpoint has only weights, so that no run can continue from it. Throws DamagedCheckpoint.
+/// Whether a checkpoint has only weights, so that runs cannot continue from it. Throws DamagedCheckpoint.
 bool holds_weights_alone(const std::filesystem::path& folder);
 
-/// Removes a checkpoint folder: the files in its manifest, its evaluation mark, and the folder if it has no other
-/// files. Renames the folder first, so that a partly removed checkpoint is never mistaken for a complete one.
+/// Removes a checkpoint's files (all in its manifest, and its evaluation mark), and the folder if no other files are
+/// left. Renames the folder first, so that a partly removed checkpoint is never mistaken for a complete one.
 void remove_checkpoint(const std::filesystem::path& folder, io::FileSystem& file_system = io::FileSystem::real());
 
 /// Removes the remains of a checkpoint that a killed process was writing or removing.
 void remove_remains(const std::filesystem::path& checkpoints, io::FileSystem& file_system = io::FileSystem::real());
 
-/// Returns the bytes of a checkpoint on the disk, with an error below 1 %.
+/// Returns the size of a checkpoint on the disk in bytes, with an error below 1 %.
 uint64_t checkpoint_bytes(const Checkpoint& checkpoint);
 
 }  // namespace cachet::train

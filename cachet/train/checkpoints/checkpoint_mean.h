@@ -11,7 +11,7 @@
 
 namespace cachet::train {
 
-/// The mean of a run's checkpoints.
+/// The mean of several checkpoints of a run.
 struct CheckpointMean {
   io::TensorMap weights;
   std::vector<int64_t> steps;  // of the checkpoints, in their order
@@ -19,15 +19,15 @@ struct CheckpointMean {
   TrainState state;            // of the last checkpoint
 };
 
-/// Averages the parameters, as the trainer left them (not their moving averages), in float64. Buffers (caches,
-/// statistics of norms, counters) are states of a model and come from the last checkpoint. `parameters` lists the
-/// parameters. Throws DamagedCheckpoint, and io::Error if checkpoints are of different runs or differ in names, shapes
-/// or types; the error names them.
+/// Averages the trained parameters (not their moving averages) of checkpoints in float64. Buffers (caches, statistics
+/// of norms, counters) are states of a model, so they come from the last checkpoint. `parameters` lists the parameters.
+/// Throws DamagedCheckpoint. Throws io::Error, which names the checkpoints, if they belong to different runs or differ
+/// in names, shapes or types.
 CheckpointMean mean_of_checkpoints(const std::vector<std::filesystem::path>& oldest_first,
                                    const std::set<std::string>& parameters);
 
-/// Writes a checkpoint with only weights, which all commands except a resume can read. Replaces an existing one. Throws
-/// io::Error; an existing checkpoint then does not change.
+/// Writes a checkpoint with only weights, which all commands except a resume can read. Replaces an existing checkpoint.
+/// If writing fails, throws io::Error, and the existing checkpoint does not change.
 void write_weights_checkpoint(const std::filesystem::path& folder, const io::TensorMap& weights, TrainState state,
                               const std::string& run_id);
 

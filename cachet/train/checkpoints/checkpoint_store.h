@@ -12,16 +12,16 @@
 
 namespace cachet::train {
 
-/// The checkpoints of a run: folders `step-<number>`, written once, to which only an evaluation mark is added, and
-/// two small files, `last` and `best`, with the name of one folder each. These pointers are plain files, because
-/// plain files can be replaced atomically on every file system and copied with every tool. A resume does not need
-/// them: it takes the newest complete folder. Only real folders in the run's folder are checkpoints of the run: a
+/// The checkpoints of a run. A checkpoint is a folder `step-<number>`, written once; later only an evaluation mark is
+/// added. Two small files, `last` and `best`, each name one folder. These pointers are plain files, because plain
+/// files can be replaced atomically on every file system and copied with every tool. A resume does not need the
+/// pointers: it takes the newest complete folder. Only real folders in the run's folder count as its checkpoints. A
 /// pointer that names a path, and a `step-…` that is a symbolic link, do not count. The run's folder itself may be a
 /// link.
 class CheckpointStore {
  public:
   /// `keep` >= 1: the number of newest checkpoints that a save leaves, in addition to the best and the last one. A
-  /// checkpoint saved only for its evaluation does not count, and the next save removes it unless it is the best one.
+  /// checkpoint saved only for its evaluation does not count, and the next save removes it unless it is the best.
   CheckpointStore(std::filesystem::path folder, std::string run_id, int64_t keep,
                   io::FileSystem& file_system = io::FileSystem::real());
 
@@ -30,9 +30,9 @@ class CheckpointStore {
     std::filesystem::path folder;
     std::vector<std::string> not_removed;  // reasons why obsolete checkpoints could not be removed
   };
-  /// Reads the newest complete checkpoint; skips damaged ones and lists them in refused(). Corrects the pointers
-  /// accordingly, and removes the remains of a killed process. If there are checkpoints but none is complete, throws
-  /// DamagedCheckpoint that names all. Throws io::NewerSchema.
+  /// Reads the newest complete checkpoint. Skips damaged checkpoints and lists them in refused(). Corrects the pointers
+  /// accordingly, and removes the remains of a killed process. Throws DamagedCheckpoint, which names all checkpoints,
+  /// if none of the existing checkpoints is complete. Throws io::NewerSchema.
   std::optional<Found> resume();
   const std::vector<std::string>& refused() const { return refused_; }
 
@@ -40,18 +40,18 @@ class CheckpointStore {
     std::filesystem::path folder;
     std::vector<std::string> not_removed;  // as above
   };
-  /// Writes a checkpoint, then moves `last` to it, and `best` if it is the best, then removes older ones. Removes
-  /// nothing before the new one is on the disk. Throws io::Error if the write fails. A checkpoint that another process
-  /// reads (HeldCheckpoint) is removed by a later save.
+  /// Writes a checkpoint and moves `last`, and for the best checkpoint also `best`, to it. Then removes older
+  /// checkpoints. Nothing is removed before the new checkpoint is on the disk. Throws io::Error if the write fails. A
+  /// checkpoint that another process reads (HeldCheckpoint) is removed by a later save.
   Saved save(const Checkpoint& checkpoint);
-  /// Adds the results of an evaluation to its checkpoint. If this is now the best one, moves `best` to it and then
-  /// removes older ones. Until then the earlier best one stays. Throws io::Error; the checkpoint then does not change.
+  /// Adds the results of an evaluation to its checkpoint. For a new best checkpoint, moves `best` to it, then removes
+  /// older checkpoints, also the earlier best. If writing fails, throws io::Error, and the checkpoint does not change.
   Saved mark(const std::filesystem::path& checkpoint, const EvaluationMark& mark);
 
-  /// Throws io::Error unless a checkpoint of `bytes` bytes fits on the disk.
+  /// Throws io::Error unless the disk has room for a checkpoint of `bytes` bytes.
   void require_space(uint64_t bytes) const;
 
-  /// Returns the folder that a pointer names; empty if the folder does not exist.
+  /// Returns the folder that the pointer `last` (or `best`) names, or std::nullopt if the folder does not exist.
   std::optional<std::filesystem::path> last() const { return pointed("last"); }
   std::optional<std::filesystem::path> best() const { return pointed("best"); }
 
@@ -70,39 +70,39 @@ class CheckpointStore {
   std::vector<std::filesystem::path> damaged_;
 };
 
-/// A checkpoint that no training process removes while this object, or a copy of it, exists.
+/// Holds a checkpoint: no training process removes it while this object, or a copy of it, exists.
 struct HeldCheckpoint {
   std::filesystem::path folder;
   std::optional<io::FolderLock> lock;
 };
 
-/// Finds a checkpoint as find_checkpoint() does, and holds it. If training removes the checkpoint of a pointer before
-/// it is held, reads the pointer again. Throws as find_checkpoint() does.
+/// Finds a checkpoint as find_checkpoint() does, and holds it. If training removes the checkpoint that a pointer names
+/// before it is held, reads the pointer again. Throws as find_checkpoint() does.
 HeldCheckpoint hold_checkpoint(const std::filesystem::path& run_or_checkpoint);
 
-/// Returns the checkpoints in a folder by name, the newest first. Of several with one step, returns only the last.
+/// Returns the checkpoints in a folder by name, the newest first, and only the last of several with the same step.
 std::vector<std::filesystem::path> newest_checkpoints(const std::filesystem::path& folder);
 
-/// A choice of checkpoints.
+/// The choice of checkpoints for hold_newest_checkpoints().
 enum class CheckpointChoice {
   all,
-  /// Without checkpoints that were saved only for their evaluation, which do not count under train.keep. Always
-  /// includes the last one.
+  /// All checkpoints except those that were saved only for their evaluation, which train.keep does not count. Always
+  /// includes the last checkpoint.
   regular,
 };
 
-/// Holds the first `most` of newest_checkpoints() that match `choice`, or all of them if there are fewer.
+/// Holds the first `most` of newest_checkpoints() that match `choice`, or all matching ones if there are fewer.
 std::vector<HeldCheckpoint> hold_newest_checkpoints(const std::filesystem::path& folder, size_t most,
                                                     CheckpointChoice choice = CheckpointChoice::all);
 
-/// Returns `step-00000120`.
+/// Returns the folder name of the checkpoint of a step: `step-00000120`.
 std::string checkpoint_name(int64_t step);
 
-/// Returns the step in the name of a checkpoint's folder. Throws std::invalid_argument if it is not such a name.
+/// Returns the step in the name of a checkpoint's folder. Throws std::invalid_argument for any other name.
 int64_t step_of_checkpoint(const std::filesystem::path& folder);
 
-/// Returns the checkpoint of a run folder (its best, else its last, else its newest), or the given checkpoint itself.
-/// Throws std::runtime_error that lists the paths tried, or names a pointer without a checkpoint.
+/// Returns the checkpoint of a run folder (the best, else the last, else the newest), or the given checkpoint itself.
+/// Throws std::runtime_error, which lists the paths tried, or names a pointer to a missing checkpoint.
 std::filesystem::path find_checkpoint(const std::filesystem::path& run_or_checkpoint);
 
 }  // namespace cachet::train

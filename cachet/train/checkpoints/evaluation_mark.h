@@ -9,10 +9,10 @@
 
 namespace cachet::train {
 
-/// The fields of TrainState that an evaluation changes. A checkpoint is saved before the evaluation of its step and
-/// does not have them yet. They are stored in evaluated.json in the checkpoint's folder, which the manifest does not
-/// list. One rename creates the file, so that the weights are not written again. The file has a digest of itself, and
-/// the digest of the manifest that it belongs to.
+/// The fields of TrainState that an evaluation changes. A checkpoint is saved before the evaluation of its step, so it
+/// lacks these fields at first. The fields are stored in evaluated.json in the checkpoint's folder; the manifest does
+/// not list this file. One rename creates the file, so the weights are not written again. The file has a digest of its
+/// own content and the digest of the checkpoint's manifest.
 struct EvaluationMark {
   bool evaluated = false;
   double seconds = 0;
@@ -27,13 +27,13 @@ inline constexpr const char* kEvaluationMarkName = "evaluated.json";
 EvaluationMark evaluation_mark_of(const TrainState& state);
 void apply(const EvaluationMark& mark, TrainState& state);
 
-/// Writes the mark. Throws io::Error; DamagedCheckpoint if the folder has no manifest.
+/// Writes the evaluation mark. Throws io::Error, and DamagedCheckpoint if the folder has no manifest.
 void write_evaluation_mark(const std::filesystem::path& checkpoint, const EvaluationMark& mark,
                            io::FileSystem& file_system = io::FileSystem::real());
 
-/// Reads the mark of a checkpoint. Empty if there is none; the checkpoint then has only its own state. Throws io::Error
-/// if the mark is damaged or belongs to another checkpoint, io::NewerSchema; DamagedCheckpoint if the folder has no
-/// manifest.
+/// Reads the evaluation mark of a checkpoint. Returns std::nullopt if there is no mark; then the checkpoint has only
+/// its own state. Throws io::Error for a mark that is damaged or belongs to another checkpoint, io::NewerSchema, and
+/// DamagedCheckpoint if the folder has no manifest.
 std::optional<EvaluationMark> read_evaluation_mark(const std::filesystem::path& checkpoint);
 
 }  // namespace cachet::train

@@ -7,8 +7,8 @@
 
 namespace cachet::train {
 
-/// The list of files in a checkpoint folder. It is stored in manifest.json, which is written last and has its own
-/// digest, so that every changed bit of a checkpoint is detected.
+/// The list of the files in a checkpoint folder, stored in manifest.json. manifest.json is written last and has its own
+/// digest, so every changed bit of a checkpoint is detected.
 struct Manifest {
   struct File {
     uint64_t bytes = 0;
@@ -23,12 +23,12 @@ inline constexpr const char* kManifestName = "manifest.json";
 
 std::string to_json(const Manifest& manifest);
 
-/// Parses a manifest. `name` is the file's name in messages. Throws io::Error if to_json could not have written the
-/// text, because it is damaged or has file names that lead out of the folder; io::NewerSchema.
+/// Parses a manifest. `name` is the file's name in messages. Throws io::Error for a text that to_json cannot have
+/// written, because it is damaged or has file names that lead out of the folder. Throws io::NewerSchema.
 Manifest manifest_from_json(const std::string& text, const std::string& name = kManifestName);
 
-/// Reads the manifest of a folder, and checks its digest and the sizes of the files, but not their contents. Throws
-/// DamagedCheckpoint, io::NewerSchema.
+/// Reads the manifest of a folder. Checks the manifest's digest and the sizes of the files, but not their contents.
+/// Throws DamagedCheckpoint and io::NewerSchema.
 Manifest read_manifest(const std::filesystem::path& folder);
 
 }  // namespace cachet::train

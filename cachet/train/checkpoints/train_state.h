@@ -10,7 +10,7 @@
 
 namespace cachet::train {
 
-/// The numbers of a checkpoint: the progress of the run and its settings.
+/// The numbers in a checkpoint: the progress of the run and the run's settings.
 struct TrainState {
   int64_t step = 0;        // optimizer steps done
   int64_t epoch = 0;       // epoch that the next micro-batch belongs to
@@ -41,8 +41,8 @@ struct TrainState {
   std::map<std::string, int64_t> tensors;  // number in each file of the checkpoint; empty in checkpoints of 0.1.0
 };
 
-/// Writes one JSON object, numbers to the last bit. train_state_from_json throws io::Error that names the file and the
-/// field, and io::NewerSchema.
+/// Writes the state as one JSON object with exact numbers. train_state_from_json throws io::Error, which names the file
+/// and the field, and io::NewerSchema.
 std::string to_json(const TrainState& state);
 TrainState train_state_from_json(const std::string& text, const std::string& name = "state.json");
 

@@ -14,11 +14,11 @@
 #include "cachet/train/training_task.h"
 
 /// Processes that train one model together. Every process has the model and a part of every batch. Rank 0 is a Trainer:
-/// before each act that concerns the others it sends them a command, which they run. In a step, TrainingStep and the
-/// modules that sum over a batch exchange values (nn::use_batch_reducer).
+/// before each act that concerns the other processes, it sends them a command, which they run. During a step,
+/// TrainingStep and modules that sum over a batch exchange values between the processes (nn::use_batch_reducer).
 namespace cachet::train {
 
-/// The next act of rank 0.
+/// The next act of rank 0, in which all processes take part.
 enum class Command : int64_t { step, give_state, renew_average, leave };
 
 /// The settings that all processes of a run must have in common.
@@ -29,11 +29,11 @@ struct RunIdentity {
   int64_t accumulate = 1;                        // left out of config_hash if parts have states of their own
 };
 
-/// Compares with the other processes; all of them call this. If one has another recipe, other data or another version,
-/// throws std::runtime_error that names it, in all processes. Writes nothing: a run's folder is created afterwards.
+/// Compares the processes; all must call this. If a process has another recipe, other data or another version, throws
+/// std::runtime_error, which names it, in all processes. Writes nothing: a run's folder is created afterwards.
 void agree(const RunIdentity& own, processes::ProcessGroup& processes);
 
-/// The part of rank 0 in joint training. Does nothing if there are no other processes.
+/// Rank 0's side of joint training. Does nothing if there are no other processes.
 class Leader {
  public:
   explicit Leader(std::shared_ptr<processes::ProcessGroup> processes) : processes_(std::move(processes)) {}
@@ -42,15 +42,15 @@ class Leader {
   Leader(const Leader&) = delete;
   Leader& operator=(const Leader&) = delete;
 
-  /// Calls `say` with a line for each process that delays the others for more than a few seconds.
+  /// Calls `say` with a line for each process that delays the other processes for more than a few seconds.
   void name_stragglers(std::function<void(const std::string& line)> say);
 
   int64_t processes() const { return processes_ ? processes_->size() : 1; }
 
-  /// Waits for all processes; then they begin, or continue from the checkpoint. If one has another recipe, other data
-  /// or another version, throws std::runtime_error that names it, in all processes.
+  /// Waits for all processes, which then begin or continue from the checkpoint. If a process has another recipe, other
+  /// data or another version, throws std::runtime_error, which names it, in all processes.
   void begin(const RunIdentity& own, const std::optional<std::filesystem::path>& checkpoint);
-  /// Performs an act in which the other processes take part, and returns its result.
+  /// Performs an act in which the other processes take part, and returns the result of `function`.
   template <class Function>
   auto lead(Command act, const Function& function) {
     they_wait_ = false;
@@ -59,7 +59,7 @@ class Leader {
     they_wait_ = true;
     return result;
   }
-  /// Ends the run for the other processes. If an act was not finished, they find that this process is gone.
+  /// Ends the run for the other processes. If an act is unfinished, the others notice that this process has left.
   void leave() noexcept;
 
  private:
@@ -69,9 +69,9 @@ class Leader {
   bool they_wait_ = false;  // whether the other processes wait for the next act
 };
 
-/// Runs the part of the other ranks: trains the task until rank 0 ends. A signal that asks this process to stop makes
-/// rank 0 stop after the current step. Returns whether a signal came. Throws NotFinite as rank 0 does, the task's
-/// exceptions, processes::ProcessLost.
+/// Trains the task in a process of another rank until rank 0 ends. If a signal asks this process to stop, rank 0 stops
+/// after the current step. Returns whether a signal came. Throws NotFinite as rank 0 does, the task's exceptions, and
+/// processes::ProcessLost.
 bool run_worker(TrainingTask& task, const Options& options, const std::string& config_hash,
                 const std::shared_ptr<processes::ProcessGroup>& processes);
 

@@ -15,40 +15,40 @@
 
 namespace cachet::train {
 
-/// The prefix of the names of tensors in part_states.safetensors.
+/// The prefix of tensor names in part_states.safetensors.
 inline constexpr std::string_view kPartPrefix = "part.";
 
-/// The states of the parts of a step, without the parameters, if train.state is "separate" or "first": the model's
-/// buffers, and the states of torch's generators. Part r draws the random numbers of process r of a run.
+/// The states of the parts of a step, if train.state is "separate" or "first": the model's buffers (not its parameters)
+/// and the states of torch's generators. Part r draws the random numbers of process r of a run.
 ///
-/// The states are stored outside the model, copied into its buffers and back, so that the buffers stay at their
-/// addresses. Between two steps, model and generators have the state of this process's first part: in process 0 that of
-/// part 0. With "first", the model has the state of part 0 in every process; the generators do not.
+/// The states are stored outside the model. Copying a state into the model's buffers and back does not change the
+/// addresses of the buffers. Between two steps, model and generators have the state of this process's first part (in
+/// process 0: part 0). With "first", the model has the state of part 0 in every process, but the generators do not.
 class PartStates {
  public:
-  /// Every part begins with the model's buffers. Draws no numbers. The model must outlive this and stay on its device.
+  /// Starts every part with the model's buffers. Draws no numbers. The model must outlive this and keep its device.
   PartStates(torch::nn::Module& model, const TrainOptions& options);
 
   int64_t own() const { return shard_.parts; }        // number of parts of this process
   int64_t all() const { return shard_.all_parts(); }  // N, the number of all parts
-  /// Returns the number of own part `i`, counted from 0, among all parts.
+  /// Returns the number, among all parts, of this process's part `i`, counted from 0.
   int64_t number(int64_t i) const { return shard_.number_of(i); }
 
-  /// Sets the model's buffers and the generators to those of own part `i`, until end(i). In a step the parts come in
-  /// the order of their numbers; a step may end before the last of them.
+  /// Sets the model's buffers and the generators to the state of own part `i`, until end(i). In a step, the parts come
+  /// in the order of their numbers; a step may end before its last part.
   void begin(int64_t i);
   void end(int64_t i);
-  /// Ends a step after its last part. With "first", all processes call this, and each gets the state of part 0.
-  /// `processes` is null if this process trains alone.
+  /// Ends a step after its last part. With "first", all processes must call this, and each process gets the state of
+  /// part 0. If this process trains alone, `processes` is null.
   void end_step(processes::ProcessGroup* processes);
 
-  /// Returns a checkpoint's tensors for this process's parts, without the model: the states as "part.3/<buffer>",
-  /// without part 0's, none with "first"; and the states of their generators, with the names of random_state().
+  /// Returns the tensors of this process's parts for a checkpoint, without the model: states as "part.3/<buffer>" (not
+  /// of part 0; none with "first"), and the states of the parts' generators, with the names of random_state().
   io::TensorMap states() const;
   io::TensorMap generators() const;
-  /// Restores these tensors, between two steps. If this process has part 0, the model already has its state. Returns
-  /// whether random draws continue as if uninterrupted (see set_random_state). Throws std::runtime_error that names the
-  /// part and the buffer if a state is missing or has another shape.
+  /// Restores tensors from states(). May be called only between two steps. If this process has part 0, the model must
+  /// already have that part's state. Returns whether random draws continue as if uninterrupted (see set_random_state).
+  /// Throws std::runtime_error, with the part and the buffer, if a state is missing or has another shape.
   bool load(const io::TensorMap& states, const io::TensorMap& generators);
 
  private:
@@ -69,20 +69,20 @@ class PartStates {
   data::Shard shard_;
   std::vector<io::NamedTensor> buffers_;
   std::vector<ops::HostFlag*> flagged_;  // the model's modules with a flag
-  // For processes with several parts: the states by own number. With "first": the state of part 0, and the common state
-  // of all parts at the beginning of the step.
+  // For processes with several parts: the state of each own part. With train.state = "first", instead: the state of
+  // part 0, and the common state of all parts at the beginning of the step.
   std::vector<State> states_;
   std::vector<io::TensorMap> generators_;
 };
 
-/// Returns the bytes of a model's buffers, which are one state.
+/// Returns the size of a model's buffers in bytes; the buffers are one state.
 int64_t state_bytes(const torch::nn::Module& model);
 
-/// Bytes of the copies of the model's buffers for parts with states of their own, in addition to the model.
+/// Bytes of the additional copies of the model's buffers, if parts have their own states (train.state).
 struct PartStateBytes {
-  /// In each process: a copy for each of its parts with "separate", two with "first", none if it has only one part.
+  /// In each process: one copy for each of its parts with "separate", two copies with "first", none for only one part.
   int64_t in_memory = 0;
-  /// A copy for each part except part 0 with "separate", otherwise none.
+  /// One copy for each part except part 0 with "separate", no copies with "first".
   int64_t in_checkpoint = 0;
 };
 PartStateBytes part_state_bytes(const torch::nn::Module& model, const TrainOptions& options);

@@ -16,13 +16,13 @@ namespace cachet::train {
 
 struct InferenceOptions {
   Precision precision = Precision::float32;
-  /// Reorders the weights of linear layers once for products, not in each product. This is faster on a CPU in float32,
-  /// with equal results up to rounding (1e-6 of the largest). The copies take as much memory as the weights.
+  /// Whether to reorder the weights of linear layers once instead of in each product. Reordering makes a CPU faster in
+  /// float32, with equal results up to rounding (1e-6 of the largest). The copies take as much memory as the weights.
   bool packed = false;
 };
 
-/// Prepares a model for inference during the object's lifetime: evaluation mode, no gradients, one precision. Its end
-/// restores the model's mode and weights. All commands that predict use it, and so can a program:
+/// Prepares a model for inference during the object's lifetime: evaluation mode, no gradients, and one precision. The
+/// destructor restores the model's mode and weights. All commands that predict use it, and so can programs:
 ///
 ///   const cachet::train::InferenceScope inference(*model, {.packed = true});
 ///   const at::Tensor logits = model->forward(images);

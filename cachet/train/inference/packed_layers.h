@@ -6,8 +6,8 @@
 
 namespace cachet::train {
 
-/// Packs the layers of a model that can be packed (ops::Packable), during the object's lifetime. At its end each layer
-/// gets its former tensor again, so that an optimizer with this tensor still updates it.
+/// Packs the layers of a model that can be packed (ops::Packable), during the object's lifetime. The destructor gives
+/// each layer its former tensor again, so that an optimizer with this tensor still updates the layer.
 class PackedLayers {
  public:
   explicit PackedLayers(const torch::nn::Module& model) : packed_(ops::pack_modules(model)) {}

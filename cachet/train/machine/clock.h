@@ -2,10 +2,10 @@
 
 namespace cachet::train {
 
-/// Returns the seconds of a clock that never goes back. A run measures its durations with it.
+/// Returns the seconds of a clock that never goes back. The durations of a run are measured with it.
 double clock_seconds();
 
-/// For tests: during its lifetime, only advance() moves clock_seconds(). At most one such object may exist.
+/// For tests: during the object's lifetime, only advance() moves clock_seconds(). At most one such object may exist.
 class PlayedClock {
  public:
   PlayedClock();

@@ -19,23 +19,23 @@ std::vector<c10::Device> available_devices();
 /// Returns the chosen device. Throws std::runtime_error that names the available devices.
 c10::Device find_device(const DeviceChoice& choice, const std::vector<c10::Device>& available = available_devices());
 
-/// Returns the choice for one of several processes on a machine, by its number: its own GPU for "cuda", or for "auto"
-/// if there are GPUs; otherwise the device of `choice`. Throws std::runtime_error if there are fewer GPUs than
-/// processes, because some processes would train on the CPU, which rounds differently.
+/// Returns the device choice for process number `process` of several on a machine. For "cuda", and for "auto" if there
+/// are GPUs, this is the process's own GPU; otherwise the device of `choice`. Throws std::runtime_error if there are
+/// fewer GPUs than processes, because some processes would train on the CPU, which rounds differently.
 DeviceChoice choice_of_process(const DeviceChoice& choice, int64_t process,
                                const std::vector<c10::Device>& available = available_devices());
 
 /// Returns the device of a model's parameters.
 c10::Device device_of(const torch::nn::Module& model);
 
-/// Moves parameters and buffers to a device. Tensors that several modules have in common stay common.
+/// Moves parameters and buffers to a device. Tensors that several modules share remain shared.
 void place(torch::nn::Module& model, c10::Device device);
 
 /// Moves the tensors of a batch to a device; undefined tensors stay undefined. Copies from the CPU to CUDA use pinned
 /// memory and are asynchronous: only computations with the tensors on the device wait for them.
 void move_to(c10::Device device, std::initializer_list<at::Tensor*> tensors);
 
-/// Returns the peak bytes of tensors on a CUDA device since the process began; empty for another device.
+/// Returns the peak bytes of tensors on a CUDA device since the process began, or std::nullopt for other devices.
 std::optional<int64_t> device_peak_bytes(c10::Device device);
 
 }  // namespace cachet::train

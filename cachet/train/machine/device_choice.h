@@ -23,13 +23,13 @@ struct DeviceChoice {
   bool operator==(const DeviceChoice&) const = default;
 };
 
-/// Parses "auto", "cpu", "cuda" (the first), "cuda:1"; empty for another word.
+/// Parses "auto", "cpu", "cuda" (the first GPU) and "cuda:1". Returns std::nullopt for any other word.
 std::optional<DeviceChoice> parse_device(std::string_view word);
 
-/// Reads a key's value as parse_device() does. find_device() checks later whether the device exists.
+/// Reads the value of a key as parse_device() does. Only find_device() checks whether the device exists.
 DeviceChoice read_device(const config::View& view, std::string_view key);
 
-/// Returns the value of `train.device` in the resolved values of a recipe, in TOML's syntax.
+/// Returns the value of `train.device` from the resolved values of a recipe, which are in TOML's syntax.
 DeviceChoice device_of(const std::map<std::string, std::string>& recipe);
 
 }  // namespace cachet::train

@@ -10,7 +10,7 @@
 
 namespace cachet::train {
 
-/// The facts for a bug report. No value identifies the machine or its user.
+/// The facts about software and hardware for a bug report. No fact identifies the machine or its user.
 struct Environment {
   std::string cachet_version;
   std::string commit;  // of Cachet's source; "unknown" outside a checkout
@@ -28,7 +28,7 @@ struct Environment {
 
 Environment environment();
 
-/// A key of environment.json and its value.
+/// A key of environment.json and the key's value.
 struct EnvironmentEntry {
   std::string key;
   std::variant<std::string, int64_t> value;
@@ -38,16 +38,16 @@ struct EnvironmentEntry {
 /// Returns the entries in the order of display.
 std::vector<EnvironmentEntry> entries(const Environment& environment);
 
-/// Whether a run with this `train.device` uses a GPU on this machine.
+/// Whether a run whose `train.device` is `choice` uses a GPU on this machine.
 bool runs_on_gpu(const Environment& environment, const DeviceChoice& choice);
 
-/// Returns the device of a run with this `train.device`: the GPUs, or "2 threads of AMD EPYC 9B14". For several
-/// processes: "2 processes, each with 1 thread of AMD EPYC 9B14".
+/// Returns the device of a run whose `train.device` is `choice`: the GPUs, or "2 threads of AMD EPYC 9B14". For several
+/// processes, returns "2 processes, each with 1 thread of AMD EPYC 9B14".
 std::string device_text(const Environment& environment, const DeviceChoice& choice);
 
 std::string to_json(const Environment& environment);  // one object, with a schema number
 std::string to_text(const Environment& environment);  // one line
-/// Returns a line for the user if the loaded LibTorch differs from the one that Cachet was built against.
+/// Returns a line for the user if the loaded LibTorch differs from the LibTorch that Cachet was built against.
 std::optional<std::string> torch_mismatch(const Environment& environment);
 
 std::string cachet_version();

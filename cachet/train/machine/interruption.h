@@ -6,9 +6,9 @@
 
 namespace cachet::train {
 
-/// Handles SIGINT, SIGTERM, SIGHUP (the terminal is gone) and SIGQUIT during its lifetime. The first signal only sets a
-/// flag; the second ends the process at once, with 128 plus its number as the exit code. A signal that the process was
-/// started to ignore, as nohup does with SIGHUP, stays ignored. Only one object per process.
+/// Handles SIGINT, SIGTERM, SIGHUP (the terminal is gone) and SIGQUIT during the object's lifetime. The first signal
+/// only sets a flag. The second signal ends the process at once, with exit code 128 + its number. A signal that the
+/// process ignored at its start stays ignored, such as SIGHUP under nohup. A process may have only one such object.
 class Interruption {
  public:
   Interruption();
@@ -19,12 +19,12 @@ class Interruption {
   static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
   bool requested() const { return signal() != 0; }
-  /// Returns the number of the signal to this or another process of the same training; 0 if there was no signal.
+  /// Returns the number of the signal to this process or another process of the same training, or 0 without a signal.
   int signal() const;
-  /// Records a signal of another process, 0 for none, as one of this process. The next one still counts as the first.
+  /// Records a signal of another process (0: no signal). The next signal to this process still counts as the first.
   void pass_on(int signal);
-  /// Returns the exit code of a process that was asked to stop: 128 plus the signal() of the last Interruption, 130 if
-  /// there was none.
+  /// Returns the exit code of a process that was asked to stop: 128 plus the signal() of the last Interruption, or 130
+  /// if there was no Interruption.
   static int exit_code();
 
  private:

@@ -13,11 +13,11 @@
 
 namespace cachet::train {
 
-/// Sets threads, determinism and the seeds of torch's generators for a run. To be called before the model is built,
-/// because its weights are drawn from that seed.
+/// Sets threads, determinism and the seeds of torch's generators for a run. Must be called before the model is built,
+/// because the model's weights are drawn from the seed.
 void prepare_process(const TrainOptions& options);
 
-/// Seeds torch's generators for process (or part) `number` >= 1 of a run, with different numbers for each. Process 0
+/// Seeds torch's generators for process (or part) `number` >= 1 of a run; each gets a different seed. Process 0
 /// continues from the seed of prepare_process().
 void seed_draws(uint64_t seed, int64_t number);
 
@@ -25,7 +25,7 @@ void seed_draws(uint64_t seed, int64_t number);
 /// end the process.
 void use_threads(int64_t threads);
 
-/// Runs forward passes on the device in this precision during its lifetime. Gradients and weights stay float32.
+/// Sets the precision of forward passes on the device during the object's lifetime. Gradients and weights stay float32.
 class PrecisionScope {
  public:
   PrecisionScope(Precision precision, c10::DeviceType device);
@@ -40,16 +40,16 @@ class PrecisionScope {
   c10::ScalarType type_before_ = c10::ScalarType::Undefined;
 };
 
-/// Returns the states of torch's generators by their roles: "cpu", and "device" if the model is on another device. In
-/// all processes of a run except the first, the rank follows the name: "device.1".
+/// Returns the states of torch's generators by role: "cpu", and "device" if the model is on another device. In all
+/// processes of a run except the first, the process's rank is appended: "device.1".
 io::TensorMap random_state(const torch::nn::Module& model, int64_t rank = 0);
 
-/// Restores these states; "cuda:0" is an old name of a CUDA device's state. Returns whether random draws continue as if
-/// uninterrupted, which they do not if the model is now on another kind of device. Throws std::runtime_error if the
-/// state of the CPU is missing.
+/// Restores states from random_state(). The name "cuda:0" is also accepted, as an old name of a CUDA device's state.
+/// Returns whether random draws continue as if uninterrupted: false if the model is now on another kind of device.
+/// Throws std::runtime_error if the state of the CPU is missing.
 bool set_random_state(const torch::nn::Module& model, const io::TensorMap& state, int64_t rank = 0);
 
-/// Restores the states of a model's generators at the end of its scope.
+/// Restores the states of a model's generators when the scope ends.
 class RandomStateKept {
  public:
   explicit RandomStateKept(const torch::nn::Module& model) : model_(model), state_(random_state(model)) {}

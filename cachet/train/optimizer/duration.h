@@ -9,7 +9,7 @@
 
 namespace cachet::train {
 
-/// A length of training: "500 steps" or "3 epochs".
+/// A duration of training: "500 steps" or "3 epochs".
 struct Duration {
   enum class Unit { steps, epochs };
   int64_t count = 0;
@@ -20,10 +20,10 @@ struct Duration {
   bool operator==(const Duration&) const = default;
 };
 
-/// Reads "500 steps", "1 epoch". Any other value, or a count below `least`, is a problem of the view.
+/// Reads a duration such as "500 steps" or "1 epoch". Reports a problem for other values, and for counts below `least`.
 Duration read_duration(const config::View& view, std::string_view key, Duration fallback, int64_t least = 1);
 
-/// Reads a list of durations.
+/// Reads a list of durations, each as read_duration() does.
 std::vector<Duration> read_durations(const config::View& view, std::string_view key,
                                      const std::vector<Duration>& fallback, int64_t least = 1);
 

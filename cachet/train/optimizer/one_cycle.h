@@ -8,16 +8,16 @@
 namespace cachet::train {
 
 /// The learning rate and the momentum of torch.optim.lr_scheduler.OneCycleLR (Smith & Topin, arXiv 1708.07120). The
-/// rate rises to the peak, at step warmup − 1, and falls until the last step of the run. With three_phase it falls to
-/// the first rate in as many steps as it rose, and then to the lowest rate. The momentum moves against the rate. If a
-/// warm-up has one step, PyTorch divides by zero; here this step has the peak. If a warm-up is not shorter than the
-/// run, the rate only rises.
+/// rate rises to its peak at step warmup − 1, and falls until the last step of the run. With three_phase, the rate
+/// first falls to the first rate in as many steps as it rose, and then to the lowest rate. The momentum falls when the
+/// rate rises, and rises when it falls. If a warm-up has one step, PyTorch divides by zero; here this step has the
+/// peak. If a warm-up is as long as the run or longer, the rate only rises.
 class OneCycle {
  public:
   /// `warmup`: number of rising steps, not necessarily an integer.
   OneCycle(const OneCycleOptions& options, double peak, int64_t total_steps, double warmup);
 
-  /// For step `step` of the run, counted from 0. After the end of the run, returns the values of its last step.
+  /// Returns the rate for step `step` of the run, counted from 0. After the last step, returns the last step's rate.
   double learning_rate(int64_t step) const;
   double momentum(int64_t step) const;
 

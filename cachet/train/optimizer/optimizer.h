@@ -9,30 +9,30 @@
 
 namespace cachet::train {
 
-/// The values that a schedule sets for one step.
+/// The values that a schedule sets for one optimizer step.
 struct UpdateRates {
   double learning_rate = 0;
   std::optional<double> momentum{};  // replaces AdamW's first beta, or SGD's momentum; empty = the option's
 };
 
-/// Updates parameters by their gradients with LibTorch's fused operators. Skips parameters without a gradient in a
-/// step.
+/// Updates parameters by their gradients with LibTorch's fused operators. In each step, skips parameters without a
+/// gradient.
 ///
-/// Replaces torch::optim, which keys its state by the addresses of parameters and saves it as pickle. The state of this
-/// class consists of tensors named after the parameters.
+/// This class replaces torch::optim, which identifies the state of a parameter by the parameter's address and saves it
+/// as pickle. The state of this class consists of tensors named after the parameters.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
   virtual void step(const UpdateRates& rates) = 0;
 
-  /// Whether a step leaves state for the next one, other than the parameters.
+  /// Whether a step leaves state for the next step, in addition to the parameters.
   virtual bool keeps_state() const = 0;
 
-  /// Returns "<parameter>.<quantity>"; the tensors have the optimizer's own storage. Parameters that never had a
-  /// gradient are absent.
+  /// Returns the state, with names "<parameter>.<quantity>". The tensors share the optimizer's storage. Parameters that
+  /// never had a gradient are absent.
   virtual io::TensorMap state() const = 0;
-  /// Restores the state. Throws std::runtime_error that names tensors that are missing, unexpected or of another shape.
+  /// Restores the state. Throws std::runtime_error with the names of missing, unexpected or differently shaped tensors.
   virtual void load_state(const io::TensorMap& state) = 0;
 };
 

@@ -23,7 +23,7 @@ struct OptimizerOptions {
 
 OptimizerOptions read_optimizer_options(const config::View& view);
 
-/// The options of a schedule of the kind one_cycle.
+/// The options of a schedule of kind one_cycle.
 struct OneCycleOptions {
   enum class Rule { pytorch, version_0_1_0 };
   enum class Anneal { cosine, linear };
@@ -38,7 +38,7 @@ struct OneCycleOptions {
   double max_momentum = 0.95;     // at the first and the last rate
 };
 
-/// The table [schedule] of a recipe: the learning rate over the steps of a run.
+/// The table [schedule] of a recipe, which defines the learning rate over the steps of a run.
 struct ScheduleOptions {
   enum class Kind { cosine, linear, constant, one_cycle, inverse_sqrt, arena, step };
   Kind kind = Kind::cosine;

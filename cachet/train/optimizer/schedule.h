@@ -10,22 +10,22 @@
 
 namespace cachet::train {
 
-/// The learning rate as a function of the step s, counted from 0. It rises linearly over the w steps of the
-/// warm-up,
+/// The learning rate as a function of the step s, counted from 0. In the w steps of the warm-up, the rate rises
+/// linearly:
 ///   from + (peak - from)·(s + f)/w,
-/// and then it is
+/// After the warm-up, the rate is
 ///   minimum + (peak - minimum)·(1 + cos πp)/2    (cosine)
 ///   minimum + (peak - minimum)·(1 - p)           (linear)
 ///   peak                                         (constant)
 ///   peak·√(w/(s + f))                            (inverse_sqrt; arena)
 /// where p rises from 0 at step w to 1 at the end of the run, and f is first_update, the number of the first step.
 /// arena is inverse_sqrt with a peak of lr/√w: the Long Range Arena's lr·min(1, s/w)/√max(s, w). one_cycle is OneCycle.
-/// For runs that began before OneCycle it is the curve of version 0.1.0: half a cosine up and half a cosine down, by
-/// default from a 25th of the peak to a 10,000th of that. There is no state: a longer run is another function of the
-/// same step.
+/// For runs that began before OneCycle, one_cycle is the curve of version 0.1.0: half a cosine up and half a cosine
+/// down, by default from a 25th of the peak to a 10,000th of that 25th. The schedule has no state: a longer run only
+/// has another function of the step.
 ///
-/// step is peak·factorᵏ after k milestones, as in the training of detectors (mmdetection 2.13). Its warm-up is also
-/// theirs: that rate times a factor, which rises linearly from warmup_factor at the first step to 1 at the first step
+/// The kind step is peak·factorᵏ after k milestones, as for detectors in mmdetection 2.13. As there, the warm-up
+/// multiplies this rate by a factor, which rises linearly from warmup_factor at the first step to 1 at the first step
 /// after the warm-up.
 class Schedule {
  public:
@@ -33,7 +33,7 @@ class Schedule {
 
   /// Returns the learning rate for step `step` of the run, counted from 0.
   double learning_rate(int64_t step) const;
-  /// Returns the value that replaces AdamW's first beta or SGD's momentum in this step; empty if they do not change.
+  /// Returns the value that replaces AdamW's first beta or SGD's momentum in this step, or std::nullopt for no change.
   std::optional<double> momentum(int64_t step) const;
   UpdateRates rates(int64_t step) const { return {learning_rate(step), momentum(step)}; }
 

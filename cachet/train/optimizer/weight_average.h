@@ -13,7 +13,7 @@
 
 namespace cachet::train {
 
-/// The options of the average of weights: keys `ema_decay`, `ema_warmup` of [train].
+/// The options for averaging the weights: the keys `ema_decay` and `ema_warmup` of [train].
 struct AverageOptions {
   double decay = 0;     // d; 0 = no average
   bool warmup = false;  // the decay of the n-th update is at most 1 − n^(−2/3), as in timm's ModelEmaV3
@@ -24,12 +24,12 @@ struct AverageOptions {
 
 AverageOptions average_options(const TrainOptions& options);
 
-/// If too much of the initial weights remains in an average of `steps` steps, returns why and a remedy; else empty.
+/// Returns a cause and a remedy if an average of `steps` steps has too much of the initial weights, or std::nullopt.
 std::optional<std::string> slow_decay_note(const AverageOptions& options, int64_t steps);
 
 /// An exponential moving average of a model's parameters: a ← d·a + (1 − d)·p after each step. Buffers (cache, norm
-/// statistics, counters) are states of the model, not weights, and are never averaged. The average uses the model's
-/// buffers, until recalibrate() computes its own; these are valid until the next update.
+/// statistics, counters) are states of the model instead of weights, so they are never averaged. The average uses the
+/// model's buffers until recalibrate() computes its own buffers, which are valid until the next update.
 class WeightAverage {
  public:
   /// Starts with the model's current parameters. The model must outlive this object.
@@ -38,12 +38,12 @@ class WeightAverage {
   /// Updates the average after the n-th step of a run, counted from 1.
   void update(int64_t step);
 
-  /// Calls `passes` while the model has the averaged parameters, and stores the resulting buffers as the
-  /// average's own. Then restores parameters and buffers of the model. Returns whether the average had other
-  /// states before.
+  /// Calls `passes` while the model has the averaged parameters, and stores the resulting buffers as the average's own
+  /// buffers. Then restores the model's parameters and buffers. Returns whether the average had different buffers
+  /// before.
   bool recalibrate(const std::function<void()>& passes);
 
-  /// Gives the model the averaged parameters during its lifetime, and the average's own buffers if it has them.
+  /// Gives the model the averaged parameters, and the average's own buffers if any, during the object's lifetime.
   class Applied {
    public:
     explicit Applied(WeightAverage& average);
@@ -56,11 +56,11 @@ class WeightAverage {
     std::vector<at::Tensor> own_, own_states_;
   };
 
-  /// Returns a complete state dict with the names of io::state_dict: averaged parameters, and the average's own states,
-  /// or otherwise copies of the model's buffers.
+  /// Returns a complete state dict with the names of io::state_dict: the averaged parameters, and the average's own
+  /// buffers, or copies of the model's buffers if the average has no own buffers.
   io::TensorMap state() const;
-  /// Loads the parameters, and the buffers as its own states. Throws std::runtime_error that names a tensor that is
-  /// missing or has another shape.
+  /// Loads averaged parameters, and buffers as the average's own. Throws std::runtime_error, which names the tensor,
+  /// for a tensor that is missing or has another shape.
   void load_state(const io::TensorMap& state);
 
  private:

@@ -8,13 +8,13 @@
 
 namespace cachet::train {
 
-/// The notes of a task's data (Task::data_notes) that the user has seen: the notes at the task's creation, which were
-/// printed then, and the notes that take_new() returned.
+/// The notes of a task's data (Task::data_notes) that the user has seen: the notes that were printed when the task was
+/// created, and the notes that take_new() returned.
 class DataNotes {
  public:
   explicit DataNotes(const TrainingTask& task);
 
-  /// Returns the new notes, and marks them as printed.
+  /// Returns the notes that the user has not seen, and marks them as seen.
   std::vector<std::string> take_new();
 
  private:

@@ -19,14 +19,14 @@ struct RunPlace {
   std::string word() const { return in_epochs ? "epoch" : "step"; }
 };
 
-/// The best evaluation so far, by the deciding metric.
+/// The best evaluation so far, according to the deciding metric.
 struct BestEvaluation {
   double value = 0;
   RunPlace place{};
   bool is_last = false;  // whether it is also the last evaluation
 };
 
-/// The results of an evaluation, with those of training since the previous evaluation.
+/// The results of an evaluation, and the results of training since the previous evaluation.
 struct EvaluationReport {
   RunPlace place{};
   int64_t places = 0;  // epochs or steps of the whole run
@@ -37,13 +37,13 @@ struct EvaluationReport {
   std::optional<double> seconds_left{};                  // empty at the end of a run
 };
 
-/// `epoch 3/20  loss 0.95  train 78.9 %  |  validation 81.23 ± 0.91 % (best 82.04 % in epoch 2)  2.8k images/s  1m34s
-/// left`. An accuracy needs no title; other metrics have theirs. The deciding metric is the most important
-/// field.
+/// Returns the fields of a line as below. An accuracy has no title; other metrics have titles. The deciding one is the
+/// most important field. `epoch 3/20  loss 0.95  train 78.9 %  |  validation 81.23 ± 0.91 % (best 82.04 % in epoch 2)
+/// 2.8k images/s  1m34s left`
 std::vector<report::LineField> evaluation_fields(const RunDescription& run, const EvaluationReport& report);
 
-/// Returns `validation top-1 81.23 ± 0.91 % (best 82.04 % in epoch 2)`: the last evaluation and the best one. Empty if
-/// the deciding metric was not evaluated.
+/// Returns `validation top-1 81.23 ± 0.91 % (best 82.04 % in epoch 2)`: the last evaluation and the best one. Returns
+/// an empty text if the deciding metric was not evaluated.
 std::string evaluation_result(const RunDescription& run, const Metrics& evaluation,
                               const std::optional<BestEvaluation>& best);
 

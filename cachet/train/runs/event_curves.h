@@ -13,18 +13,18 @@ struct StepCurve {
   std::vector<double> steps, seconds, values;  // seconds of the run up to the step, evaluations included
 };
 
-/// Returns the curve from the events of a kind; empty if no event has the metric.
+/// Returns the curve of a metric from the events of a kind. The curve is empty if no event has the metric.
 StepCurve step_curve(const std::vector<Event>& events, Event::Kind kind, const std::string& metric);
 
-/// Returns the same curve over the steps, in the form for charts.
+/// Returns the curve of step_curve() over the steps, in the form for charts.
 report::Series curve(const std::vector<Event>& events, Event::Kind kind, const std::string& metric,
                      const std::string& name);
 
-/// Returns the duration of the steps up to the last step line, in seconds, without evaluations and checkpoints. Step
-/// lines of version 0.1.0 lack it; the time since the previous line, without evaluations, is then used.
+/// Returns the duration in seconds of the steps up to the last step line, without evaluations and checkpoints. Step
+/// lines of version 0.1.0 lack it; then the time since the previous line, without evaluations, is used.
 double training_seconds(const std::vector<Event>& events);
 
-/// Returns the metrics of the events of a kind, in the order of their first occurrence, without standard errors.
+/// Returns the names of the metrics of a kind's events, in the order of first occurrence, without standard errors.
 std::vector<std::string> metric_names(const std::vector<Event>& events, Event::Kind kind);
 
 }  // namespace cachet::train

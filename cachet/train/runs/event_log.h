@@ -11,7 +11,7 @@
 
 namespace cachet::train {
 
-/// One line of metrics.jsonl: the measurements at a step. Docs: docs/training.md.
+/// One line of metrics.jsonl, with the measurements at a step (described in docs/training.md).
 struct Event {
   enum class Kind { step, evaluation };
   Kind kind = Kind::step;
@@ -24,7 +24,7 @@ struct Event {
 
 inline constexpr const char* kUnixTime = "unix_time";  // in Event::machine: time of logging, seconds since 1970
 double unix_time();                                    // the current time
-/// Returns the time in UTC, formatted as by std::strftime. At most 39 characters.
+/// Returns a time in UTC, formatted as by std::strftime, in at most 39 characters.
 std::string utc_text(double unix_time, const char* format);
 
 std::string to_json_line(const Event& event);
@@ -35,12 +35,12 @@ struct EventFile {
   int64_t damaged_lines = 0;  // lines that are not events
   bool is_torn = false;       // whether the last line has no end: it is being written, or its process was killed
 };
-/// Reads a file; a missing one has no events. Throws io::Error if it is unreadable or not regular, io::NewerSchema.
+/// Reads a file of events, or none if it is missing. Throws io::Error (unreadable or not regular), io::NewerSchema.
 EventFile read_event_file(const std::filesystem::path& path);
-/// Reads only the events.
+/// Reads only the events of a file of events.
 std::vector<Event> read_events(const std::filesystem::path& path);
 
-/// A growing file of events. Each event is one write. Throws io::Error.
+/// A growing file of events. Each event is written with one write. Throws io::Error.
 class EventLog {
  public:
   explicit EventLog(std::filesystem::path path, io::FileSystem& file_system = io::FileSystem::real())
@@ -58,8 +58,8 @@ struct RewoundEvents {
   int64_t damaged_lines = 0;  // before the cut; they stay
 };
 
-/// Cuts the file after the events up to a checkpoint at `step`. Removes events of later steps, the evaluation of this
-/// step unless `evaluated`, and an incomplete last line. A damaged line affects only itself. Throws io::Error.
+/// Cuts the file after the events up to a checkpoint at `step`: removes events of later steps, the evaluation of this
+/// step unless `evaluated`, and an incomplete last line. A damaged line affects no other line. Throws io::Error.
 RewoundEvents rewind_events(const std::filesystem::path& path, int64_t step, bool evaluated);
 
 }  // namespace cachet::train

@@ -17,7 +17,7 @@ struct PaperRow {
   std::string value;  // the paper's value: "78.4 % top-1"
 };
 
-/// The table [paper] of a recipe. It does not affect the training.
+/// The table [paper] of a recipe, which does not affect the training.
 struct PaperRows {
   std::vector<PaperRow> rows;
   int64_t runs = 1;                  // number of runs whose mean is the value
@@ -25,41 +25,41 @@ struct PaperRows {
   std::vector<std::string> changed;  // keys with other values than in the recipe with the table
 };
 
-/// Reads the table at the root of a recipe; empty if the table is missing or empty. An empty table thus removes the
-/// rows of a base recipe. `changed` is empty; read_changed_keys() reads it.
+/// Reads the table [paper] of a recipe. If the table is missing or empty, returns std::nullopt, so an empty table
+/// removes the rows of a base recipe. Leaves `changed` empty; read_changed_keys() reads it.
 std::optional<PaperRows> read_paper_rows(const config::View& root);
 
-/// Reads the key `paper.changed`, which Cachet itself writes.
+/// Reads the key `paper.changed`, which only Cachet itself writes.
 std::vector<std::string> read_changed_keys(const config::View& root);
 
-/// Returns the whole table of a recipe that was read; empty if it has none.
+/// Returns the whole table [paper] from the values of a recipe, or std::nullopt if the recipe has no such table.
 std::optional<PaperRows> paper_rows_of(const RecipeValues& values);
 
-/// Whether a key belongs to [paper]. Such keys describe the paper's row and do not affect the computation.
+/// Whether a key belongs to [paper]. These keys describe the paper's row and do not affect the computation.
 bool is_of_paper(const std::string& key);
 
-/// A recipe that was read, and the number of processes that train it together.
+/// The values of a recipe, and the number of processes that train it together.
 struct SpreadRecipe {
   const config::Document& document;
   int64_t processes = 1;
 };
 
-/// Returns the keys of an experiment whose values a user wrote and that are missing in `row` or have other values
-/// there. Seed, device, threads, loader, paths of data and initial weights, log and checkpoints do not count. If parts
-/// have states of their own, another distribution of the same parts over processes and micro-batches does not count
-/// either (values_of_experiment()); another number of parts is kPartsOfStep.
+/// Returns the keys that a user wrote in an experiment and that are missing or have other values in `row`. Seed,
+/// device, threads, loader, paths of data and initial weights, log and checkpoints do not count. If parts have their
+/// own states, the distribution of the same parts over processes and micro-batches does not count, either
+/// (values_of_experiment()); a different number of parts is returned as kPartsOfStep.
 std::vector<std::string> keys_changed_from(const SpreadRecipe& row, const SpreadRecipe& now);
 
-/// Returns "Cached Transformers (arXiv 2312.12742)"; "arXiv NUMBER" for a paper that Cachet does not know.
+/// Returns "Cached Transformers (arXiv 2312.12742)", or "arXiv NUMBER" for a paper that is unknown to Cachet.
 std::string paper_title(const std::string& arxiv);
 
 /// Returns "Cached Transformers (arXiv 2312.12742), Table 1, PVT-Tiny (Cached): 78.4 % top-1".
 std::string paper_row_text(const PaperRow& row);
 
-/// Returns "The mean of 5 runs: --seeds 5"; empty if the values are of one run.
+/// Returns "The mean of 5 runs: --seeds 5", or std::nullopt if the paper's values are from one run.
 std::optional<std::string> several_runs_text(const PaperRows& rows);
 
-/// Returns one line that names some of the changed keys; empty if there are none.
+/// Returns one line that names some of the changed keys, or std::nullopt if no keys changed.
 std::optional<std::string> changed_keys_text(const PaperRows& rows);
 
 }  // namespace cachet::train

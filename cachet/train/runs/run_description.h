@@ -11,27 +11,27 @@
 
 namespace cachet::train {
 
-/// The description of a run, stored in its run.json at the beginning: everything except its events that tables and
-/// pages need. Code that shows a run does not build its model or read its recipe.
+/// The description of a run, stored in its run.json at the start: all that tables and pages need except the run's
+/// events. Therefore, code that shows a run need not build its model or read its recipe.
 struct RunDescription {
   std::string task;  // value of [task] kind: "image_classification"
   SampleWords words;
   std::string model;  // "vit_small_patch16_224"
   int64_t parameters = 0;
   int64_t linear_convolution_macs = 0, attention_macs = 0;  // of one sample; 0 if not counted
-  /// False if both numbers were counted by an earlier rule, and are kNoMacs.
+  /// Returns false if an earlier rule counted both numbers; both are then kNoMacs.
   bool has_macs() const { return attention_macs != kNoMacs; }
   static constexpr int64_t kNoMacs = -1;
   std::vector<report::MetricDescription> metrics;
-  /// Number of samples for the deciding metric, and number in their split; 0 if the run does not store it.
+  /// Numbers of samples for the deciding metric and in the whole split; 0 if the run does not store them.
   int64_t evaluated = 0, split_size = 0;
-  /// Keys and values of `[model]` that define the size of the named model, for the page. The folder does not store
-  /// them.
+  /// Keys and values of `[model]` that define the size of the named model, for the page. The run's folder does not
+  /// store these values.
   std::vector<std::pair<std::string, std::string>> named_sizes{};
-  /// Whether the data that choose the best checkpoint are also the data of a test of the run.
+  /// Whether the data for choosing the best checkpoint are also the run's test data.
   bool reports_choice = false;
 
-  /// The number of samples that a metric is a fraction of; 0 if it is not a fraction, or if the run does not store it.
+  /// Returns the denominator of a metric that is a fraction of samples; 0 for others, or if the run does not store it.
   int64_t samples_of(const report::MetricDescription& metric) const { return metric.share ? evaluated : 0; }
 
   bool operator==(const RunDescription&) const = default;
@@ -40,19 +40,19 @@ struct RunDescription {
 /// Returns "64 of 10000 test images" if a limit leaves out samples, else "10000 test images".
 std::string evaluated_text(const SampleWords& words, int64_t evaluated, int64_t split_size);
 
-/// Returns the note for results of a run that chose its best checkpoint on the same data that measured the result.
+/// Returns the note for results of a run whose best checkpoint was chosen on the same data that gave the result.
 std::string choice_note(const SampleWords& words);
 
-/// Writes one JSON object. Later versions only add fields.
+/// Writes the description as one JSON object. Later versions only add fields.
 std::string to_json(const RunDescription& description);
 
-/// Reads a description; empty if the text is not a description. Missing fields have their defaults.
+/// Reads a description, or returns std::nullopt if it cannot be parsed. Missing fields have their defaults.
 std::optional<RunDescription> run_description_from_json(const std::string& text);
 
 /// The family (report/metric_description.h) of losses and their parts.
 inline constexpr const char* kLossFamily = "losses";
 
-/// Describes the trainer's own metrics in each step: the penalties, "lr", "grad_norm".
+/// Returns descriptions of the trainer's own metrics in each step: the penalties, "lr" and "grad_norm".
 const std::vector<report::MetricDescription>& trainer_metrics();
 
 }  // namespace cachet::train

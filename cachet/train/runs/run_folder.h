@@ -18,7 +18,7 @@
 
 namespace cachet::train {
 
-/// A recipe in its user's own text.
+/// The text of a recipe as its user wrote it.
 struct WrittenRecipe {
   std::string name;  // name of its file, without folder and suffix: "demo_plain"
   std::string text;
@@ -32,27 +32,27 @@ class RunInUse : public std::runtime_error {
 
 enum class WhenInUse { refuse, wait };
 
-/// Whether the link `latest` next to a new run is to point to the run.
+/// Whether the link `latest` next to a new run will point to this run.
 enum class LatestLink { pointed, untouched };
 
 /// The folder of one run, with the files that docs/training.md lists.
 class RunFolder {
  public:
   /// Creates the folder and, with LatestLink::pointed, the link `latest` next to it. `document` is the recipe as it was
-  /// read; `more` are further files by name. Changes no existing files. Throws std::runtime_error if the folder exists
-  /// or cannot be written.
+  /// read; `more` maps names of further files to their texts. Changes no existing files. Throws std::runtime_error if
+  /// the folder exists or cannot be written.
   static RunFolder create(const std::filesystem::path& path, const WrittenRecipe& recipe,
                           const config::Document& document, const std::vector<std::string>& command,
                           const std::map<std::string, std::string>& more = {}, LatestLink latest = LatestLink::pointed);
 
-  /// Opens an existing run to resume it. Compares the recipe with the original one. Stores changes that do not affect
-  /// the training so far in the folder (another data.root is stored after require_same_data() has compared the data, or
-  /// by keep_changes()). Refuses all other changes with a diff (std::runtime_error). While another process is training
-  /// the run, throws RunInUse, or waits.
+  /// Opens an existing run to resume it, and compares the recipe with the original recipe. Changes that do not affect
+  /// the training so far are stored in the folder. (A change of data.root is stored later: by require_same_data() after
+  /// it has compared the data, or by keep_changes().) For other changes, throws std::runtime_error with a diff. If
+  /// another process is training the run, throws RunInUse or waits.
   static RunFolder resume(const std::filesystem::path& path, const config::Document& document,
                           const std::vector<std::string>& command, WhenInUse when_in_use = WhenInUse::refuse);
 
-  /// Opens a run for reading: for reports, comparisons, evaluation.
+  /// Opens a run for reading, as for reports, comparisons and evaluation.
   static RunFolder open(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }
@@ -76,40 +76,40 @@ class RunFolder {
   const std::set<std::string>& default_keys() const { return run_.defaults; }  // keys that the user did not set
   const std::set<std::string>& set_keys() const { return run_.set; }           // keys that a command line set
   std::string config_hash() const;  // of values that may not change on resume, with the original path of the data
-  /// Empty if the run began before runs had descriptions, and has not been resumed since.
+  /// Returns std::nullopt if the run began before runs had descriptions, and was not resumed since then.
   const std::optional<RunDescription>& description() const { return run_.description; }
   /// Stores the description in run.json. Throws io::Error.
   void describe(const RunDescription& description);
-  /// Stores the number of processes that now train the run together in environment.json. Throws io::Error.
+  /// Stores in environment.json the number of processes that train the run together from now on. Throws io::Error.
   void trained_by(int64_t processes);
-  /// Returns the last argument of trained_by(); 0 before that, or if environment.json cannot be read.
+  /// Returns the last argument of trained_by(), or 0 if there is none or environment.json cannot be read.
   int64_t processes() const { return processes_; }
 
   bool knows_its_data() const { return !run_.data.empty(); }
   using SavedDigest = std::variant<data::DataDigest, std::string>;              // a string in version 0.1.0
   const std::map<std::string, SavedDigest>& data() const { return run_.data; }  // by split: "training", "evaluation"
   using Fingerprints = std::function<std::map<std::string, std::string>()>;
-  /// Compares data with the run's original data, and returns lines for the user on data that could not be compared.
-  /// Calls `fingerprints` only for a run of version 0.1.0. If the data of a split differ, throws std::runtime_error
-  /// that names the split and the differences.
+  /// Compares data with the run's original data. Returns lines for the user on data that could not be compared. Calls
+  /// `fingerprints` only for a run of version 0.1.0. If the data of a split differ, throws std::runtime_error, which
+  /// names the split and the differences.
   std::vector<std::string> compare_data(const std::map<std::string, data::DataDigest>& digests,
                                         const Fingerprints& fingerprints) const;
-  /// Does the same, then stores the digests if the run has none, or only those of version 0.1.0. On the first resume
-  /// with a version that changed rules, the lines also list the rules of an earlier version that the run still uses.
-  /// Also throws io::Error.
+  /// Compares data as compare_data() does, then stores the digests if the run has no digests or only digests of version
+  /// 0.1.0. On the first resume with a version that changed rules, the returned lines also list the earlier rules that
+  /// the run still uses. Throws as compare_data() does, and io::Error.
   std::vector<std::string> require_same_data(const std::map<std::string, data::DataDigest>& digests,
                                              const Fingerprints& fingerprints);
-  /// Stores a change of the recipe by this resume that waits for the comparison of the data: another data.root.
+  /// Stores a change by this resume that waits for the comparison of the data: a changed data.root in the recipe.
   void keep_changes();
-  /// Returns the text of recipe.toml, which is only shown: a resume uses other files. Empty if the file is missing or
-  /// cannot be read.
+  /// Returns the text of recipe.toml, which is only for display, because a resume uses other files. Returns
+  /// std::nullopt if the file is missing or unreadable.
   std::optional<std::string> recipe_text() const;
   /// Whether recipe.toml has changed since the run was created.
   bool recipe_was_edited() const;
-  /// Returns the text of command.txt; empty if the file is missing or cannot be read.
+  /// Returns the text of command.txt, or an empty text if the file is missing or unreadable.
   std::string command_text() const;
 
-  /// Releases the lock of the run, so that another process can continue it.
+  /// Releases the lock of the run, so that another process can continue the run.
   void let_go() { lock_.reset(); }
 
   const std::vector<std::string>& changes() const { return changes_; }  // by this resume: "train.epochs: 10 -> 20"
@@ -145,21 +145,21 @@ class RunFolder {
   std::optional<io::FolderLock> lock_;  // held while a run is trained
 };
 
-/// Whether a process is training the run. Changes nothing. If the file system does not report this, returns true.
+/// Whether a process is training the run, or true if the file system does not report this. Changes no files.
 bool is_being_trained(const std::filesystem::path& run);
 
 bool is_run_folder(const std::filesystem::path& path);
 
-/// Returns the folder of the run that a path belongs to: the path of one of the run's own files, its
-/// stored files, or its checkpoints. The file itself need not exist. Empty for any other path, even in
-/// a run's folder. Follows links in the path to the folder, but not a link in the last part of the
-/// path.
+/// Returns the folder of the run that a path belongs to: the path of one of the run's own files, of its
+/// stored files or of its checkpoints. The file itself need not exist. Returns std::nullopt for any other
+/// path, even in a run's folder. Follows links in the path to the folder, but not a link in the last part of
+/// the path.
 std::optional<std::filesystem::path> run_of_file(const std::filesystem::path& path);
 
-/// Returns the number of processes that train the recipe in a file: the run's number for its resolved.toml, else one.
+/// Returns the number of processes for training a file's recipe: for a run's resolved.toml the run's number, else 1.
 int64_t processes_of_recipe(const std::filesystem::path& path);
 
-/// Returns `<root>/<date>-<name>`, followed by a number if that name exists.
+/// Returns `<root>/<date>-<name>`, followed by a number if this path already exists.
 std::filesystem::path new_run_path(const std::filesystem::path& root, const std::string& name);
 
 }  // namespace cachet::train

@@ -13,11 +13,11 @@ class Progress;
 
 namespace cachet::train {
 
-/// log.txt: the messages of a run, each line with the time (UTC). A log that cannot be written never ends a run; only
-/// the first failure is reported to the user.
+/// log.txt: the messages of a run, each with the time (UTC) in its line. A log that cannot be written never ends a run.
+/// Only the first failure is reported to the user.
 class RunLog {
  public:
-  /// `progress` may be null.
+  /// Opens the log at `path`. `progress` may be null.
   RunLog(const std::filesystem::path& path, report::Progress* progress);
 
   void say(std::string_view line);   // to the file and the user

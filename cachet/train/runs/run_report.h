@@ -9,12 +9,12 @@
 
 namespace cachet::train {
 
-/// Returns the model's name and, if its size differs from that of the name, its size: "vit_tiny_patch16_224 with 48
-/// pixels, patch 8 and 3 blocks".
+/// Returns the model's name, and the model's size if it differs from the usual size of this name: "vit_tiny_patch16_224
+/// with 48 pixels, patch 8 and 3 blocks".
 std::string model_text(const RunDescription& run, const RecipeValues& values);
 
 /// Writes report.html of a run: state, curves of all metrics, learning rate, gradient norm and machine, `sections`,
-/// recipe and environment. The function is the same for all tasks; the run's description describes the metrics. Throws
+/// recipe and environment. All tasks use this function, because the run's description describes the metrics. Throws
 /// io::Error.
 void write_run_report(const RunFolder& folder, const RunDescription& run, const Status& status,
                       const std::vector<Event>& events, std::vector<report::Section> sections);

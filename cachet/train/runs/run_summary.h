@@ -7,7 +7,7 @@
 
 namespace cachet::train {
 
-/// Writes the evaluations as a table, a line each: step, epoch, the metrics, and the training metrics since the
+/// Writes a table with one line for each evaluation: step, epoch, the metrics, and the training metrics since the
 /// previous evaluation.
 void write_summary(const std::filesystem::path& path, const std::vector<Event>& events);
 

@@ -13,25 +13,25 @@ namespace cachet::train {
 /// Removes the gradients of all parameters.
 void zero_gradients(const std::vector<NamedParameter>& parameters);
 
-/// Returns the 2-norm of each parameter's gradient, a vector on the gradients' device; empty without gradients.
+/// Returns the 2-norm of each parameter's gradient: a vector on the gradients' device, empty without gradients.
 at::Tensor gradient_norms(const std::vector<NamedParameter>& parameters);
 
-/// Returns the norm of all gradients from their single norms, summed in float64, in order.
+/// Returns the norm of all gradients, from their single norms, which are summed in float64 in their order.
 double norm_of_norms(std::span<const double> norms);
 
 /// Multiplies all gradients by `factor`.
 void scale_gradients(const std::vector<NamedParameter>& parameters, double factor);
 
-/// Sums the gradients over all processes. A parameter without a gradient in all processes stays without one.
+/// Sums the gradients over all processes. A parameter that has no gradient in any process still has none afterwards.
 void add_gradients(const std::vector<NamedParameter>& parameters, ops::BatchReducer& reducer);
 
-/// If `norm` exceeds `most`, multiplies all gradients by most / norm.
+/// Multiplies all gradients by most / norm if `norm` exceeds `most`.
 void clip_gradients(const std::vector<NamedParameter>& parameters, double norm, double most);
 
-/// Returns the name of the first parameter whose gradient has a NaN or an infinity.
+/// Returns the name of the first parameter whose gradient has NaN or infinity, or std::nullopt for finite gradients.
 std::optional<std::string> first_non_finite_gradient(const std::vector<NamedParameter>& parameters);
 
-/// Returns the index of the first tensor with a NaN or an infinity. Reads all tensors at once.
+/// Returns the index of the first tensor with a NaN or an infinity, or std::nullopt. Reads all tensors at once.
 std::optional<size_t> first_non_finite(const std::vector<at::Tensor>& tensors);
 
 }  // namespace cachet::train

@@ -6,11 +6,11 @@
 
 namespace cachet::train {
 
-/// The name of a call of copy_to_host() in profilers.
+/// The name by which profilers show a call of copy_to_host().
 inline constexpr const char* kHostCopy = "cachet::copy_to_host";
 
-/// Returns the values of scalars and vectors of any types and devices, concatenated, in one read: for values on a
-/// device, the host waits only once. Values on the meta device, which has none, are 0.
+/// Returns the values of scalars and vectors of any types and devices, concatenated. Reads all values at once, so that
+/// the host waits for a device only once. Values on the meta device, which has no values, are 0.
 std::vector<double> copy_to_host(const std::vector<at::Tensor>& tensors);
 
 }  // namespace cachet::train

@@ -15,82 +15,82 @@
 
 namespace cachet::train {
 
-/// Returns the length of a run with `batches_per_epoch` micro-batches per epoch.
+/// Returns the length of a run that has `batches_per_epoch` micro-batches in each epoch.
 RunLength run_length(const TrainOptions& options, int64_t batches_per_epoch);
 
 /// A run in memory, between two optimizer steps: model, optimizer, averaged weights, generators, the iterator of
-/// micro-batches, and the numbers of TrainState. This is exactly what a checkpoint captures and restores.
+/// micro-batches, and the numbers of TrainState. A checkpoint captures and restores exactly this content.
 class LiveRun {
  public:
   /// Moves the task's model to the device of the options. Throws std::runtime_error if the device does not exist.
-  /// `processes`: the processes that train the model together, each with a part of the options' batches; null if this
-  /// process trains alone. Each process draws its own random numbers in training.
+  /// `processes`: the processes that train the model together, each with a part of each batch; null if this process
+  /// trains alone. In training, each process draws its own random numbers.
   LiveRun(TrainingTask& task, const Options& options, std::shared_ptr<processes::ProcessGroup> processes = nullptr);
 
-  /// Takes the next step. `stop_signal` is the signal that asked this process to stop; the other processes get it.
-  /// Throws what TrainingStep::run() throws; the run must then not be used any more.
+  /// Takes the next step. `stop_signal` is the signal that asked this process to stop, and is passed to the other
+  /// processes. Throws as TrainingStep::run() does; after an exception, the run must not be used any more.
   StepSummary advance(int stop_signal = 0);
 
-  /// Fills the state between micro-batches to its size in the middle of an epoch, with synthetic values, to measure the
-  /// cost of the next step.
+  /// Fills the state between micro-batches with synthetic values, to the size that it has in the middle of an epoch, so
+  /// that the cost of the next step can be measured.
   void fill_batches();
 
-  /// Returns the checkpoint. Throws NotFinite that names the first tensor with a NaN or an infinity, so that only
-  /// finite values are saved. With several processes, rank 0 captures, and waits for send_state() of the others. Throws
-  /// std::logic_error if their weights differ from its own.
+  /// Returns the checkpoint. Throws NotFinite, which names the first tensor with a NaN or an infinity, so that only
+  /// finite values are saved. With several processes, rank 0 captures, and waits for send_state() of the other
+  /// processes. Throws std::logic_error if another process has different weights.
   Checkpoint capture() const;
-  /// Estimates the bytes of a checkpoint: parameters, two moments of each, averages, and the states of all parts.
+  /// Estimates the bytes of a checkpoint: parameters, two moments per parameter, averages, and the states of all parts.
   int64_t expected_checkpoint_bytes() const;
-  /// Sends this process's parts of a checkpoint to rank 0: its generators, its state between batches, the states of its
-  /// parts.
+  /// Sends this process's contribution to a checkpoint to rank 0: its generators, its state between batches, and the
+  /// states of its parts.
   void send_state() const;
-  /// Restores a checkpoint. It may be from another device, or, if parts have states of their own, from another number
-  /// of processes with the same total of parts. Returns the reasons why the run does not continue bit by bit, as lines
-  /// for its log. Throws std::runtime_error or io::Error if the checkpoint has another model, another recipe, other
-  /// data or another number of parts.
+  /// Restores a checkpoint. The checkpoint may come from another device, or, if parts have their own states, from
+  /// another number of processes with the same number of parts. Returns the reasons why the run does not continue bit
+  /// by bit, as lines for its log. Throws std::runtime_error or io::Error if the checkpoint has another model, recipe,
+  /// data or number of parts.
   std::vector<std::string> restore(const Checkpoint& checkpoint);
 
-  /// Returns the task's metrics in evaluation mode, with the averaged weights if there are any. Random draws in an
-  /// evaluation do not affect those of training. Throws NotFinite if weights are not finite.
+  /// Returns the task's metrics in evaluation mode, with the averaged weights if they exist. Random draws in an
+  /// evaluation do not affect the random draws in training. Throws NotFinite if weights are not finite.
   Metrics evaluate(const EvaluationProgress& progress);
 
   int64_t steps_per_epoch() const { return steps_per_epoch_; }
   int64_t total_steps() const { return total_steps_; }
-  /// Returns the length of the whole run.
+  /// Returns the length of the whole run, in steps and epochs.
   RunLength length() const { return run_length(options_.train, batches_per_epoch_); }
   int64_t epoch_of(int64_t step) const { return step == 0 ? 1 : (step - 1) / steps_per_epoch_ + 1; }  // from 1 on
   double learning_rate() const { return schedule_.learning_rate(state.step); }  // of the next step
   c10::Device device() const { return device_; }
   const TrainingStep& training_step() const { return training_step_; }
-  /// Null unless parts have states of their own.
+  /// Returns null unless parts have their own states.
   const PartStates* parts() const { return parts_.get(); }
 
-  /// Computes the averaged weights' own states (statistics of norms, caches) with training batches, for the evaluation
-  /// of this step and its checkpoint, if the options ask for it. Calls `passed` after each batch. All processes take
-  /// part. The trained weights do not change. Returns whether the averaged weights had other states before. Throws
-  /// NotFinite.
+  /// Computes the averaged weights' own states (statistics of norms, caches) with training batches, if the options
+  /// require it. The states are for the evaluation of this step and its checkpoint. Calls `passed` after each batch.
+  /// All processes take part. The trained weights do not change. Returns whether the averaged weights had different
+  /// states before. Throws NotFinite.
   bool renew_average(const std::function<void(int64_t done, int64_t total)>& passed = {});
   bool renews_average() const { return renews_average_; }
 
   TrainState state;
 
  private:
-  /// Takes a step. Its NotFinite also names the part of the model that has outgrown float32.
+  /// Takes a step. The message of NotFinite also names the part of the model that has outgrown float32.
   StepSummary named_step(int64_t micro_batches, int stop_signal);
   void open_batches(const io::TensorMap& carried);
-  /// Returns the generators of this process, by their names in a checkpoint.
+  /// Returns the states of this process's generators, under their names in a checkpoint.
   io::TensorMap own_generators() const;
-  /// Returns the tensors between batches of this process, by their names in a checkpoint.
+  /// Returns this process's state between batches, as tensors under their names in a checkpoint.
   io::TensorMap own_carried() const;
   int64_t own_parts() const { return parts_ ? parts_->own() : 1; }
   int64_t part_number(int64_t own) const { return parts_ ? parts_->number(own) : rank(); }
-  /// Returns the state of a checkpoint in this process's count of micro-batches.
+  /// Converts the state of a checkpoint to this process's count of micro-batches.
   TrainState recounted(TrainState saved) const;
   std::vector<std::string> restore_parts(const Checkpoint& checkpoint);
   int64_t rank() const { return processes_ ? processes_->rank() : 0; }
   int64_t world_size() const { return processes_ ? processes_->size() : 1; }
   std::string own_state() const;
-  /// Returns tensors that are equal in all processes: the parameters, and the buffers unless each part has its own.
+  /// Returns the tensors that are equal in all processes: the parameters, and the buffers unless each part has its own.
   io::TensorMap common_tensors() const;
   void move_cursor(int64_t micro_batches);
 

@@ -10,7 +10,7 @@
 
 namespace cachet::train {
 
-/// Named numbers in the order in which they were first set: "loss", "top1", "perplexity".
+/// Named numbers such as "loss", "top1" and "perplexity", in the order in which they were first set.
 class Metrics {
  public:
   Metrics() = default;
@@ -34,7 +34,7 @@ struct MetricSum {
   double count = 0;  // answers
 };
 
-/// Numbers of one step that belong together: σ(λ) of a layer's heads, the filtered steps of a norm.
+/// Numbers of one step that belong together, such as σ(λ) of a layer's heads, or the filtered steps of a norm.
 struct Series {
   std::string name;  // "share/blocks.0.attn"
   std::vector<double> values;

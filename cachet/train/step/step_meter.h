@@ -9,7 +9,7 @@
 
 namespace cachet::train {
 
-/// The speed of training since the last step line, by the clock of this process.
+/// Measures the speed of training since the last step line, by the clock of this process.
 class StepMeter {
  public:
   void begin_step();
@@ -19,8 +19,8 @@ class StepMeter {
   double samples_per_second() const;
   double tokens_per_second() const;  // 0 if samples have no tokens
   double data_wait() const;          // fraction of the time, in [0, 1]
-  /// Returns "seconds" of the run, "step_seconds" of the steps since the last line, "samples_per_second",
-  /// "tokens_per_second" (if there are tokens), "data_wait", "memory_bytes", "seconds_left" of the run.
+  /// Returns "seconds" of the run, "step_seconds" of the steps since the last step line, "samples_per_second",
+  /// "tokens_per_second" (if samples have tokens), "data_wait", "memory_bytes", and "seconds_left" of the run.
   Metrics machine(double run_seconds, double step_seconds, double seconds_left) const;
 
  private:
@@ -28,16 +28,16 @@ class StepMeter {
   int64_t samples_ = 0, tokens_ = 0;
 };
 
-/// In a step line: the duration of the steps since the previous line, without evaluations and checkpoints.
+/// In a step line, the name of the duration of the steps since the previous line, without evaluations and checkpoints.
 inline constexpr const char* kStepSeconds = "step_seconds";
 
-/// The title of "tokens_per_second": "tokens/s" unless the run describes it, for example with several kinds of tokens.
+/// Returns the title of "tokens_per_second": "tokens/s", or the run's title, for example with several kinds of tokens.
 std::string token_rate_title(const RunDescription& run);
 
-/// Returns the line of log.txt for an event.
+/// Returns the line that log.txt has for an event.
 std::string event_text(const Event& event, int64_t total_steps, const RunDescription& run);
 
-/// Returns a progress bar's values for the running means of a state. The rate is in tokens if there are any.
+/// Returns the values of a progress bar from a state's running means. The rate is in tokens if samples have tokens.
 report::ProgressState progress_state(const TrainState& state, const RunDescription& run, double learning_rate,
                                      double gradient_norm, const StepMeter& meter);
 

@@ -11,18 +11,18 @@ struct WorkLeft {
   int64_t steps = 0, evaluations = 0, checkpoints = 0;
 };
 
-/// Returns the work after `step` steps, before the evaluation and the checkpoint that are due at that step. Both are
-/// also due at the last step. A checkpoint is saved before each evaluation.
+/// Returns the work that is left after `step` steps, including an evaluation and a checkpoint that are due at this
+/// step. An evaluation and a checkpoint are also due at the last step. A checkpoint is saved before each evaluation.
 WorkLeft work_left(const TrainOptions& options, int64_t steps_per_epoch, int64_t total_steps, int64_t step);
 
-/// Estimates the duration of the rest of a run, from means of measured times.
+/// Estimates the duration of the rest of a run from the means of measured times.
 class TimeLeft {
  public:
   void add_step(double seconds, int64_t samples);
   void add_evaluation(double seconds) { evaluations_.add(seconds); }
   void add_checkpoint(double seconds) { checkpoints_.add(seconds); }
 
-  /// Before the first evaluation, an evaluation counts as forward passes over `evaluated_samples` samples.
+  /// Before any evaluation was measured, an evaluation counts as forward passes of `evaluated_samples` samples.
   double seconds(const WorkLeft& left, int64_t evaluated_samples) const;
 
  private:

@@ -15,10 +15,10 @@
 
 namespace cachet::train {
 
-/// Thrown if a loss, a gradient, a weight or a score is NaN or infinite. what() names it.
+/// Error for a loss, a gradient, a weight or a score that is NaN or infinite. what() names it.
 using ops::NotFinite;
 
-/// The numbers of one optimizer step, of all processes.
+/// The numbers of one optimizer step, over all processes.
 struct StepSummary {
   std::vector<MetricSum> sums;  // the loss and, if there is one, the penalty, by weight; then the task's metrics
   int64_t samples = 0;
@@ -28,22 +28,22 @@ struct StepSummary {
   int stop_signal = 0;        // the signal that asks all processes to stop after this step; 0: none
 };
 
-/// One optimizer step: zero gradients, accumulate, all-reduce, check, clip, update. run() has these phases in order.
+/// One optimizer step. run() has these phases in order: zero gradients, accumulate, all-reduce, check, clip, update.
 class TrainingStep {
  public:
   /// `processes`: all processes that train the model, each with a part of every micro-batch; null if this process
-  /// trains alone and has every micro-batch whole.
-  /// `parts`: if the parts of a step have states of their own, those states; each micro-batch of this process is one
-  /// part. They must outlive this object. Null if all parts have the model's state in common.
+  /// trains alone and has every micro-batch whole. `parts`: the states of the parts of a step, if parts have their own
+  /// states; each micro-batch of this process is then one part. `parts` is null if all parts have the model's state in
+  /// common. Processes and parts must outlive this object.
   TrainingStep(TrainingTask& task, const Options& options, std::shared_ptr<processes::ProcessGroup> processes = nullptr,
                PartStates* parts = nullptr);
 
-  /// Takes `micro_batches` of the batches. The gradient is that of ForwardResult, of one large batch. Each forward pass
-  /// updates the model's state (batch statistics, caches) once, in order. If the whole step has weight 0, updates no
-  /// parameter. Reads nothing from the device before the last backward pass, and then all numbers at once.
+  /// Takes `micro_batches` micro-batches. The gradient is that of one large batch (see ForwardResult). Each forward
+  /// pass updates the model's state (batch statistics, caches) once, in order. If the whole step has weight 0, no
+  /// parameter is updated. Reads no values from the device before the last backward pass, then all numbers at once.
   ///
-  /// Each of several processes gets the sums over all, and makes the same update of its parameters. `stop_signal` is
-  /// the signal that asked this process to stop, 0 for none. Throws NotFinite before the update, in all processes;
+  /// With several processes, each process gets the sums over all, and makes the same update. `stop_signal` is the
+  /// signal that asked this process to stop, or 0. Throws NotFinite before the update, in all processes;
   /// std::runtime_error if the batches end early; std::logic_error if a weight is negative or not finite.
   StepSummary run(TrainingBatches& batches, int64_t micro_batches, const UpdateRates& rates, int stop_signal = 0);
 
@@ -53,14 +53,14 @@ class TrainingStep {
   int64_t parameter_bytes() const;
 
  private:
-  /// The losses and metrics of one micro-batch. The tensors are on the device until the step reads them.
+  /// The losses and metrics of one micro-batch. The tensors remain on the device until the step reads them.
   struct UnreadNumbers {
     at::Tensor loss;     // the mean over its weight
     at::Tensor penalty;  // undefined = none
     double weight = 0;
     std::vector<StepMetric> metrics;
   };
-  /// The results of a step's backward passes: gradients are sums of this process, divided by `unit`.
+  /// The results of a step's backward passes. Gradients are sums over this process, divided by `unit`.
   struct Accumulated {
     double unit = 0;    // the divisor of the loss: the weight of the first micro-batch that has one, of all processes;
                         // with parts, part 0's weight
@@ -69,17 +69,17 @@ class TrainingStep {
   };
 
   Accumulated accumulate(TrainingBatches& batches, int64_t micro_batches, StepSummary& summary) const;
-  /// Waits for the data of the whole step. The batches then count the divisors of the loss.
+  /// Waits for the data of the whole step, then makes the batches count the divisors of the loss.
   void fetch_step(TrainingBatches& batches, int64_t micro_batches, StepSummary& summary) const;
   void accumulate_one(TrainingBatches& batches, Accumulated& step, StepSummary& summary) const;
   ForwardResult forward(TrainingBatches& batches) const;
   double unit_of(double weight) const;
 
-  /// Makes gradients means over the total weight of all processes. If that weight is 0, removes them.
+  /// Converts gradients to means over the total weight of all processes. If the weight is 0, removes the gradients.
   void all_reduce_gradients(const Accumulated& step) const;
 
-  /// Reads the numbers of all micro-batches and the gradients' norms from the device at once, and sums the numbers over
-  /// all processes. Throws NotFinite for the first number that is not finite.
+  /// Reads the numbers of all micro-batches and the norms of the gradients from the device at once, and sums the
+  /// numbers over all processes. Throws NotFinite for the first number that is not finite.
   void read_and_check(const Accumulated& step, StepSummary& summary) const;
   void take_sums(const Accumulated& step, std::span<const double> numbers, StepSummary& summary) const;
   void all_reduce_sums(StepSummary& summary) const;
@@ -100,7 +100,7 @@ class TrainingStep {
   PartStates* parts_;
 };
 
-/// Adds sums to the sums with the same names.
+/// Adds each sum of `more` to the sum of the same name in `sums`.
 void add_sums(std::vector<MetricSum>& sums, const std::vector<MetricSum>& more);
 /// Returns total / count for each sum whose count is not 0.
 Metrics means(const std::vector<MetricSum>& sums);

@@ -39,24 +39,24 @@ CorpusOptions read_corpus_options(const config::View& data, DataRoot root = Data
 
 /// Describes the files that should be in the folder.
 std::string expected_corpus_files(const CorpusOptions& options);
-/// Finds the folder that `root` means. Throws io::Error that names the folders that were tried and the files that
-/// should be there.
+/// Finds the folder of `root`. If the folder is missing, throws io::Error, which names the folders that were tried and
+/// the files that the folder should hold.
 std::filesystem::path find_corpus_root(const CorpusOptions& options, const std::filesystem::path& working_folder);
 
-/// The bytes and the path of the vocabulary's file; empty for bytes, which have no vocabulary file. Throws io::Error.
+/// The bytes and the path of the vocabulary's file; empty if tokens are bytes, which need no file. Throws io::Error.
 struct VocabularyFile {
   std::filesystem::path path;
   std::string bytes;
 };
 VocabularyFile read_vocabulary_file(const CorpusOptions& options, const std::filesystem::path& working_folder);
 
-/// Makes the tokens of the corpus. Throws io::Error if the vocabulary's file is missing, is damaged, or has another
-/// hash, number of tokens or form of texts than the options.
+/// Makes the encoder of the corpus. Throws io::Error if the vocabulary's file is missing or damaged, or if its hash,
+/// its number of tokens or its form of texts differs from the options.
 std::unique_ptr<const TextEncoder> make_corpus_encoder(const CorpusOptions& options,
                                                        const std::filesystem::path& working_folder);
 
-/// The tokens of a split of a corpus: the tokens of each line of the text, then its end (<eos> of words, the byte "\n",
-/// or the end token of a subword model), in their order.
+/// The tokens of a split of a corpus. The tokens of each line of the text are followed by the token of the line's end:
+/// <eos> for words, the byte "\n" for bytes, or the end token of a subword model.
 struct Corpus {
   std::shared_ptr<const TokenSequence> tokens;
   TokenFileFacts facts;                    // `text` and `coded` are empty if the text is cut
@@ -72,13 +72,13 @@ struct Corpus {
   std::vector<std::string> notes(const char* split) const;  // lines for the log about the contents
 };
 
-/// The token of the end of a line. Throws io::Error for subwords without an end of a sequence.
+/// Returns the token of a line's end. Throws io::Error for subwords without an end of a sequence.
 Token line_end(CorpusTokens tokens, const Vocabulary& vocabulary);
 
-/// The tokens of a text, line by line. Sizes are those of the text in the form of the encoder. The coded text of a line
-/// is the text that its tokens (without unknown ones) are decoded to, and at most the line. The end of a line is always
-/// coded. `coded.size` takes time and is counted only on request. Throws io::Error for subwords without an end of a
-/// sequence.
+/// The tokens of a text, line by line. Sizes refer to the text in the encoder's form. The coded text of a line is the
+/// text that its tokens (without unknown tokens) are decoded to, and at most the line. The end of a line is always
+/// coded. `coded.size` is counted only on request, because counting takes time. Throws io::Error for subwords without
+/// an end of a sequence.
 struct EncodedCorpus {
   std::vector<Token> tokens;
   TextSize text{};
@@ -88,9 +88,9 @@ struct EncodedCorpus {
 enum class CountCoded { no, yes };
 EncodedCorpus encode_corpus(std::string_view text, const TextEncoder& encoder, CorpusTokens tokens, CountCoded count);
 
-/// The coded text of a corpus: that of the first token, which no model predicts, and that of all other tokens. If
-/// `corpus.facts.coded` is empty (a file of an earlier version, or a text that is cut), tokens are decoded. Then each
-/// unknown token is text that is not coded, including the word <unk> of a text.
+/// The size of a corpus's coded text: of the first token, which no model predicts, and of all other tokens. If
+/// `corpus.facts.coded` is empty (a file of an earlier version, or a text that is cut), the tokens are decoded, and no
+/// unknown token counts as coded, not even the word <unk> of a text.
 struct CodedCorpus {
   TextSize first{};
   CodedText targets{};
@@ -98,25 +98,25 @@ struct CodedCorpus {
 };
 CodedCorpus coded_text(const Corpus& corpus, const TextEncoder& encoder, CorpusTokens tokens);
 
-/// Finds the text of a split in a folder ("wiki.train.tokens", "train.txt", "train"; plain, .gz or .xz). If `place` is
-/// a file, returns `place`. Throws io::Error if there is no such text.
+/// Finds the text of a split in the folder `place` ("wiki.train.tokens", "train.txt", "train"; plain, .gz or .xz). If
+/// `place` is a file, returns it. Throws io::Error if there is no such text.
 std::filesystem::path find_corpus_text(const std::filesystem::path& place, SequenceSplit split);
 bool has_corpus_text(const std::filesystem::path& folder, SequenceSplit split);
 
-/// Finds the text of a split of these data. Throws io::Error if there is no such text.
+/// Finds the text of a split in the folder of the options. Throws io::Error if there is no such text.
 std::filesystem::path find_corpus_text(const CorpusOptions& options, SequenceSplit split,
                                        const std::filesystem::path& working_folder);
 
 /// Returns the name of a split's file of tokens: "train.tokens-cachet".
 std::string token_file_name(SequenceSplit split);
 
-/// Returns the digest of all bytes of the file that open_corpus() reads. Throws io::Error if there is no such file.
+/// Returns the digest of all bytes of the file that open_corpus() reads. Throws io::Error if the file is missing.
 std::string digest_of_corpus_file(const CorpusOptions& options, SequenceSplit split,
                                   const std::filesystem::path& working_folder = std::filesystem::current_path());
 
-/// Reads a split. If there is a file of tokens ("train.tokens-cachet"), reads this file. Otherwise reads the text and
-/// tokenizes it. Throws io::Error for a file that is missing, damaged or of another vocabulary, and for a text of fewer
-/// than two tokens.
+/// Reads the tokens of a split from its file of tokens ("train.tokens-cachet"). If this file does not exist, tokenizes
+/// the text of the split. Throws io::Error if the file is missing, is damaged or has another vocabulary, and if the
+/// text has fewer than two tokens.
 Corpus open_corpus(const CorpusOptions& options, const TextEncoder& encoder, SequenceSplit split,
                    const std::filesystem::path& working_folder = std::filesystem::current_path());
 

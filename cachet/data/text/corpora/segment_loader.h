@@ -11,13 +11,13 @@
 
 namespace cachet::data {
 
-/// One segment of each batch row of a long sequence, and the tokens one position later.
+/// One segment of each batch row of a long sequence, and its targets: the tokens one position later.
 struct SegmentBatch {
   at::Tensor ids, targets;  // (rows, L) int64
   int64_t number = 0;       // number of the batch in the epoch
 };
 
-/// Makes the segments of `BatchRows`.
+/// Makes batches of the segments of `BatchRows`.
 class SegmentLoader {
  public:
   /// Throws std::invalid_argument for invalid options.
@@ -25,11 +25,11 @@ class SegmentLoader {
                 Shard shard = {});
 
   int64_t batches() const { return loader_.batches(); }  // of one epoch
-  /// The same as BatchLoader::iterate.
+  /// Iterates over the batches of an epoch, as BatchLoader::iterate does.
   BatchIterator<SegmentBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.iterate(epoch, first_batch);
   }
-  /// The same as in BatchLoader.
+  /// Returns the samples of a batch, as BatchLoader::place does.
   BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }
   SegmentBatch make(const BatchPlace& place) const { return loader_.make(place); }
 
@@ -38,11 +38,11 @@ class SegmentLoader {
 };
 
 /// Returns the segments of an evaluation that begin at index `first` of their batch rows. The tokens after the first
-/// token are divided among the rows in pieces that differ by at most one token, so that each token is a target once. A
-/// row that ends before the others has target −1 there. Throws std::invalid_argument unless each row has a target, and
-/// std::out_of_range for an index that no row has.
+/// token are divided among the batch rows. Row lengths differ by at most one token, and each token is a target once. If
+/// a row ends before others, its missing target is −1. Throws std::invalid_argument if a row has no target, and
+/// std::out_of_range if no row has the index.
 SegmentBatch evaluation_segment(const TokenSequence& tokens, const BatchRowOptions& options, int64_t first);
-/// Returns the number of such segments.
+/// Returns the number of batches that an evaluation of `tokens` tokens has.
 int64_t evaluation_segments(int64_t tokens, const BatchRowOptions& options);
 
 }  // namespace cachet::data

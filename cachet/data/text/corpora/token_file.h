@@ -30,31 +30,31 @@ struct TokenFileFacts {
   bool operator==(const TokenFileFacts&) const = default;
 };
 
-/// A sequence in a file, read on demand. It takes no memory, whatever its length.
+/// A sequence of tokens in a file, read on demand. The sequence takes no memory, however long it is.
 ///
 /// The file, little-endian: "CACHTOK2", bytes of an id (u32; 2 if the vocabulary fits, else 4), bytes of the header
 /// (u32, 160), vocabulary, tokens, text bytes, text characters (u64 each), fingerprint (64 bytes, filled up with
 /// zeros), bytes of a block (u32, 65536), CRC-32 of the table of checksums, 1 if the coded text was counted, else 0
 /// (u32), zero (u32), coded bytes, coded characters, unknown tokens (u64 each), zero (u32), CRC-32 of the header before
-/// it; then the ids, and the table: the CRC-32 of each block of ids (u32). A block is verified when it is read for the
-/// first time. A file of the first version, "CACHTOK1", has a header of 128 bytes that ends with 16 zeros, and no
-/// A file is read piece by piece and not mapped. So if it shrinks during reading, an error is thrown and the process
-/// does not crash.
+/// it; then the ids, and the table: the CRC-32 of each block of ids (u32). A block is verified when it is first read. A
+/// file of the first version, "CACHTOK1", has a header of 128 bytes that ends with 16 zeros, and no checksums. The file
+/// is read piece by piece and not memory-mapped. So if the file shrinks while it is read, an error is thrown instead of
+/// a crash.
 class TokenFile final : public TokenSequence {
  public:
-  /// Throws io::Error that begins with `name` for a missing file, another version, a damaged header or table of
-  /// checksums, and a header that contradicts itself or the file's size.
+  /// Throws io::Error, which begins with `name`, for a missing file, another version, a damaged header or table of
+  /// checksums, and for a header that contradicts itself or the file's size.
   TokenFile(std::unique_ptr<const io::ByteSource> source, std::string name);
   static TokenFile open(const std::filesystem::path& path);
 
   const TokenFileFacts& facts() const { return facts_; }
   const std::string& name() const { return name_; }
-  /// Throws io::Error unless the tokens are of this vocabulary and of texts in its form.
+  /// Throws io::Error unless the tokens belong to this vocabulary and their texts have the vocabulary's form.
   void require(const Vocabulary& vocabulary) const;
   int64_t size() const override { return facts_.tokens; }
-  /// Throws io::Error that names the position of a block with a wrong checksum, or of an id outside the vocabulary.
+  /// Throws io::Error, with the position, for a block with a wrong checksum, and for an id outside the vocabulary.
   void read(int64_t first, int64_t count, int64_t* out) const override;
-  /// Returns a line for the user if the file is of the version without checksums.
+  /// Returns a line for the user if the file has the first version, without checksums.
   std::optional<std::string> note() const;
 
  private:
@@ -63,7 +63,7 @@ class TokenFile final : public TokenSequence {
   using Block = std::shared_ptr<const std::vector<std::byte>>;
   Block checked_block(int64_t block) const;
   void read_ids(int64_t first, int64_t count, int64_t* out) const;
-  /// Writes the ids of the file as numbers.
+  /// Converts bytes of the file to ids.
   void use_ids(int64_t first, std::span<const std::byte> bytes, int64_t* out) const;
   [[noreturn]] void refuse_id(int64_t first, std::span<const int64_t> ids) const;
 
@@ -73,7 +73,7 @@ class TokenFile final : public TokenSequence {
   bool narrow_ = true;
   uint64_t header_bytes_ = 0;
 
-  /// Caches the blocks that were verified last, at most 8 MiB, because each batch row reads its block many times.
+  /// Caches the blocks that were verified last, up to 8 MiB, because each batch row reads its block many times.
   struct Checksums {
     std::vector<uint32_t> of_blocks;
     std::mutex mutex;  // guards the other members
@@ -83,7 +83,7 @@ class TokenFile final : public TokenSequence {
   std::unique_ptr<Checksums> checksums_;  // null for a file of the first version
 };
 
-/// Writes such a file id by id, under a temporary name; at the end the file is renamed.
+/// Writes a file of tokens id by id. The file has a temporary name and is renamed at the end.
 class TokenFileWriter {
  public:
   /// Throws std::invalid_argument for a vocabulary above kMaxTokens or a fingerprint that is too long. Throws io::Error
@@ -93,11 +93,11 @@ class TokenFileWriter {
   TokenFileWriter& operator=(const TokenFileWriter&) = delete;
   ~TokenFileWriter();  // without finish(): removes the unfinished file
 
-  /// Throws std::invalid_argument for an id that the vocabulary does not have.
+  /// Adds ids. Throws std::invalid_argument for an id outside the vocabulary.
   void add(std::span<const Token> tokens);
-  /// Adds the size of the text that the tokens stand for.
+  /// Adds the size of the text from which the tokens were made.
   void add_text(const TextSize& size);
-  /// Adds the size of the part that the tokens encode. Call it for all parts of a text or for none.
+  /// Adds the size of the part of a text that the tokens encode. Must be called for all parts of a text or for none.
   void add_coded(const CodedText& coded);
   TokenFileFacts finish();
 

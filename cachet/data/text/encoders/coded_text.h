@@ -23,14 +23,14 @@ struct TextSize {
   bool operator==(const TextSize&) const = default;
 };
 
-/// Returns the size of a text. A byte that continues a UTF-8 character does not count as a character.
+/// Returns the size of a text. Only the first byte of a UTF-8 character counts as a character.
 inline TextSize size_of(std::string_view text) {
   return {static_cast<int64_t>(text.size()),
           std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; })};
 }
 
-/// The part of a text that its tokens encode: the text that they decode to, never more than the original. Unknown
-/// words, characters without a token, and blanks that tokens do not encode are missing.
+/// The part of a text that its tokens encode: the text that they decode to, and at most the original. The part lacks
+/// unknown words, characters without a token, and blanks that tokens do not encode.
 struct CodedText {
   TextSize size{};
   int64_t unknown = 0;  // tokens for text that the vocabulary does not have

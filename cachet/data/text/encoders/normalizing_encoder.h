@@ -10,14 +10,14 @@
 
 namespace cachet::data {
 
-/// Reads normalize = "none" | "nfc" | "nfkc" of a [data] table.
+/// Reads the key normalize of a [data] table: "none", "nfc" or "nfkc".
 TextNormalization read_normalization(const config::View& data);
-/// Returns the form that a user names on the command line. Throws std::invalid_argument for another word.
+/// Returns the form that a user names on the command line. Throws std::invalid_argument for an unknown name.
 TextNormalization normalization_named(std::string_view name);
 
-/// Returns an encoder that normalises texts to the form of its vocabulary before it encodes them, or `encoder` for
-/// `none`. Throws io::Error that begins with `name` if a token of the vocabulary is not in that form. No text could
-/// contain such a token, so the vocabulary was made of other text.
+/// Returns an encoder that first normalises texts to the form of its vocabulary; for `none`, returns `encoder` itself.
+/// Throws io::Error, which begins with `name`, if a token of the vocabulary is not in that form. No text could contain
+/// such a token, so the vocabulary was made from text of another form.
 std::unique_ptr<const TextEncoder> with_normalization(std::unique_ptr<const TextEncoder> encoder,
                                                       TextNormalization form, const std::string& name);
 

@@ -9,16 +9,16 @@
 
 namespace cachet::data {
 
-/// Splits text by a SentencePiece model (Kudo and Richardson 2018). Bytes that are not UTF-8 are read as U+FFFD and
-/// counted. A model with NFKC reads U+FFFD as a blank, which may vanish; for other models it is unknown.
+/// Splits text with a SentencePiece model (Kudo and Richardson 2018). Bytes that are not UTF-8 become U+FFFD and are
+/// counted. A model with NFKC reads U+FFFD as a blank, which may vanish. For other models, U+FFFD is an unknown token.
 class SubwordEncoder final : public TextEncoder {
  public:
-  /// Takes the bytes of a model whose id 0 is padding, as `cachet data subwords` makes them. Throws io::Error that
-  /// begins with `name`, also in a build without SentencePiece.
+  /// Takes the bytes of a model whose id 0 is padding, as `cachet data subwords` makes it. Throws io::Error, which
+  /// begins with `name`, for an invalid model and in a build without SentencePiece.
   SubwordEncoder(std::string_view model, const std::string& name);
   ~SubwordEncoder() override;
 
-  /// Its fingerprint is the SHA-256 of the model; special ids are those of the model.
+  /// The vocabulary's fingerprint is the SHA-256 of the model, and its special ids are those of the model.
   Vocabulary vocabulary() const override { return vocabulary_; }
   EncodedText encode(std::string_view text, int64_t most) const override;
 
@@ -30,21 +30,21 @@ class SubwordEncoder final : public TextEncoder {
   Vocabulary vocabulary_;
 };
 
-/// Returns the text with U+FFFD for each byte that begins no UTF-8 sequence. Adds their number to `replaced`.
+/// Replaces each byte that begins no UTF-8 sequence by U+FFFD. Adds the number of replacements to `replaced`.
 std::string with_valid_utf8(std::string_view text, int64_t& replaced);
 
-/// Describes for the user how these bytes were read, without a full stop: "2 bytes that are not UTF-8 were read as
+/// Returns a note for the user about replaced bytes, without a full stop: "2 bytes that are not UTF-8 were read as
 /// U+FFFD, …". `of` is inserted after "bytes": " of de".
 std::string replaced_bytes_text(int64_t replaced, const std::string& of = "");
 
-/// The file of the options' model: its path, searched for as the data's root, and its bytes. Throws io::Error.
+/// The path and the bytes of the options' subword model. The path is searched for like the data root. Throws io::Error.
 struct SubwordModelFile {
   std::filesystem::path path;
   std::string bytes;
 };
 SubwordModelFile read_subword_model(const TextOptions& options, const std::filesystem::path& working_folder);
 
-/// Reads a model's file and compares its vocabulary size and hash with the options. Throws io::Error.
+/// Reads a subword model, and compares its vocabulary size and hash with the options. Throws io::Error.
 std::unique_ptr<const TextEncoder> read_subword_encoder(const TextOptions& options,
                                                         const std::filesystem::path& working_folder);
 

@@ -7,13 +7,13 @@
 
 namespace cachet::data {
 
-/// Returns the tables by which a SentencePiece model rewrites text before it is split
-/// (normalizer_spec.precompiled_charsmap of its protobuf message), or nothing if the bytes are not such a message.
+/// Returns the tables with which a SentencePiece model rewrites text before splitting it
+/// (normalizer_spec.precompiled_charsmap of its protobuf message), or std::nullopt if the bytes are not such a message.
 std::optional<std::vector<std::string_view>> normalization_tables(std::string_view model);
 
-/// Returns the fault that makes a table unsafe, or nothing. SentencePiece follows the table by the bytes of a text
-/// without checks. So every step of its double array (Aoe 1989; units of darts-clone) must stay inside, no step may
-/// lead back, and one path may have at most 32 entries. Tables of sizes that SentencePiece itself refuses are ignored.
+/// Returns the fault that makes a table unsafe, or std::nullopt. SentencePiece follows the table along a text's bytes
+/// without checks. So every step of the table's double array (Aoe 1989; units of darts-clone) must stay inside, no step
+/// may lead back, and one path may have at most 32 entries. Tables of sizes that SentencePiece refuses are ignored.
 std::optional<std::string> table_problem(std::string_view table);
 
 }  // namespace cachet::data

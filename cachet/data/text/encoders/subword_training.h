@@ -26,17 +26,17 @@ struct TrainingTexts {
   std::vector<std::string> notes{};  // for the user: replaced characters, ignored files
 };
 
-/// Reads the texts for training a subword model, from each path in turn. Of a folder: all .txt files below it
-/// (data/folder_walk.h), by name, one text for each file. Of a TSV file of pairs (data/text/sequences/matching.h): its
-/// texts, each once. Of any other file (plain, .gz or .xz): its lines that are not empty. Byte-order marks are left
-/// out. Texts are brought into `form`. Bytes that are not UTF-8, and the character that SentencePiece reserves, are
-/// replaced. `most`: largest number of texts, drawn evenly; 0 = all. Throws io::Error, also for a folder with folders
-/// train and test, which must not be mixed.
+/// Reads the texts for training a subword model, from each path in turn. A folder has one text for each .txt file below
+/// it (data/folder_walk.h), in the order of the names. A TSV file of pairs (data/text/sequences/matching.h) has its
+/// texts, each once. Any other file (plain, .gz or .xz) has a text for each line that is not empty. Byte-order marks
+/// are removed. Texts are normalised to `form`. Bytes that are not UTF-8, and the character that SentencePiece
+/// reserves, are replaced. `most`: largest number of texts, drawn evenly; 0 = all. Throws io::Error, also for a folder
+/// with the folders train and test, which must not be mixed.
 TrainingTexts read_training_texts(const std::vector<std::filesystem::path>& paths, int64_t most,
                                   TextNormalization form = TextNormalization::none);
 
-/// Trains a SentencePiece model and returns its bytes. The same texts give the same bytes in every process. Throws
-/// io::Error, also in a build without SentencePiece.
+/// Trains a SentencePiece model and returns its bytes. Equal texts give equal bytes in every process. Throws io::Error,
+/// also in a build without SentencePiece.
 std::string train_subwords(const std::vector<std::string>& texts, const SubwordOptions& options);
 
 }  // namespace cachet::data

@@ -19,15 +19,15 @@ struct EncodedText {
   int64_t replaced = 0;           // bytes that were not UTF-8, if the encoder requires UTF-8
 };
 
-/// Turns text into tokens and back. May be called from several threads at once.
+/// Converts text to tokens and back. All members may be called from several threads at once.
 class TextEncoder {
  public:
   virtual ~TextEncoder() = default;
   virtual Vocabulary vocabulary() const = 0;
-  /// Returns the tokens of a text. If there are more than `most`, tokens after the first most + 1 may be missing.
+  /// Returns the tokens of a text. If there are more than `most` tokens, those after the first most + 1 may be missing.
   virtual EncodedText encode(std::string_view text, int64_t most) const = 0;
-  /// Returns the text of tokens, as far as encoding lost nothing. Padding, begin and end have no text. Throws
-  /// std::out_of_range that names a token outside the vocabulary, and its index.
+  /// Returns the text of tokens, except for what encoding lost. Padding, begin and end have no text. For a token
+  /// outside the vocabulary, throws std::out_of_range, which names the token and its index.
   std::string decode(TokenView tokens) const;
 
  private:
@@ -36,7 +36,7 @@ class TextEncoder {
 
 inline constexpr int64_t kByteVocabulary = 257;
 
-/// Maps each byte to its value plus 1, as in the Long Range Arena. Any bytes are a text.
+/// Maps each byte to its value plus 1, as in the Long Range Arena. Every sequence of bytes is a valid text.
 class ByteEncoder final : public TextEncoder {
  public:
   Vocabulary vocabulary() const override { return {kByteVocabulary, "bytes", {.padding = kPaddingToken}}; }
@@ -46,7 +46,7 @@ class ByteEncoder final : public TextEncoder {
   std::string decode_known(const std::vector<Token>& tokens) const override;
 };
 
-/// Makes the encoder of the options. Throws io::Error if a subword model is missing, damaged or does not match them.
+/// Makes the options' encoder. Throws io::Error if a subword model is missing or damaged, or contradicts the options.
 std::unique_ptr<const TextEncoder> make_text_encoder(const TextOptions& options,
                                                      const std::filesystem::path& working_folder);
 

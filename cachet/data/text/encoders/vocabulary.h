@@ -11,14 +11,14 @@ namespace cachet::data {
 /// A token's id.
 using Token = int32_t;
 
-/// Far above any vocabulary in use (that of the One Billion Word benchmark has 0.8 million), far below harmful sizes.
+/// The largest vocabulary: far above those in use (One Billion Word benchmark: 0.8 million), far below harmful sizes.
 inline constexpr int64_t kMaxTokens = int64_t{1} << 24;
 
-/// Fills a batch after a shorter sequence. In text and ListOps, this id only pads. In pixels it is also black, and only
-/// the padding mask marks padding.
+/// The id that fills a batch after a shorter sequence. In text and ListOps, this id is only padding. In pixels it is
+/// also black, and only the padding mask marks padding.
 inline constexpr Token kPaddingToken = 0;
 
-/// The ids without text of their own, if the vocabulary has them.
+/// The ids that have no text of their own, if the vocabulary has such ids.
 struct SpecialTokens {
   std::optional<Token> padding{}, unknown{};
   std::optional<Token> begin{}, end{};  // of a sequence
@@ -28,13 +28,13 @@ struct SpecialTokens {
 /// The meaning of token ids.
 struct Vocabulary {
   int64_t size = 0;  // ids are 0 … size − 1
-  /// Equal for equal meanings: a word for fixed vocabularies, the SHA-256 of the model for subwords.
+  /// A fingerprint that is equal for equal meanings: a word for fixed vocabularies, the model's SHA-256 for subwords.
   std::string fingerprint{};
   SpecialTokens special{};
   TextNormalization normalization = TextNormalization::none;  // the form of the texts
 
-  /// Equal for tokens with the same meaning that were made of texts in the same form. For texts without normalization
-  /// it is the fingerprint itself, else the SHA-256 of form and fingerprint.
+  /// Returns a value that is equal for tokens with the same meaning made from texts in the same form. Without
+  /// normalization, returns the fingerprint itself, else the SHA-256 of form and fingerprint.
   std::string fingerprint_of_tokens() const;
 };
 

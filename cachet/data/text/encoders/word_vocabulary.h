@@ -12,10 +12,10 @@ namespace cachet::data {
 
 inline constexpr std::string_view kEndOfLineWord = "<eos>", kUnknownWord = "<unk>";
 
-/// The largest number of bytes of a word of a vocabulary.
+/// The largest number of bytes that a word of a vocabulary may have.
 inline constexpr size_t kMaxWordBytes = size_t{1} << 16;
 
-/// A word and its count in the text that a vocabulary was made of.
+/// A word and its count in the text from which a vocabulary was made.
 struct CountedWord {
   std::string word;
   int64_t count = 0;
@@ -26,13 +26,13 @@ struct CountedWord {
 /// carriage return). Each line ends with <eos>.
 class WordCounter {
  public:
-  /// Throws io::Error "line <number>: …" for a word of more than kMaxWordBytes.
+  /// Counts the words of a line. Throws io::Error "line <number>: …" for a word of more than kMaxWordBytes.
   void add_line(std::string_view line);
   int64_t tokens() const { return tokens_; }  // including <eos>
 
   /// Returns <eos>, then the words by descending count; equal counts are in order of first occurrence. So the ids are
-  /// those of Transformer-XL's code. Words with a count below `least`, and words after the first `most` of the list,
-  /// are added to <unk>. <unk> is always in the list: at the end, with its count, if the text does not contain it.
+  /// the same as in Transformer-XL's code. Words with a count below `least`, and words after the first `most` of the
+  /// list, are counted as <unk>. The list always has <unk>: if the text does not contain it, <unk> comes last.
   std::vector<CountedWord> words(int64_t most = kMaxTokens, int64_t least = 1) const;
 
  private:
@@ -43,22 +43,22 @@ class WordCounter {
   int64_t tokens_ = 0, lines_ = 0;
 };
 
-/// The file of a vocabulary: one "word<tab>count" a line. parse_words throws io::Error that begins with `name` and the
-/// line: no words, no <unk>, a first line other than <eos>, a repeated word or one with a blank, no count, or more
-/// words than kMaxTokens.
+/// Returns the file of a vocabulary: one "word<tab>count" in each line. parse_words throws io::Error, which begins with
+/// `name` and the line, for: no words, no <unk>, a first line other than <eos>, a repeated word, a word with a blank, a
+/// missing count, and more words than kMaxTokens.
 std::string words_text(const std::vector<CountedWord>& words);
 std::vector<CountedWord> parse_words(std::string_view text, const std::string& name);
 
-/// Words as tokens. "\n" becomes <eos>, and <eos> becomes "\n" again. An unknown word becomes <unk>.
+/// Encodes words as tokens. "\n" becomes <eos>, and <eos> becomes "\n" again. An unknown word becomes <unk>.
 class WordEncoder final : public TextEncoder {
  public:
   static constexpr Token kEndOfLine = 0;
 
-  /// Takes the words of a file of parse_words(). The file's SHA-256 is the vocabulary's fingerprint.
+  /// Takes the bytes of a file for parse_words(). The file's SHA-256 is the vocabulary's fingerprint.
   WordEncoder(std::string_view file, const std::string& name);
 
   Vocabulary vocabulary() const override { return vocabulary_; }
-  /// `replaced` stays 0, because words may have any bytes.
+  /// Returns the tokens of a text. `replaced` stays 0, because words may have any bytes.
   EncodedText encode(std::string_view text, int64_t most) const override;
   const std::vector<CountedWord>& words() const { return words_; }
 

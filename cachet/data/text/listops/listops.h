@@ -9,12 +9,12 @@
 #include "cachet/data/text/encoders/vocabulary.h"
 #include "cachet/data/text/sequences/token_store.h"
 
-/// ListOps: nested lists of digits under operators, each with a digit as its value (Nangia and Bowman 2018), in the
-/// form of the Long Range Arena (Tay et al. 2021).
+/// ListOps (Nangia and Bowman 2018) in the form of the Long Range Arena (Tay et al. 2021): nested lists of digits under
+/// operators. Each list has a digit as its value.
 namespace cachet::data {
 
 /// Token ids: padding, the digits, the operators (with their opening brackets), the closing bracket, and the unknown
-/// token of the arena's vocabulary, which no file contains.
+/// token of the arena's vocabulary, which occurs in no file.
 enum ListOpsToken : Token {
   kListOpsZero = 1,  // the digit d is kListOpsZero + d
   kListOpsMin = 11,
@@ -33,11 +33,11 @@ Vocabulary listops_vocabulary();
 /// files have around each pair. They may be missing, but must balance. Throws io::Error that names the wrong word.
 std::vector<Token> parse_listops(std::string_view text);
 
-/// Returns a token as it is written in an expression: "[MIN", "7", "]".
+/// Returns the spelling of a token in an expression: "[MIN", "7", "]".
 std::string listops_word(Token token);
 
-/// Returns the value of an expression that parse_listops returned, 0 … 9. The median of an even number of values is the
-/// mean of the middle two values, rounded down.
+/// Returns the value (0 … 9) of an expression from parse_listops(). The median of an even number of values is the mean
+/// of the middle two values, rounded down.
 int evaluate_listops(TokenView tokens);
 
 }  // namespace cachet::data

@@ -6,7 +6,7 @@
 
 namespace cachet::data {
 
-/// Ranges of the drawn expressions. The defaults are those of the arena.
+/// Ranges of the drawn expressions. The defaults are the values of the Long Range Arena.
 struct ListOpsOptions {
   int64_t train = 96'000, validation = 2'000, test = 2'000;  // numbers of expressions
   int64_t depth = 10;                                        // operators nest depth − 1 deep
@@ -18,7 +18,7 @@ struct ListOpsOptions {
   int64_t size() const { return train + validation + test; }
 };
 
-/// Throws std::invalid_argument that names the option that is out of range.
+/// Throws std::invalid_argument, which names the option, if an option is out of range.
 void check(const ListOpsOptions& options);
 
 /// Returns the number of bytes of the longest possible expression.
@@ -32,9 +32,9 @@ struct ListOpsExpression {
   std::array<int64_t, 4> operators{};  // number of each operator, in the order of kListOpsOperators
 };
 
-/// Draws one expression; its source is empty if its length is out of range. A node is an operator with probability 1/4,
-/// otherwise a digit. The operator is one of four and has 2 … options.arguments arguments, all equally likely. At the
-/// greatest depth, nodes are digits. The expression is a function of (seed, attempt).
+/// Draws one expression. Expressions of a length out of range have an empty source. A node is an operator with
+/// probability 1/4, otherwise a digit. The operator and its number of arguments (2 … options.arguments) are drawn
+/// uniformly. At the greatest depth, all nodes are digits. The expression is a function of (seed, attempt).
 ListOpsExpression draw_listops(const ListOpsOptions& options, int64_t attempt);
 
 }  // namespace cachet::data

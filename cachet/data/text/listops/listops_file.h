@@ -9,17 +9,17 @@
 
 namespace cachet::data {
 
-/// Reads a file of the arena: a header "Source\tTarget", then one expression and its value in each line. Throws
-/// io::Error that names file and line.
+/// Reads a file of the Long Range Arena: a header "Source\tTarget", then one expression and its value in each line.
+/// Throws io::Error that names the file and the line.
 std::shared_ptr<const SequenceDataset> read_listops(const io::ByteSource& source, const std::string& name,
                                                     const SequenceRules& rules);
 
-/// Reads <files>_train.tsv, _val.tsv or _test.tsv of a folder, plain, .gz or .xz.
+/// Reads <files>_train.tsv, <files>_val.tsv or <files>_test.tsv of a folder; the file may end in .gz or .xz.
 std::shared_ptr<const SequenceDataset> read_listops_file(const std::filesystem::path& folder, const std::string& files,
                                                          SequenceSplit split, const SequenceRules& rules);
 
-/// Generates basic_train.tsv, basic_val.tsv and basic_test.tsv in a new folder, which appears when all three are
-/// complete. `progress` is called as in generate_listops(). Throws io::Error if the folder is not empty.
+/// Generates basic_train.tsv, basic_val.tsv and basic_test.tsv in a new folder. The folder appears when all three files
+/// are complete. `progress` is called as in generate_listops(). Throws io::Error if the folder is not empty.
 ListOpsStatistics write_listops_folder(const std::filesystem::path& folder, const ListOpsOptions& options,
                                        const WatchListOps& progress = {});
 

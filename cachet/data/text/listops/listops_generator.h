@@ -21,15 +21,15 @@ struct ListOpsStatistics {
   void add(const ListOpsExpression& expression, const ListOpsOptions& options);
 };
 
-/// Takes one expression. May throw to stop.
+/// Function that receives one expression. The function may throw to stop the generation.
 using TakeListOps = std::function<void(int64_t index, const ListOpsExpression& expression)>;
 
-/// Called after every few thousand draws with the number of expressions so far. May throw to stop.
+/// Function that receives the number of expressions so far, after every few thousand draws. May throw to stop.
 using WatchListOps = std::function<void(int64_t done)>;
 
 /// Draws options.size() different expressions: index 0 … train − 1, then validation, then test. The result does not
 /// depend on the number of threads. Throws std::runtime_error if there are too few expressions of such lengths, or if
-/// they are too rare: after some seconds without a new one.
+/// they are so rare that some seconds pass without a new one.
 ListOpsStatistics generate_listops(const ListOpsOptions& options, const TakeListOps& take,
                                    const WatchListOps& watch = {});
 

@@ -8,7 +8,7 @@
 
 namespace cachet::data {
 
-/// The known values under one operator.
+/// The known values of the arguments of one operator.
 struct ListOpsValues {
   Token operation = kListOpsMin;
   std::array<int32_t, 10> counts{};
@@ -20,7 +20,7 @@ struct ListOpsValues {
     sum += value;
   }
 
-  /// Returns the value at that index in ascending order.
+  /// Returns the value at index `place` of the ascending values.
   int at(int64_t place) const {
     int value = 0;
     while ((place -= counts[static_cast<size_t>(value)]) >= 0) ++value;

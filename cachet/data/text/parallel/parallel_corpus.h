@@ -15,16 +15,16 @@
 
 namespace cachet::data {
 
-/// The encoders of both sides; one encoder if the vocabulary is shared.
+/// The encoders of both sides. If the vocabulary is shared, both are the same encoder.
 struct ParallelEncoders {
   SentenceEncoder source, target;
   const SentenceEncoder& of(ParallelSide side) const { return side == ParallelSide::source ? source : target; }
 };
-/// Throws io::Error as make_sentence_encoder does.
+/// Makes the encoders of both sides. Throws io::Error as make_sentence_encoder() does.
 ParallelEncoders make_parallel_encoders(const ParallelOptions& options, const std::filesystem::path& working_folder);
 
-/// Whether data.fraction keeps the training pair of this number, in the order of reading. Each pair is drawn
-/// independently, so that no other pair has to be read first. A smaller fraction is part of a larger one.
+/// Whether data.fraction keeps the training pair of this number, counted in the order of reading. Each pair is drawn
+/// independently, so no other pair must be read first. The pairs of a smaller fraction also belong to a larger one.
 bool is_kept_to_train(const ParallelOptions& options, int64_t pair);
 
 /// Counts of the pairs of a split.
@@ -38,24 +38,24 @@ struct PairCounts {
   bool operator==(const PairCounts&) const = default;
 };
 
-/// A split: sentences and their translations as tokens, in the order of the files.
+/// A split of sentences and their translations as tokens, in the order of the files.
 class ParallelCorpus {
  public:
-  /// Opens a split: of training, the pairs that the rules keep; of other splits, all pairs, so that pair i is line i.
-  /// Throws io::Error for files that are missing, damaged, empty or of unequal length, and if no pair is left.
+  /// Opens a split. The training split has the pairs that the rules keep. Evaluation splits have all pairs, so pair i
+  /// is line i. Throws io::Error if files are missing, damaged, empty or of unequal length, and if no pair is left.
   static std::shared_ptr<const ParallelCorpus> open(
       const ParallelOptions& options, const ParallelEncoders& encoders, SequenceSplit split,
       const std::filesystem::path& working_folder = std::filesystem::current_path());
 
   int64_t size() const { return sides_[0].sentences->size(); }
-  /// Number of pairs in a split's files: more than size() if a limit left out a part. It is size() for training data.
+  /// Returns the number of pairs in the split's files: above size() if a limit left some out, size() for training data.
   int64_t split_size() const { return std::max(split_size_, size()); }
   const Vocabulary& vocabulary(ParallelSide side) const { return of(side).vocabulary; }
   const SentenceMarks& marks(ParallelSide side) const { return of(side).marks; }
-  /// Number of tokens without the marks. Throws std::out_of_range.
+  /// Returns the number of tokens of a sentence, without its marks. Throws std::out_of_range.
   int64_t length(ParallelSide side, int64_t pair) const { return of(side).sentences->length(pair); }
   std::vector<Token> tokens(ParallelSide side, int64_t pair) const { return of(side).sentences->tokens(pair); }
-  /// The whole sentences of the files, normalised by the encoders. Empty for training
+  /// Returns the whole sentences of the files, as normalised by the encoders. The list is empty for training
   /// data.
   const std::vector<std::string>& texts(ParallelSide side) const { return of(side).texts; }
 
@@ -87,8 +87,8 @@ class ParallelCorpus {
   std::vector<std::string> file_notes_;  // TokenFile::note() of files of tokens
 };
 
-/// Writes the sentences of a training text as files of tokens: one a side, each sentence with its end. The text is then
-/// tokenized only once and takes eight bytes of memory a sentence. Returns what the files hold. Throws io::Error.
+/// Writes a training text as files of tokens, one for each side, with an end token after each sentence. Training then
+/// needs no tokenizing, and 8 bytes of memory for each sentence. Returns the facts of the files. Throws io::Error.
 struct ParallelTokenFiles {
   std::filesystem::path source, target;
   TokenFileFacts source_facts, target_facts;

@@ -11,7 +11,7 @@
 
 namespace cachet::data {
 
-/// The files of the pairs of a split: two files, line by line, or one .tsv file (then both paths are the same).
+/// The files with the pairs of a split: two files with matching lines, or one .tsv file (then both paths are the same).
 struct ParallelFiles {
   std::filesystem::path source{}, target{};
   bool is_tsv() const { return source == target; }
@@ -22,28 +22,28 @@ struct ParallelFiles {
 std::vector<ParallelFiles> find_parallel_files(const ParallelOptions& options, SequenceSplit split,
                                                const std::filesystem::path& root);
 
-/// Finds the files of tokens of a training text ("train.de.tokens-cachet"), made by `cachet data tokens`, in the same
-/// order. Empty unless both sides of the whole text have such files.
+/// Finds the files of tokens of a training text ("train.de.tokens-cachet", made by `cachet data tokens`), in the order
+/// of the text's files. The list is empty unless the whole text has such files for both sides.
 std::vector<ParallelFiles> find_parallel_token_files(const ParallelOptions& options, const std::filesystem::path& root);
 std::string parallel_token_file_name(const std::string& stem, const std::string& language);
 
-/// Returns the beginnings of the names of a split's files: those of the options, otherwise the usual beginning that
-/// exists. Throws io::Error if there is none.
+/// Returns the beginnings of the names of a split's files: the names in the options, or else the usual beginning that
+/// exists. Throws io::Error if no such file exists.
 std::vector<std::string> parallel_stems(const ParallelOptions& options, SequenceSplit split,
                                         const std::filesystem::path& root);
 
-/// Takes a sentence and its translation as they are in the files.
+/// Function that receives a sentence and its translation, unchanged from the files.
 using TakePair = std::function<void(std::string_view source, std::string_view target)>;
 
-/// Calls `take` with each pair. Plain files are read in pieces; .gz and .xz are unpacked as a whole, up to 8 GiB.
-/// Throws io::Error that names file and line: files of unequal length, empty files, rows with another number of
-/// columns, lines of more than 16 MiB.
+/// Calls `take` with each pair. Plain files are read in pieces; .gz and .xz files are unpacked as a whole, up to 8 GiB.
+/// Throws io::Error, which names the file and the line, for files of unequal length, empty files, rows with another
+/// number of columns, and lines of more than 16 MiB.
 void read_pairs(const ParallelFiles& files, const ParallelOptions& options, const TakePair& take);
 
-/// The same for two texts. Messages begin with their names.
+/// Reads the pairs of two texts, as read_pairs() does. Error messages begin with the names of the texts.
 void read_pair_lines(const io::ByteSource& source, const std::string& source_name, const io::ByteSource& target,
                      const std::string& target_name, const TakePair& take);
-/// The same for a text with both sides in a line. Throws std::invalid_argument unless the columns name both languages.
+/// Reads a text with both sides in a line, as read_pairs() does. Throws std::invalid_argument if a column is missing.
 void read_pair_rows(const io::ByteSource& text, const std::string& name, const ParallelOptions& options,
                     const TakePair& take);
 

@@ -11,7 +11,7 @@
 
 namespace cachet::data {
 
-/// Sentences and their translations. Each side has its own length.
+/// A batch of sentences and their translations. Each side has its own length.
 struct ParallelBatch {
   PaddedTokens source;           // (B, S): each sentence, then its end
   PaddedTokens input;            // (B, T): input of the decoder: the begin, then the translation
@@ -26,12 +26,12 @@ struct ParallelLoaderOptions {
   PaddingOptions padding{};
 };
 
-/// Reads workers, prefetch, max_tokens, max_samples and pad_multiple. `max_length` is the greatest length of a pair,
-/// and pairs must fit into a batch.
+/// Reads workers, prefetch, max_tokens, max_samples and pad_multiple. `max_length` is the greatest length of a pair; a
+/// batch must have room for such a pair.
 ParallelLoaderOptions read_parallel_loader_options(const config::View& data, int64_t max_length);
 
-/// Makes batches of pairs of similar lengths within the budget on each side, in another order in each epoch. Throws
-/// std::invalid_argument as TokenBudget does.
+/// Makes batches of pairs of similar lengths within the budget on each side. The order of the batches differs between
+/// epochs. Throws std::invalid_argument as TokenBudget does.
 std::shared_ptr<const BatchOrder> training_order(const ParallelCorpus& corpus, const ParallelLoaderOptions& options,
                                                  Shard shard = {});
 /// Orders all pairs once, from the shortest to the longest. Indices are pair numbers. Throws as training_order() does.
@@ -40,18 +40,18 @@ std::shared_ptr<const BatchOrder> evaluation_order(const ParallelCorpus& corpus,
 
 class ParallelLoader {
  public:
-  /// Throws std::invalid_argument for an order of another number of samples, and for invalid options.
+  /// Throws std::invalid_argument for invalid options, and if the order has another number of samples than the corpus.
   ParallelLoader(std::shared_ptr<const ParallelCorpus> corpus, std::shared_ptr<const BatchOrder> order,
                  LoaderOptions loader = {}, PaddingOptions padding = {});
 
   const ParallelCorpus& corpus() const { return *corpus_; }
   int64_t batches() const { return loader_.batches(); }  // of one epoch
   const BatchOrder& order() const { return loader_.order(); }
-  /// The same as BatchLoader::iterate.
+  /// Iterates over the batches of an epoch, as BatchLoader::iterate does.
   BatchIterator<ParallelBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.iterate(epoch, first_batch);
   }
-  /// The same as in BatchLoader.
+  /// Returns the samples of a batch, as BatchLoader::place does.
   BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }
 
  private:

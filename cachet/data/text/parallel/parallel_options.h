@@ -29,7 +29,7 @@ struct ParallelVocabulary {
   bool operator==(const ParallelVocabulary&) const = default;
 };
 
-/// Conditions for training pairs. Other splits have all pairs; their tokens beyond max_length are cut off.
+/// Conditions for training pairs. Evaluation splits have all pairs, and their sentences are cut to max_length tokens.
 struct PairRules {
   int64_t max_length = 512;  // tokens of a side without its end
   double max_ratio = 0;      // of the longer side's tokens to the shorter side's; 0 = any
@@ -58,17 +58,17 @@ struct ParallelOptions {
 };
 
 /// Reads root, source, target, train, validation, test, columns, tokens, shared_vocabulary, max_length, max_ratio,
-/// normalize, fraction, limit, subset_seed. If the vocabulary is shared, reads vocabulary_file, vocabulary and
-/// vocabulary_hash, else these with source_ and target_ before them. If the root is optional, so are the languages.
+/// normalize, fraction, limit and subset_seed. Reads vocabulary_file, vocabulary and vocabulary_hash; if the vocabulary
+/// is not shared, each with the prefixes source_ and target_. If the root is optional, the languages are, too.
 ParallelOptions read_parallel_options(const config::View& data, DataRoot root = DataRoot::required);
 
 /// Describes the files that should be in the folder.
 std::string expected_parallel_files(const ParallelOptions& options);
-/// Finds the folder that `root` means. Throws io::Error that names the folders that were tried and the files that
-/// should be there.
+/// Finds the folder of `root`. If the folder is missing, throws io::Error, which names the folders that were tried and
+/// the files that the folder should hold.
 std::filesystem::path find_parallel_root(const ParallelOptions& options, const std::filesystem::path& working_folder);
 
-/// Reads the file of a side's vocabulary. Throws io::Error.
+/// Reads the vocabulary file of a side. Throws io::Error.
 VocabularyFile read_parallel_vocabulary(const ParallelOptions& options, ParallelSide side,
                                         const std::filesystem::path& working_folder);
 
@@ -78,7 +78,7 @@ struct SentenceMarks {
   bool operator==(const SentenceMarks&) const = default;
 };
 
-/// Turns sentences of one side into tokens.
+/// Converts sentences of one side to tokens.
 struct SentenceEncoder {
   std::shared_ptr<const TextEncoder> texts;
   SentenceMarks marks;
@@ -90,8 +90,8 @@ struct SentenceEncoder {
   Sentence encode(std::string_view sentence) const;
 };
 
-/// Makes the encoder of a side. Throws io::Error if the vocabulary's file is missing or damaged, differs from the
-/// options in hash, number of tokens or form, or has no end of a sentence.
+/// Makes the encoder of a side. Throws io::Error if the vocabulary's file is missing or damaged, if its hash, number of
+/// tokens or form differs from the options, or if it has no end of a sentence.
 SentenceEncoder make_sentence_encoder(const ParallelOptions& options, ParallelSide side,
                                       const std::filesystem::path& working_folder);
 

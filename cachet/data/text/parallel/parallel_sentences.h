@@ -11,19 +11,19 @@
 
 namespace cachet::data {
 
-/// Sentences of one language as tokens, without marks.
+/// The sentences of one language as tokens, without marks.
 class Sentences {
  public:
   virtual ~Sentences() = default;
   virtual int64_t size() const = 0;
   virtual int64_t length(int64_t sentence) const = 0;
   virtual std::vector<Token> tokens(int64_t sentence) const = 0;
-  /// Adds the sentences first … end − 1, each as its length and its ids. The digest does not depend on where the
-  /// sentences are stored.
+  /// Adds the sentences first … end − 1 to a digest: the length and the ids of each sentence. The digest does not
+  /// depend on the location of the sentences.
   virtual void add_to(Fingerprint& fingerprint, int64_t first, int64_t end) const;
 };
 
-/// Sentences in memory, with two bytes for each token if the vocabulary fits.
+/// Sentences in memory, with two bytes for each token if the size of the vocabulary permits, otherwise four.
 class SentencesInMemory final : public Sentences {
  public:
   explicit SentencesInMemory(int64_t vocabulary) : store_(vocabulary) {}
@@ -37,19 +37,19 @@ class SentencesInMemory final : public Sentences {
   TokenStore store_;
 };
 
-/// Sentences in a file of tokens, read on demand. Eight bytes in memory for each sentence store its beginning. After
-/// each sentence comes its end token, which no sentence contains.
+/// Sentences in a file of tokens, read on demand. Memory holds eight bytes for each sentence: its start in the file.
+/// Each sentence is followed by its end token, which no sentence contains.
 class SentencesInFile final : public Sentences {
  public:
-  /// Reads the file once. Throws io::Error for a file that is missing, damaged, or of another vocabulary, or if the
-  /// last sentence has no end.
+  /// Reads the whole file once. Throws io::Error if the file is missing or damaged or has another vocabulary, and if
+  /// the last sentence has no end.
   SentencesInFile(TokenFile file, const Vocabulary& vocabulary, Token end);
 
   const TokenFile& file() const { return file_; }
   int64_t size() const override { return static_cast<int64_t>(starts_.size()) - 1; }
   int64_t length(int64_t sentence) const override;
   std::vector<Token> tokens(int64_t sentence) const override;
-  /// Reads many sentences at once.
+  /// Adds sentences to a digest as Sentences::add_to does, and reads many of them at once.
   void add_to(Fingerprint& fingerprint, int64_t first, int64_t end) const override;
 
  private:
@@ -57,7 +57,7 @@ class SentencesInFile final : public Sentences {
   std::vector<int64_t> starts_{0};  // start of each sentence, and the index after the last end
 };
 
-/// Some of the sentences of several files, in the order in which they were added.
+/// Chosen sentences of several files, in the order in which they were added.
 class ChosenSentences final : public Sentences {
  public:
   void add_file(std::shared_ptr<const Sentences> file) { files_.push_back(std::move(file)); }

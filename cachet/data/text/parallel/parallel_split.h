@@ -27,13 +27,13 @@ struct PairSplitCounts {
 
 /// Splits a .tsv file (plain, .gz or .xz) of sentences and translations at random. Pairs that share a sentence on
 /// either side stay in one split (SampleGroups; sentences are compared by split_key()). So no sentence of either
-/// language is both trained on and tested. Writes train, valid and test, one file for each language ("train.de"), in
-/// random order, into a new folder, which appears when it is complete. Throws io::Error for damaged rows and for too
-/// few sentences, std::invalid_argument for invalid options.
+/// language is used both for training and for testing. Writes train, valid and test in random order, with one file for
+/// each language ("train.de"), into a new folder. The folder appears when it is complete. Throws io::Error for damaged
+/// rows and too few sentences, and std::invalid_argument for invalid options.
 PairSplitCounts write_pair_folder(const std::filesystem::path& tsv, const std::filesystem::path& folder,
                                   const PairSplitOptions& options, bool replace = false);
 
-/// Whether a folder holds only the files that write_pair_folder() makes for these languages.
+/// Whether a folder holds only files that write_pair_folder() makes for these languages.
 bool is_pair_folder(const std::filesystem::path& folder, const std::vector<std::string>& columns);
 
 }  // namespace cachet::data

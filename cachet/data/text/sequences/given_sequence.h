@@ -10,20 +10,20 @@
 
 namespace cachet::data {
 
-/// A sample that the user gives, not one of the data set's files.
+/// A sample that the user gives, in contrast to a sample of the data set's files.
 struct GivenSequence {
   std::vector<Token> tokens, second;  // second: only for pairs
 };
 
-/// Turns texts into the tokens that the reader of the data's files would make of them.
+/// Converts given texts to tokens in the same way as the reader of the data's files.
 class GivenSequenceReader {
  public:
-  /// Takes options for texts, pairs of texts and expressions. Throws io::Error for a subword model that cannot be used,
+  /// Takes options for texts, pairs of texts or expressions. Throws io::Error for an unusable subword model, and
   /// std::invalid_argument for options of images.
   explicit GivenSequenceReader(const SequenceDatasetOptions& options);
 
-  /// Reads an expression (listops), a text (imdb), or two texts with a tab between them (matching). Throws io::Error
-  /// that names the fault of the text.
+  /// Reads an expression (listops), a text (imdb), or two texts with a tab between them (matching). Throws io::Error,
+  /// which names the fault, for an invalid text.
   GivenSequence read(std::string_view text);
 
   const SequenceCounts& counts() const { return counts_; }  // changes by the rules so far

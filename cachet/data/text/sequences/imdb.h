@@ -12,7 +12,7 @@
 
 namespace cachet::data {
 
-/// One file of the IMDb reviews (Maas et al. 2011).
+/// One of the IMDb reviews (Maas et al. 2011). Each review is a file.
 struct Review {
   std::filesystem::path path;
   std::string id;     // "train/pos/0_9"
@@ -24,14 +24,14 @@ struct FoundReviews {
   PassedOver passed_over{"a .txt file", ".txt files"};
 };
 
-/// Finds the .txt files below <root>/<split>/neg and pos, by label and name. `split` is "train" or "test". Ignores
-/// hidden files. Throws io::Error if a folder is missing or has no .txt file.
+/// Finds the .txt files below <root>/<split>/neg and <root>/<split>/pos, ordered by label and name. `split` is "train"
+/// or "test". Ignores hidden files. Throws io::Error if a folder is missing or has no .txt file.
 FoundReviews find_reviews(const std::filesystem::path& root, const std::string& split);
 
-/// Reads a review's bytes. Throws io::Error if they are more than 1 MiB.
+/// Reads the bytes of a review. Throws io::Error if the review has more than 1 MiB.
 std::string read_review(const Review& review);
 
-/// Reads the reviews of one folder, "train" or "test".
+/// Reads the reviews of one split: the folder "train" or "test".
 std::shared_ptr<const SequenceDataset> read_imdb(const std::filesystem::path& root, const std::string& split,
                                                  const TextEncoder& encoder, const SequenceRules& rules);
 

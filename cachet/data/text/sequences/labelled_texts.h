@@ -13,9 +13,9 @@ namespace cachet::data {
 /// Returns the name of a split's file: "train.tsv", "validation.tsv", "test.tsv".
 std::string labelled_texts_file_name(SequenceSplit split);
 
-/// Reads the file of a split, plain, .gz or .xz. Each line is a sample: the name of its class, a tab, its text. The
-/// file has no header and no quoting. Throws io::Error that names file and line, also for a class that is not in
-/// `class_names`.
+/// Reads the file of a split; the file may end in .gz or .xz. Each line is a sample: the name of its class, a tab, and
+/// its text. The file has no header and no quoting. Throws io::Error, which names the file and the line, for an invalid
+/// line and for a class that is not in `class_names`.
 std::shared_ptr<const SequenceDataset> read_labelled_texts(const std::filesystem::path& folder, SequenceSplit split,
                                                            const std::vector<std::string>& class_names,
                                                            const TextEncoder& encoder, const SequenceRules& rules);

@@ -10,18 +10,18 @@
 
 namespace cachet::data {
 
-/// Reads pairs of texts in the form of the arena's retrieval task, the ACL Anthology Network. Columns: label (0 or 1,
-/// or 0.0 and 1.0), id1, id2, text1, text2; no header, no quoting. Equal texts are stored once. Throws io::Error that
-/// names file and line.
+/// Reads pairs of texts in the form of the Long Range Arena's retrieval task, the ACL Anthology Network. The columns
+/// are label (0 or 1, or 0.0 and 1.0), id1, id2, text1 and text2, without header or quoting. Equal texts are stored
+/// once. Throws io::Error that names the file and the line.
 std::shared_ptr<const SequenceDataset> read_matching(const io::ByteSource& source, const std::string& name,
                                                      const TextEncoder& encoder, const SequenceRules& rules);
 
-/// Reads <files>.train.tsv, .eval.tsv or .test.tsv of a folder, plain, .gz or .xz.
+/// Reads <files>.train.tsv, <files>.eval.tsv or <files>.test.tsv of a folder; the file may end in .gz or .xz.
 std::shared_ptr<const SequenceDataset> read_matching_file(const std::filesystem::path& folder, const std::string& files,
                                                           SequenceSplit split, const TextEncoder& encoder,
                                                           const SequenceRules& rules);
 
-/// Returns the name of a split's file.
+/// Returns the name of the file of a split.
 TsvFileName matching_file_name(const std::string& files, SequenceSplit split);
 
 }  // namespace cachet::data

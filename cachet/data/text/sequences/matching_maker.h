@@ -7,7 +7,7 @@
 
 namespace cachet::data {
 
-/// Options for making a matching task of the IMDb reviews.
+/// Options for making a matching task from the IMDb reviews.
 struct MatchingOptions {
   double evaluation_fraction = 0.1;  // fraction of the training reviews, whose pairs are for evaluation; in (0, 1)
   uint64_t seed = 0;
@@ -21,12 +21,12 @@ struct MatchingCounts {
 };
 
 /// Writes imdb_pairs.train.tsv, .eval.tsv and .test.tsv (the form of read_matching) into a new folder, which appears
-/// when all three are complete. A review is cut in two at the space nearest its middle; tabs and line ends become
-/// spaces. Each first half occurs twice: with its own second half (label 1), and with that of another review of the
-/// same file (label 0). So does each second half, so that no half alone reveals its label. The other review has a
-/// similar length, so that lengths do not reveal the label, either. The pairs of the test are made of test reviews. No
-/// text is used twice: of reviews with equal texts (by split_key()) one is used, a training review if there is one.
-/// Throws io::Error, std::invalid_argument.
+/// when all three files are complete. A review is cut in two at the space nearest its middle; tabs and line ends become
+/// spaces. Each first half occurs twice: with its own second half (label 1), and with a second half of another review
+/// of the same file (label 0). Each second half also occurs twice, so that no half alone reveals its label. Both
+/// reviews of a pair have similar lengths, so that lengths do not reveal the label, either. The test pairs are made of
+/// test reviews. If several reviews have equal texts (by split_key()), only one is used, a training review if possible.
+/// Throws io::Error and std::invalid_argument.
 MatchingCounts write_matching_folder(const std::filesystem::path& imdb, const std::filesystem::path& folder,
                                      const MatchingOptions& options);
 

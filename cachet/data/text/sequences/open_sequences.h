@@ -12,16 +12,16 @@ namespace cachet::data {
 /// Describes the files that should be in the folder.
 std::string expected_files(const SequenceDatasetOptions& options);
 
-/// Finds the folder that `root` means. Throws io::Error that names the paths that were tried and the files that should
-/// be there.
+/// Finds the folder of `root`. If the folder is missing, throws io::Error, which names the paths that were tried and
+/// the files that the folder should hold.
 std::filesystem::path find_sequence_root(const SequenceDatasetOptions& options,
                                          const std::filesystem::path& working_folder);
 
-/// Whether a data set stores the sources of its sequences (SequenceOrigins), so that splits can be compared.
+/// Whether a data set stores the origins of its sequences (SequenceOrigins), which comparing splits requires.
 enum class KeepOrigins { no, yes };
 
-/// Reads one split. If options.class_names is not empty, labels are indices in that list, found by name
-/// (class_matching.h). Throws io::Error that names the file, and the line or another fault.
+/// Reads one split. If options.class_names is not empty, labels are indices in that list, matched by name
+/// (class_matching.h). Throws io::Error that names the file and the line, or another fault.
 std::shared_ptr<const SequenceDataset> open_sequence_dataset(
     const SequenceDatasetOptions& options, SequenceSplit split,
     const std::filesystem::path& working_folder = std::filesystem::current_path(), KeepOrigins keep = KeepOrigins::no);

@@ -21,31 +21,31 @@ struct SequenceRules {
   bool keep_origins = false;  // whether to store SequenceOrigins
 };
 
-/// Applies the rules to a sequence: cuts and counts it if it is too long. Throws io::Error with the fault but without
-/// the position if it is empty, or if it is too long and the rules refuse that.
+/// Applies the rules to a sequence: if it is too long, cuts and counts it. Throws io::Error, with the fault but without
+/// the position, if the sequence is empty, or if it is too long and the rules forbid this.
 std::vector<Token> fit_sequence(std::vector<Token> tokens, const SequenceRules& rules, SequenceCounts& counts);
 
-/// Collects the samples of a data set by these rules.
+/// Collects the samples of a data set and applies the rules for sequences.
 class SequenceBuilder {
  public:
   SequenceBuilder(const Vocabulary& vocabulary, const SequenceRules& rules)
       : vocabulary_(vocabulary), rules_(rules), store_(std::make_shared<TokenStore>(vocabulary.size)) {}
 
-  /// Returns the number of the sequence, or nothing if it is empty and such samples are skipped. `text_key`: the key of
-  /// a text, if origins are stored. Throws io::Error with the fault but without the position.
+  /// Adds a sequence and returns its number, or std::nullopt if it is empty and empty samples are skipped. `text_key`:
+  /// the key of a text, if origins are stored. Throws io::Error with the fault, but without the position.
   std::optional<int64_t> add_sequence(std::vector<Token> tokens, std::string text_key = {});
   void add_sample(const SequenceSample& sample) { samples_.push_back(sample); }
   void skip_sample() { ++counts_.skipped; }
-  /// Stores the files that the reader ignored among the files it read.
+  /// Stores the files that the reader ignored, for the counts.
   void pass_over(const PassedOver& files) { counts_.passed_over = files; }
   void count_replaced(int64_t bytes) { counts_.replaced += bytes; }
-  /// Adds text from which the reader makes sequences. All of it must be added, for the data set's digest.
+  /// Adds text from which the reader makes sequences. For the digest of the data set, all such text must be added.
   void add_text(std::string_view text) {
     texts_.add(text);
     has_texts_ = true;
   }
 
-  /// `origins`: how samples are named. Throws io::Error "<name>: there are no samples" if there are none.
+  /// `origins`: the information for naming samples. Throws io::Error "<name>: there are no samples" if there are none.
   std::shared_ptr<const SequenceDataset> finish(const std::string& name, std::vector<std::string> class_names,
                                                 SequenceOrigins origins);
 
@@ -60,7 +60,7 @@ class SequenceBuilder {
   std::vector<std::string> keys_;
 };
 
-/// Returns the key of a text for add_sequence().
+/// Returns the key of a text, for add_sequence().
 std::string text_key(std::string_view text, const SequenceRules& rules);
 
 }  // namespace cachet::data

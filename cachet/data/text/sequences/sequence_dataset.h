@@ -16,7 +16,7 @@
 
 namespace cachet::data {
 
-/// Counts of changes that the rules made while samples were read.
+/// Counts of changes that the rules made while the samples were read.
 struct SequenceCounts {
   int64_t truncated = 0;                    // sequences cut to max_length
   int64_t skipped = 0;                      // samples left out because a text of theirs is empty
@@ -24,28 +24,28 @@ struct SequenceCounts {
   std::optional<PassedOver> passed_over{};  // files ignored by kinds that read all files of a folder
 };
 
-/// One sample: the numbers of its sequences in a store, and its class.
+/// One sample: its class, and the numbers of its sequences in a store.
 struct SequenceSample {
   int64_t tokens = 0, second = -1;  // numbers in the store; second is −1 if samples are not pairs
   int64_t label = 0;
   int64_t place = 0;  // position of its source: number of a line, from 1, of an image or of a file, from 0
 };
 
-/// The sources of the sequences, stored if splits are compared.
+/// The origins of the sequences, which are stored if splits are to be compared.
 struct SequenceOrigins {
   std::string before_place{};        // a sample's name is this and its position: "basic_val.tsv:", "image "
   std::vector<std::string> files{};  // file at each position, if every sample is a file
-  /// Key of each sequence, by which splits are compared. With texts: a digest of the text's split_key(), empty for a
-  /// text of blanks. Without texts: a digest of all tokens.
+  /// The key of each sequence, by which splits are compared. For texts, a digest of the text's split_key(); empty for a
+  /// text of blanks. For other kinds, a digest of all tokens.
   std::vector<std::string> keys{};
 };
 
-/// Labelled sequences of token ids, or pairs of them, in memory. A sequence of several samples is stored once. All
-/// members may be called from several threads at once.
+/// Labelled sequences of token ids, or labelled pairs of sequences, in memory. A sequence that several samples have is
+/// stored once. All members may be called from several threads at once.
 class SequenceDataset {
  public:
   /// Throws std::invalid_argument for a label that is not a class, for a sequence that is empty or not in the store,
-  /// and if only some samples are pairs.
+  /// and if some samples are pairs and others are not.
   SequenceDataset(std::shared_ptr<const TokenStore> store, std::vector<SequenceSample> samples, Vocabulary vocabulary,
                   std::vector<std::string> class_names, SequenceCounts counts = {}, std::string text_digest = {});
 
@@ -56,37 +56,37 @@ class SequenceDataset {
   const Vocabulary& vocabulary() const { return vocabulary_; }
   const SequenceCounts& counts() const { return counts_; }
 
-  /// The first sequence of a sample: one or more ids, each below vocabulary().size.
+  /// Returns the first sequence of a sample: one or more ids, each below vocabulary().size.
   TokenView tokens(int64_t index) const { return (*store_)[sample(index).tokens]; }
-  /// The second sequence of a pair; empty if samples are not pairs.
+  /// Returns the second sequence of a pair. The sequence is empty if samples are not pairs.
   TokenView second(int64_t index) const;
   int64_t label(int64_t index) const { return sample(index).label; }
-  /// Number of tokens of the sample. For a pair, the length of its longer sequence.
+  /// Returns the number of tokens of a sample. For a pair, this is the length of its longer sequence.
   int64_t length(int64_t index) const;
-  /// Whether the source of the sample, or of one of its sides, was longer than max_length.
+  /// Whether the source of a sample, or of one of its two sequences, was longer than max_length.
   bool is_cut(int64_t index) const;
 
   DataDigest digest() const;
   std::string sample_digest(int64_t index) const;  // digest of its tokens and its class
   std::string fingerprint() const;                 // fingerprint as in version 0.1.0
 
-  /// Returns the same samples with the classes of another list: class i becomes class `to[i]` of `class_names`. The
+  /// Returns the same samples with classes of another list: class i becomes class `to[i]` of `class_names`. The
   /// sequences are not copied.
   std::shared_ptr<const SequenceDataset> with_classes(const std::vector<int64_t>& to,
                                                       std::vector<std::string> class_names) const;
 
-  /// Returns the keys by which splits are compared: of the sample, or of both sides of a pair (SequenceOrigins::keys).
-  /// Throws std::logic_error unless origins were stored.
+  /// Returns the keys by which splits are compared: the key of the sample's sequence, or of both sequences of a pair
+  /// (SequenceOrigins::keys). Throws std::logic_error unless origins were stored.
   std::vector<std::string> split_keys(int64_t index) const;
-  /// Returns the sample's name in messages: its file, or the file and the line. Throws as split_keys() does.
+  /// Returns a sample's name in messages: its file, or the file and the line. Throws as split_keys() does.
   std::string sample_name(int64_t index) const;
   void set_origins(std::shared_ptr<const SequenceOrigins> origins) { origins_ = std::move(origins); }
 
   /// Returns the samples of these indices, in this order, without copying sequences. counts() has the cut samples of
-  /// the subset, and the skipped and replaced ones of all samples that were read. If a limit chose the indices,
+  /// the subset, but the skipped and replaced samples of all samples that were read. If a limit chose the indices,
   /// `split_size` is the size of their split.
   std::shared_ptr<const SequenceDataset> subset(const std::vector<int64_t>& indices, int64_t split_size = 0) const;
-  /// Number of samples of the split: more than size() if a limit left out a part.
+  /// Returns the number of samples of the split, which exceeds size() if a limit left out samples.
   int64_t split_size() const { return std::max(split_size_, size()); }
 
  private:
@@ -104,9 +104,9 @@ class SequenceDataset {
   int64_t split_size_ = 0;
 };
 
-/// Lines for a log: the contents of the data set, and changes by the rules that applied.
+/// Returns lines for a log: the contents of the data set, and the changes that the rules made.
 std::vector<std::string> describe(const SequenceDataset& dataset, const std::string& split_name);
-/// Only the lines about changes by the rules: "2 sequences were longer than data.max_length and cut".
+/// Returns only the lines about changes: "2 sequences were longer than data.max_length and cut".
 std::vector<std::string> describe(const SequenceCounts& counts);
 
 }  // namespace cachet::data

@@ -14,10 +14,10 @@
 
 namespace cachet::data {
 
-/// The form of a sample that the user gives, not one of the data set's files.
+/// The form of a sample that the user gives, in contrast to a sample of the data set's files.
 enum class GivenForm { expression, text, pair_of_texts, image };
 
-/// The files to read, and how to read them.
+/// The files that are read, and the way in which they are read.
 struct SequenceFiles {
   const SequenceDatasetOptions& options;
   SequenceSplit split;
@@ -27,7 +27,7 @@ struct SequenceFiles {
   const SequenceRules& rules;
 };
 
-/// The properties of one kind of sequences. To add a kind, add its record to the table in
+/// The properties of one kind of sequences. A new kind needs a record in the table of
 /// sequence_kinds.cpp.
 struct SequenceKind {
   std::string_view name;                        // name in recipes
@@ -44,12 +44,12 @@ struct SequenceKind {
   std::shared_ptr<const SequenceDataset> (*open)(const SequenceFiles& files) = nullptr;
 };
 
-/// All kinds, in the order in which messages list them.
+/// Returns all kinds of sequences, in the order in which messages list them.
 std::span<const SequenceKind* const> sequence_kinds();
 
-/// The kinds that code names. listops: the arena's TSV files. imdb: a folder of reviews, one file each. matching: pairs
-/// of texts in the TSV form of the ACL Anthology Network. cifar10_pixels: images of CIFAR-10 as 1,024 grey values.
-/// texts: TSV files of texts with the names of their classes, which recipes list.
+/// The kinds that code refers to. listops: the Long Range Arena's TSV files. imdb: a folder with one file for each
+/// review. matching: pairs of texts in the TSV form of the ACL Anthology Network. cifar10_pixels: images of CIFAR-10 as
+/// 1,024 grey values. texts: TSV files of texts with the names of their classes; recipes list the classes.
 extern const SequenceKind kListOps, kImdb, kMatching, kCifar10Pixels, kTexts;
 
 }  // namespace cachet::data

@@ -15,7 +15,7 @@
 
 namespace cachet::data {
 
-/// Sequences padded to one length: kPaddingToken follows the end of each.
+/// Sequences padded to one length: the end of each sequence is followed by kPaddingToken.
 struct PaddedTokens {
   at::Tensor ids;      // (B, L) int64
   at::Tensor padding;  // (B, L) bool, true = padding; undefined if nothing is padded
@@ -29,8 +29,8 @@ struct SequenceBatch {
   int64_t number = 0;            // in the epoch
 };
 
-/// The length of a batch's sequences: that of the longest sequence, rounded up to a multiple, and at least
-/// `least_length`. It is not rounded up beyond `most_length`, the greatest length that the model reads.
+/// The length of a batch's sequences: the length of the longest sequence, rounded up to a multiple, and at least
+/// `least_length`. Rounding stops at `most_length`, the greatest length that the model reads.
 struct PaddingOptions {
   int64_t multiple = 1;
   int64_t least_length = 1;  // with data.max_length, all batches have one length
@@ -48,36 +48,36 @@ struct SequenceLoaderOptions {
   int64_t bucket_batches = 50;  // for LengthBuckets; 0 = no buckets
 };
 
-/// Reads workers, prefetch, bucket_batches, pad_to ("longest", or "max_length", which needs `max_length` > 0) and
-/// pad_multiple.
+/// Reads workers, prefetch, bucket_batches, pad_to and pad_multiple. pad_to is "longest" or "max_length"; "max_length"
+/// requires `max_length` > 0.
 SequenceLoaderOptions read_sequence_loader_options(const config::View& view, int64_t max_length);
 
 /// Copies sequences into one tensor.
 PaddedTokens pad(const std::vector<TokenView>& sequences, const PaddingOptions& options);
 
 /// Makes LengthBuckets of a data set's samples, or EqualBatches if bucket_batches is 0. Throws std::invalid_argument as
-/// their constructors do.
+/// the constructors of these classes do.
 std::shared_ptr<const BatchOrder> sequence_order(const SequenceDataset& dataset, const EqualBatchOptions& options,
                                                  int64_t bucket_batches, Shard shard = {});
 
-/// Returns the least lengths of samples in a batch, for TokenBudget: one side, or two for pairs.
+/// Returns the length of each sample, padded as if alone in a batch, for TokenBudget: one side, or two for pairs.
 std::vector<Lengths> padded_lengths(const SequenceDataset& dataset, const PaddingOptions& options);
 
 /// Makes batches of sequences.
 class SequenceLoader {
  public:
-  /// Throws std::invalid_argument for invalid options, or if the order has another number of samples.
+  /// Throws std::invalid_argument for invalid options, or if the order has another number of samples than the data.
   SequenceLoader(std::shared_ptr<const SequenceDataset> dataset, std::shared_ptr<const BatchOrder> order,
                  LoaderOptions loader = {}, PaddingOptions padding = {});
 
   int64_t batches() const { return loader_.batches(); }  // of one epoch
   const SequenceDataset& dataset() const { return *dataset_; }
 
-  /// The same as BatchLoader::iterate.
+  /// Iterates over the batches of an epoch, as BatchLoader::iterate does.
   BatchIterator<SequenceBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.iterate(epoch, first_batch);
   }
-  /// The same as in BatchLoader.
+  /// Returns the samples of a batch, as BatchLoader::place does.
   BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }
 
  private:

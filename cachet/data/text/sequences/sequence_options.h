@@ -15,15 +15,15 @@ namespace cachet::data {
 struct SequenceKind;  // sequence_kinds.h
 extern const SequenceKind kListOps;
 
-/// The encoding of texts as tokens: each byte plus 1, or pieces of a SentencePiece model.
+/// The encoding of texts as tokens: the value of each byte plus 1, or pieces of a SentencePiece model.
 enum class TokenKind { bytes, subwords };
 
-/// The treatment of a sequence of more than max_length tokens: its first tokens are used, or it is an error.
+/// The treatment of a sequence of more than max_length tokens: truncate keeps the first tokens, and refuse is an error.
 enum class TooLong { truncate, refuse };
 /// The treatment of a sample with an empty text.
 enum class EmptyText { refuse, skip };
 
-/// What a split must not separate: samples that share a text (for kinds without texts, all tokens), or nothing.
+/// The unit that a split must not separate: samples with a common text (without texts, equal tokens), or one sample.
 enum class SplitBy { groups, samples };
 
 enum class SequenceSplit { train, validation, test };

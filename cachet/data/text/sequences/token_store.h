@@ -11,7 +11,7 @@
 
 namespace cachet::data {
 
-/// A view of token ids that are stored in two bytes each or in four.
+/// A view of token ids that are stored in two or in four bytes each.
 class TokenView {
  public:
   TokenView() = default;
@@ -29,7 +29,7 @@ class TokenView {
   Token operator[](size_t place) const {
     return std::visit([place](const auto& tokens) { return Token{tokens[place]}; }, tokens_);
   }
-  /// Writes size() ids. Returns the end of the written range.
+  /// Writes size() ids to `out`. Returns the end of the written range.
   int64_t* copy_to(int64_t* out) const;
 
   class Iterator {
@@ -62,7 +62,7 @@ class TokenView {
   std::variant<std::span<const uint16_t>, std::span<const Token>> tokens_;
 };
 
-/// Sequences of token ids, concatenated: two bytes for each token if the vocabulary fits, otherwise four.
+/// Concatenated sequences of token ids. Each token takes two bytes if the vocabulary permits, otherwise four.
 class TokenStore {
  public:
   /// Throws std::invalid_argument unless 0 <= vocabulary <= kMaxTokens.
@@ -70,11 +70,11 @@ class TokenStore {
 
   int64_t size() const { return static_cast<int64_t>(starts_.size()) - 1; }
   int64_t bytes_per_token() const { return static_cast<int64_t>(is_narrow() ? sizeof(uint16_t) : sizeof(Token)); }
-  /// Adds a sequence and returns its number. `is_cut`: whether the sequence was longer before. Throws
-  /// std::invalid_argument for an id that the vocabulary does not have.
+  /// Adds a sequence and returns its number. `is_cut`: whether the sequence was cut before. Throws
+  /// std::invalid_argument for an id outside the vocabulary.
   int64_t add(std::span<const Token> tokens, bool is_cut = false);
   bool is_cut(int64_t number) const { return cut_.at(static_cast<size_t>(number)); }
-  /// Throws std::out_of_range.
+  /// Returns the sequence of this number. Throws std::out_of_range.
   TokenView operator[](int64_t number) const;
 
  private:

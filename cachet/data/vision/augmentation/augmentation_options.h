@@ -11,7 +11,7 @@ enum class Interpolation { bilinear, bicubic, lanczos };
 inline constexpr std::array<config::Choice<Interpolation>, 3> kInterpolations{
     {{"bilinear", Interpolation::bilinear}, {"bicubic", Interpolation::bicubic}, {"lanczos", Interpolation::lanczos}}};
 
-/// The part of an image that is used.
+/// The region of an image that is used.
 enum class CropKind {
   padded,   // a window of the image's own size, shifted by up to crop_padding
   resized,  // a random region of some area and aspect, resized (Szegedy et al. 2014)
@@ -26,14 +26,14 @@ struct ResizedCropOptions {
   double least_aspect = 3.0 / 4, most_aspect = 4.0 / 3;  // width / height
 };
 
-/// Factors are drawn from [1 − x, 1 + x], and hue from [−hue, hue] of a turn; the order is random (Howard 2013).
+/// Factors are drawn from [1 − x, 1 + x], and hue from [−hue, hue] of a turn, in random order (Howard 2013).
 struct ColorJitterOptions {
   double brightness = 0, contrast = 0, saturation = 0, hue = 0;
   bool active() const { return brightness > 0 || contrast > 0 || saturation > 0 || hue > 0; }
 };
 
-/// RandAugment (Cubuk et al. 2019) like timm's `rand-m9-mstd0.5-inc1`: draws from 15 operations. Each drawn operation
-/// is applied with `probability`, at a magnitude of normal(magnitude, deviation) within [0, 10].
+/// RandAugment (Cubuk et al. 2019) like timm's `rand-m9-mstd0.5-inc1`, with 15 operations to draw from. Each drawn
+/// operation is applied with `probability`, at a magnitude drawn from normal(magnitude, deviation) within [0, 10].
 struct RandAugmentOptions {
   int64_t operations = 0;  // operations for each image, one after the other; 0 = off, 2 as published
   double magnitude = 9, deviation = 0.5;
@@ -42,7 +42,7 @@ struct RandAugmentOptions {
   bool active() const { return operations > 0; }
 };
 
-/// Random erasing (Zhong et al. 2017): replaces a rectangle by the mean colour, or by normal noise.
+/// Random erasing (Zhong et al. 2017), which replaces a rectangle by the mean colour, or by normal noise.
 struct ErasingOptions {
   double probability = 0;
   double least_area = 0.02, most_area = 1.0 / 3;  // fractions of the image
@@ -50,7 +50,7 @@ struct ErasingOptions {
   ErasingMode mode = ErasingMode::constant;
 };
 
-/// Augmentation of a training image: crop, flip, change of colours, erasing of a part. The defaults change nothing.
+/// Augmentation of a training image: crop, flip, change of colours, and erasing of a part. The defaults change nothing.
 struct AugmentationOptions {
   double flip = 0;  // probability of mirroring left and right
   CropKind crop = CropKind::padded;
@@ -63,11 +63,11 @@ struct AugmentationOptions {
 };
 
 /// Reads flip, crop, crop_padding, crop_fill, crop_area, crop_aspect, brightness, contrast, saturation, hue, the
-/// erasing keys and the table rand_augment. `own_sizes`: whether each image has its own size. Then the crop is
-/// `resized` unless the recipe sets `centre`.
+/// erasing keys and the table rand_augment. `own_sizes`: whether each image has its own size; if so, crop is `resized`
+/// unless the recipe sets `centre`.
 AugmentationOptions read_augmentation_options(const config::View& view, bool own_sizes = false);
 
-/// Height and width in pixels to which images are resized; 0 and 0: no resizing. One number means a square.
+/// Height and width in pixels to which images are resized; 0 and 0 disable resizing. A single number means a square.
 struct TargetSize {
   int64_t height = 0, width = 0;
 
@@ -82,16 +82,16 @@ struct TargetSize {
 struct ResizeOptions {
   TargetSize image_size{};  // no size keeps the size of the data
   Interpolation interpolation = Interpolation::bicubic;
-  /// Evaluation resizes in proportion to the smallest image that covers image_size / crop_fraction, and takes the
-  /// middle. For a square size, this sets the shorter side. With 1, images of one size are resized as a whole.
+  /// In evaluation, an image is resized in proportion to the smallest size that covers image_size / crop_fraction, and
+  /// its middle is used (for a square: the shorter side). With crop_fraction = 1, images of one size are resized whole.
   double crop_fraction = 1;
 
-  /// Returns the usual options if each image has its own size: 224 pixels of 256.
+  /// Returns the usual options for images that have their own sizes: a crop of 224 pixels after resizing to 256.
   static ResizeOptions of_own_sizes() { return {.image_size = 224, .crop_fraction = 0.875}; }
 };
 
-/// Reads image_size (one number or [height, width]), interpolation and crop_fraction. If the defaults have a size,
-/// image_size must not be 0.
+/// Reads image_size (one number or [height, width]), interpolation and crop_fraction. If the defaults have an image
+/// size, image_size must not be 0.
 ResizeOptions read_resize_options(const config::View& view, ResizeOptions defaults = {});
 
 }  // namespace cachet::data

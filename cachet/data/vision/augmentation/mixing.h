@@ -10,7 +10,7 @@
 
 namespace cachet::data {
 
-/// Options for blending the images of a training batch with each other, and for soft targets.
+/// Options for blending the images of a training batch with each other, and for smoothing the targets.
 struct MixingOptions {
   double mixup = 0;                 // α of Beta(α, α) (Zhang et al. 2018); 0 = off
   double cutmix = 0;                // α of Beta(α, α) (Yun et al. 2019); 0 = off
@@ -32,7 +32,7 @@ struct MixedBatch {
 /// Returns smoothed one-hot targets (B, classes) float32 for labels (B) int64.
 at::Tensor soft_targets(const at::Tensor& labels, int64_t classes, double label_smoothing);
 
-/// The mixing of a batch: one weight and one mode for all of its images.
+/// The mixing of a batch: all images have the same weight and the same mode.
 struct Mixing {
   struct Side {
     int64_t first = 0, length = 0;
@@ -43,16 +43,16 @@ struct Mixing {
   Side rows{}, columns{};           // of the box, in pixels
 };
 
-/// Draws the mixing of a batch of `count` images of height × width pixels: a function of (seed, epoch, number). Returns
-/// nothing if the batch is not mixed.
+/// Draws the mixing of a batch of `count` images of height × width pixels, as a function of (seed, epoch, number).
+/// Returns std::nullopt if the batch is not mixed.
 std::optional<Mixing> draw_mixing(int64_t count, int64_t height, int64_t width, const MixingOptions& options,
                                   uint64_t seed, int64_t epoch, int64_t number);
 
-/// Mixes images and targets, each with the one of `partners` at the same index. Neither batch is changed.
+/// Mixes each image and target of `own` with the image and target of `partners` at the same index. Returns a new batch.
 MixedBatch mix(const MixedBatch& own, const MixedBatch& partners, const Mixing& mixing);
 
-/// Mixes each image with a partner of the same batch, as draw_mixing() describes. `images` (B, C, H, W) are not
-/// changed.
+/// Mixes each image with a partner of the same batch, as draw_mixing() describes. `images` (B, C, H, W) do not
+/// change.
 MixedBatch mix_batch(const at::Tensor& images, const at::Tensor& labels, int64_t classes, const MixingOptions& options,
                      uint64_t seed, int64_t epoch, int64_t number);
 

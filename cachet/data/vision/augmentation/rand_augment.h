@@ -36,7 +36,7 @@ struct AffineStyle {
   FillColour fill{};  // for the area from which the image is moved away
 };
 
-/// Returns the geometric map of an operation at a magnitude in [0, 10]; nothing if it changes only colours.
+/// Returns the geometric map of an operation at a magnitude in [0, 10], or std::nullopt if it changes only colours.
 std::optional<AffineMap> operation_map(RandAugmentOperation operation, double magnitude, bool opposite, int64_t height,
                                        int64_t width);
 
@@ -50,7 +50,7 @@ struct RandAugmented {
   AffineMap map;     // maps each position in the result to its position in the input
 };
 
-/// Draws and applies operations to an image (H, W, C) uint8.
+/// Draws operations and applies them to an image (H, W, C) uint8.
 RandAugmented rand_augment(at::Tensor image, const RandAugmentOptions& options, const AffineStyle& style,
                            CounterRandom random);
 

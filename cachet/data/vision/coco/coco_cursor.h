@@ -11,7 +11,7 @@
 /// Parsers for parts of COCO's files.
 namespace cachet::data {
 
-/// Reads an array. Calls `element()` for each of its values; `element()` must read the value.
+/// Reads a JSON array. Calls `element()` for each value of the array; `element()` must read the value.
 template <class Element>
 void read_array(io::JsonCursor& cursor, std::string_view what, Element element) {
   if (!cursor.take('[')) cursor.fail(std::string(what) + " must be an array");
@@ -22,8 +22,8 @@ void read_array(io::JsonCursor& cursor, std::string_view what, Element element) 
   cursor.expect(']');
 }
 
-/// Reads an object. Calls `value(key)` for each of its keys. `value` reads the value and returns true, or returns false
-/// to skip it. Each of `keys` may occur once.
+/// Reads a JSON object. Calls `value(key)` for each key of the object. `value` reads the value and returns true, or
+/// returns false to skip it. None of `keys` may occur twice.
 template <class Value>
 void read_object(io::JsonCursor& cursor, std::string_view what, const std::vector<std::string_view>& keys,
                  Value value) {
@@ -43,7 +43,7 @@ void read_object(io::JsonCursor& cursor, std::string_view what, const std::vecto
   cursor.expect('}');
 }
 
-/// A segmentation in the form of run lengths, as in the file. Only its types are checked.
+/// A segmentation as run lengths, unchanged from the file. Only the types of its values were checked.
 struct CocoRuns {
   std::vector<int64_t> size;    // two numbers in a valid file
   std::vector<int64_t> counts;  // in the plain form
@@ -51,13 +51,13 @@ struct CocoRuns {
   bool compressed = false;
 };
 
-/// Reads {"size": [h, w], "counts": …}. Throws an error of the file for values of other types.
+/// Reads {"size": [h, w], "counts": …}. Throws an error that names the file if values have other types.
 CocoRuns read_coco_runs(io::JsonCursor& cursor);
 
-/// Returns the mask. Throws std::invalid_argument if the size is not two numbers, and as RunLengths does.
+/// Returns the mask of the runs. Throws std::invalid_argument if the size is not two numbers, and as RunLengths does.
 geometry::RunLengths mask_of(const CocoRuns& runs);
 
-/// Reads an array of numbers and stores at most `most` of them.
+/// Reads an array of numbers and stores up to `most` of them.
 std::vector<double> read_numbers(io::JsonCursor& cursor, std::string_view what, size_t most);
 
 }  // namespace cachet::data

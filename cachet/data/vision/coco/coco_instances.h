@@ -43,13 +43,13 @@ struct CocoAnnotation {
   uint32_t count = 0;  // number of polygons, or of runs
 };
 
-/// A file of COCO instances (cocodataset.org: data format, object detection), read once into a compact index.
+/// A file of COCO instances (cocodataset.org: data format, object detection), read into a compact index.
 ///
-/// A damaged file is refused (io::Error: "<path>: JSON byte 71: …", or with the number of the image): no JSON, unknown
-/// values nested more than 16 deep, a wrong type, a missing or repeated key, repeated images or categories, sizes that
-/// no image has, names that leave the folder, no images, no categories.
-/// A file without annotations is accepted, such as COCO's image_info_test-dev2017.json for predictions. Faults of
-/// single annotations affect only these annotations, by the rules of CocoFault, and are counted.
+/// A damaged file is refused with io::Error ("<path>: JSON byte 71: …", or with the number of the image). Faults are:
+/// no JSON, unknown values nested more than 16 deep, a wrong type, a missing or repeated key, repeated images or
+/// categories, impossible image sizes, names that leave the folder, no images, no categories. A file without
+/// annotations is accepted, such as COCO's image_info_test-dev2017.json for predictions. Faults of single annotations
+/// affect only these annotations, by the rules of CocoFault, and are counted.
 class CocoInstances {
  public:
   static CocoInstances read(const std::filesystem::path& file);
@@ -64,10 +64,10 @@ class CocoInstances {
   bool has_annotations() const { return has_annotations_; }  // whether the file has the key, even if its list is empty
   const CocoNotes& notes() const { return notes_; }
   const std::string& digest() const { return digest_; }  // digest of all bytes of the file
-  /// Adds the complete entry of an annotation in the file, with its segmentation.
+  /// Adds the complete entry of an annotation, with its segmentation, to a digest.
   void add_to(Fingerprint& fingerprint, const CocoAnnotation& annotation) const;
 
-  /// Returns the mask of an annotation of this index at its image's size, or nothing if it has no mask.
+  /// Returns the mask of an annotation at the size of its image, or std::nullopt if the annotation has no mask.
   std::optional<geometry::RunLengths> mask(const CocoAnnotation& annotation) const;
 
  private:

@@ -10,31 +10,31 @@ namespace cachet::data {
 
 /// Faults of single annotations in an otherwise valid file.
 enum class CocoFault {
-  // The annotation is left out.
+  // An annotation with one of these faults is left out.
   unknown_image,     // its image is not in the file's list
   unknown_category,  // its category is not in the file's list
   repeated_id,       // the id of an earlier annotation
   odd_box,           // not four numbers, a number that is not finite or beyond ±2^26, or a negative side
   odd_area,          // not finite or negative
-  // The annotation stays without the faulty part. If nothing of its segmentation is left, it has no mask.
+  // The annotation stays, but without its faulty part. If the whole segmentation is faulty, the annotation has no mask.
   short_polygon,  // fewer than three corners, or an odd number of coordinates
   odd_polygon,    // a corner that is not finite or beyond ±2^26, or edges back and forth over millions of columns
   odd_runs,       // run lengths that do not make a mask of their size
   other_size,     // run lengths of another size than the image's
   elsewhere,      // no common point of the segmentation and its box
-  // Nothing is left out. As in mmdetection, training does not use the annotation, but evaluation does.
+  // The annotation stays whole. As in mmdetection, evaluation uses such an annotation, but training does not.
   outside_image,  // no common point of the box and its image
   no_area,        // an area of 0, or a side below one pixel
   count
 };
 
-/// Counts of each fault.
+/// Counts of each fault of annotations.
 class CocoNotes {
  public:
   void add(CocoFault fault) { ++counts_[static_cast<size_t>(fault)]; }
   int64_t operator[](CocoFault fault) const { return counts_[static_cast<size_t>(fault)]; }
   bool any() const;
-  /// Returns lines for a run's notes: "3 annotations left out: their image is not listed".
+  /// Returns lines for the notes of a run: "3 annotations left out: their image is not listed".
   std::vector<std::string> lines() const;
 
  private:

@@ -14,7 +14,7 @@
 
 namespace cachet::data {
 
-/// One entry of a file of COCO results: one detected object.
+/// One entry of a file of COCO results, which is one detected object.
 struct CocoDetection {
   int64_t image_id = 0, category_id = 0;
   std::optional<geometry::SizedBox> box;
@@ -22,14 +22,14 @@ struct CocoDetection {
   std::optional<geometry::RunLengths> mask;
 };
 
-/// Writes files that pycocotools' loadRes reads: an array of {"image_id", "bbox", "score", "category_id",
-/// "segmentation"}. A mask is in "segmentation", as compressed run lengths. Reading a number gives its written value.
+/// Writes files for pycocotools' loadRes: an array of {"image_id", "bbox", "score", "category_id", "segmentation"}. A
+/// mask is in "segmentation", as compressed run lengths. Written numbers can be read back exactly.
 class CocoResultsText {
  public:
   CocoResultsText() = default;
   void add(const CocoDetection& detection);
   int64_t size() const { return size_; }
-  /// Returns the complete file.
+  /// Returns the text of the complete file.
   std::string finish() &&;
 
  private:
@@ -37,9 +37,9 @@ class CocoResultsText {
   int64_t size_ = 0;
 };
 
-/// Reads a file of results, one entry at a time. Boxes must have finite numbers and sides of at least 0. Scores must be
-/// finite, and masks must have run lengths of their size. Each entry must have a box or a mask. Throws io::Error that
-/// names position and fault otherwise: "x.json: JSON byte 71: detection 3 has no 'score'".
+/// Reads a file of results, one entry at a time. Each entry must have a box or a mask. Boxes must have finite numbers
+/// and no negative side, scores must be finite, and masks must have run lengths of their size. For other entries,
+/// throws io::Error, which names position and fault: "x.json: JSON byte 71: detection 3 has no 'score'".
 void read_coco_results(const std::filesystem::path& file, const std::function<void(CocoDetection)>& entry);
 void parse_coco_results(std::string_view text, std::string_view name, const std::function<void(CocoDetection)>& entry);
 

@@ -21,35 +21,35 @@ enum class OnBadImage {
   stop,  // the run ends with an error that names the image
   skip,  // batches leave the image out, and the run's log names it
 };
-/// Reads on_bad_image: "stop" or "skip".
+/// Reads the key on_bad_image: "stop" or "skip".
 OnBadImage read_on_bad_image(const config::View& view);
 /// Makes an empty list of skipped images.
 std::shared_ptr<ImageNotes> skipped_images();
 
 struct DetectionBatch {
-  /// (B, 3, H, W) float32: the samples, each in the upper left corner of its image, with zeros outside. B is smaller
-  /// than the batch size if images were skipped, and may be 0.
+  /// (B, 3, H, W) float32: each sample is in the upper left corner of its image, with zeros outside. B is smaller than
+  /// the batch size if images were skipped, and may be 0.
   at::Tensor images{};
   std::vector<DetectionSample> samples{};    // without their pixels, which are in `images`
   int64_t number = 0;                        // in the epoch
   std::map<int64_t, std::string> skipped{};  // images that could not be read, and the reasons
 };
 
-/// Makes one batch of samples, with sides that are multiples of `multiple`. Moves the samples' pixels into it.
+/// Makes one batch of samples, with sides that are multiples of `multiple`. Moves the samples' pixels into the batch.
 DetectionBatch collate(std::vector<DetectionSample> samples, int64_t multiple);
 
-/// Groups for GroupedBatches: 1 for images wider than high, else 0.
+/// Returns the groups for GroupedBatches: 1 for images wider than high, else 0.
 std::vector<int64_t> orientations(const DetectionSet& set);
 
-/// Returns groups for GroupedBatches in the order of the set. The images of one group are among `window` consecutive
-/// images. After evaluation's transform, padded to its multiple, they have one size. So no image of a batch is padded
-/// further, and the model's result for an image does not depend on the others.
+/// Returns groups for GroupedBatches in the order of the set. The images of a group come from `window` consecutive
+/// images. In evaluation, after padding to the multiple, all images of a group have one size. So no image of a batch is
+/// padded further, and the model's result for an image does not depend on the other images.
 std::vector<int64_t> padded_sizes(const DetectionSet& set, const DetectionTransformOptions& transform, int64_t window);
 
-/// Makes batches of a detection set.
+/// Makes batches from a detection set.
 class DetectionLoader {
  public:
-  /// The draws for a sample are a function of (order->seed(), epoch, sample). Loaders may share `bad_images`.
+  /// The random draws for a sample are a function of (order->seed(), epoch, sample). Loaders may share `bad_images`.
   DetectionLoader(std::shared_ptr<const DetectionSet> set, DetectionTransform transform,
                   std::shared_ptr<const BatchOrder> order, OnBadImage on_bad_image = OnBadImage::stop,
                   std::shared_ptr<ImageNotes> bad_images = skipped_images(), LoaderOptions options = {});
@@ -59,11 +59,11 @@ class DetectionLoader {
   const DetectionTransform& transform() const { return transform_; }
   const ImageNotes& bad_images() const { return *bad_images_; }
 
-  /// The same as BatchLoader::iterate.
+  /// Iterates over the batches of an epoch, as BatchLoader::iterate does.
   BatchIterator<DetectionBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.iterate(epoch, first_batch);
   }
-  /// The same as in BatchLoader.
+  /// Returns the samples of a batch, as BatchLoader::place does.
   BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }
   DetectionBatch make(const BatchPlace& place) const { return loader_.make(place); }
 

@@ -17,7 +17,7 @@
 
 namespace cachet::data {
 
-/// The objects of an image for training a detector. Boxes are in pixels of the image and may reach beyond it.
+/// The objects of an image for training a detector. Boxes are in pixels of the image and may exceed its border.
 struct DetectionObjects {
   std::vector<geometry::Box> boxes{};
   std::vector<int64_t> labels{};              // class of each object, from 0 on
@@ -27,20 +27,20 @@ struct DetectionObjects {
   size_t size() const { return boxes.size(); }
 };
 
-/// The images that a set has.
+/// The choice of the images that a set contains.
 enum class EmptyImages {
   keep,
   leave_out,  // images without an object of the classes; crowds count as objects, as in mmdetection
 };
 
-/// The treatment of objects whose category is not a class of the model.
+/// The treatment of objects whose category is not one of the model's classes.
 enum class OtherCategories { leave_out, refuse };
 
 struct DetectionSetOptions {
   std::vector<std::string> class_names{};  // in the model's order; empty: all categories of the file, in its order
   bool may_lack_classes = false;           // the file needs only one of the classes, as in evaluation
-  /// If unset: left out if the file has all classes, because then the classes are a selection of its categories;
-  /// otherwise refused.
+  /// The treatment of objects of other categories. If unset, such objects are left out if the file has all classes,
+  /// because the classes are then a selection of the file's categories; otherwise they are refused.
   std::optional<OtherCategories> other_categories{};
   bool masks = false;              // objects without a mask are left out
   bool needs_annotations = false;  // a file without annotations is an error
@@ -51,61 +51,61 @@ struct DetectionSetOptions {
   io::OrientationRule orientation = io::OrientationRule::apply;
 };
 
-/// Images with objects: a file of COCO instances and a folder of images.
+/// Images with objects, from a file of COCO instances and a folder of images.
 class DetectionSet {
  public:
-  /// Throws io::Error that names a class that is not a category of the file (unless the file may lack classes), or a
-  /// category with objects that is not a class, if such are refused. Also throws it if no image is left.
+  /// Throws io::Error, which names the class, for a class that is not a category of the file (unless the file may lack
+  /// classes), for a category with objects that is not a class (if such are refused), and if no image is left.
   DetectionSet(std::shared_ptr<const CocoInstances> instances, std::filesystem::path folder,
                DetectionSetOptions options);
 
   int64_t size() const { return static_cast<int64_t>(kept_.size()); }
   const std::vector<std::string>& class_names() const { return class_names_; }
-  /// The category id of each class in the file; −1 for a class that the file lacks.
+  /// Returns the file's category id of each class, or −1 for a class that the file lacks.
   const std::vector<int64_t>& category_ids() const { return category_ids_; }
   const CocoInstances& instances() const { return *instances_; }
   const DetectionSetOptions& options() const { return options_; }
 
-  /// The entry of image `index` of the data set in the file.
+  /// Returns the file's entry for image `index` of the data set.
   const CocoImage& image(int64_t index) const {
     return instances_->images()[static_cast<size_t>(kept_.at(static_cast<size_t>(index)))];
   }
   std::filesystem::path path(int64_t index) const { return files_.path(kept_.at(static_cast<size_t>(index))); }
 
-  /// Reads an image (H, W, 3) uint8. Throws io::Error that names the file, also if the annotations have another size.
+  /// Reads an image (H, W, 3) uint8. Throws io::Error that names the file; also if the annotations have another size.
   at::Tensor pixels(int64_t index) const;
 
-  /// Returns the objects for training a detector, by the rules of mmdetection: without ignored annotations and those
-  /// outside the image or without area.
+  /// Returns the objects for training a detector, by the rules of mmdetection: without ignored annotations, and without
+  /// annotations outside the image or without area.
   DetectionObjects objects(int64_t index) const;
 
-  /// Returns all annotations of an image's classes, for evaluation. Their category is the class.
+  /// Returns all annotations of an image's classes, for evaluation. The category of an annotation is its class.
   std::vector<CocoAnnotation> annotations(int64_t index) const;
 
-  /// Whether an image of the set has an annotation for measuring average precision: one of a class that is not a crowd.
+  /// Whether the set has an annotation for measuring average precision: an object of a class, other than a crowd.
   bool has_objects() const;
 
-  /// Returns the images of these indices, in this order. `split_size`: size of their split, if a limit chose them.
+  /// Returns the images of these indices, in this order. `split_size`: the size of their split, if a limit chose them.
   std::shared_ptr<const DetectionSet> subset(const std::vector<int64_t>& indices, int64_t split_size = 0) const;
-  /// Number of images of the split: more than size() if a limit left out a part. Images that a rule leaves out are not
-  /// counted.
+  /// Returns the number of images of the split, which exceeds size() if a limit left out images. Images that a rule
+  /// leaves out do not count.
   int64_t split_size() const { return std::max(split_size_, size()); }
 
   DataDigest digest() const;
   /// Checks the files of the set's images without opening them.
   FileFaults file_faults() const { return images()->file_faults(); }
-  /// Returns the digest of one image: of its bytes, and of its entries in the file.
+  /// Returns a digest of one image's bytes and of its entries in the file.
   std::string sample_digest(int64_t index) const;
   std::string fingerprint() const;  // fingerprint as in version 0.1.0
 
-  /// All images of the file, also those that are not in the set.
+  /// Returns all images of the file, including images that are not in the set.
   const ImageSource& files() const { return files_; }
-  /// The images of the set.
+  /// Returns the images of the set.
   std::shared_ptr<const ImageSource> images() const { return files_.subset(kept_); }
 
-  /// Lines for a run's notes: faults of the file, images and objects that are left out.
+  /// Returns lines for a run's notes: faults of the file, and the images and objects that are left out.
   std::vector<std::string> notes() const;
-  /// Lines about the images read so far: ImageSource::notes().
+  /// Returns lines about the images that were read so far: ImageSource::notes().
   std::vector<std::string> image_notes() const { return files_.notes(); }
 
  private:
@@ -126,8 +126,8 @@ class DetectionSet {
   int64_t split_size_ = 0;
 };
 
-/// Reads the file and opens the set. The first image must exist. Errors name the recipe keys of the file and of the
-/// folder: `keys` + "_annotations" and `keys` + "_images".
+/// Reads the file of annotations and opens the set. The first image must exist. Errors name the recipe keys of the file
+/// and of the folder: `keys` + "_annotations" and `keys` + "_images".
 std::shared_ptr<const DetectionSet> open_detection_set(const std::filesystem::path& annotations,
                                                        const std::filesystem::path& images,
                                                        const DetectionSetOptions& options,

@@ -14,7 +14,7 @@
 
 namespace cachet::data {
 
-/// Limits of the resized sides: the longer side has at most `longer` pixels and the shorter at most `shorter`.
+/// Limits of the resized sides: the longer side has at most `longer` pixels, and the shorter side at most `shorter`.
 struct ScaleLimit {
   int64_t longer = 1333, shorter = 800;
   bool operator==(const ScaleLimit&) const = default;
@@ -23,28 +23,28 @@ struct ScaleLimit {
 /// Returns the largest proportional size within a limit: sides times min(longer / long, shorter / short side), rounded.
 geometry::Size size_within(const geometry::Size& image, const ScaleLimit& limit);
 
-/// Transform of a detector's images and objects. The defaults are those of PVT's recipes. Evaluation draws nothing.
+/// Transform of a detector's images and objects. The defaults are those of PVT's recipes. Evaluation is not random.
 struct DetectionTransformOptions {
   std::vector<ScaleLimit> scales{ScaleLimit{}};  // one is drawn for each image
   double mirror = 0.5;                           // probability of mirroring left and right
   bool mirror_first = false;                     // mirror before resizing, else after it
 
-  /// In this fraction of the images, resizing has three steps: to one of these scales, a random crop whose sides lie
-  /// between the bounds (and within the image), then the usual resizing.
+  /// The fraction of images that are resized in three steps: to one of crop_scales, a random crop with sides between
+  /// the bounds (and within the image), and the usual resizing.
   double crop_share = 0;
   std::vector<ScaleLimit> crop_scales{};
   int64_t least_crop = 384, most_crop = 600;
 
   int64_t multiple = 32;  // sides of a batch are padded to a multiple of this
 
-  /// Returns the options of Swin: shorter sides of 480 … 800 in steps of 32, and a crop from 400, 500 or 600 for half
-  /// of the images (arXiv 2103.14030, Sec. 4.2).
+  /// Returns the options of Swin: shorter sides of 480 … 800 in steps of 32; half of the images are first cropped from
+  /// 400, 500 or 600 (arXiv 2103.14030, Sec. 4.2).
   static DetectionTransformOptions multi_scale();
-  /// Returns the same sizes without random draws: the largest scale, without mirroring or cropping.
+  /// Returns the options without random draws: the largest scale, no mirroring and no cropping.
   DetectionTransformOptions for_evaluation() const;
 };
 
-/// Reads scales ("single" or "multi"; alternatively long_side and short_sides), mirror, crop_share, crop_short_sides,
+/// Reads scales ("single" or "multi"; or instead long_side and short_sides), mirror, crop_share, crop_short_sides,
 /// crop_sides and pad_multiple.
 DetectionTransformOptions read_detection_transform(const config::View& view);
 
@@ -64,20 +64,20 @@ struct DetectionDraws {
   ScaleLimit scale{};
   bool mirrored = false, cropped = false;
   ScaleLimit crop_scale{};
-  // Numbers in [0, 1) that give height, width, top and left of the crop when the size is known.
+  // Numbers in [0, 1) that determine height, width, top and left of the crop when the image size is known.
   std::array<double, 4> crop{};
 };
 
-/// Returns the objects in a window of the image. Cuts boxes at its border and drops objects without area within it.
+/// Returns the objects in a window of the image. Cuts boxes at the window's border and drops objects without area.
 DetectionObjects cropped(const DetectionObjects& objects, const geometry::Size& window, int64_t top, int64_t left);
-/// Returns the objects of the resized image. Boxes are cut at its border.
+/// Returns the objects of the resized image. Boxes are cut at the border of the resized image.
 DetectionObjects resized(const DetectionObjects& objects, const geometry::Size& from, const geometry::Size& to);
 DetectionObjects mirrored(const DetectionObjects& objects, const geometry::Size& image);
 
-/// Resizes (H, W, C) uint8 bilinearly at pixel centres, without antialiasing, as OpenCV does by default.
+/// Resizes an image (H, W, C) uint8 bilinearly at pixel centres, without antialiasing, as OpenCV does by default.
 at::Tensor resized_bilinear(const at::Tensor& pixels, const geometry::Size& size);
 
-/// Turns images and their objects into samples. The random draws are a function of (seed, epoch, index).
+/// Transforms images and their objects to samples. The random draws are a function of (seed, epoch, index).
 class DetectionTransform {
  public:
   /// Throws std::invalid_argument for invalid options and for a normalisation without exactly three channels.
@@ -86,7 +86,7 @@ class DetectionTransform {
   const DetectionTransformOptions& options() const { return options_; }
 
   DetectionDraws draw(const SampleRandom& random) const;
-  /// `pixels` (H, W, 3) uint8.
+  /// Transforms one image, `pixels` (H, W, 3) uint8, and its objects.
   DetectionSample apply(at::Tensor pixels, DetectionObjects objects, const DetectionDraws& draws) const;
 
  private:
@@ -96,7 +96,7 @@ class DetectionTransform {
   std::array<std::array<float, 256>, 3> levels_;  // normalised value for each channel and pixel value
 };
 
-/// Returns the side padded to a multiple.
+/// Returns the side, rounded up to a multiple.
 inline int64_t padded_side(int64_t side, int64_t multiple) { return (side + multiple - 1) / multiple * multiple; }
 
 }  // namespace cachet::data

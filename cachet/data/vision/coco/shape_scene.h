@@ -9,7 +9,7 @@
 
 namespace cachet::data {
 
-/// The classes of the set of shapes. Cross and star have inner corners, and the ring has a hole.
+/// The classes of the data set of shapes. The cross and the star have inner corners, and the ring has a hole.
 inline constexpr std::array<std::string_view, 6> kShapeNames{"disc", "square", "triangle", "star", "cross", "ring"};
 
 struct ShapeOptions {
@@ -22,7 +22,7 @@ struct ShapeOptions {
   int64_t threads = 1;
 };
 
-/// Throws std::invalid_argument that begins with the name of the option.
+/// Throws std::invalid_argument, which begins with the name of the option, if an option is out of range.
 void check(const ShapeOptions& options);
 
 /// A visible shape, or a crowd of small shapes.
@@ -32,17 +32,17 @@ struct ShapeObject {
   geometry::RunLengths mask;  // its visible part
 };
 
-/// A picture and its objects.
+/// A picture and the objects in it.
 struct ShapeScene {
   std::vector<uint8_t> pixels;  // height * width * 3, RGB
   std::vector<ShapeObject> objects;
 };
 
-/// Draws a scene of filled, rotated shapes on a textured background. Their sizes span two octaves (a radius of a
-/// sixteenth to a quarter of the shorter side). They may cover each other and are cut by the border. If less than
-/// a quarter of a shape is visible, the shape is removed, the most hidden first. A crowd is 8 to 14 shapes of one
-/// class, half the smallest size or less, drawn under all others. If less than a quarter of it is visible, it is
-/// removed, too. The scene is a function of (options.seed, split, index) and of the size alone.
+/// Draws a scene of filled, rotated shapes on a textured background. The sizes of the shapes span two octaves (a radius
+/// of a sixteenth to a quarter of the shorter side). Shapes may cover each other, and the border cuts them. A shape
+/// that is less than a quarter visible is removed, the most hidden shape first. A crowd is 8 to 14 shapes of one class,
+/// at most half the smallest size, drawn under all others. A crowd that is less than a quarter visible is removed, too.
+/// The scene is a function only of (options.seed, split, index) and the size.
 ShapeScene shape_scene(const ShapeOptions& options, uint64_t split, int64_t index);
 
 }  // namespace cachet::data

@@ -9,26 +9,26 @@
 
 namespace cachet::data {
 
-/// Maps each position in the result to its position in the image: x' = xx·x + xy·y + x0, y' = yx·x + yy·y + y0, from
-/// pixel centres (x + ½, y + ½).
+/// An affine map from each position in the result to its position in the image: x' = xx·x + xy·y + x0 and y' = yx·x +
+/// yy·y + y0. Pixel centres are at (x + ½, y + ½).
 struct AffineMap {
   double xx = 1, xy = 0, x0 = 0;
   double yx = 0, yy = 1, y0 = 0;
 
-  /// Rotates by `degrees` counter-clockwise about the middle of an image.
+  /// Returns the rotation by `degrees` counter-clockwise about the middle of an image.
   static AffineMap rotation(double degrees, int64_t height, int64_t width);
 
-  /// Returns the map that applies `first` and then this map.
+  /// Returns the map that applies first `first` and then this map.
   AffineMap after(const AffineMap& first) const;
-  /// Returns the inverse map. The map must not be singular: xx·yy ≠ xy·yx.
+  /// Returns the inverse map. This map must not be singular: xx·yy ≠ xy·yx.
   AffineMap inverse() const;
 };
 
-/// A value for each channel.
+/// The value of a colour for each channel.
 using FillColour = std::array<uint8_t, 3>;
 
-/// Applies the map to an image (H, W, C) uint8; positions outside the image become `fill`. Neighbours outside count as
-/// the border. Bicubic is the cubic with a = −1. Values are truncated, not rounded, as in Pillow.
+/// Applies the map to an image (H, W, C) uint8. Positions outside the image become `fill`. In interpolation, neighbours
+/// outside have the border's value. Bicubic is the cubic with a = −1. Values are truncated, not rounded, as in Pillow.
 at::Tensor apply_affine(const at::Tensor& image, const AffineMap& map, Interpolation interpolation,
                         const FillColour& fill);
 

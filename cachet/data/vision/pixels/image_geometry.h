@@ -5,7 +5,7 @@
 
 namespace cachet::data {
 
-/// A point in pixels from the upper left corner of the image: the first pixel's centre is (½, ½).
+/// A point in pixels from the upper left corner of the image. The centre of the first pixel is (½, ½).
 struct ImagePoint {
   double x = 0, y = 0;
 };
@@ -15,15 +15,15 @@ struct ImageBox {
   bool empty() const { return right <= left || bottom <= top; }
 };
 
-/// The geometric changes of an image: crop, scaling, mirroring, padding, rotation. Maps positions in the original, such
-/// as boxes around objects, to the result and back.
+/// The geometric changes of an image: crop, scaling, mirroring, padding and rotation. Maps positions in the original,
+/// such as boxes around objects, to the result and back.
 struct ImageGeometry {
   io::ImageSize original, result;
   AffineMap to_original{};  // maps each position in the result to its position in the original
 
   static ImageGeometry of(const io::ImageSize& size) { return {size, size, {}}; }
 
-  // Each function changes the current result.
+  // Each of these functions applies a change to the current result.
   void crop(const io::ImageRegion& region);  // parts outside the image are padding
   void resize(const io::ImageSize& size);
   void mirror();
@@ -31,12 +31,12 @@ struct ImageGeometry {
 
   ImagePoint in_result(const ImagePoint& place) const;
   ImagePoint in_original(const ImagePoint& place) const;
-  /// Returns the smallest upright box around the mapped box. It may lie outside the image: see within().
+  /// Returns the smallest upright box around the mapped box. The result may exceed the image: see within().
   ImageBox in_result(const ImageBox& box) const;
   ImageBox in_original(const ImageBox& box) const;
 };
 
-/// Returns the part of a box that lies in an image; empty if there is none.
+/// Returns the part of a box that lies in an image. The part is empty if the box lies outside.
 ImageBox within(const ImageBox& box, const io::ImageSize& size);
 
 }  // namespace cachet::data

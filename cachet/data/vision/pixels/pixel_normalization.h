@@ -8,23 +8,23 @@
 
 namespace cachet::data {
 
-/// The ranges of a channel's mean and deviation, for pixels in [0, 1]. float32 can represent the results.
+/// The ranges of a channel's mean and deviation, for pixels in [0, 1], within which float32 can represent the results.
 inline constexpr config::Range<double> kChannelMeans{-1e6, 1e6}, kChannelDeviations{1e-6, 1e6};
 
-/// Normalization of each channel, for pixels scaled to [0, 1]: (x / 255 − mean) / std. This file chooses mean and
-/// deviation; ImageTransform applies them.
+/// Normalization of each channel, for pixels scaled to [0, 1]: (x / 255 − mean) / std. This header chooses the mean and
+/// the deviation, and ImageTransform normalises with them.
 struct Normalization {
   std::vector<double> mean, std;
 
-  /// Returns the exact statistics of all pixels of a data set (by sums of integers).
+  /// Returns the exact statistics of all pixels of a data set, computed from sums of integers.
   static Normalization from_data(const ImageSource& images);
-  /// Returns the statistics of a known kind's full training set, those of ImageNet for class_folders; nothing for idx.
+  /// Returns the statistics of a kind's full training set (ImageNet for class_folders), or std::nullopt for idx.
   static std::optional<Normalization> known(const ImageKind& kind);
-  /// Returns one channel for all: the means of mean and std.
+  /// Returns the normalization of one grey channel: the means of `mean` and of `std`.
   Normalization of_grey() const;
 };
 
-/// Source of mean and deviation: `automatic` takes known values, else those of the data.
+/// Source of mean and deviation: `automatic` takes the known values of the kind, or else computes them from the data.
 enum class NormalizationSource { automatic, data, none };
 
 struct NormalizationOptions {
@@ -32,18 +32,18 @@ struct NormalizationOptions {
   std::vector<double> mean{}, std{};  // if given, used instead of source; one value for each channel, or one for all
 };
 
-/// Reads source, mean and std.
+/// Reads the keys source, mean and std.
 NormalizationOptions read_normalization_options(const config::View& view, NormalizationOptions defaults = {});
 
-/// Throws std::invalid_argument if the number of values does not match the channels. `training_images` is read only if
-/// statistics of the data are needed.
+/// Makes the normalization of a kind of images. Throws std::invalid_argument if the number of values does not match the
+/// channels. Reads `training_images` only if statistics of the data are needed.
 Normalization make_normalization(const NormalizationOptions& options, const ImageKind& kind,
                                  const ImageSource& training_images);
 
-/// Returns the pixels (H, W, C) uint8 of a normalised image (C, H, W).
+/// Converts a normalised image (C, H, W) back to pixels (H, W, C) uint8.
 at::Tensor pixels_of_normalized(const at::Tensor& image, const Normalization& normalization);
 
-/// Returns the whole data set as a normalised matrix (N, C·H·W) float32: the input of a linear baseline.
+/// Returns the whole data set as a normalised matrix (N, C·H·W) float32, the input of a linear baseline.
 at::Tensor flattened_images(const ImageSource& images, const Normalization& normalization);
 
 }  // namespace cachet::data

@@ -7,24 +7,24 @@
 #include "cachet/data/vision/augmentation/augmentation_options.h"
 #include "cachet/io/images/image_request.h"
 
-/// Operations on uint8 images (H, W, C), contiguous, with one or three channels. They round like Pillow, with which the
-/// published recipes were trained. Functions that take a reference change the image in place.
+/// Operations on contiguous uint8 images (H, W, C) with one or three channels. Rounding is the same as in Pillow, which
+/// the published recipes used. Functions with a reference parameter change the image in place.
 namespace cachet::data {
 
 /// Resizes a batch (N, C, H, W), uint8 or float, with antialiasing (for uint8 with weights of 16 bits). Throws
-/// std::runtime_error for lanczos if this LibTorch does not have it.
+/// std::runtime_error for lanczos if this LibTorch lacks lanczos.
 at::Tensor resize_batch(const at::Tensor& batch, const io::ImageSize& size, Interpolation interpolation);
-/// The same for one image.
+/// Resizes one image, as resize_batch() does.
 at::Tensor resize_pixels(const at::Tensor& image, const io::ImageSize& size, Interpolation interpolation);
 void mirror_pixels(at::Tensor& image);
 
-// Blends the image with a plainer one: factor < 1 towards it, factor > 1 away from it; 1 changes nothing.
+// Blends the image with a plainer image: factor < 1 towards it, factor > 1 away from it; factor 1 changes nothing.
 void adjust_brightness(at::Tensor& image, double factor);  // with black
 void adjust_contrast(at::Tensor& image, double factor);    // with the mean grey
 void adjust_saturation(at::Tensor& image, double factor);  // with the image in grey
 void adjust_sharpness(at::Tensor& image, double factor);   // with the image smoothed by 3 × 3, without borders
 
-/// Turns the hue by a fraction of a circle, in [−0.5, 0.5], through HSV of 8 bits. Grey images have no hue.
+/// Rotates the hue by a fraction of a circle in [−0.5, 0.5], through 8-bit HSV. Grey images have no hue.
 void adjust_hue(at::Tensor& image, double turn_fraction);
 
 // These functions treat each channel separately.
