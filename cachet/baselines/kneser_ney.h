@@ -13,19 +13,19 @@ namespace cachet::baselines {
 /// The score of a text under a language model.
 struct TextScore {
   int64_t tokens = 0;
-  double log_probability = 0;             // natural
+  double log_probability = 0;             // natural logarithm
   std::vector<int64_t> matched_length{};  // number of tokens whose longest known n-gram has 1, 2, … tokens
   double perplexity() const;
 };
 
 /// Interpolated modified Kneser–Ney (Chen & Goodman 1999, Sec. 3; like KenLM's lmplz without pruning). A language model
-/// that does not beat it has learnt no more than counting gives.
+/// that is not better than this baseline has learnt no more than n-gram counts give.
 ///
 /// Each line starts anew after <s>, which is never predicted, and ends with `line_end`. Counts of the longest n-grams
 /// are raw. Counts of shorter n-grams are the number of different words to their left, or raw if they start with <s>.
 /// With discounts D(c) for the counts 1, 2, and 3 or more:
 ///   p(w|h) = (c(hw) − D(c))/Σ c(h·) + (D₁N₁ + D₂N₂ + D₃N₃)/Σ c(h·) · p(w|h without its first word)
-/// and 1/V below single words. Contexts that were never seen are skipped.
+/// and p = 1/V below single words. Contexts that were never seen are skipped.
 class KneserNey {
  public:
   /// The discounts of n-grams of one length. Chen & Goodman estimate them from counts of counts. An estimate is used if
@@ -59,7 +59,7 @@ class KneserNey {
 
   struct Context {
     Key key;
-    int64_t begin = 0, end = 0;  // range of its n-grams
+    int64_t begin = 0, end = 0;  // range of the n-grams of the context
     double total = 0, kept_back = 0;
   };
   struct Level {

@@ -6,8 +6,8 @@
 
 namespace cachet::io {
 
-/// The error of a file that cannot be used, or of a system call on it that failed. what() is one line for the user: the
-/// file's name, the fault, and its position in the file.
+/// The error if a file cannot be used, or if a system call on a file failed. what() is one line for the user: the
+/// name of the file, the fault, and the position of the fault in the file.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

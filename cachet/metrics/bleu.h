@@ -19,21 +19,21 @@ inline constexpr size_t kBleuOrders = 4;
 /// The version of sacreBLEU whose results these functions reproduce. A signature ends with it.
 inline constexpr std::string_view kSacreBleuVersion = "2.6.0";
 
-/// The count that an order without a match gets: half a match, a quarter for the second such order, and so on (NIST's
-/// mteval-v13a.pl; method 3 of Chen and Cherry 2014), or nothing, which makes the score 0.
+/// The count of an order without a match. exponential: 1/2 for the first such order, 1/4 for the second, and so on
+/// (NIST's mteval-v13a.pl; method 3 of Chen and Cherry 2014). none: 0, which makes the score 0.
 enum class BleuSmoothing { exponential, none };
 
 /// Options of BLEU. The defaults are those of sacreBLEU for a corpus.
 struct BleuOptions {
   BleuTokens tokens = BleuTokens::mteval_13a;
   BleuSmoothing smoothing = BleuSmoothing::exponential;
-  bool effective_order = false;  // ignore orders without n-grams in the text: for single sentences
+  bool effective_order = false;  // whether to ignore orders without n-grams in the text, for single sentences
 };
 
 /// The counts from which a score is computed. A corpus has the sums of its sentences' counts.
 struct BleuCounts {
-  std::array<int64_t, kBleuOrders> correct{}, total{};  // n-grams of 1 … 4 words: matches; all in the hypothesis
-  int64_t hypothesis_length = 0, reference_length = 0;  // in words; of the reference nearest in length
+  std::array<int64_t, kBleuOrders> correct{}, total{};  // n-grams of 1 … 4 words: matches; all of the hypothesis
+  int64_t hypothesis_length = 0, reference_length = 0;  // in words; for the reference that is nearest in length
   BleuCounts& operator+=(const BleuCounts& other);
   bool operator==(const BleuCounts&) const = default;
 };
@@ -46,7 +46,7 @@ struct Bleu {
   BleuCounts counts{};
   /// Returns the words of the hypotheses divided by those of the references, or 0 without words in the references.
   double length_ratio() const;
-  /// As sacreBLEU writes it: "BLEU = 79.24 96.9/83.9/77.0/71.4 (BP = 0.969 ratio = 0.970 hyp_len = 449 ref_len = 463)".
+  /// Returns sacreBLEU's "BLEU = 79.24 96.9/83.9/77.0/71.4 (BP = 0.969 ratio = 0.970 hyp_len = 449 ref_len = 463)".
   std::string text() const;
 };
 
@@ -70,7 +70,7 @@ class BleuCounter {
 Bleu bleu(const BleuCounts& counts, const BleuOptions& options = {});
 
 /// Returns the score of a corpus. Each element of `references` has one reference for each hypothesis. Throws
-/// std::invalid_argument for no sentences, no references, or an element of another length; the error names it.
+/// std::invalid_argument for no sentences, no references, or an element of another length, which the error names.
 Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                  const BleuOptions& options = {});
 

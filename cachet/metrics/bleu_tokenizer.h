@@ -12,7 +12,7 @@ enum class BleuTokens {
   blanks       // splits an already tokenized text at blanks ("none" in sacreBLEU)
 };
 
-/// Splits sentences in UTF-8 into words. It neither normalises text nor rejects bytes: composed and decomposed
+/// Splits sentences in UTF-8 into words. The text is not normalised, and no byte is rejected: composed and decomposed
 /// characters stay as they are, and a byte-order mark is part of the first word.
 class BleuTokenizer {
  public:

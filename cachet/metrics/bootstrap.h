@@ -10,18 +10,18 @@ namespace cachet::metrics {
 
 /// Draws samples with replacement. A resample has as many draws as there are samples: some samples occur several times,
 /// others never. The variation of a score over resamples estimates its variation over test sets (Efron 1979). The draws
-/// are a function of the number of samples alone.
+/// depend only on the number of samples.
 class Resampler {
  public:
   /// `samples`: number of samples, 0 … 2³² − 1.
   explicit Resampler(size_t samples) : samples_(samples) {}
 
-  /// Returns the number of the next drawn sample.
+  /// Returns the index of the next drawn sample.
   size_t next() { return static_cast<size_t>(uint64_t{random_()} * samples_ >> 32); }
 
  private:
   uint64_t samples_;
-  std::mt19937 random_;  // with the default seed: the same numbers on every machine
+  std::mt19937 random_;  // has the default seed: the same numbers on every machine
 };
 
 /// Returns the standard deviation of the scores of resamples, which is the standard error of the score of the original

@@ -21,7 +21,7 @@ struct ChrfOptions {
 /// The counts from which a score is computed, by order. A corpus has the sums of its sentences' counts.
 struct ChrfCounts {
   struct Order {
-    int64_t hypothesis = 0, reference = 0, correct = 0;  // n-grams
+    int64_t hypothesis = 0, reference = 0, correct = 0;  // numbers of n-grams
     bool operator==(const Order&) const = default;
   };
   std::vector<Order> orders{};
@@ -37,7 +37,7 @@ class ChrfCounter {
   explicit ChrfCounter(ChrfOptions options = {});
 
   const ChrfOptions& options() const { return options_; }
-  /// Counts against the reference that gives the best score. Throws std::invalid_argument if there are no references.
+  /// Counts the n-grams against the reference with the best score. Throws std::invalid_argument without references.
   ChrfCounts count(std::string_view hypothesis, std::span<const std::string_view> references);
 
  private:
@@ -46,10 +46,10 @@ class ChrfCounter {
   std::vector<uint32_t> hypothesis_{}, reference_{};
 };
 
-/// Returns the score (Popović 2015), 0 … 100. It equals sacreBLEU's to the last bit.
+/// Returns the score (Popović 2015), 0 … 100. The score equals that of sacreBLEU to the last bit.
 double chrf(const ChrfCounts& counts, const ChrfOptions& options = {});
 
-/// Return the scores of a corpus and of a sentence. Arguments and errors are as for BLEU.
+/// Return the scores of a corpus and of a sentence. Arguments and errors are as in corpus_bleu() and sentence_bleu().
 double corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                    const ChrfOptions& options = {});
 double sentence_chrf(std::string_view hypothesis, std::span<const std::string_view> references,

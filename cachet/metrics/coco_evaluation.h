@@ -12,13 +12,13 @@ namespace cachet::metrics {
 
 inline constexpr int kRecallSteps = 101;  // 0, 0.01, …, 1
 
-/// Returns the recall of a step, 0 … 100.
+/// Returns the recall of step `number`, 0 … 100.
 double recall_step(int number);
 
 /// COCO's twelve numbers, in COCO's order. A number is −1 if no object affects it.
 struct CocoNumbers {
   double ap = -1, ap50 = -1, ap75 = -1;                 // over all thresholds; at 0.5; at 0.75
-  double ap_small = -1, ap_medium = -1, ap_large = -1;  // by area
+  double ap_small = -1, ap_medium = -1, ap_large = -1;  // AP by area of the objects
   double ar1 = -1, ar10 = -1, ar100 = -1;               // recall with 1, 10 and 100 detections per image
   double ar_small = -1, ar_medium = -1, ar_large = -1;  // recall with 100 detections per image, by area
 
@@ -29,16 +29,16 @@ struct CocoNumbers {
 
 /// The results of one category over objects of all sizes and 100 detections per image.
 struct CategoryResult {
-  int64_t truths = 0, detections = 0;  // those that count; for detections: at the lowest threshold
+  int64_t truths = 0, detections = 0;  // numbers of truths and detections that count (at the lowest threshold)
   double ap = -1, ap50 = -1, ap75 = -1, ar = -1;
-  /// Precision at each recall, made monotone, by threshold; empty if there are no truths.
+  /// Precision (made monotone) at each recall, for each threshold; empty if there are no truths.
   std::vector<std::array<double, kRecallSteps>> precision;
 };
 
 struct CocoResult {
   CocoNumbers numbers;
   std::vector<CategoryResult> categories;
-  /// Returns the precision at each recall at a threshold: the mean over categories with truths, or empty without any.
+  /// Returns the precision at each recall at a threshold: the mean over categories with truths; empty without truths.
   std::vector<double> precision_curve(int threshold) const;
 };
 

@@ -15,7 +15,7 @@ namespace cachet::metrics {
 
 inline constexpr int kOverlapThresholds = 10;   // 0.50, 0.55, …, 0.95
 inline constexpr int kAreaRanges = 4;           // all, small, medium, large
-inline constexpr int64_t kMaxDetections = 100;  // of one image and category, those with the highest scores
+inline constexpr int64_t kMaxDetections = 100;  // per image and category: those with the highest scores
 
 /// Returns the minimum overlap of threshold 0 … 9.
 double overlap_threshold(int number);
@@ -63,15 +63,15 @@ struct CategoryVerdicts {
 };
 
 struct ImageVerdicts {
-  int64_t image = 0;                         // its id, which decides the rank of equal scores of two images
-  std::vector<CategoryVerdicts> categories;  // with truths or detections, in ascending order
+  int64_t image = 0;                         // id of the image, which decides the rank of equal scores of two images
+  std::vector<CategoryVerdicts> categories;  // categories with truths or detections, in ascending order
   std::vector<DetectionVerdict> detections;  // the best kMaxDetections of each category, highest scores first
   bool operator==(const ImageVerdicts&) const = default;
 };
 
 /// Matches the detections of an image with its truths by COCO's rule, category by category. Detections are taken by
-/// descending score (equal scores in their given order). Each gets the truth that it overlaps most among those that are
-/// still free; truths that count come before others.
+/// descending score (equal scores in their given order). Each detection gets the truth that it overlaps most among the
+/// truths that are still free; truths that count come before others.
 ///
 /// The area of a detection is that of its box or, for OverlapKind::masks, of its mask. With masks, truths without a
 /// mask are left out. Throws std::invalid_argument for a score that is not finite and, with masks, for masks of

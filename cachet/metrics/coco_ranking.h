@@ -12,7 +12,7 @@ namespace cachet::metrics {
 /// A detection in the ranking of all detections of its category.
 struct RankedDetection {
   const DetectionVerdict* verdict = nullptr;
-  uint32_t image = 0;  // number of the image in the order of the ids
+  uint32_t image = 0;  // index of the image in the order of the ids
   int64_t place = 0;   // rank among the detections of its image and category
 };
 
@@ -23,7 +23,7 @@ struct RankedCategory {
     std::array<int32_t, kAreaRanges> counts{};
   };
   std::vector<RankedDetection> detections;
-  std::vector<ImageTruths> truths;  // only of images with truths
+  std::vector<ImageTruths> truths;  // only images that have truths
 
   int64_t truths_in(AreaRange range) const;
 };

@@ -38,7 +38,7 @@ class DenseIds {
  private:
   struct Slot {
     Key key{};
-    uint64_t generation = 0;  // the slot is empty if this is not the current one
+    uint64_t generation = 0;  // the slot is empty if this is not the current generation
     uint32_t id = 0;
   };
 
@@ -63,7 +63,7 @@ class DenseIds {
       if (slot.generation == generation_) slots_[place_of(slot.key)] = slot;
   }
 
-  std::vector<Slot> slots_;  // their number is a power of two; at most three quarters are used
+  std::vector<Slot> slots_;  // the number of slots is a power of two; at most three quarters are used
   uint64_t generation_ = 1;
   uint32_t size_ = 0;
 };

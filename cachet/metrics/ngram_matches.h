@@ -18,9 +18,9 @@ class NgramMatches {
 
   size_t orders() const { return ids_.size(); }
   void clear();
-  /// Adds a reference. The limit of an n-gram is the highest count that any reference has of it.
+  /// Adds a reference. The limit of an n-gram is the highest count of this n-gram in any reference.
   void add_reference(std::span<const uint32_t> units);
-  /// Returns how many n-grams of a sequence match, each counted up to its limit: element n − 1 for n.
+  /// Returns the numbers of matching n-grams of a sequence: element n − 1 for n. Each n-gram counts up to its limit.
   std::vector<int64_t> matches(std::span<const uint32_t> units);
 
   /// Returns the number of n-grams in a sequence of `units` units.

@@ -11,20 +11,20 @@ namespace cachet::models {
 
 /// A model and synthetic samples of its own size, for counting and timing. The samples are made once.
 /// Each call is a step in the middle of a run: the state between steps (a memory, a cache, memory tokens)
-/// is full. Two calls do the same.
+/// is full. All calls do the same work.
 struct Trial {
-  std::function<torch::Tensor()> forward;  // returns the model's output (batch, …), of several the first. No size in it
-                                           // depends on a value, so that it runs on the meta device
-  std::function<torch::Tensor()> loss;  // returns the scalar that training differentiates, penalties included
+  std::function<torch::Tensor()> forward;  // returns the model's first output (batch, …). Sizes in it do
+                                           // not depend on values, so it runs on the meta device
+  std::function<torch::Tensor()> loss;     // returns the scalar that training differentiates, penalties included
 };
 
 /// A network with weights. The derived classes define its tasks: ImageClassifier, FeaturePyramid,
-/// ObjectDetector, SequenceClassifier, LanguageModel, TranslationModel. They derive virtually, so that
+/// ObjectDetector, SequenceClassifier, LanguageModel, TranslationModel. These classes derive virtually, so that
 /// one model may have several tasks.
 class Model : public nn::CopyableModule {
  public:
   Model() = default;
-  /// `options`: the device of the samples, and the dtype of floating samples. The model must
+  /// Returns a trial. `options`: device of the samples, and dtype of floating samples. The model must
   /// already be in the mode (training or evaluation) in which the trial is called. States of the
   /// model may advance, as in a step.
   virtual Trial trial(int64_t batch, const torch::TensorOptions& options) = 0;
@@ -32,12 +32,12 @@ class Model : public nn::CopyableModule {
  protected:
   /// Returns a trial's loss: the mean over its samples or tokens, plus the model's penalties.
   torch::Tensor with_penalty(const torch::Tensor& mean);
-  /// Returns the trial of a model that scores classes: `forward` gives logits (batch, classes), the loss is their
+  /// Returns the trial of a model that scores classes. `forward` gives logits (batch, classes), and the loss is their
   /// cross-entropy with synthetic labels.
   Trial classifier_trial(std::function<torch::Tensor()> forward, int64_t batch, int64_t classes,
                          const torch::TensorOptions& options);
 
-  // Copied, never moved: a move would go through two paths to a virtual base and move it twice.
+  // Models are copied, never moved: a move would reach a virtual base through two paths, and move it twice.
   Model(const Model&) = default;
   Model& operator=(const Model&) = default;
 };

@@ -41,7 +41,7 @@ void check_attention(const config::View& table, std::string_view key, const nn::
 /// Records a problem if a norm does not fit layers with this number of channels.
 void check_norm(const config::View& table, const nn::NormOptions& norm, int64_t channels, std::string_view where = "");
 
-/// Records a problem if a norm reads later tokens, for a model that writes token by token.
+/// Records a problem if a norm reads later tokens. Models that write token by token need this check.
 void check_causal_norm(const config::View& table, const nn::NormOptions& norm);
 
 /// Notes that a classifier gives the same answer for every input if it averages the tokens after this norm.
@@ -52,8 +52,8 @@ void note_norm_before_mean(const config::View& table, const nn::NormOptions& nor
 void check_mlp_ratio(const config::View& table, std::string_view key, double ratio, int64_t embed_dim,
                      std::string_view where = "");
 
-/// Records problems with a cache for images, and with keys that need tokens on a grid. For models whose `tokens`
-/// ("text", "sentences") are not on a grid.
+/// For models whose `tokens` ("text", "sentences") are not on a grid: records problems with a cache for images, and
+/// with keys that need tokens on a grid.
 void check_cache_without_grid(const config::View& table, const nn::CacheOptions& cache, std::string_view tokens);
 
 /// Records a problem with cache_pools if the stages have such pools but the cache does not pool.
@@ -63,7 +63,7 @@ void check_stage_pools(const config::View& table, const nn::CacheOptions& cache,
 /// attention of a stage (counted from 1).
 void note_single_key(const config::View& table, std::string_view key, size_t stage, int64_t pool, int64_t reduction);
 
-/// Reads a list under `key`, one number for each stage, over the stages' values. Another length is a problem.
+/// Reads a list under `key`, one number for each stage; `stages` has the defaults. Reports another length as a problem.
 template <class Stage, class Number>
 void read_per_stage(const config::View& table, std::string_view key, std::vector<Stage>& stages, Number Stage::*member,
                     config::Range<Number> range) {

@@ -18,8 +18,8 @@ namespace cachet::models {
 
 inline constexpr int64_t kImageNetClasses = 1000;
 
-/// A named member of a family. It has a reader of a plan for each of its capabilities. A reader reads a `[model]` table
-/// over the member's own numbers and the data's requirements. An empty reader is a missing capability.
+/// A named member of a family. For each of its capabilities, a function reads a plan from a `[model]` table.
+/// Defaults are the member's own numbers and the data's requirements. The function of a missing capability is empty.
 struct RegisteredModel {
   std::string name;
   std::function<ImageClassifierPlan(const config::View& table, const ImageDefaults& defaults)> image_classifier{};
@@ -32,7 +32,7 @@ struct RegisteredModel {
   std::function<ObjectDetectorPlan(const config::View& table, const ImageDefaults& defaults)> object_detector{};
 };
 
-/// Reads the options of a family over those of a member.
+/// A function that reads the options of a family; the options of a member are the defaults.
 template <class Options>
 using OptionsReader = Options (*)(const config::View& table, Options defaults);
 
@@ -49,7 +49,7 @@ RegisteredModel classifier_member(const std::string& name, const Options& option
       }};
 }
 
-/// Returns a member of a family of backbones, whose options have `image`. It is also a classifier around the backbone.
+/// Returns a member of a backbone family, whose options have `image`. The member is also a classifier with a backbone.
 template <class Backbone, class Classifier, class Options>
 RegisteredModel pyramid_member(const std::string& name, const Options& options, OptionsReader<Options> read) {
   const auto own_options = [=](const config::View& table, const ImageDefaults& defaults) {
@@ -74,7 +74,7 @@ RegisteredModel pyramid_member(const std::string& name, const Options& options, 
               }};
 }
 
-// The families, each in its own file. Their names and numbers are their publishers'.
+// The families, each in its own file. Names and numbers are those of the publishers.
 std::vector<RegisteredModel> vision_transformer_models();          // vit_*, deit_*: timm's names
 std::vector<RegisteredModel> pyramid_vision_transformer_models();  // pvt_*, pvt_v2_*
 std::vector<RegisteredModel> swin_transformer_models();            // swin_*: timm's names
@@ -85,8 +85,8 @@ std::vector<RegisteredModel> causal_transformer_models();          // causal_tra
 std::vector<RegisteredModel> translation_transformer_models();     // transformer_*: fairseq's names
 std::vector<RegisteredModel> detection_models();                   // mask_rcnn_*, faster_rcnn_*, retinanet_*
 
-/// Returns swin_t, swin_s, swin_b as in the published detectors: windows always keep their size and shift. They are the
-/// backbones of detection_models(), not models of the registry.
+/// Returns swin_t, swin_s, swin_b as in the published detectors: windows always keep their size and shift. The three
+/// models are the backbones of detection_models(), not models of the registry.
 std::vector<RegisteredModel> swin_detection_backbones();
 
 }  // namespace cachet::models

@@ -37,8 +37,8 @@ std::vector<std::string> model_names(Capability capability);
 /// Returns the capabilities of the model with this name, its main one first. Empty if there is no such model.
 std::vector<Capability> abilities_of(std::string_view name);
 
-// Each function below reads a `[model]` table: the key `name`, then the keys of that model, over its defaults and the
-// data's requirements. An unknown name is a problem with the nearest name; a missing capability is a problem too.
+// Each function below reads a `[model]` table: the key `name`, then the keys of that model. Defaults are from the model
+// and the data. An unknown name is a problem, which names the nearest name; a missing capability is a problem too.
 
 ImageClassifierPlan read_image_classifier(const config::View& table, const ImageDefaults& defaults = {});
 /// Reads a backbone without a classifier, so that the table has no `classes`.
@@ -46,14 +46,14 @@ FeaturePyramidPlan read_feature_pyramid(const config::View& table, const ImageDe
 SequenceClassifierPlan read_sequence_classifier(const config::View& table, const SequenceDefaults& defaults = {});
 LanguageModelPlan read_language_model(const config::View& table, const LanguageDefaults& defaults = {});
 TranslationModelPlan read_translation_model(const config::View& table, const TranslationDefaults& defaults = {});
-/// Reads a detector. Its keys are in the same table as its backbone's, in the tables neck, rpn_head,
+/// Reads a detector. The detector's keys are in the same table as the backbone's keys, in the tables neck, rpn_head,
 /// roi_head, bbox_head and test.
 ObjectDetectorPlan read_object_detector(const config::View& table, const ImageDefaults& defaults = {});
 
 /// Reads a model that is named outside a recipe. `table` may have values for the model's keys.
 ImageClassifierPlan read_image_classifier(std::string_view name, const config::View& table,
                                           const ImageDefaults& defaults = {});
-/// Reads a model of any capability as a plan of its main one.
+/// Reads a model of any capability as a plan of its main capability.
 ModelPlan read_model(std::string_view name, const config::View& table);
 
 /// Returns the `[model]` keys that set the size of the model with this name, and their values: {"depth", "12"},

@@ -17,12 +17,12 @@ namespace cachet::nn {
 /// variant of the family's options.
 template <class Options, class... Arguments>
 struct KindRow {
-  std::string name;                                                                // in recipes
-  std::function<Options(const config::View& table, Arguments... arguments)> read;  // reads its keys
+  std::string name;                                                                // name in recipes
+  std::function<Options(const config::View& table, Arguments... arguments)> read;  // reads the kind's keys
 };
 
-/// The kinds of a family: first the library's, which are the alternatives of the variant in their order, each with a
-/// record `kKind`; then those that a program registered. A table without `kind` means the first kind.
+/// The kinds of a family: first the library's kinds (the variant's alternatives in order, each with a record `kKind`),
+/// then the kinds that a program registered. A recipe table without `kind` means the first kind.
 template <class Options, class... Arguments>
 class KindTable {
  public:
@@ -41,7 +41,7 @@ class KindTable {
     return table.record("kind", rows_.front(), rows())->read(table, arguments...);
   }
 
-  /// Adds a kind; `family`: "norm". Throws std::invalid_argument if the name is taken.
+  /// Adds a kind. `family`: its family, such as "norm". Throws std::invalid_argument if the name is taken.
   void add(const char* family, Row row) {
     for (const Row* other : rows_)
       if (other->name == row.name)
@@ -59,7 +59,7 @@ class KindTable {
               }}));
   }
 
-  std::deque<Row> storage_;  // the addresses of its rows do not change
+  std::deque<Row> storage_;  // a deque, so that the addresses of the rows do not change
   std::vector<const Row*> rows_;
 };
 

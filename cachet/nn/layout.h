@@ -28,28 +28,28 @@ struct TokenLayout {
 /// Additional arguments of attention to relative positions. The model makes them once for all of its layers.
 struct RelativeLayout {
   at::Tensor distances{};  // (Lk, D): the model's encoding of the distances Lk − 1, …, 1, 0; undefined = none
-  at::Tensor hidden{};     // (Lq, Lk) bool: keys that a query does not see; undefined = none
+  at::Tensor hidden{};     // (Lq, Lk) bool: true = the query does not see the key; undefined = none
 };
 
-/// The arguments of an attention layer without its tokens.
+/// The arguments of an attention layer other than its tokens.
 struct AttentionArgs {
   TokenLayout query{}, context{};
   at::Tensor bias{};                // additive, broadcastable to (B, H, Lq, Lk); if its first dimension divides B, it
-                                    // repeats (windows of a sample follow each other); undefined = none
+                                    // repeats along B (windows of a sample follow each other); undefined = none
   bool causal = false;              // key j is visible to query i iff j <= i + (Lk - Lq)
-  AttentionState* state = nullptr;  // of a session; the caller owns it; null = the call is independent
-  RelativeLayout relative{};        // for layers that attend to relative positions; others ignore it
+  AttentionState* state = nullptr;  // state of a session; the caller owns it; null = the call is independent
+  RelativeLayout relative{};        // for layers that attend to relative positions; other layers ignore it
 
-  /// Returns the arguments of self-attention, with the query's layout for the context too.
+  /// Returns the arguments of self-attention: query and context have the same layout.
   static AttentionArgs self(const TokenLayout& tokens) { return {tokens, tokens, {}, false, nullptr}; }
 };
 
-/// Throws c10::Error unless tokens are (B, L, channels) and the layout fits them: grid and class tokens make L, padding
+/// Throws c10::Error unless tokens are (B, L, channels) and fit the layout: L is class tokens + grid tokens, padding
 /// is bool (B, L). The message begins with `owner`: "multi_head_attention: query".
 void check_tokens(const char* owner, const at::Tensor& tokens, int64_t channels, const TokenLayout& layout);
 
-/// Returns tokens (B, H·W, C) as a map (B, C, H, W), and a map as tokens. Both are views if channels are
-/// densest, as in a map of channels_last.
+/// Returns tokens (B, H·W, C) as a map (B, C, H, W), and a map as tokens. Both are views if channels have
+/// stride 1, as in a map of channels_last.
 at::Tensor map_of(const at::Tensor& tokens, const Grid& grid);
 at::Tensor tokens_of(const at::Tensor& map);
 

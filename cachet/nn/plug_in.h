@@ -7,7 +7,7 @@
 
 namespace cachet::nn {
 
-/// The rule by which an export treats a model with a plug-in of a kind. It is a member of the kind's record.
+/// The rule by which an export treats a model with a plug-in of a kind. The rule is a member of the kind's record.
 enum class Export {
   refused,  // the export names the kind and refuses the model
   traced,   // the export traces the forward pass, which must be tensor operations without branches on a tensor's values
@@ -18,7 +18,7 @@ struct Misfit {
   std::string key, text;
 };
 
-/// The product of a row of a table of kinds: a norm, a cache or an attention function.
+/// An object that a row of a table of kinds makes: a norm, a cache or an attention function.
 class PlugIn {
  public:
   virtual ~PlugIn() = default;
@@ -31,7 +31,7 @@ class PlugIn {
   std::string why_not_exported_;
 };
 
-/// Marks `made`, which a kind of `family` ("norm") made, with its record's rule for exports.
+/// Applies the export rule of a kind's record to `made`, an object of this kind. `family`: "norm", for example.
 template <class Made>
 std::shared_ptr<Made> marked(std::shared_ptr<Made> made, Export exports, std::string_view family,
                              std::string_view kind) {

@@ -28,46 +28,46 @@ struct PlugIns {
   OutlierOptions outliers{};
 };
 
-/// Reads the tables `attention`, `cache`, `norm` and `outliers`. `attention`: the defaults, with the
+/// Reads the tables `attention`, `cache`, `norm` and `outliers`. `attention`: the defaults of attention, with the
 /// projections of the published backbone.
 PlugIns read_plug_ins(const config::View& table, const AttentionOptions& attention = {},
                       Sessions sessions = Sessions::none);
 
 /// The position of the norms in a block.
 enum class NormPlace {
-  before,  // of each branch's input: x + f(norm(x)) (pre-norm)
-  after,   // of each sum: norm(x + f(x)) (post-norm, Vaswani et al., arXiv 1706.03762)
+  before,  // before each branch: x + f(norm(x)) (pre-norm)
+  after,   // after each sum: norm(x + f(x)) (post-norm, Vaswani et al., arXiv 1706.03762)
 };
 
 /// Attention to the tokens of an encoder, between self-attention and the feed-forward half.
 struct CrossAttentionOptions {
-  int64_t context_dim = 0;  // channels of the encoder's tokens; 0: the block's own
+  int64_t context_dim = 0;  // channels of the encoder's tokens; 0: those of the block
 };
 
 struct TransformerBlockOptions {
   int64_t dim = 0, num_heads = 0;
   double mlp_ratio = 4.0;
-  double dropout = 0.0;           // in the feed-forward half
-  double stochastic_depth = 0.0;  // of all branches
-  double norm_eps = 1e-6;         // if the norm's options do not set it
+  double dropout = 0.0;           // rate in the feed-forward half
+  double stochastic_depth = 0.0;  // rate for all branches
+  double norm_eps = 1e-6;         // eps of norms whose options do not set it
   int64_t tokens = 0;             // number of tokens at the model's own input size
   TokenLayout layout{};           // layout of these tokens
   NormPlace norm_place = NormPlace::before;
-  Activation activation = Activation::gelu;  // of the feed-forward half
+  Activation activation = Activation::gelu;  // activation of the feed-forward half
   std::optional<CrossAttentionOptions> cross_attention = {};
 
   FeedForwardOptions feed_forward() const;
 };
 
-/// The parts of a block: {attention, feed-forward half, cross attention}. They are made in this order, so that a seed
-/// gives the same weights with any compiler. The last one is null in a block without an encoder.
+/// The parts of a block: {attention, feed-forward half, cross attention}, made in this order, so that a seed
+/// gives the same weights with any compiler. cross_attention is null in a block without an encoder.
 struct BlockParts {
   std::shared_ptr<Attention> attention;
   std::shared_ptr<FeedForward> feed_forward;
   std::shared_ptr<Attention> cross_attention = nullptr;
 };
 
-/// The tokens that cross attention attends to: (B, L, context_dim), or (1, L, context_dim) for all samples.
+/// The tokens that cross attention attends to: (B, L, context_dim), or (1, L, context_dim) if all samples share them.
 struct EncoderTokens {
   torch::Tensor tokens;
   TokenLayout layout;
@@ -80,11 +80,11 @@ class TransformerBlock : public Cloneable<TransformerBlock>, public Foldable, pu
  public:
   /// Makes a block with multi-head attention and a plain feed-forward half.
   TransformerBlock(const TransformerBlockOptions& options, const PlugIns& plug_ins);
-  /// Makes a block with parts of the backbone. Reads dim, stochastic_depth, norm_eps and norm_place of the options,
-  /// norm and outliers of the plug-ins.
+  /// Makes a block with parts of the backbone. Reads dim, stochastic_depth, norm_eps and norm_place of `options`, and
+  /// norm and outliers of `plug_ins`.
   TransformerBlock(const TransformerBlockOptions& options, const PlugIns& plug_ins, BlockParts parts);
 
-  /// x (B, T, dim) -> (B, T, dim). args.state must be from this block. In a state for memory, the context of
+  /// x (B, T, dim) -> (B, T, dim). args.state must come from make_state(). With a state for memory, the context of
   /// self-attention is the inputs of earlier calls, normed like x, followed by x. `encoder` is for a block with cross
   /// attention; in a session for decoding, its tokens may be absent after the first call. Throws c10::Error if only the
   /// block or only the call has an encoder. In training, outliers are first put into x.
@@ -98,7 +98,7 @@ class TransformerBlock : public Cloneable<TransformerBlock>, public Foldable, pu
   /// folded, because its sums bypass these layers.
   std::vector<NormFold> norm_folds() override;
   bool has_cache() const;
-  /// Converts a cache that does not change to constant keys and values. For deployment, in evaluation. If this is not
+  /// Replaces a cache that does not change by constant keys and values, for deployment, in evaluation. If this is not
   /// possible, throws c10::Error with the reason.
   void freeze_cache();
 
@@ -120,7 +120,7 @@ class TransformerBlock : public Cloneable<TransformerBlock>, public Foldable, pu
   Submodule<FeedForward> mlp_;
 };
 
-/// Makes `depth` blocks. Their stochastic depth rises from 0 in the first to that of the options in the last.
+/// Makes `depth` blocks. Stochastic depth rises from 0 in the first block to options.stochastic_depth in the last.
 std::vector<Submodule<TransformerBlock>> make_transformer_blocks(int64_t depth, const TransformerBlockOptions& options,
                                                                  const PlugIns& plug_ins);
 

@@ -22,20 +22,20 @@ class Work;
 
 namespace cachet::processes {
 
-/// Thrown if another process has ended, or did not do its part in time. If that process is known, what() names it.
+/// The error if another process has ended or did not do its part in time. If the process is known, what() names it.
 class ProcessLost : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The group of processes that train one model together, in one of them. Process 0 leads. All processes make the same
-/// calls in the same order. Each call waits until all have made it, and throws ProcessLost if a process is gone.
+/// The group of processes that train one model together, seen from one of them. Process 0 leads. All processes make the
+/// same calls in the same order. Each call waits until all processes have made it. Throws ProcessLost if one is gone.
 ///
 /// Before connect(), texts are exchanged only through the store, so that incompatible processes are detected before
-/// tensors are moved. From connect() on, everything is exchanged through the backend.
+/// tensors are moved. From connect() on, texts and tensors are exchanged through the backend.
 class ProcessGroup : public ops::BatchReducer {
  public:
-  /// Creates the communication backend of the processes. It moves at least CPU tensors.
+  /// A function that creates the communication backend of the processes. The backend moves at least CPU tensors.
   using MakeBackend = std::function<c10::intrusive_ptr<c10d::Backend>()>;
 
   /// `store`: all processes can read and write it; a process that fails writes the reason to it.
@@ -53,7 +53,7 @@ class ProcessGroup : public ops::BatchReducer {
   int64_t size() const { return size_; }
   bool leads() const { return rank_ == 0; }
 
-  /// Sums as in BatchReducer: the same bits in every process, on any device. Tensors for Gloo are copied to the host.
+  /// Adds up `sums` over all processes, with equal bits in each, on any device. Copies tensors for Gloo to the host.
   void all_reduce(at::Tensor& sums) override;
 
   /// Sends rank 0's number or text to all processes. The others wait as long as rank 0 runs, for example during its
@@ -61,20 +61,20 @@ class ProcessGroup : public ops::BatchReducer {
   int64_t broadcast(int64_t word);
   std::string broadcast(const std::string& text);
 
-  /// Returns the bytes of each process, by rank, in rank 0; an empty list in the others.
+  /// In rank 0, returns the bytes of each process, by rank. In other processes, returns an empty list.
   std::vector<std::string> gather(const std::string& bytes);
 
-  /// Stores the reason why this process ends, for the others. Their calls fail when this process is gone.
+  /// Stores the reason why this process ends, for the other processes, whose calls fail when this process is gone.
   void tell_failure(const std::string& why) noexcept;
 
-  /// If a call takes longer than `patience`, the first of the waiting processes names the processes that are missing,
-  /// and again every ten seconds. This includes a process that is stuck inside a call. Processes that wait during rank
+  /// If a call takes longer than `patience`, the first of the waiting processes names the missing processes, and again
+  /// every ten seconds. A process that is stuck inside a call counts as missing. Processes that wait during rank
   /// 0's evaluation report nothing. `say` is called inside all_reduce(), gather() and rank 0's broadcast(), and only
   /// with Gloo. An empty `say` ends the reports.
   void name_stragglers(std::function<void(const std::string& line)> say,
                        std::chrono::milliseconds patience = std::chrono::seconds(8));
 
-  /// Also asks `fate` why another process is gone. `fate` belongs to the process that started the others.
+  /// Sets a function that also knows why another process is gone. Only the process that started the others has it.
   void ask_about_lost(std::function<std::optional<std::string>()> fate) { fate_ = std::move(fate); }
 
  private:
@@ -82,7 +82,7 @@ class ProcessGroup : public ops::BatchReducer {
   void together(const char* what, const Call& call);
   /// Waits for a call in which every process takes part.
   void wait_for_all(c10d::Work& call, bool names_stragglers);
-  /// Input: rank 0's tensor, and zeros in the other processes. Output: rank 0's tensor.
+  /// Sends rank 0's tensor to all processes. The other processes pass zeros.
   void broadcast_tensor(const at::Tensor& said);
   /// Implement broadcast() and gather() before the backend is connected.
   std::string text_from_store(const std::string& text);
@@ -91,17 +91,17 @@ class ProcessGroup : public ops::BatchReducer {
   void wait_for_signs(const char* what);
   /// Throws ProcessLost if a process is known to have failed or ended.
   void require_all_alive() const;
-  /// Writes a new sign that this process waits in this call, for the other processes.
+  /// Writes a new sign, which shows the other processes that this process waits in this call.
   void sign_that_it_waits() noexcept;
-  /// Returns the last sign of each process, by rank; empty if none, and for this process. Throws if the store is gone.
+  /// Returns each process' last sign, by rank; empty without a sign and for this process. Throws if the store is gone.
   std::vector<std::string> signs() const;
-  /// Stores the present signs, to compare later ones with them.
+  /// Stores the current signs, with which later signs are compared.
   void look_at_signs() noexcept;
-  /// Returns the ranks of the processes without a sign in this call, or without one since the last check.
+  /// Returns the ranks of the processes without a sign in this call, or without a new sign since the last check.
   std::vector<int64_t> missing(const std::vector<std::string>& signs) const;
   void name_missing(std::chrono::steady_clock::duration waited) noexcept;
   std::string late_names() const;
-  /// Returns the reason that a failed process left in the store, or the kind of its end.
+  /// Returns the reason that a failed process left in the store, or how the process ended.
   std::optional<std::string> known_failure() const;
   /// Describes the known reasons of a failed call.
   std::string why_not_connected(const std::string& cause) const;
@@ -111,11 +111,11 @@ class ProcessGroup : public ops::BatchReducer {
   std::unique_ptr<Links> links_;
   int64_t rank_, size_;
   WaitingOptions waiting_;
-  std::chrono::milliseconds store_patience_ = std::chrono::minutes(10);  // of rank 0, when it waits for the others
+  std::chrono::milliseconds store_patience_ = std::chrono::minutes(10);  // limit of rank 0 when it waits for the others
   bool through_host_ = true;
-  int64_t call_ = 0;  // number of the last call in which all take part
+  int64_t call_ = 0;  // number of the last call in which all processes take part
   int64_t signs_left_ = 0;
-  std::vector<std::string> earlier_signs_;  // in this call, at the last check; empty before
+  std::vector<std::string> earlier_signs_;  // signs at the last check of this call; empty before
   std::function<void(const std::string&)> say_of_stragglers_;
   std::chrono::milliseconds patience_ = std::chrono::seconds(8);
   std::function<std::optional<std::string>()> fate_ = [] { return std::nullopt; };

@@ -6,7 +6,7 @@
 
 namespace cachet::processes {
 
-/// Returns the text under a key; empty if the store has no such key. Throws c10::Error if the store is gone.
+/// Returns the text under a key, or an empty optional if there is no such key. Throws c10::Error if the store is gone.
 std::optional<std::string> find_text(c10d::Store& store, const std::string& key);
 
 /// Stores a text under a key. Throws c10::Error if the store is gone.

@@ -11,14 +11,14 @@ namespace cachet::processes {
 
 /// The reports of a process while it waits for other processes.
 struct WaitingOptions {
-  std::function<void(const std::string& line)> report{};  // may be empty
+  std::function<void(const std::string& line)> report{};  // receives each report; may be empty
   std::chrono::milliseconds report_every = std::chrono::seconds(10);
 };
 
 /// Returns "process 2", "processes 1, 2 and 5".
 std::string names_of(const std::vector<int64_t>& ranks);
 
-/// One wait for other processes. The caller checks whether they have arrived, and calls pause() between two checks.
+/// One wait for other processes. The caller checks whether these have arrived, and calls pause() between two checks.
 class Wait {
  public:
   /// `most`: the time limit of the wait; empty: no limit.

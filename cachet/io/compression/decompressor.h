@@ -8,10 +8,10 @@
 
 namespace cachet::io {
 
-/// Decompresses a gzip file (RFC 1952) to `output`, all members joined. Throws io::Error as decompress() does.
+/// Decompresses a gzip file (RFC 1952) to `output`, and joins its members. Throws io::Error as decompress() does.
 void decompress_gzip(std::span<const uint8_t> bytes, GrowingOutput& output, std::string_view name);
 
-/// Decompresses an xz file to `output`, all of its parts joined, with at most 128 MiB of decoder memory. Throws
+/// Decompresses an xz file to `output`, and joins its parts, with at most 128 MiB of decoder memory. Throws
 /// io::Error as decompress() does.
 void decompress_xz(std::span<const uint8_t> bytes, GrowingOutput& output, std::string_view name);
 

@@ -13,8 +13,8 @@
 
 namespace cachet::io {
 
-/// The output of a decoder. Its memory grows with the bytes that are decoded, not with the size that a file claims, up
-/// to a cap. With `take`, pieces of the output are passed to `take`, and only one piece is in memory.
+/// The output of a decoder. Up to a cap, its memory grows with the decoded bytes, not with the size that a file states.
+/// With `take`, pieces of the output are passed to `take`, and only one piece is in memory.
 class GrowingOutput {
  public:
   using TakePiece = std::function<void(std::span<const uint8_t> piece)>;
@@ -22,7 +22,7 @@ class GrowingOutput {
   GrowingOutput(uint64_t max_bytes, std::string_view name, TakePiece take = {})
       : max_bytes_(max_bytes), name_(name), take_(std::move(take)) {}
 
-  /// Returns room for more bytes. It has one byte beyond the cap: if this byte is filled, the cap is exceeded.
+  /// Returns room for more bytes. The room has one byte beyond the cap: if this byte is filled, the cap is exceeded.
   std::span<uint8_t> room() {
     if (take_ && used_ == kPiece) give();
     if (used_ == bytes_.size())
@@ -41,7 +41,7 @@ class GrowingOutput {
     bytes_.resize(used_);
     return std::move(bytes_);
   }
-  /// With `take`, passes the last piece to it.
+  /// Passes the last piece to `take`, if it is set.
   void finish() {
     if (used_ > 0) give();
   }

@@ -15,12 +15,12 @@ namespace cachet::io {
 /// A member of a zip archive, stored uncompressed.
 struct ZipMember {
   std::string name;
-  uint64_t begin = 0;  // position of its bytes in the archive
+  uint64_t begin = 0;  // position of the member's bytes in the archive
   uint64_t size = 0;
   uint32_t crc = 0;
 };
 
-/// Limits of the reader in addition to those of the format.
+/// The limits of the reader, in addition to those of the format.
 struct ZipLimits {
   uint64_t members = 100'000;
   uint64_t directory_bytes = uint64_t{32} << 20;
@@ -29,8 +29,8 @@ struct ZipLimits {
 
 /// Reads the zip archives that torch.save writes: uncompressed members that fill the file without gaps, then one
 /// directory, zip64 or not. LibTorch's PyTorchStreamReader is not used, because its zip library tolerates gaps,
-/// duplicates and headers that contradict the directory, so that two readers may see different files. All members throw
-/// io::Error that names the file, the member and the fault: compression, encryption, duplicate names, names that lead
+/// duplicates and headers that contradict the directory: two readers may see different files. All functions throw
+/// io::Error, which names file, member and fault: compression, encryption, duplicate names, names that lead
 /// out of a folder, links, a local header that differs from the directory, bytes that belong to no member.
 class ZipArchive {
  public:
@@ -38,10 +38,10 @@ class ZipArchive {
   ZipArchive(const ByteSource& source, std::string name, const ZipLimits& limits = {});
 
   const std::string& name() const { return name_; }
-  const std::vector<ZipMember>& members() const { return members_; }  // in the order of their bytes
-  const ZipMember* find(std::string_view member) const;               // null if there is none
+  const std::vector<ZipMember>& members() const { return members_; }  // members in the order of their bytes
+  const ZipMember* find(std::string_view member) const;               // null if there is no such member
 
-  /// Reads a member into `bytes`, which has the member's size, and verifies the CRC-32.
+  /// Reads a member into `bytes`, which must have the member's size, and verifies the CRC-32.
   void read(const ZipMember& member, std::span<std::byte> bytes) const;
 
  private:

@@ -14,8 +14,8 @@ struct ZipEntry {
   std::string name;
   uint16_t flags = 0;
   uint32_t crc = 0;
-  uint64_t size = 0;    // of the uncompressed member, and so of its bytes in the file
-  uint64_t header = 0;  // position of its local header
+  uint64_t size = 0;    // size of the uncompressed member, and so of its bytes in the file
+  uint64_t header = 0;  // position of the member's local header
 };
 
 struct ZipDirectory {
@@ -26,7 +26,7 @@ struct ZipDirectory {
 /// Finds, reads and checks the directory, but not the headers of the members. Throws io::Error.
 ZipDirectory read_zip_directory(const ByteSource& source, const std::string& file, const ZipLimits& limits);
 
-/// The only flags of a member that torch.save sets: sizes follow the bytes, and the name is UTF-8.
+/// The only member flags that torch.save sets: sizes follow the bytes, and the name is UTF-8.
 constexpr uint16_t kZipSizesBehind = 1U << 3, kZipNameIsUtf8 = 1U << 11;
 
 }  // namespace cachet::io

@@ -15,7 +15,7 @@ class Sha1 {
   using Digest = std::array<uint8_t, 20>;
 
   void update(std::span<const std::byte> bytes);
-  /// Ends the message. The object starts a new message.
+  /// Ends the message and returns its digest. The object then starts a new message.
   Digest finish();
 
  private:

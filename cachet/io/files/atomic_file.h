@@ -22,14 +22,14 @@ void write_file_atomically(const std::filesystem::path& path, std::span<const st
 void write_file_atomically(const std::filesystem::path& path, std::string_view text,
                            FileSystem& file_system = FileSystem::real());
 
-/// Writes a new file and fsyncs it, without the rename: for files inside a folder that is renamed as a whole. Refuses a
-/// path that exists; the folder is not synced.
+/// Writes a new file and fsyncs it, without a rename: for files inside a folder that is renamed as a whole. Throws
+/// io::Error if the path exists. Does not sync the folder.
 void write_new_file(const std::filesystem::path& path, std::span<const std::byte> bytes,
                     FileSystem& file_system = FileSystem::real());
 void write_new_file(const std::filesystem::path& path, std::string_view text,
                     FileSystem& file_system = FileSystem::real());
 
-/// Renames a file or folder over `to` and fsyncs the folder that holds it.
+/// Renames a file or folder to `to`, which is replaced, and fsyncs the folder of `to`.
 void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to,
                     FileSystem& file_system = FileSystem::real());
 
@@ -51,8 +51,8 @@ inline constexpr size_t kMaxNameBytes = 255;
 /// cutting a UTF-8 character in two. `suffix` has at most kMaxNameBytes.
 std::string name_with_suffix(std::string_view name, std::string_view suffix);
 
-/// Returns a temporary path next to `path`: `.<name>.tmp-<process>-<number>`. Each call returns another path at which
-/// no file lies yet, because an earlier process with the same number (as in containers) may have been killed. A long
+/// Returns a temporary path next to `path`: `.<name>.tmp-<process>-<number>`. Each call returns a different path, at
+/// which there is no file yet: an earlier process with the same number (as in containers) may have been killed. A long
 /// name is cut.
 std::filesystem::path temporary_path(const std::filesystem::path& path);
 

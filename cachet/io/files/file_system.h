@@ -10,7 +10,7 @@
 namespace cachet::io {
 
 /// The system calls used for saving, with the kernel's conventions: each returns -1 and sets errno on failure. Tests
-/// replace them to let each call fail in turn, stop after a call, or record it.
+/// replace them to make each call fail in turn, to stop after a call, or to record calls.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
@@ -23,7 +23,7 @@ class FileSystem {
   virtual int unlink(const std::filesystem::path& path);
   virtual int rmdir(const std::filesystem::path& path);
   virtual int mkdir(const std::filesystem::path& path, mode_t mode);
-  /// Gets how many bytes an unprivileged user can still write on the file system of `path`.
+  /// Sets `bytes` to the number of bytes that an unprivileged user can still write on the file system of `path`.
   virtual int free_bytes(const std::filesystem::path& path, uint64_t* bytes);
 
   static FileSystem& real();

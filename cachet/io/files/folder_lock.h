@@ -7,16 +7,16 @@
 
 namespace cachet::io {
 
-/// A lock on a folder, for one process (flock(2)). It excludes only processes of this machine that ask for the lock,
-/// and no process if the file system has no locks. It stays with the folder if the folder is renamed, copies of the
-/// object have the same lock, and the kernel releases it when the process dies.
+/// A lock on a folder, for one process (flock(2)). The lock excludes only processes of this machine that request it,
+/// and no process if the file system has no locks. The lock stays with a folder that is renamed, and copies of the
+/// object have the same lock. The kernel releases the lock when the process dies.
 class FolderLock {
  public:
-  /// Takes the lock. Empty if another process has it. Throws Error if the folder cannot be opened.
+  /// Takes the lock. Returns an empty value if another process has it. Throws Error if the folder cannot be opened.
   static std::optional<FolderLock> take_if_free(const std::filesystem::path& folder);
   /// Waits until the lock is free, and takes it. Throws Error if the folder cannot be opened.
   static FolderLock wait_for(const std::filesystem::path& folder);
-  /// Takes a lock that any number of processes can hold together; then take_if_free() returns an empty value. Waits
+  /// Takes a lock that any number of processes can hold together; take_if_free() then returns an empty value. Waits
   /// while another process holds the exclusive lock. Empty if the folder cannot be opened.
   static std::optional<FolderLock> take_shared(const std::filesystem::path& folder);
   /// Whether a process has the lock. Changes nothing. If the file system does not report this, the result is true.

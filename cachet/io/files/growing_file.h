@@ -9,14 +9,14 @@
 
 namespace cachet::io {
 
-/// A file that another process has locked.
+/// The error if another process has locked the file.
 class FileInUse : public Error {
  public:
   using Error::Error;
 };
 
-/// Whether other processes may write the same file at the same time. `locked` (flock(2)) keeps out every process of
-/// this machine that asks for the lock too. If the file system does not support locks, no process is excluded.
+/// Whether other processes may write the same file at the same time. `locked` (flock(2)) excludes every process of
+/// this machine that also requests the lock. If the file system does not support locks, no process is excluded.
 enum class FileAccess { shared, locked };
 
 /// A file that only grows. Each append() is one write, so a process that dies leaves whole records and at most one torn
@@ -24,7 +24,7 @@ enum class FileAccess { shared, locked };
 /// neither writes through a symbolic link in the last part of the path. Links in the path to the folder are followed.
 class GrowingFile {
  public:
-  /// Opens the file at its end, or creates it. Every member throws Error, which names the path and the reason. A
+  /// Opens the file at its end, or creates it. Every function throws Error, which names the path and the reason. A
   /// symbolic link is refused. With FileAccess::locked, throws FileInUse if another process has locked the file.
   explicit GrowingFile(std::filesystem::path path, FileSystem& file_system = FileSystem::real());
   GrowingFile(std::filesystem::path path, FileAccess access, FileSystem& file_system = FileSystem::real());

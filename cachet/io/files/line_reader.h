@@ -13,10 +13,10 @@
 
 namespace cachet::io {
 
-/// Reads the next bytes into the beginning of `bytes`. Returns their number, 0 at the end.
+/// A function that reads the next bytes into the beginning of `bytes` and returns their number, 0 at the end.
 using ReadPiece = std::function<size_t(std::span<std::byte> bytes)>;
 
-/// Reads the lines of a text in pieces. A line ends with "\n" or "\r\n"; the last line may end with the text.
+/// Reads the lines of a text in pieces. A line ends with "\n" or "\r\n"; the end of the text also ends a line.
 class LineReader {
  public:
   /// `source` must outlive the reader; `name` begins the messages. A line of more than `max_line_bytes` is an error.
@@ -24,7 +24,7 @@ class LineReader {
   /// Reads an input of unknown size. A line is returned as soon as it is complete.
   LineReader(ReadPiece read, std::string name, size_t max_line_bytes);
 
-  /// Returns the next line without its end, valid until the next call. Empty after the last line. Throws Error.
+  /// Returns the next line without its line end, valid until the next call. Empty after the last line. Throws Error.
   std::optional<std::string_view> next();
 
   int64_t number() const { return number_; }  // number of the line that next() returned; the first is 1

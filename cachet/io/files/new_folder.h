@@ -8,13 +8,13 @@
 namespace cachet::io {
 
 /// A folder that appears with all its files or not at all: files are first written to a temporary folder next to it. If
-/// the path is a symbolic link to a folder, it means the folder that the link leads to, and the link stays.
+/// the path is a symbolic link to a folder, the path stands for the target of the link, and the link stays.
 class NewFolder {
  public:
   enum class Taken { refused, replaced };  // the treatment of a non-empty folder at that path
 
   /// Creates the temporary folder and its parents. Removes temporary folders that killed processes left for the same
-  /// name, but not that of a process that is still writing. Throws Error if `path` is a file, a link that leads
+  /// name, but not the folder of a process that is still writing. Throws Error if `path` is a file, a link that leads
   /// nowhere, or a non-empty folder that is not to be replaced.
   explicit NewFolder(std::filesystem::path path, Taken taken = Taken::refused);
   NewFolder(const NewFolder&) = delete;
@@ -22,7 +22,7 @@ class NewFolder {
   ~NewFolder();  // without finish(), removes the temporary folder
 
   const std::filesystem::path& path() const { return temporary_; }  // the temporary folder, to write files into
-  /// Renames the temporary folder to its name, in one step even if it replaces an earlier folder, which is then
+  /// Renames the temporary folder to its final name, in one step even if it replaces an earlier folder, which is then
   /// removed. If the file system cannot exchange names, a process killed in between leaves the earlier folder as
   /// `.NAME.old-PID`. The caller must have synced the files' bytes to the disk. Throws Error, for example if something
   /// has taken the name meanwhile; existing files are then unchanged.
@@ -31,7 +31,7 @@ class NewFolder {
  private:
   std::filesystem::path path_, temporary_;
   bool replaces_;
-  std::optional<FolderLock> lock_;  // on the temporary folder, which shows that a process is writing to it
+  std::optional<FolderLock> lock_;  // shows that a process is writing to the temporary folder
 };
 
 }  // namespace cachet::io

@@ -19,7 +19,7 @@ class InputFile {
   InputFile& operator=(const InputFile&) = delete;
   ~InputFile();
 
-  uint64_t size() const { return size_; }  // at the time of opening
+  uint64_t size() const { return size_; }  // size when the file was opened, in bytes
   /// Reads `bytes` from the current position. Throws io::Error if the file ends too early (it shrank) or reading fails.
   void read(std::span<std::byte> bytes);
   /// Reads `bytes` from `position` on. Does not change the current position.
@@ -32,8 +32,8 @@ class InputFile {
   uint64_t position_ = 0;
 };
 
-/// Reads a whole regular file. Throws io::Error if it is larger than `max_bytes`, before memory is allocated, and if it
-/// is the text that Git LFS puts at the path of a file (git_lfs.h).
+/// Reads a whole regular file. If it is larger than `max_bytes`, throws io::Error before memory is allocated. Throws
+/// io::Error also for a Git LFS pointer (git_lfs.h).
 std::vector<std::byte> read_file(const std::filesystem::path& path, uint64_t max_bytes);
 std::string read_text_file(const std::filesystem::path& path, uint64_t max_bytes);
 

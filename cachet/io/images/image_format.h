@@ -11,7 +11,7 @@ namespace cachet::io {
 inline constexpr uint64_t kMaxImageFileBytes = uint64_t{1} << 30;
 
 /// Returns the format of an image file by its first bytes: "JPEG", "PNG" (the two that are read), "GIF", "BMP", "WebP",
-/// "TIFF" or "JPEG 2000"; "" for any other. A RIFF file counts as WebP.
+/// "TIFF" or "JPEG 2000"; "" for any other format. A RIFF file counts as WebP.
 std::string_view image_format(std::span<const std::byte> bytes);
 
 }  // namespace cachet::io

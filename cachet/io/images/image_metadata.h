@@ -7,7 +7,7 @@ namespace cachet::io {
 
 /// Metadata of the picture in a JPEG or PNG file.
 struct ImageMetadata {
-  /// The value of EXIF's tag Orientation, 1 to 8 (cachet/io/images/upright.h); 1 if the file has none, or one that is
+  /// The value of EXIF's tag Orientation, 1 to 8 (cachet/io/images/upright.h); 1 if the tag is missing or its value is
   /// not valid.
   int orientation = 1;
   /// Whether the file is an MPO photograph (CIPA DC-007): a JPEG file that is followed by further JPEG pictures.

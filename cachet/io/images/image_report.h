@@ -9,7 +9,7 @@ namespace cachet::io {
 
 /// The results of decoding a file in addition to the pixels.
 struct ImageReport {
-  ImageSize size;  // of the whole image, as it is stored
+  ImageSize size;  // size of the whole image, as it is stored
   int64_t warnings = 0;
   std::string first_warning;
 

@@ -32,11 +32,11 @@ struct ImageRegion {
 struct ImageRequest {
   ImageRegion region;
   /// Minimum size of the decoded region. A JPEG decoder may return the region at 1/2, 1/4 or 1/8 of its size, rounded
-  /// to whole pixels, if neither side falls below this. 0 × 0 requests the full size.
+  /// to whole pixels, if neither side falls below this minimum. 0 × 0 requests the full size.
   ImageSize least;
 };
 
-/// Chooses the request from the size that a file states, before its pixels are decoded.
+/// A function that chooses the request by the size that a file states, before the pixels are decoded.
 using ImageChooser = std::function<ImageRequest(const ImageSize& size)>;
 
 enum class ImageChannels { as_stored, grey, rgb };
@@ -51,9 +51,9 @@ struct ImageReadOptions {
   ImageChannels channels = ImageChannels::as_stored;
   uint64_t max_pixels = kMaxImagePixels;  // a larger image is refused before memory is allocated for it
   bool strict = false;                    // warnings of the decoder are errors
-  ImageChooser choose{};                  // if empty, the whole image at its full size
+  ImageChooser choose{};                  // empty: the whole image at its full size
   OrientationRule orientation = OrientationRule::ignore;
-  /// Is called with the bytes of a file before they are decoded, whether or not they can be decoded.
+  /// A function that gets the bytes of a file before they are decoded, whether or not they can be decoded.
   std::function<void(std::span<const std::byte> bytes)> see_bytes{};
 };
 

@@ -18,8 +18,8 @@ inline constexpr int kMaxJpegScans = 100;
 /// Decodes a JPEG file of 8 bits per sample, baseline or progressive, grey, YCbCr, RGB, CMYK or YCCK (the latter two
 /// are stored inverted, as by Adobe, and become RGB). `allocate` is called once for memory, after all limits were
 /// checked. Below the requested region, a baseline file is not decoded but only searched for its end. Arithmetic coding
-/// is read if the libjpeg in use supports it. Further pictures of an MPO photograph are skipped. Throws Error that
-/// begins with `name` for every fault that would require invented pixels: a truncated file, missing data, missing
+/// is read if the libjpeg in use supports it. Further pictures of an MPO photograph are skipped. Throws Error, which
+/// begins with `name`, for every fault that would require invented pixels: a truncated file, missing data, missing
 /// tables. Also throws Error for lossless and hierarchical files, 12 and 16 bits per sample, more than kMaxJpegScans
 /// scans, too many pixels, and progressive files that would need more than 3 bytes for each of options.max_pixels and
 /// 64 MiB. Other faults (bad Huffman codes within a block, bytes after the end, odd markers) are counted as warnings,

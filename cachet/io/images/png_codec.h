@@ -13,7 +13,7 @@
 
 namespace cachet::io {
 
-/// Encodes adjacent rows of width * channels bytes.
+/// Encodes adjacent rows of width * channels bytes as a PNG file.
 std::vector<std::byte> encode_png_rows(const uint8_t* pixels, const PixelSize& size);
 
 /// Decodes the whole image as decode_png() describes. `allocate` is called once for memory, after the size was found

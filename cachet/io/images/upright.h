@@ -5,7 +5,7 @@
 #include "cachet/io/images/image_request.h"
 #include "cachet/io/images/pixel_size.h"
 
-/// How a picture that is stored turned or mirrored is shown upright, by the value of EXIF's tag Orientation:
+/// The operation that makes a stored picture upright, by the value of EXIF's tag Orientation:
 ///   1 as it is stored          5 transposed
 ///   2 mirrored left to right   6 turned clockwise by 90°
 ///   3 turned by 180°           7 transposed along the other diagonal
@@ -15,7 +15,7 @@ namespace cachet::io {
 /// Returns the size of the upright picture.
 ImageSize upright_size(const ImageSize& stored, int orientation);
 
-/// Converts a request for the upright picture into one for the stored picture.
+/// Converts a request for the upright picture into a request for the stored picture.
 ImageRequest stored_request(const ImageRequest& upright, const ImageSize& stored, int orientation);
 
 /// Writes the upright pixels to `upright`, which has room for as many bytes as `stored` and does not overlap it.

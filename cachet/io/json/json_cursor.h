@@ -7,33 +7,33 @@
 
 namespace cachet::io {
 
-/// Reads JSON text piece by piece, strictly (RFC 8259, valid UTF-8, no lone surrogates) and without recursion. It
-/// allocates memory only for the strings it returns. A caller reads the structure that it expects; any other structure
-/// or nesting is refused. All members throw io::Error: "<name>: header byte 17: expected ':'", where `part` of the file
-/// is the header.
+/// Reads JSON text piece by piece, strictly (RFC 8259, valid UTF-8, no lone surrogates) and without recursion. Memory
+/// is allocated only for returned strings. A caller reads the structure that it expects; any other structure
+/// or nesting is an error. All functions throw io::Error, such as "<name>: header byte 17: expected ':'", in which
+/// "header" is `part`.
 class JsonCursor {
  public:
   JsonCursor(std::string_view text, std::string_view name, std::string_view part = "header")
       : text_(text), name_(name), part_(part) {}
 
-  /// Skips white space, then takes `symbol` or fails.
+  /// Skips white space, then reads `symbol`. Fails if another symbol is next.
   void expect(char symbol);
-  /// Skips white space, then takes `symbol` if it is next.
+  /// Skips white space, then reads `symbol` if it is next. Returns whether it was next.
   bool take(char symbol);
-  /// Reads a string of at most `most_bytes` after decoding; `what` names it in messages.
+  /// Reads a string of at most `most_bytes` after decoding; `what` names the string in messages.
   std::string string(std::string_view what, size_t most_bytes);
   /// Reads a plain integer 0 ... 2^63 - 1: no sign, fraction, exponent or leading zero.
   int64_t natural(std::string_view what);
   /// Reads any number; a number too large for a double becomes infinite. Also reads NaN, Infinity and -Infinity, which
   /// Python writes although they are not JSON: the caller must check the number.
   double number(std::string_view what);
-  /// Returns the next symbol without reading it, 0 at the end.
+  /// Returns the next symbol without reading it, or 0 at the end.
   char peek();
-  /// Takes `word` (true, false, null) if it is next.
+  /// Reads `word` (true, false, null) if it is next. Returns whether it was next.
   bool take_word(std::string_view word);
   /// Skips any value that nests at most `depth` objects and arrays.
   void skip_value(int depth = 16);
-  /// Fails unless only white space is left.
+  /// Fails if there is anything but white space left.
   void end();
 
   [[noreturn]] void fail(const std::string& message) const;

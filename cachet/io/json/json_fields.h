@@ -13,15 +13,15 @@
 
 namespace cachet::io {
 
-/// The error of a file that Cachet wrote with a newer schema than this version knows.
+/// The error if a newer version of Cachet wrote a file, with a schema that this version does not know.
 class NewerSchema : public Error {
  public:
   using Error::Error;
 };
 
-/// The fields of a JSON object that Cachet itself wrote, read as strictly as a foreign file: each value has its exact
-/// type and lies in its range, no key occurs twice, and nothing is rounded or converted. Other keys are allowed,
-/// because newer versions add fields. All members throw Error that names the file and the field:
+/// The fields of a JSON object that Cachet itself wrote, read as strictly as a foreign file: each value must have its
+/// exact type and lie in its range, no key may occur twice, nothing is rounded or converted. Other keys are allowed,
+/// because newer versions add fields. All functions throw Error, which names the file and the field:
 /// `run/state.json: damaged: 'step' is 1.5, not a whole number from 0 to 9007199254740992`.
 class JsonFields {
  public:
@@ -30,7 +30,7 @@ class JsonFields {
   /// `name` is the name of the file, for messages.
   JsonFields(std::string_view text, std::string name);
 
-  /// Returns field "schema", from 1 to `newest`. Throws NewerSchema if it is greater.
+  /// Returns field "schema", from 1 to `newest`. Throws NewerSchema if the field is greater.
   int64_t schema(int64_t newest) const;
 
   bool has(const std::string& key) const;      // whether the field exists, even as null
@@ -44,7 +44,7 @@ class JsonFields {
   int64_t count(const std::string& key) const { return integer(key, 0, kMaxCount); }
   uint64_t unsigned_integer(const std::string& key, uint64_t most = std::numeric_limits<uint64_t>::max()) const;
   double number(const std::string& key) const;         // finite
-  double number_or_nan(const std::string& key) const;  // NaN if it is null
+  double number_or_nan(const std::string& key) const;  // NaN if the value is null
   JsonFields object(const std::string& key) const;
   std::vector<JsonFields> objects(const std::string& key) const;  // a list of objects
   std::vector<std::string> texts(const std::string& key) const;
@@ -60,7 +60,7 @@ class JsonFields {
   bool flag(const std::string& key, bool missing) const { return has(key) ? flag(key) : missing; }
   int64_t count(const std::string& key, int64_t missing) const { return has(key) ? count(key) : missing; }
 
-  /// Throws Error that reports a damaged file, with the reason.
+  /// Throws Error, which reports that the file is damaged, with the reason `what`.
   [[noreturn]] void fail(const std::string& what) const;
 
  private:

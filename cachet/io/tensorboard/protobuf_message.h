@@ -7,8 +7,8 @@
 
 namespace cachet::io {
 
-/// A protocol buffer in its file format, field by field: protobuf.dev/programming-guides/encoding. A field is always
-/// written, even if its value is zero.
+/// A protocol buffer in its file format (protobuf.dev/programming-guides/encoding), written field by field. A field is
+/// written even if its value is zero.
 class ProtobufMessage {
  public:
   ProtobufMessage& integer(uint32_t field, int64_t value) {  // int32, int64, enum

@@ -19,17 +19,17 @@ struct DecodedImage {
   ImageSize size;     // size of the whole image, upright if the orientation was applied
   int64_t warnings = 0;
   std::string first_warning;
-  int orientation = 1;  // the value in EXIF (upright.h), whether or not it was applied
+  int orientation = 1;  // EXIF orientation (upright.h), even if it was not applied
 };
 
 /// Decodes a JPEG or PNG image. The first bytes decide the format, not the name. Palettes are resolved, 16 bits
 /// are rounded to 8, alpha is dropped (the stored colours stay), and CMYK becomes RGB. Grey becomes RGB, or RGB becomes
 /// grey, only if options.channels requests it. The EXIF orientation is applied if options.orientation requests it.
-/// Throws Error that begins with `name` and names the fault.
+/// Throws Error, which begins with `name` and names the fault.
 DecodedImage decode_image(std::span<const std::byte> bytes, std::string_view name,
                           const ImageReadOptions& options = {});
 
-/// Decodes a file of at most kMaxImageFileBytes in the same way.
+/// Decodes a file of at most kMaxImageFileBytes as decode_image() does.
 DecodedImage read_image(const std::filesystem::path& path, const ImageReadOptions& options = {});
 
 }  // namespace cachet::io

@@ -12,7 +12,7 @@ class Module;
 
 namespace cachet::io {
 
-/// A tensor of a module and all its names, in the module's order. It has several names if modules have it in common.
+/// A tensor of a module and all its names, in the module's order. A tensor has several names if modules share it.
 struct NamedTensor {
   std::vector<std::string> names;
   at::Tensor tensor;
@@ -31,8 +31,8 @@ TensorMap state_dict(const torch::nn::Module& module);
 /// The differences that load_state_dict() accepts. The default requires equal names, shapes and types.
 struct LoadPolicy {
   enum class Conversion {
-    kNone,   // the same type only
-    kExact,  // a type that holds every value of the file's: float32 into float64, bfloat16 into float32
+    kNone,   // only the same type
+    kExact,  // a type that represents every value of the file's type: float32 into float64, bfloat16 into float32
     kAny,    // any type, even if values are rounded
   };
   Conversion conversion = Conversion::kExact;
@@ -47,7 +47,7 @@ struct LoadReport {
 
 /// Copies the tensors into the module's parameters and buffers, under no-grad. If it throws, nothing is changed:
 /// io::Error lists all missing, unexpected, wrongly shaped and wrongly typed names, and suggests the closest names. A
-/// tensor that modules have in common may have any of its names, or several with the same values.
+/// tensor that modules share may have any of its names, or several with the same values.
 LoadReport load_state_dict(torch::nn::Module& module, const TensorMap& tensors, const LoadPolicy& policy = {});
 
 }  // namespace cachet::io

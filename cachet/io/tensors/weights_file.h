@@ -15,17 +15,17 @@ struct WeightsFile {
 
   TensorMap tensors;
   Format format = Format::safetensors;
-  std::string key;     // what they lay under in a checkpoint: "model", "checkpoint.model"; "" = nothing
-  std::string prefix;  // that all names had and lost: "module."
+  std::string key;                       // key of the weights in a checkpoint: "model", "checkpoint.model"; "" = no key
+  std::string prefix;                    // prefix that was removed from all names: "module."
   std::vector<std::string> not_tensors;  // names of the file's other entries, which are left out
 };
 
-/// Reads a safetensors file, the index of several (`….safetensors.index.json`), or a file that torch.save wrote,
-/// whatever it is called. A checkpoint's weights are those under the first of the usual keys that it has: averaged ones
-/// (state_dict_ema, model_ema) before the last ones (state_dict, model, model_state_dict, net, module). Usual keys may
-/// lie within each other. `key`, with dots between nested keys, names the dictionary to read. Wrappers'
-/// prefixes that all names share ("module.", "_orig_mod.", "model.", "backbone.") are removed. Throws io::Error: what
-/// the readers refuse, a file without a state dict (naming the keys it has), names twice, a weight that is not a plain
+/// Reads a safetensors file, the index of several (`….safetensors.index.json`), or a file that torch.save wrote, under
+/// any file name. In a checkpoint, the weights are under the first of the usual keys that it has: averaged weights
+/// (state_dict_ema, model_ema) before the last weights (state_dict, model, model_state_dict, net, module). Usual keys
+/// may be nested. `key`, with dots between nested keys, names the dictionary to read. Wrappers' prefixes that all names
+/// share ("module.", "_orig_mod.", "model.", "backbone.") are removed. Throws io::Error for files that the readers
+/// refuse, a file without a state dict (naming the keys it has), repeated names, and a weight that is not a plain
 /// tensor.
 WeightsFile read_weights_file(const std::filesystem::path& path, std::string_view key = {});
 

@@ -14,14 +14,14 @@ struct ImageSize {
   int64_t height = 0, width = 0;
 };
 
-/// How an image became its part of a batch. The image is resized, then padded on the right and at the bottom, then
+/// The sizes of an image in a batch. The image is resized, then padded on the right and at the bottom, then
 /// padded once more to the size of the batch's largest image.
 struct DetectionImage {
   ImageSize original{}, resized{}, padded{};
   std::array<double, 4> scale{1, 1, 1, 1};  // resized/original: width, height, width, height
 };
 
-/// Returns the parts of objects that lie within boxes: boxes (k, 4) in pixels of the batch, objects (k) int64 (the
+/// Returns the masks of objects within boxes: boxes (k, 4) in pixels of the batch, objects (k) int64 (the
 /// object of each box) -> (k, side, side), 1 on the object and 0 elsewhere, in the boxes' dtype. See mask_targets.h.
 using MaskTargets = std::function<at::Tensor(const at::Tensor& boxes, const at::Tensor& objects, int64_t side)>;
 
@@ -29,15 +29,15 @@ using MaskTargets = std::function<at::Tensor(const at::Tensor& boxes, const at::
 struct DetectionTarget {
   at::Tensor boxes{};    // (n, 4) floating
   at::Tensor labels{};   // (n) int64, from 0
-  at::Tensor ignored{};  // (m, 4), crowds: regions that are left out of the training. Undefined for none
-  MaskTargets masks{};   // only for a detector that outlines objects
+  at::Tensor ignored{};  // (m, 4), regions (crowds) that training leaves out; undefined = no regions
+  MaskTargets masks{};   // only for a detector with masks
 };
 
-/// A random choice of a training step.
+/// A random choice in a training step.
 enum class SamplingPlace { anchors, proposals };
 
-/// A random choice takes the candidates of lowest priority. Returns the priorities (candidates) float64 for image
-/// `image` of the batch, a function of the caller's step and image. See box_sampling.h.
+/// Returns the priorities (candidates) float64 of a random choice for image `image` of the batch, which depend only on
+/// the caller's step and image. The candidates of lowest priority are taken. See box_sampling.h.
 using SamplingPriorities = std::function<at::Tensor(SamplingPlace place, size_t image, int64_t candidates)>;
 
 /// The images of a training step.
@@ -56,11 +56,11 @@ struct NamedValue {
 /// The values that a detector reports of a training step.
 struct DetectionLosses {
   std::vector<NamedValue> losses{};    // each a mean over the batch's samples; training differentiates their sum
-  std::vector<NamedValue> measures{};  // to be reported: "acc", per cent
+  std::vector<NamedValue> measures{};  // only reported, not differentiated: "acc", per cent
   at::Tensor sum() const;
 };
 
-/// The detections on an image, the surest first.
+/// The detections on an image, in descending order of scores.
 struct Detections {
   at::Tensor boxes{};        // (n, 4), x0, y0, x1, y1, in pixels of the DetectionFrame
   at::Tensor scores{};       // (n)

@@ -9,15 +9,15 @@
 
 namespace cachet::models {
 
-/// A detector in two stages: the first proposes boxes, the second classifies each of them.
+/// The options of a detector in two stages: the first stage proposes boxes, the second stage classifies each box.
 struct RegionDetectorOptions {
   FpnOptions neck{};
   RpnOptions rpn{};
   RoiHeadOptions roi{};
 
   int64_t classes() const { return roi.box.classes; }
-  /// Returns the published configuration over a backbone of these strides. Faster R-CNN has no low-quality matches in
-  /// the second stage; Mask R-CNN has them, and masks.
+  /// Return the published configurations over a backbone of these strides. In the second stage, Faster R-CNN has no
+  /// low-quality matches; Mask R-CNN has low-quality matches and masks.
   static RegionDetectorOptions faster_rcnn(const std::vector<int64_t>& strides, int64_t classes);
   static RegionDetectorOptions mask_rcnn(const std::vector<int64_t>& strides, int64_t classes);
   /// Reads the tables neck, rpn_head, roi_head and test of a `[model]` table, for a backbone of these strides.
@@ -39,8 +39,8 @@ class FasterRcnn : public nn::Cloneable<FasterRcnn, ObjectDetector> {
   std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& sizes,
                                  DetectionFrame frame = DetectionFrame::original) override;
 
-  /// Returns the scores of evenly chosen anchors. For each image there are at most as many as evaluation has
-  /// proposals. The background's scores are last.
+  /// Returns the class scores of evenly spaced anchors; for each image, at most as many as evaluation has
+  /// proposals. The background is the last class.
   at::Tensor box_scores(const at::Tensor& images) override;
   bool classes_exclude_each_other() const override { return true; }
 
@@ -48,7 +48,7 @@ class FasterRcnn : public nn::Cloneable<FasterRcnn, ObjectDetector> {
   int64_t classes() const override { return options_.classes(); }
   bool outlines_objects() const override { return options_.roi.mask.has_value(); }
   FeaturePyramid& backbone() override { return *backbone_; }
-  /// Uses as many synthetic boxes as evaluation has proposals and detections. `forward` returns their class scores
+  /// Uses as many synthetic boxes as evaluation has proposals and detections. `forward` returns their class scores, as
   /// (batch, boxes · (classes + 1)); the loss is the mean square of all outputs of the heads.
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 
@@ -67,7 +67,7 @@ class FasterRcnn : public nn::Cloneable<FasterRcnn, ObjectDetector> {
   nn::Submodule<RoiHead> roi_;
 };
 
-/// Mask R-CNN (He et al., arXiv 1703.06870): Faster R-CNN with masks. It has one more part: roi_head.mask_head.
+/// Mask R-CNN (He et al., arXiv 1703.06870): Faster R-CNN with masks. The additional part is roi_head.mask_head.
 class MaskRcnn : public nn::Cloneable<MaskRcnn, FasterRcnn> {
  public:
   MaskRcnn(const std::shared_ptr<FeaturePyramid>& backbone, const RegionDetectorOptions& options);

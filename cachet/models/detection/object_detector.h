@@ -11,41 +11,41 @@
 
 namespace cachet::models {
 
-/// A model that detects objects: a pyramid of maps, and heads that examine all of them.
+/// A model that detects objects: a pyramid of feature maps, and heads that examine all maps.
 class ObjectDetector : public virtual ImageModel {
  public:
   /// Returns the training targets of the anchors of a batch whose images are padded to `size`. Reads positions,
   /// objects and priorities, not `batch.images`. Throws c10::Error if the objects do not have the shapes,
   /// number or classes that the model needs.
   virtual AnchorTargets anchor_targets(const DetectionBatch& batch, const ImageSize& size) const = 0;
-  /// Returns the losses under the head authors' names ("loss_rpn_cls"). Divides losses of anchors by the divisor of
-  /// `targets`, losses of proposals by the batch's counts. Throws c10::Error if `targets` belong to other images.
+  /// Returns the losses by the names of the head's authors ("loss_rpn_cls"). Divides losses of anchors by the divisor
+  /// of `targets`, losses of proposals by the batch's counts. Throws c10::Error if `targets` belong to other images.
   virtual DetectionLosses losses(const DetectionBatch& batch, const AnchorTargets& targets) = 0;
-  /// Returns the losses of a batch that is a whole step. Throws the errors of both functions.
+  /// Returns the losses of a batch that is a whole step. Throws the errors of anchor_targets() and losses().
   DetectionLosses losses(const DetectionBatch& batch);
 
   /// Returns the names of the values of losses(): first the losses, then the measures, in their order.
   virtual std::vector<std::string> loss_names() const = 0;
 
-  /// Returns the detections on images (B, C, H, W), one Detections for each image. detect() and box_scores() need
-  /// evaluation mode: they throw c10::Error in training mode, whose passes draw and change norms and caches.
+  /// Returns the detections on images (B, C, H, W), one Detections for each image. In training mode, detect() and
+  /// box_scores() throw c10::Error, because passes in this mode draw random numbers and change norms and caches.
   virtual std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& sizes,
                                          DetectionFrame frame = DetectionFrame::original) = 0;
 
-  /// Returns the scores of boxes that do not depend on the images (B, C, H, W): (boxes of all images, classes), without
-  /// a gradient. The boxes of a one-stage detector are its anchors.
+  /// Returns the class scores of boxes that do not depend on the images (B, C, H, W): (boxes of all images, classes),
+  /// without a gradient. The boxes of a one-stage detector are its anchors.
   virtual at::Tensor box_scores(const at::Tensor& images) = 0;
-  /// Whether box_scores() become probabilities by a softmax over the classes and the background. Otherwise
-  /// they do by a sigmoid for each class.
+  /// Whether a softmax over the classes and the background makes box_scores() probabilities. Otherwise,
+  /// a sigmoid of each class makes the scores probabilities.
   virtual bool classes_exclude_each_other() const = 0;
 
-  virtual int64_t classes() const = 0;        // without the background
-  virtual bool outlines_objects() const = 0;  // whether it trains on masks and returns them
-  virtual FeaturePyramid& backbone() = 0;     // can be trained before, in a classification run
+  virtual int64_t classes() const = 0;        // number of classes, without the background
+  virtual bool outlines_objects() const = 0;  // whether the model trains on masks and returns masks
+  virtual FeaturePyramid& backbone() = 0;     // the backbone, which can be pretrained in a classification run
 
  protected:
-  /// Returns synthetic objects on images (B, C, H, W) without padding. Each image has eight boxes (COCO's mean is about
-  /// that), with sides from an eighth to a half of the image's.
+  /// Returns synthetic objects on images (B, C, H, W) without padding. Each image has eight boxes (about COCO's mean),
+  /// with sides from an eighth to a half of the sides of the image.
   DetectionBatch synthetic_step(const at::Tensor& images) const;
 };
 

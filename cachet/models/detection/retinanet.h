@@ -29,7 +29,7 @@ class RetinaNet : public nn::Cloneable<RetinaNet, ObjectDetector> {
   RetinaNet(const std::shared_ptr<FeaturePyramid>& backbone, const RetinaNetOptions& options);
 
   using ObjectDetector::losses;
-  /// Uses all anchors, so that it needs no priorities.
+  /// Uses all anchors, so it needs no priorities.
   AnchorTargets anchor_targets(const DetectionBatch& batch, const ImageSize& size) const override;
   /// Returns loss_cls and loss_bbox.
   DetectionLosses losses(const DetectionBatch& batch, const AnchorTargets& targets) override;

@@ -12,14 +12,14 @@
 
 namespace cachet::models {
 
-/// The parts of a language model of blocks, without its attention and its positions.
+/// The options of a language model of blocks, except those of its attention and its positions.
 struct LanguageBlockOptions {
-  std::string model;  // prefix of its errors: "transformer_xl"
+  std::string model;  // prefix of the model's error messages: "transformer_xl"
   nn::AdaptiveVocabulary vocabulary{};
   nn::AdaptiveTies ties{};
   int64_t target_length = 0, depth = 0, mlp_dim = 0;
   nn::NormPlace norm_place = nn::NormPlace::before;
-  nn::PlugIns plug_ins{};  // only norm and outliers: a model makes its own attention
+  nn::PlugIns plug_ins{};  // only norm and outliers, because each model makes its own attention
   double dropout = 0.0;
   nn::Activation activation = nn::Activation::gelu;
 };
@@ -34,14 +34,14 @@ class BlockLanguageModel : public LanguageModel {
                                         LanguageSession& session) override;
   torch::Tensor next_token(const torch::Tensor& ids, LanguageSession& session) override;
   void read(const torch::Tensor& ids, LanguageSession& session) override { encode(ids, session); }
-  /// True even if the caches were frozen: the output begins anew with each segment, as before.
+  /// Returns true even if the caches are frozen, because the output still begins anew with each segment.
   bool remembers_segments() const override { return was_made_with_caches_; }
 
   /// Returns the output of the last layer for a segment: ids (rows, L) -> (rows, L, dim), one batch row for each text.
   virtual torch::Tensor encode(const torch::Tensor& ids, LanguageSession& session) = 0;
 
  protected:
-  /// Registers the embedding. Throws c10::Error that names the option if the options do not make a model.
+  /// Registers the embedding. If the options do not make a model, throws c10::Error, which names the option.
   explicit BlockLanguageModel(const LanguageBlockOptions& options);
   /// Registers the blocks, each with its own attention.
   void make_blocks(const std::function<std::shared_ptr<nn::Attention>()>& make_attention);
@@ -49,9 +49,9 @@ class BlockLanguageModel : public LanguageModel {
   void make_output();
 
   torch::Tensor drop(const torch::Tensor& x) const;
-  /// Returns the embeddings of ids. Throws c10::Error unless ids have the batch rows of the session.
+  /// Returns the embeddings of ids. Throws c10::Error unless ids have as many rows as the session.
   torch::Tensor embed(const torch::Tensor& ids, const LanguageSession& session) const;
-  /// Applies all blocks in turn, each with its part of the session's state; `args` has no state.
+  /// Applies all blocks in turn, each with its part of the session's state. `args` has no state of its own.
   torch::Tensor through_blocks(torch::Tensor x, nn::AttentionArgs args, const LanguageSession& session) const;
   /// Returns a session with a state for each block.
   LanguageSession block_session(int64_t batch_rows, const SegmentOptions& segments, nn::SessionUse use) const;

@@ -13,11 +13,11 @@ namespace cachet::models {
 /// Linear layers with ReLU between them: fc1, fc2, …
 class ClassificationHead : public nn::Cloneable<ClassificationHead> {
  public:
-  /// From widths[0] channels through widths[1], … to widths.back() scores.
+  /// Makes layers from widths[0] channels through widths[1], … to widths.back() scores.
   explicit ClassificationHead(const std::vector<int64_t>& widths);
-  /// x (B, widths[0]) -> (B, widths.back())
+  /// Returns the scores: x (B, widths[0]) -> (B, widths.back()).
   torch::Tensor forward(torch::Tensor x) const;
-  /// Folds `before` into the first layer: x then gives the former result of before.apply(x).
+  /// Folds `before` into the first layer. The result for x is then the former result for before.apply(x).
   void fold_affine_before(const nn::Affine& before) { layers_.front()->fold_affine_before(before); }
 
  private:

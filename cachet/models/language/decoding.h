@@ -9,12 +9,12 @@
 
 namespace cachet::models {
 
-/// The length limits of a translation, in tokens without its end. A translation ends no earlier than at the shortest
-/// length, and at the latest after int(per_token·width + added) tokens or at the model's longest length.
+/// The length limits of a translation, in tokens without its end. A translation has at least `shortest` tokens, and at
+/// most int(per_token·width + added) tokens, but no more than the model's longest length.
 struct LengthLimits {
   enum class Width {
-    sentence,  // the source's tokens with its end: translations do not depend on the batch
-    batch,     // the tokens of the batch's longest source, as in fairseq
+    sentence,  // number of source tokens with the end: translations do not depend on the batch
+    batch,     // number of tokens of the batch's longest source, as in fairseq
   };
   int64_t shortest = 1;
   double per_token = 0.0;  // fairseq's max-len-a
@@ -25,24 +25,24 @@ struct LengthLimits {
 /// A translation of a sentence that a model found.
 struct Hypothesis {
   std::vector<int64_t> tokens;            // the last one is the end
-  std::vector<double> log_probabilities;  // of each token
-  double score = 0.0;                     // their sum / (tokens)^length_penalty
+  std::vector<double> log_probabilities;  // log p of each token
+  double score = 0.0;                     // sum of log p / (number of tokens)^length_penalty
 };
 
-/// Returns the score of a hypothesis with these log-probabilities. A penalty of 0 gives the sum, 1 the mean.
+/// Returns the score of a hypothesis with these log-probabilities. A penalty of 0 gives the sum, and 1 gives the mean.
 double hypothesis_score(std::span<const double> log_probabilities, double length_penalty);
 
-/// The unfinished translations of a batch: the sentence of each batch row of a session. Rows of finished sentences
-/// are removed, and then cost nothing.
+/// The unfinished translations of a batch, one for each batch row of a session. Rows of finished sentences
+/// are removed, so that they cost nothing.
 class DecodingRows {
  public:
-  /// Makes one batch row for each sentence. Throws c10::Error if the model is in training mode,
+  /// Makes one batch row for each sentence. Throws c10::Error if the model is in training mode, and
   /// std::invalid_argument for invalid limits.
   DecodingRows(TranslationModel& model, const Sequences& source, const LengthLimits& limits);
 
   const std::vector<int64_t>& sentences() const { return sentences_; }  // the sentence of each batch row
   int64_t step() const { return step_; }                                // number of tokens written so far
-  /// Whether the next token must be the end, and whether it may be.
+  /// Whether the next token of a sentence must be the end; whether the next token may be the end.
   bool must_end(int64_t sentence) const { return step_ == longest_[static_cast<size_t>(sentence)]; }
   bool may_end() const { return step_ >= limits_.shortest; }
 
@@ -65,7 +65,7 @@ class DecodingRows {
 /// stay, and the others fill the gaps.
 std::vector<int64_t> with_gaps_filled(std::vector<int64_t> kept);
 
-/// Chooses the next token of each batch row: log p (rows, vocabulary), −∞ for an impossible token.
+/// A function that chooses the next token of each batch row: log p (rows, vocabulary), −∞ for an impossible token.
 using ChooseTokens =
     std::function<std::vector<int64_t>(const torch::Tensor& log_probabilities, const std::vector<int64_t>& sentences,
                                        const std::vector<Hypothesis>& written)>;

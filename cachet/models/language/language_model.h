@@ -19,22 +19,22 @@ struct LanguageShape {
 
 ModelInput input_of(const LanguageShape& text);
 
-/// How a model reads the segments of a session. Training and evaluation may differ.
+/// The way in which a model reads the segments of a session. Training and evaluation may differ.
 struct SegmentOptions {
   int64_t memory_length = 0;  // number of tokens of earlier segments that stay visible
-  int64_t clamp_length = 0;   // largest distance: longer ones are clamped to it; 0: no limit
+  int64_t clamp_length = 0;   // maximum distance, to which longer distances are clamped; 0: no limit
   bool same_length = false;   // each token sees only the last memory_length tokens, itself included
-  bool whole_past = false;    // the whole earlier text stays visible, in a state of fixed size: running sums
+  bool whole_past = false;    // the whole earlier text stays visible, in a state of fixed size (running sums)
 };
 
-/// Batch rows of text that a model reads segment by segment, and the model's state of each. Checkpoints store the state
-/// (AttentionState::named_tensors); the options are the model's again after a load.
+/// Batch rows of text that a model reads segment by segment, with the state of each row. Checkpoints store the state
+/// (AttentionState::named_tensors). After a load, the options are those of the model.
 struct LanguageSession {
   SegmentOptions segments;
   std::shared_ptr<nn::AttentionState> state;
 };
 
-/// A model of the next token. It maps tokens to a distribution over the vocabulary after each token.
+/// A model that gives a distribution of the next token over the vocabulary after each token of a text.
 class LanguageModel : public virtual Model {
  public:
   virtual LanguageShape language_shape() const = 0;
@@ -48,11 +48,11 @@ class LanguageModel : public virtual Model {
     return make_session(batch_rows, segments);
   }
 
-  /// Returns −log p of the next tokens, in nats: ids and targets (rows, L) int64, target −1 for none -> (rows, L), in
+  /// Returns −log p of the next tokens, in nats: ids and targets (rows, L) int64, target −1 = none -> (rows, L), in
   /// float32 or wider. Advances the session by the segment.
   virtual torch::Tensor negative_log_likelihood(const torch::Tensor& ids, const torch::Tensor& targets,
                                                 LanguageSession& session) = 0;
-  /// ids (rows, L) -> log p of each token after the last one (rows, vocabulary). Advances the session by these ids.
+  /// Returns log p of the token after the last one: ids (rows, L) -> (rows, vocabulary). Advances the session by ids.
   virtual torch::Tensor next_token(const torch::Tensor& ids, LanguageSession& session) = 0;
 
   /// Advances the session by a segment, without computing a distribution.
@@ -75,12 +75,12 @@ struct LanguageModelPlan {
   LanguageShape text;
   SegmentOptions segments;
   std::function<std::shared_ptr<LanguageModel>()> build;
-  bool relative_positions = true;  // without them there are no distances to clamp
+  bool relative_positions = true;  // whether the model has distances, which can be clamped
 
   operator ModelPlan() const { return {name, input_of(text), build}; }
 };
 
-/// A corpus' requirements of the model, as defaults of the recipe.
+/// The values that a corpus requires of a model, as defaults of the recipe.
 struct LanguageDefaults {
   std::optional<int64_t> vocabulary{};
 };

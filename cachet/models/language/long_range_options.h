@@ -13,7 +13,7 @@ enum class Positions { sinusoidal, learned };
 /// The part of an encoded sequence that the head reads.
 enum class SequencePooling {
   class_token,  // a learned token before the sequence
-  first_token,  // the first token of the sequence itself: the arena's dual encoder
+  first_token,  // the first token of the sequence itself, as in the arena's dual encoder
   mean,         // the mean of all tokens that are not padding
 };
 
@@ -23,24 +23,24 @@ enum class PairFeatures {
   compared,  // [u, v, u ⊙ v, u − v]: as in the common PyTorch port
 };
 
-/// The arena's encoder and heads (Tay et al., arXiv 2011.04006).
+/// The options of the encoder and heads of the Long Range Arena (Tay et al., arXiv 2011.04006).
 struct LongRangeOptions {
   SequenceShape sequence{};
   int64_t classes = 2;
   int64_t embed_dim = 256, depth = 4, num_heads = 4, mlp_dim = 1024;
-  int64_t head_layers = 2;  // number of linear layers, with the last; each hidden one but the first halves the width
+  int64_t head_layers = 2;  // number of linear layers, the last included; hidden layers after the first halve the width
   Positions positions = Positions::sinusoidal;
   SequencePooling pooling = SequencePooling::class_token;
   PairFeatures pair_features = PairFeatures::joined;
-  double dropout = 0.1;           // after the embedding and in the feed-forward halves
+  double dropout = 0.1;           // rate after the embedding and in the feed-forward halves
   double stochastic_depth = 0.0;  // rate of the last block; the rate rises linearly to it
   nn::PlugIns plug_ins{.attention = {.qkv_bias = false, .projection_bias = false}};
 
   int64_t class_tokens() const { return pooling == SequencePooling::class_token ? 1 : 0; }
 };
 
-/// Reads a `[model]` table over the defaults of a named model. Reports combinations that cannot be built
-/// as problems that name the key.
+/// Reads a `[model]` table; `defaults` has the values of a named model. Reports combinations that cannot be
+/// built as problems, which name the key.
 LongRangeOptions read_long_range_options(const config::View& table, LongRangeOptions defaults);
 
 }  // namespace cachet::models

@@ -18,14 +18,14 @@ class LongRangeTransformer : public nn::Cloneable<LongRangeTransformer, Sequence
  public:
   explicit LongRangeTransformer(const LongRangeOptions& options);
 
-  /// Throws c10::Error if a sequence is too long for the model, or if a second one is missing or not expected.
+  /// Returns logits. Throws c10::Error if a sequence is too long, or if `second` is missing or not expected.
   torch::Tensor forward(const Sequences& first, const Sequences& second) override;
   SequenceShape sequence_shape() const override { return options_.sequence; }
   int64_t classes() const override { return options_.classes; }
-  /// Returns the fold of the last norm into the head, unless the features have products of two sequences.
+  /// Returns the fold of the last norm into the head, unless the head reads products of two sequences.
   std::vector<nn::NormFold> norm_folds() override;
 
-  /// Returns the features of a batch of sequences that the head reads: (B, embed_dim).
+  /// Returns the features (B, embed_dim) of a batch of sequences, which the head reads.
   torch::Tensor encode(const Sequences& sequences);
 
  private:

@@ -13,8 +13,8 @@ namespace cachet::models {
 /// The sequences that a model is made for.
 struct SequenceShape {
   int64_t vocabulary = 257;   // number of ids
-  int64_t max_length = 1000;  // most tokens of a sequence
-  bool pairs = false;         // whether a sample is two sequences
+  int64_t max_length = 1000;  // maximum number of tokens of a sequence
+  bool pairs = false;         // whether a sample is a pair of sequences
 };
 
 ModelInput input_of(const SequenceShape& sequence);
@@ -28,7 +28,7 @@ struct Sequences {
 /// A model that maps sequences of tokens, or pairs of sequences, to class scores.
 class SequenceClassifier : public virtual Model {
  public:
-  /// `second`: the other sequences of pairs, with their own length, or undefined tensors. Returns logits (B, classes).
+  /// `second`: the second sequences of pairs, with their own length, or undefined. Returns logits (B, classes).
   virtual torch::Tensor forward(const Sequences& first, const Sequences& second) = 0;
   virtual SequenceShape sequence_shape() const = 0;
   virtual int64_t classes() const = 0;
@@ -45,7 +45,7 @@ struct SequenceClassifierPlan {
   operator ModelPlan() const { return {name, input_of(sequence), build}; }
 };
 
-/// A sequence data set's requirements of the model, as defaults of the recipe.
+/// The values that a sequence data set requires of a model, as defaults of the recipe.
 struct SequenceDefaults {
   std::optional<SequenceShape> sequence{};
   std::optional<int64_t> classes{};

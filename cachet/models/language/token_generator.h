@@ -10,18 +10,18 @@
 
 namespace cachet::models {
 
-/// Continues a text, token by token, with a model in evaluation mode. Its memory has a bounded size. The memory is the
-/// keys and values of the last memory_length tokens; or running sums; or a cache that replaces them, and the tokens of
-/// the current segment; or, without any of these, the tokens of the last segment.
+/// Continues a text, token by token, with a model in evaluation mode. The memory has a bounded size. The memory is the
+/// keys and values of the last memory_length tokens, or running sums, or a cache and the tokens of the current
+/// segment; for models without these, the memory is the tokens of the last segment.
 class TokenGenerator {
  public:
-  /// `segments`: how the model reads. `known`: the number of ids that may be drawn; higher ids only pad the model's
+  /// `segments`: the options of reading. `known`: the number of ids that may be drawn; higher ids only pad the model's
   /// vocabulary (0: all ids may be drawn). Throws std::invalid_argument for invalid sampling options, and if `known` is
   /// larger than the model's vocabulary.
   TokenGenerator(LanguageModel& model, const SegmentOptions& segments, const SamplingOptions& sampling, uint64_t seed,
                  int64_t known = 0);
 
-  /// Reads given tokens. At least one token must be read before the first next().
+  /// Reads the given tokens. At least one token must be read before the first next().
   void read(std::span<const int64_t> tokens);
   /// Draws the next token, and reads it. Equal seeds give equal tokens on one machine. Throws
   /// ops::NotFinite for scores that are not finite.
@@ -37,8 +37,8 @@ class TokenGenerator {
   int64_t segment_length_;
   bool keeps_past_;
   LanguageSession session_;
-  std::vector<int64_t> unread_;  // by the session: the current segment, or the tokens since the last scores
-  std::vector<int64_t> seen_;    // earlier tokens, if they are penalized
+  std::vector<int64_t> unread_;  // tokens not read by the session: of the current segment, or since the last scores
+  std::vector<int64_t> seen_;    // earlier tokens, if the options penalize them
   std::mt19937_64 random_;
 };
 

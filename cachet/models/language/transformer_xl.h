@@ -7,10 +7,10 @@
 namespace cachet::models {
 
 /// A language model whose tokens attend to earlier tokens of the segment and to a memory. The memory is the inputs of
-/// each layer for the last memory_length tokens of earlier segments. Instead of it, each layer may have a cache, which
+/// each layer for the last memory_length tokens of earlier segments. Instead of a memory, layers may have a cache that
 /// is mixed with attention within the segment (Cached Transformers, arXiv 2312.12742, Table 5). Memory tokens, if there
 /// are any, count as tokens of the segment.
-/// Parts: embedding, memory_tokens (1, count, dim), blocks, output. All layers have the same content_bias
+/// Parts: embedding, memory_tokens (1, count, dim), blocks, output. All layers share content_bias
 /// and position_bias.
 class TransformerXL : public nn::Cloneable<TransformerXL, BlockLanguageModel> {
  public:
@@ -25,7 +25,7 @@ class TransformerXL : public nn::Cloneable<TransformerXL, BlockLanguageModel> {
   torch::Tensor encode(const torch::Tensor& ids, LanguageSession& session) override;
 
  private:
-  // Distances before dropout, and hidden keys, of a segment of `length` tokens after `past` earlier tokens.
+  // The distances (before dropout) and hidden keys of a segment of `length` tokens after `past` earlier tokens.
   struct Positions {
     int64_t length, past, clamp_length, window;
     nn::RelativeLayout layout;

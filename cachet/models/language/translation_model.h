@@ -12,13 +12,13 @@
 
 namespace cachet::models {
 
-/// The ids that stand for no text: `padding` of both languages, the others of the target language.
+/// The ids without text. `padding` is for both languages; the other ids are for the target language.
 struct TranslationTokens {
   int64_t padding = 0;
   int64_t begin = 2;  // first input of a translation; fairseq uses the end
   int64_t end = 3;    // end of a sentence
-  /// Number of the target language's ids. Higher ids only pad the model's vocabulary, and no translation has them. 0:
-  /// the model's vocabulary has no such ids.
+  /// Number of ids of the target language. Higher ids only pad the model's vocabulary; translations never have them.
+  /// 0: the model's vocabulary has no such ids.
   int64_t known = 0;
   bool operator==(const TranslationTokens&) const = default;
 };
@@ -26,7 +26,7 @@ struct TranslationTokens {
 /// The pairs of sentences that a translation model is made for.
 struct TranslationShape {
   int64_t source_vocabulary = 0, target_vocabulary = 0;  // numbers of ids
-  int64_t source_length = 512, target_length = 512;      // most tokens of a sentence, its end included
+  int64_t source_length = 512, target_length = 512;      // maximum tokens of a sentence, its end included
   TranslationTokens tokens{};
 };
 
@@ -34,16 +34,16 @@ ModelInput input_of(const TranslationShape& text);
 
 /// A batch of pairs of sentences.
 struct SentencePairs {
-  Sequences source;       // (B, S), each with its end; padding on either side
+  Sequences source;       // (B, S), each sentence with its end; padding on either side
   Sequences target;       // (B, T) input of the decoder: the begin token, then all tokens but the end;
                           // padding comes after these tokens
-  torch::Tensor targets;  // (B, T) int64: the tokens that are predicted, the end last; −1 for none
+  torch::Tensor targets;  // (B, T) int64: the tokens to predict, the end last; −1 = no token
 };
 
 /// The tokens that get the probability ε, which label smoothing takes from the right token.
 enum class SmoothingShare {
-  others,  // the V − 1 others: fairseq since 1.0.0a0
-  all,     // all V, the right one included: fairseq to 0.10.2, and PyTorch
+  others,  // the V − 1 wrong tokens: fairseq since 1.0.0a0
+  all,     // all V tokens, the right one included: fairseq to 0.10.2, and PyTorch
 };
 
 struct LabelSmoothing {
@@ -54,10 +54,10 @@ struct LabelSmoothing {
 /// Returns the ε of SmoothingShare::others that gives the same loss over `vocabulary` tokens.
 double smoothing_among_others(const LabelSmoothing& smoothing, int64_t vocabulary);
 
-/// Losses (B, T), in nats and in float32 or wider, 0 without a target.
+/// Losses (B, T), in nats and in float32 or wider; 0 at positions without a target.
 struct TranslationLosses {
-  torch::Tensor loss;                     // of smoothed targets, for training
-  torch::Tensor negative_log_likelihood;  // for reports; has no gradient
+  torch::Tensor loss;                     // loss of smoothed targets, for training
+  torch::Tensor negative_log_likelihood;  // for reports, without a gradient
 };
 
 /// The encoder's output for a batch of sentences.
@@ -70,42 +70,42 @@ struct EncodedSentences {
 /// same number of tokens.
 struct TranslationSession {
   std::shared_ptr<nn::AttentionState> state;
-  EncodedSentences source;  // only before the first call, which projects it
+  EncodedSentences source;  // set only before the first call, which projects it
   int64_t written = 0;      // number of tokens, the begin included
 
   int64_t batch_rows() const { return state->batch_rows(); }
   [[deprecated("batch_rows")]] int64_t lanes() const { return batch_rows(); }
 };
 
-/// A model of translations. It gives a distribution over the target vocabulary after each token of a translation.
+/// A translation model. After each token of a translation, it gives a distribution over the target vocabulary.
 class TranslationModel : public virtual Model {
  public:
   virtual TranslationShape translation_shape() const = 0;
-  /// Sets the ids that the opened vocabularies use. The padding must not change: positions are counted from it. Throws
-  /// c10::Error for ids outside the target vocabulary.
+  /// Sets the ids that the opened vocabularies use. The padding must not change, because positions are counted from it.
+  /// Throws c10::Error for ids outside the target vocabulary.
   virtual void set_tokens(const TranslationTokens& tokens) = 0;
 
-  /// Throws c10::Error if a sentence is too long for the model.
+  /// Returns the output of the encoder. Throws c10::Error if a sentence is too long for the model.
   virtual EncodedSentences encode(const Sequences& source) = 0;
   /// Returns the losses of all target tokens of pairs at once. Throws c10::Error if a sentence is too
   /// long for the model.
   virtual TranslationLosses losses(const SentencePairs& pairs, const LabelSmoothing& smoothing) = 0;
 
-  /// Returns a session before the first token, one batch row for each sentence. Throws c10::Error in
+  /// Returns a session before the first token, with one batch row for each sentence. Throws c10::Error in
   /// training mode.
   virtual TranslationSession make_session(const EncodedSentences& source) = 0;
   [[deprecated("make_session")]] TranslationSession make_stream(const EncodedSentences& source) {
     return make_session(source);
   }
-  /// ids (rows) int64, the next token of each batch row (the begin token at first) -> log p of the token after it
-  /// (rows, target vocabulary), in float32 or wider. Advances the session by these ids.
+  /// Reads the next token of each batch row, ids (rows) int64 (at first the begin token). Returns log p of the token
+  /// after it, (rows, target vocabulary), in float32 or wider. Advances the session by these ids.
   virtual torch::Tensor next_token(const torch::Tensor& ids, TranslationSession& session) = 0;
-  /// Replaces batch row i by the former row rows[i], for as many rows as `rows` has. `same_sentences`: row i translates
-  /// the same sentence as before, so that the encoder's results do not move.
+  /// Replaces batch row i by the former row rows[i]; the new number of rows is that of `rows`. `same_sentences`: row i
+  /// translates the same sentence as before, so the encoder's results do not move.
   virtual void reorder(TranslationSession& session, const torch::Tensor& rows, bool same_sentences) const = 0;
 
   /// Returns how much the decoder's last layer attends to each source token when it predicts a target token, as the
-  /// mean over the heads: (B, T, S). For evaluation mode.
+  /// mean over the heads: (B, T, S). The model must be in evaluation mode.
   virtual torch::Tensor cross_attention(const SentencePairs& pairs) = 0;
 
   torch::Device device() const { return parameters().at(0).device(); }
@@ -122,10 +122,10 @@ struct TranslationModelPlan {
   operator ModelPlan() const { return {name, input_of(text), build}; }
 };
 
-/// Parallel text's requirements of the model, as defaults of the recipe.
+/// The values that parallel text requires of a model, as defaults of the recipe.
 struct TranslationDefaults {
   std::optional<int64_t> source_vocabulary{}, target_vocabulary{};
-  std::optional<int64_t> length{};  // most tokens of a sentence, its end included
+  std::optional<int64_t> length{};  // maximum tokens of a sentence, its end included
   std::optional<bool> joint{};      // whether both languages have one vocabulary
 };
 

@@ -16,10 +16,10 @@ namespace cachet::models {
 /// tensor is registered under each of its names. Post-norm models have no encoder_norm and decoder_norm.
 ///
 /// Initial weights are fairseq's: embeddings normal with variance 1/embed_dim, padding 0, linear layers Glorot-uniform,
-/// those of queries, keys and values with half that variance; biases 0.
+/// and linear layers of queries, keys and values with half that variance; biases 0.
 class TranslationTransformer : public nn::Cloneable<TranslationTransformer, TranslationModel>, public nn::Foldable {
  public:
-  /// Throws c10::Error that names the option if the options do not make a model.
+  /// If the options do not make a model, throws c10::Error, which names the option.
   explicit TranslationTransformer(const TranslationTransformerOptions& options);
 
   TranslationShape translation_shape() const override { return options_.text; }
@@ -37,7 +37,7 @@ class TranslationTransformer : public nn::Cloneable<TranslationTransformer, Tran
   torch::Tensor scores(const torch::Tensor& hidden) const { return output_->forward(hidden); }
 
   /// Returns the folds of the encoder's norm into the key and value projections of the decoder, and of the decoder's
-  /// norm into the output layer if that shares no weights.
+  /// norm into the output layer, if the output layer shares no weights.
   std::vector<nn::NormFold> norm_folds() override;
 
  private:
@@ -50,7 +50,7 @@ class TranslationTransformer : public nn::Cloneable<TranslationTransformer, Tran
   TranslationTransformerOptions options_;
   nn::RegisteredTensor source_table_, target_table_;
   std::vector<nn::Submodule<nn::TransformerBlock>> encoder_blocks_, decoder_blocks_;
-  std::vector<nn::Submodule<nn::MultiHeadAttention>> cross_attentions_;  // of the decoder's blocks
+  std::vector<nn::Submodule<nn::MultiHeadAttention>> cross_attentions_;  // cross attentions of the decoder's blocks
   nn::Submodule<nn::Norm> encoder_norm_, decoder_norm_;
   nn::Submodule<nn::Linear> output_;
   nn::Memoized<torch::Tensor> positions_;

@@ -8,11 +8,11 @@
 
 namespace cachet::models {
 
-/// The tables of source, target and output that are tied.
+/// The embedding tables (source, target, output) that are tied.
 enum class SharedEmbeddings {
   none,
   target,  // target and output
-  all,     // all three: there is one vocabulary
+  all,     // source, target and output: there is one vocabulary
 };
 
 /// The blocks of the encoder or of the decoder.
@@ -28,15 +28,15 @@ struct TranslationTransformerOptions {
   SharedEmbeddings shared = SharedEmbeddings::target;
   nn::NormPlace norm_place = nn::NormPlace::before;  // before: there is also a norm after the encoder and the decoder
   nn::Activation activation = nn::Activation::relu;
-  double dropout = 0.3;  // after embeddings, attention and the feed-forward halves
+  double dropout = 0.3;  // rate after embeddings, attention and the feed-forward halves
   double activation_dropout = 0.0;
-  nn::PlugIns plug_ins{};                    // attention and cache: only the encoder's; norm: of all blocks
+  nn::PlugIns plug_ins{};                    // attention and cache: only for the encoder; norm: for all blocks
   nn::AttentionOptions decoder_attention{};  // attention of the decoder to the tokens written so far
   nn::AttentionOptions cross_attention{};    // attention of the decoder to the encoder
 };
 
-/// Reads a `[model]` table over the defaults of a named model. Reports combinations that cannot be built
-/// as problems that name the key.
+/// Reads a `[model]` table; `defaults` has the values of a named model. Reports combinations that cannot be
+/// built as problems, which name the key.
 TranslationTransformerOptions read_translation_transformer_options(const config::View& table,
                                                                    TranslationTransformerOptions defaults);
 

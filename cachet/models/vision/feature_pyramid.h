@@ -12,7 +12,7 @@
 
 namespace cachet::models {
 
-/// A backbone of stages with larger and larger patches of the image. It is the basis of dense prediction.
+/// A backbone whose stages have larger and larger patches of the image. The backbone is the basis of dense prediction.
 class FeaturePyramid : public virtual ImageModel {
  public:
   /// images (B, C, H, W) -> one map for each stage (B, stage channels, ⌈H/stride⌉, ⌈W/stride⌉), in channels_last.

@@ -12,7 +12,7 @@ namespace cachet::models {
 /// A model that maps images to class scores.
 class ImageClassifier : public virtual ImageModel {
  public:
-  /// images (B, C, H, W), normalised -> logits (B, classes)
+  /// Returns the logits of normalised images: (B, C, H, W) -> (B, classes).
   virtual torch::Tensor forward(const torch::Tensor& images) = 0;
   virtual int64_t classes() const = 0;
 
@@ -28,7 +28,7 @@ struct ImageClassifierPlan {
   operator ModelPlan() const { return {name, input_of(image), build}; }
 };
 
-/// An image data set's requirements of the model, as defaults of the recipe.
+/// The values that an image data set requires of a model, as defaults of the recipe.
 struct ImageDefaults {
   std::optional<ImageShape> image{};
   std::optional<int64_t> classes{};

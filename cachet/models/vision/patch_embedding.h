@@ -11,9 +11,9 @@ namespace cachet::models {
 
 struct PatchEmbeddingOptions {
   int64_t channels = 3, embed_dim = 0;
-  int64_t stride = 16;                       // distance of the patches, in pixels or in tokens of the stage before
+  int64_t stride = 16;                       // distance between patches, in pixels or in tokens of the stage before
   int64_t size = 0;                          // side of a patch; 0 = stride. Larger patches overlap
-  std::optional<nn::NormOptions> norm = {};  // after the projection, ε 1e-5; unset = none (NoNormOptions is one, too)
+  std::optional<nn::NormOptions> norm = {};  // norm after the projection (ε 1e-5); unset: none; NoNormOptions is a norm
 };
 
 /// Tokens and the grid on which they lie.

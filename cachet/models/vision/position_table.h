@@ -7,8 +7,8 @@
 namespace cachet::models {
 
 enum class Resampling {
-  bicubic,   // antialiased, as timm's vision transformers
-  bilinear,  // as the published PVT
+  bicubic,   // antialiased, as in timm's vision transformers
+  bilinear,  // as in the published PVT
 };
 
 /// Resizes a learned table of positions to another grid. The first class_tokens rows do not change.

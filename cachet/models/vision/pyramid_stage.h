@@ -17,10 +17,10 @@ enum class ClassToken { absent, present };
 
 /// The position of a stage in the model, and its other inputs from the model.
 struct PyramidStagePlace {
-  nn::Grid grid;                                   // grid of its tokens at the model's own image size
-  ClassToken class_token = ClassToken::absent;     // whether this stage has one (v1, last stage)
-  std::shared_ptr<PatchEmbedding> downsample;      // of the stage before; null in the first, which has the model's
-  int64_t blocks_before = 0, blocks_of_model = 0;  // for stochastic depth
+  nn::Grid grid;                                   // grid of the stage's tokens at the model's own image size
+  ClassToken class_token = ClassToken::absent;     // whether this stage has a class token (v1, last stage)
+  std::shared_ptr<PatchEmbedding> downsample;      // from the stage before; null in the first, which has patch_embed
+  int64_t blocks_before = 0, blocks_of_model = 0;  // numbers of blocks, for stochastic depth
 };
 
 /// A stage of a pyramid: patches of the map of the stage before, positions (v1), blocks, norm (v2).
@@ -36,7 +36,7 @@ class PyramidStage : public nn::Cloneable<PyramidStage> {
   torch::Tensor forward(const GridTokens& patches, ClassToken class_token);
 
   bool has_norm() const { return norm_ != nullptr; }
-  /// Folds the norm after the blocks into the layer that reads this stage, or leaves it for a reason.
+  /// Return the fold of the norm after the blocks: into the layer that reads this stage, or none for `reason`.
   nn::NormFold fold_norm(const nn::FoldAffine& absorb) { return nn::fold_into_reader(*this, "norm", norm_, absorb); }
   nn::NormFold leave_norm(const std::string& reason) { return nn::leave_norm(*this, "norm", norm_, reason); }
 
@@ -47,7 +47,7 @@ class PyramidStage : public nn::Cloneable<PyramidStage> {
   double dropout_;
   nn::Submodule<PatchEmbedding> downsample_;
   nn::RegisteredTensor pos_embed_, cls_token_;
-  bool class_position_ = false;  // the table's first row is the class token's
+  bool class_position_ = false;  // whether the first row of pos_embed is for the class token
   std::vector<nn::Submodule<nn::TransformerBlock>> blocks_;
   nn::Submodule<nn::Norm> norm_;
 };

@@ -10,8 +10,8 @@
 
 namespace cachet::models {
 
-/// The backbone of PVT and PVT v2. Both have the parameter names of timm's PVT v2: patch_embed,
-/// stages.{i}.{downsample, pos_embed, blocks, norm}. v1 takes images whose size the stages divide, and interpolates
+/// The backbone of PVT and PVT v2, with the parameter names of timm's PVT v2: patch_embed,
+/// stages.{i}.{downsample, pos_embed, blocks, norm}. The strides of v1 must divide the image size; v1 interpolates
 /// its position tables. v2 takes images of any size.
 class PyramidVisionTransformer : public nn::Cloneable<PyramidVisionTransformer, FeaturePyramid>, public nn::Foldable {
  public:
@@ -20,7 +20,7 @@ class PyramidVisionTransformer : public nn::Cloneable<PyramidVisionTransformer, 
 
   ImageShape image_shape() const override { return options_.image; }
 
-  /// Returns the maps after each stage (v2: and its norm). v1's class token is not used, as in the published detectors.
+  /// Returns the map after each stage (v2: after its norm). v1's class token is unused, as in the published detectors.
   std::vector<torch::Tensor> features(const torch::Tensor& images) override;
   std::vector<int64_t> feature_channels() const override;
   std::vector<int64_t> feature_strides() const override;
@@ -35,7 +35,7 @@ class PyramidVisionTransformer : public nn::Cloneable<PyramidVisionTransformer, 
   /// In v2, returns folds that leave the norms of all stages except the last.
   std::vector<nn::NormFold> leave_inner_norms();
   PyramidStage& last_stage() { return *stages_.back(); }
-  /// Returns the tokens after each stage (v2: and its norm). With ClassToken::present, the tokens of the last stage
+  /// Returns the tokens after each stage (v2: after its norm). With ClassToken::present, the tokens of the last stage
   /// include its class token, if it has one.
   std::vector<GridTokens> run(const torch::Tensor& images, ClassToken class_token);
 
@@ -55,7 +55,7 @@ class PyramidVisionTransformerClassifier
 
   torch::Tensor forward(const torch::Tensor& images) override;
   int64_t classes() const override { return classes_; }
-  /// Folds the last norm into the head. In v2 this passes through the mean over tokens, since a norm is affine.
+  /// Folds the last norm into the head. In v2, this goes through the mean over tokens, because a norm is affine.
   std::vector<nn::NormFold> norm_folds() override;
   Trial trial(int64_t batch, const torch::TensorOptions& options) override {
     return ImageClassifier::trial(batch, options);

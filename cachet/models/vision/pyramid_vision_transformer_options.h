@@ -19,13 +19,13 @@ enum class PyramidForm {
 struct PyramidStageOptions {
   int64_t embed_dim = 0, depth = 0, num_heads = 0;
   double mlp_ratio = 4.0;
-  int64_t spatial_reduction = 1;  // only v1 and v2
+  int64_t spatial_reduction = 1;  // only for v1 and v2
   int64_t cache_pool = 1;         // side of the average pooling before a gated recurrent cache
 };
 
 /// The reduction of the cache before memory attention attends to it.
 enum class MemoryReduction {
-  as_self,  // the same reduction as in self-attention, with its own weights: the published code
+  as_self,  // the same reduction as in self-attention, with its own weights, as in the published code
   none,
 };
 
@@ -33,7 +33,7 @@ enum class MemoryReduction {
 struct PyramidVisionTransformerOptions {
   PyramidForm form = PyramidForm::v1;
   ImageShape image{};
-  int64_t patch_size = 4;  // in pixels, in the first stage; each later stage halves both sides
+  int64_t patch_size = 4;  // side in pixels, in the first stage; each later stage halves both sides of the map
   std::vector<PyramidStageOptions> stages{};
   double dropout = 0.0;
   double stochastic_depth = 0.0;  // rate of the last block; the rate rises linearly to it
@@ -41,10 +41,10 @@ struct PyramidVisionTransformerOptions {
   nn::PlugIns plug_ins{};
 
   int64_t last_dim() const { return stages.back().embed_dim; }
-  bool averages_tokens() const { return form != PyramidForm::v1; }  // whether the classifier reads the tokens' mean
+  bool averages_tokens() const { return form != PyramidForm::v1; }  // whether the classifier averages the tokens
 };
 
-/// Reads a `[model]` table over the defaults of a named model.
+/// Reads a `[model]` table; `defaults` has the values of a named model.
 PyramidVisionTransformerOptions read_pyramid_vision_transformer_options(const config::View& table,
                                                                         PyramidVisionTransformerOptions defaults);
 

@@ -15,11 +15,11 @@ namespace cachet::models {
 /// The position of a stage in the model.
 struct SwinStagePlace {
   size_t stage = 0;
-  nn::Grid grid;                                   // grid of its tokens at the model's own image size
-  int64_t blocks_before = 0, blocks_of_model = 0;  // for stochastic depth
+  nn::Grid grid;                                   // grid of the stage's tokens at the model's own image size
+  int64_t blocks_before = 0, blocks_of_model = 0;  // numbers of blocks, for stochastic depth
 };
 
-/// A stage of Swin: patches merged from the stage before, then blocks, every second one with shifted windows.
+/// A stage of Swin: merged patches of the stage before, then blocks. Every second block has shifted windows.
 /// Parts: downsample, blocks.
 class SwinStage : public nn::Cloneable<SwinStage> {
  public:

@@ -19,11 +19,11 @@ class SwinTransformer : public nn::Cloneable<SwinTransformer, FeaturePyramid>, p
 
   ImageShape image_shape() const override { return options_.image; }
 
-  /// Returns the maps after each stage and its norm. In the classifier, the stages have no norm.
+  /// Returns the maps after each stage and its norm. In the classifier, the maps have no norm.
   std::vector<torch::Tensor> features(const torch::Tensor& images) override;
   std::vector<int64_t> feature_channels() const override;
   std::vector<int64_t> feature_strides() const override;
-  /// Does not fold the norms of the maps, because their readers are not part of the backbone.
+  /// Does not fold the norms of the maps, because the layers that read them are not part of the backbone.
   std::vector<nn::NormFold> norm_folds() override;
 
  protected:
@@ -50,7 +50,7 @@ class SwinTransformerClassifier : public nn::Cloneable<SwinTransformerClassifier
 
   torch::Tensor forward(const torch::Tensor& images) override;
   int64_t classes() const override { return classes_; }
-  /// Folds the last norm into the head, through the mean over tokens between them, since a norm is affine.
+  /// Folds the last norm into the head. The fold goes through the mean over tokens, because a norm is affine.
   std::vector<nn::NormFold> norm_folds() override;
   Trial trial(int64_t batch, const torch::TensorOptions& options) override {
     return ImageClassifier::trial(batch, options);

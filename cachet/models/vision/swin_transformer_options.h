@@ -15,7 +15,7 @@ struct SwinStageOptions {
   int64_t cache_pool = 1;  // side of the average pooling of a window before a gated recurrent cache
 };
 
-/// The rule for maps that windows do not fill.
+/// The rule for maps that windows do not fill exactly.
 enum class WindowFit {
   shrink,  // a map no larger than a window is one window without a shift; zeros after the shift (timm)
   pad,     // windows always keep their size and shift; zeros before the shift (the published detection backbone)
@@ -36,10 +36,10 @@ struct SwinTransformerOptions {
 
   int64_t stage_dim(size_t stage) const { return embed_dim << stage; }
   int64_t last_dim() const { return stage_dim(stages.size() - 1); }
-  bool averages_tokens() const { return true; }  // whether the classifier reads the tokens' mean
+  bool averages_tokens() const { return true; }  // whether the classifier reads the mean of the tokens
 };
 
-/// Reads a `[model]` table over the defaults of a named model.
+/// Reads a `[model]` table; `defaults` has the values of a named model.
 SwinTransformerOptions read_swin_transformer_options(const config::View& table, SwinTransformerOptions defaults);
 
 }  // namespace cachet::models

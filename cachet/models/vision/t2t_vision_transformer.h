@@ -10,8 +10,8 @@
 
 namespace cachet::models {
 
-/// T2T-ViT: tokens_to_token, cls_token, blocks, norm, head. Positions are sinusoids without parameters, so that images
-/// may have any size that leaves at least one token.
+/// T2T-ViT. Parts: tokens_to_token, cls_token, blocks, norm, head. Positions are sinusoids without parameters, so
+/// images may have any size that leaves at least one token.
 class T2tVisionTransformer : public nn::Cloneable<T2tVisionTransformer, ImageClassifier>, public nn::Foldable {
  public:
   explicit T2tVisionTransformer(const T2tVisionTransformerOptions& options);

@@ -17,17 +17,17 @@ struct T2tVisionTransformerOptions {
   int64_t classes = 1000;
   TokenAttention token_attention = TokenAttention::performer;
   int64_t token_dim = 64;      // width of the tokens between the soft splits
-  double token_dropout = 0.1;  // of the token performer, fixed in the published code
-  int64_t split_stride = 4;    // of the first soft split, whose patches are 2·stride − 1 wide; the others halve
+  double token_dropout = 0.1;  // rate of the token performer, fixed in the published code
+  int64_t split_stride = 4;  // stride of the first soft split (patches of 2·stride − 1); other splits halve the map
   int64_t embed_dim = 384, depth = 14, num_heads = 6;
   double mlp_ratio = 3.0;
-  double dropout = 0.0;           // after the positions and in the feed-forward halves
+  double dropout = 0.0;           // rate after the positions and in the feed-forward halves
   double stochastic_depth = 0.0;  // rate of the last block; the rate rises linearly to it
   // `attention` and `cache` are for the blocks, `norm` is for all norms.
   nn::PlugIns plug_ins{.attention = {.qkv_bias = false}};
 };
 
-/// Reads a `[model]` table over the defaults of a named model.
+/// Reads a `[model]` table; `defaults` has the values of a named model.
 T2tVisionTransformerOptions read_t2t_vision_transformer_options(const config::View& table,
                                                                 T2tVisionTransformerOptions defaults);
 

@@ -20,9 +20,9 @@ struct VisionTransformerOptions {
   bool class_token = true;
   bool distilled = false;  // a second class token with its own head; evaluation averages the two heads
   Pooling pooling = Pooling::token;
-  double dropout = 0.0;           // after the positions and in the feed-forward halves
+  double dropout = 0.0;           // rate after the positions and in the feed-forward halves
   double stochastic_depth = 0.0;  // rate of the last block; the rate rises linearly to it
-  double position_std = 0.02;     // of the initial position table; with more, small data sets learn positions sooner
+  double position_std = 0.02;     // standard deviation at the start; with more, small data sets learn positions sooner
   nn::PlugIns plug_ins{};
 
   nn::Grid grid() const { return {image.height / patch_size, image.width / patch_size}; }
@@ -30,8 +30,8 @@ struct VisionTransformerOptions {
   int64_t tokens() const { return class_tokens() + grid().tokens(); }
 };
 
-/// Reads a `[model]` table over the defaults of a named model. Reports combinations that cannot be built
-/// as problems that name the key.
+/// Reads a `[model]` table; `defaults` has the values of a named model. Reports combinations that cannot be
+/// built as problems, which name the key.
 VisionTransformerOptions read_vision_transformer_options(const config::View& table, VisionTransformerOptions defaults);
 
 }  // namespace cachet::models

@@ -12,11 +12,11 @@
 
 namespace cachet::nn {
 
-/// How the calls of a session use their common state.
+/// The way in which the calls of a session use their common state.
 enum class SessionUse {
-  segments,       // segment after segment; a segment attends to itself, and caches continue
-  memory,         // segment after segment; inputs of earlier calls stay visible, as constants, projected anew
-  decoding,       // token after token; the keys and values of all earlier calls stay visible
+  segments,       // each call is one segment, which attends to itself; caches continue from call to call
+  memory,         // each call is one segment; inputs of earlier calls stay visible as constants, and are projected anew
+  decoding,       // each call has the next tokens; the keys and values of all earlier calls stay visible
   fixed_context,  // all calls attend to the context of the first call; its keys and values are projected once
 };
 
@@ -25,24 +25,24 @@ class Attention : public CopyableModule, public Observable {
  public:
   using CopyableModule::CopyableModule;
 
-  /// query (B, Lq, D); context (B, Lk, Dc), or (1, Lk, Dc) if all samples have the same one. Returns (B, Lq, D), zero
-  /// at padded queries. Self-attention passes the same tensor twice. In a session with a fixed context, calls after the
-  /// first ignore the context, which may be undefined.
+  /// query (B, Lq, D); context (B, Lk, Dc), or (1, Lk, Dc) if all samples share one context. Returns (B, Lq, D), with
+  /// zeros at padded queries. Self-attention passes the same tensor twice. In a session with a fixed context, calls
+  /// after the first ignore the context, which may be undefined.
   virtual torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
                                 const AttentionArgs& args) = 0;
 
-  /// Returns the state of a session of `batch` rows before its first segment, for AttentionArgs::state.
+  /// Returns the initial state of a session of `batch` batch rows, for AttentionArgs::state.
   virtual std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const;
 
-  /// Makes the layer also attend to the memory of a ConcatenatedCache, its part `cache`. `tokens` and
+  /// Adds a ConcatenatedCache (part `cache`), to whose memory the layer then also attends. `tokens` and
   /// `layout`: the number and the layout of the model's tokens at its own input size. Throws c10::Error
-  /// unless its attention is softmax.
+  /// unless the attention function of the layer is softmax.
   virtual void concatenate_cache(int64_t tokens, const TokenLayout& layout);
   virtual bool has_cache() const { return false; }
 
-  // For deployment. If a call is not possible, it throws c10::Error with the reason and changes nothing.
+  // Functions for deployment. If a call is impossible, it throws c10::Error with the reason and changes nothing.
 
-  /// Folds `before` into the layer: query x and context x then give the former result of before.apply(x).
+  /// Folds `before` into the layer. The result for query x and context x is then the former result for before.apply(x).
   virtual void fold_affine_before(const Affine& before);
   [[deprecated("fold_affine_before")]] void absorb(const Affine& before) { fold_affine_before(before); }
   /// Folds `before` into the query only.
@@ -50,14 +50,14 @@ class Attention : public CopyableModule, public Observable {
   [[deprecated("fold_affine_into_query")]] void absorb_into_query(const Affine& before) {
     fold_affine_into_query(before);
   }
-  /// Folds `after` into the layer: it then returns after.apply() of its former result. Padding stays zero.
+  /// Folds `after` into the layer. The result is then after.apply() of the former result. Padding stays zero.
   virtual void fold_affine_after(const Affine& after);
   [[deprecated("fold_affine_after")]] void absorb_behind(const Affine& after) { fold_affine_after(after); }
-  /// Returns a layer for evaluation that always attends to this context, with constant keys and values. The layer has
-  /// the same other parameters as this one.
+  /// Returns a layer for evaluation that always attends to this context, with constant keys and values. All other
+  /// parameters of the new layer are those of this layer.
   virtual std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const;
-  /// Returns a layer for evaluation with the same results, without a cache's gates: memory attention attends to a
-  /// constant. The layer has the same other parameters as this one.
+  /// Returns a layer for evaluation with the same results. The new layer has no cache gates: memory attention uses a
+  /// constant. All other parameters of the new layer are those of this layer.
   virtual std::shared_ptr<Attention> freeze_cache() const;
 };
 

@@ -13,13 +13,13 @@ namespace cachet::nn {
 /// Returns advice for causal attention: "use softmax, elu, kernel, local, or performer with features = …".
 std::string causal_forms();
 
-/// The rule by which queries attend to keys and values, head by head. May own feature maps or hashes, not projections.
+/// The rule by which queries attend to keys and values, head by head. May own feature maps or hashes, no projections.
 class AttentionFunction : public StateModule, public Observable, public PlugIn {
  public:
   using StateModule::StateModule;
 
-  /// q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, e); k and v may have batch 1, for all samples. Returns (B, H, Lq,
-  /// e). Padded keys are not attended to; rows of padded queries are undefined.
+  /// q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, e); k and v may have batch size 1, for all samples. Returns (B, H,
+  /// Lq, e). Queries do not attend to padded keys. The results of padded queries are undefined.
   torch::Tensor forward(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                         const AttentionArgs& args) {
     if (observed({Signal::attention_operands, Signal::attention_keys, Signal::attention_bias}))
@@ -28,19 +28,19 @@ class AttentionFunction : public StateModule, public Observable, public PlugIn {
   }
 
   /// Whether a decoding session of this function has its own state instead of the keys and values of all earlier calls.
-  /// declare_state() declares that state before the first call; attend() replaces it.
+  /// declare_state() declares this state before the first call; attend() replaces its value.
   virtual bool keeps_state() const { return false; }
   virtual void declare_state(AttentionState& /*state*/, const torch::TensorOptions& /*options*/) const {}
 
-  /// Whether the result of a query depends on no other query. Some functions choose keys by the number of queries, or
-  /// scale features by the largest of several.
+  /// Whether the result of a query is independent of all other queries. Some functions choose keys by the number of
+  /// queries, or scale features by the largest of several queries.
   virtual bool queries_stand_alone() const { return false; }
 
-  /// Whether the values of queries and keys choose the keys that a query attends to, as a hash does. If the values are
-  /// rounded to bfloat16, such a choice may change, and with it the result by any amount.
+  /// Whether the function chooses the keys of a query by the values of queries and keys, like a hash. If these values
+  /// are rounded to bfloat16, the choice may change, and then the result may change by any amount.
   virtual bool chooses_keys_by_value() const { return false; }
 
-  /// Throw c10::Error that begins with the function's name if the layout has a bias, or if it is causal.
+  /// Throw c10::Error, whose message begins with `name`, if args has a bias (first function) or is causal (second one).
   static void refuse_bias(const char* name, const AttentionArgs& args);
   static void refuse_causal(const char* name, const AttentionArgs& args);
 

@@ -34,13 +34,13 @@ using AttentionFunctionOptions = std::variant<SoftmaxOptions,    //
 
 using AttentionFunctionRow = KindRow<AttentionFunctionOptions>;
 
-/// Returns all kinds: the library's, then those that the program registered.
+/// Returns all kinds: first the library's kinds, then the kinds that the program registered.
 std::span<const AttentionFunctionRow* const> attention_function_kinds();
 
-/// Adds a kind before any recipe is read. Throws std::invalid_argument if the name is taken.
+/// Adds a kind; call it before any recipe is read. Throws std::invalid_argument if the name is taken.
 void register_attention(AttentionFunctionRow row);
 
-/// Adds a kind from a record like those of the library's kinds.
+/// Adds a kind from its record, which has the same form as the records of the library's kinds.
 template <class Options>
 void register_attention(const AttentionFunctionKind<Options>& kind) {
   register_attention({std::string(kind.name), [kind](const config::View& table) -> AttentionFunctionOptions {
@@ -48,33 +48,33 @@ void register_attention(const AttentionFunctionKind<Options>& kind) {
                       }});
 }
 
-/// Returns the options and the record of their kind.
+/// Returns the options together with the record of their kind.
 ChosenAttentionFunction chosen_attention_function(const AttentionFunctionOptions& options);
 
-/// Returns why no token can attend to earlier tokens only with this function. Empty if every token can: a token's
-/// result then depends neither on later tokens nor on their number.
+/// Returns why this function cannot limit attention to earlier tokens. Empty if it can: the result of a token then
+/// depends neither on later tokens nor on their number.
 std::string why_not_causal(const AttentionFunctionOptions& options);
 
-/// Returns why a decoder (token by token) cannot attend to its encoder with this function. Empty if it can.
+/// Returns why a decoder that runs token by token cannot attend to its encoder with this function. Empty if it can.
 std::string why_not_across(const AttentionFunctionOptions& options);
 
-/// Whether queries and keys must be one projection of the tokens.
+/// Whether queries and keys must come from one projection of the tokens.
 bool shares_query_and_key(const AttentionFunctionOptions& options);
 
 /// An attention function and its projections.
 struct AttentionOptions {
   AttentionFunctionOptions function = {};
-  bool qkv_bias = true, projection_bias = true;  // of the projections to heads, of the output projection
+  bool qkv_bias = true, projection_bias = true;  // bias of the projections to heads; bias of the output projection
   int64_t head_dim = 0;  // channels of a head; 0: the tokens' channels divided by the number of heads
   double projection_dropout = 0.0;
 };
 
-/// Reads an `attention` table: kind (a name of attention_function_kinds()), that kind's options, and those of the
-/// projections. The defaults of the projections are those of the published backbone. The function comes only from
-/// the table: softmax if it names none.
+/// Reads an `attention` table: kind (a name of attention_function_kinds()), that kind's options, and the options of the
+/// projections. `defaults`: the projections of the published backbone. The function comes only from the
+/// table: softmax if the table has no kind.
 AttentionOptions read_attention_options(const config::View& table, const AttentionOptions& defaults = {});
 
-/// `head_dim`: the channels of a query in one head.
+/// Makes the attention function. `head_dim`: number of channels of a query in one head.
 std::shared_ptr<AttentionFunction> make_attention_function(const AttentionFunctionOptions& options, int64_t num_heads,
                                                            int64_t head_dim);
 

@@ -10,10 +10,10 @@ struct FixedContextParts {
   std::shared_ptr<Linear> q, proj;
   std::shared_ptr<AttentionFunction> function;
   torch::Tensor keys, values;  // (B or 1, H, Lk, d)
-  TokenLayout context;         // layout of these tokens
+  TokenLayout context;         // layout of the context's tokens
 };
 
-/// Multi-head attention to a context that is always the same: its keys and values are constants. For evaluation.
+/// Multi-head attention to a constant context, for evaluation. The keys and values of the context are constants.
 /// Parameters: q, proj; buffers: keys, values. forward() ignores its argument `context`.
 class FixedContextAttention : public Cloneable<FixedContextAttention, Attention> {
  public:

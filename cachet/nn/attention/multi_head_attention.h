@@ -10,30 +10,30 @@
 
 namespace cachet::nn {
 
-/// The projections of a layer: one product if the query is the context, or separate products if they differ.
+/// The projections of a layer: one product if query and context are one tensor, or separate products if they differ.
 enum class Projection { fused, separate };
 
 struct MultiHeadOptions {
   int64_t dim = 0, num_heads = 0;  // dim: channels of query and context
   AttentionOptions attention = {};
   Projection projection = Projection::fused;
-  std::optional<Grid> relative_window = {};  // of a learned bias for each offset between its tokens
-  int64_t context_dim = 0;                   // of Projection::separate: channels of the context; 0: dim
+  std::optional<Grid> relative_window = {};  // window with a learned bias for each offset between two tokens
+  int64_t context_dim = 0;                   // for Projection::separate: channels of the context; 0: dim
 };
 
 /// Multi-head attention: projections to heads, an attention function, a projection from the heads to dim channels.
 /// Parameters: qkv (fused) or q, kv (separate), or qk_v if the function has one projection for queries and keys;
 /// proj; and relative_position_bias_table if there is a window.
-/// With a concatenated cache (part `cache`), queries also attend to the tokens of the previous training step. Their
-/// keys and values, from the same projections, are additional columns of the softmax, without relative bias and
-/// mask. Before a step has been stored, the result is that of the layer without a cache. A frozen cache is the
-/// buffers memory_keys and memory_values.
+/// With a concatenated cache (part `cache`), queries also attend to the tokens of the previous training step. The keys
+/// and values of these tokens, from the same projections, are additional columns of the softmax, without relative bias
+/// and mask. Before a step has been stored, the result is that of the layer without a cache. A frozen cache consists of
+/// the buffers memory_keys and memory_values.
 /// With a state for decoding, the keys and values of earlier calls stay visible. With a state for a fixed context, all
 /// calls use the keys and values of the first call's context.
 class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
  public:
-  /// Throws c10::Error unless num_heads divides dim or attention.head_dim sets the width of a head. Throws it also for
-  /// no channels, no heads or a dropout outside [0, 1).
+  /// Throws c10::Error if num_heads does not divide dim and attention.head_dim is 0. Also throws c10::Error for
+  /// zero channels, zero heads or a dropout outside [0, 1).
   explicit MultiHeadAttention(const MultiHeadOptions& options);
 
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override;
@@ -49,12 +49,12 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
   /// Folds `before` into the context only. Throws c10::Error if queries and keys have one projection.
   void fold_affine_into_context(const Affine& before);
 
-  /// Returns the weight of each token of a context for queries that are already projected: heads (B, H, Lq, d) as in
+  /// Returns the weight of each context token for queries that are already projected: heads (B, H, Lq, d) as in
   /// Signal::attention_operands, context (B, Lk, context_dim) -> (B, H, Lq, Lk).
   torch::Tensor weights_of(const torch::Tensor& heads, const torch::Tensor& context, const AttentionArgs& args) const;
 
  protected:
-  /// Replaces the cache by constant keys and values, in a copy of a layer with the same parts.
+  /// Replaces the cache by constant keys and values. This layer must be a copy that shares the parts of another layer.
   void hold_memory();
 
  private:
@@ -78,10 +78,10 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
   Submodule<AttentionFunction> function_;
   Submodule<ConcatenatedCache> cache_;
   RegisteredTensor memory_keys_, memory_values_;  // of a frozen cache: (1, H, L, d)
-  HeldValues memory_held_;                        // for the keys
+  HeldValues memory_held_;                        // whether memory_keys_ holds a stored step
   RegisteredTensor relative_position_bias_table_;
   std::optional<Grid> relative_window_;
-  mutable Memoized<torch::Tensor> relative_index_;  // on the table's device
+  mutable Memoized<torch::Tensor> relative_index_;  // relative_index(), on the table's device
 };
 
 }  // namespace cachet::nn

@@ -16,12 +16,12 @@ enum class ReductionForm {
 
 struct SpatialReductionOptions {
   ReductionForm form = ReductionForm::convolution;
-  int64_t ratio = 1;  // of `convolution`; 1: no reduction and no norm
+  int64_t ratio = 1;  // for `convolution`: side of the squares of tokens that are reduced; 1: no reduction and no norm
   NormOptions norm{};
 };
 
 /// Multi-head attention to a context whose grid is reduced first; class tokens only pass through the norm. Parameters:
-/// q, kv, proj, and with a reduction sr (convolution), norm.
+/// q, kv, proj; with a reduction also sr (convolution) and norm.
 class SpatialReductionAttention : public Cloneable<SpatialReductionAttention, MultiHeadAttention>, public Foldable {
  public:
   /// Throws c10::Error for a ratio below 1, and if options.projection is not separate.
@@ -32,10 +32,10 @@ class SpatialReductionAttention : public Cloneable<SpatialReductionAttention, Mu
   /// Makes a memory with as many entries as the reduced context has tokens.
   void concatenate_cache(int64_t tokens, const TokenLayout& layout) override;
   std::shared_ptr<Attention> freeze_cache() const override;
-  /// Not possible for contexts with class tokens, because these do not go through the convolution.
+  /// Folds `before`. Afterwards, forward() throws c10::Error for class tokens, because these bypass the convolution.
   void fold_affine_before(const Affine& before) override;
   std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const override;
-  /// Folds the norm after the convolution into keys and values, or into the 1 × 1 convolution if GELU is between.
+  /// Folds the norm after the convolution into keys and values, or into the 1 × 1 convolution if a GELU comes after it.
   std::vector<NormFold> norm_folds() override;
 
  private:

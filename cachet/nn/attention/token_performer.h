@@ -9,7 +9,7 @@ struct TokenPerformerOptions {
   int64_t dim = 0;             // channels of query and context
   int64_t token_dim = 0;       // channels of queries, keys, values and the result
   double feature_ratio = 0.5;  // number of random features ÷ token_dim
-  double dropout = 0.1;        // after the projection
+  double dropout = 0.1;        // dropout rate after the projection
 };
 
 /// T2T-ViT's linear attention with one head and frozen random features (Yuan et al., arXiv 2101.11986, Sec. 3.1;

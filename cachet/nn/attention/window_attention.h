@@ -17,9 +17,9 @@ struct WindowSettings {
   WindowOrder order = WindowOrder::shift_then_pad;
 };
 
-/// Any attention inside windows: cuts the map, lets Inner attend within each window, and joins the windows to a map.
-/// The batch of Inner is all windows of all samples. Its tokens lie on the window's grid. Its layout's bias masks
-/// tokens that only a shift made neighbours. Parameters are Inner's.
+/// Any attention inside windows: cuts the map into windows, runs Inner in each window, and joins the windows to a map.
+/// The batch of Inner is all windows of all samples, and the tokens lie on a window's grid. The bias masks pairs of
+/// tokens that are neighbours only because of a shift. The parameters are those of Inner.
 template <class Inner>
 class InWindows : public Cloneable<InWindows<Inner>, Inner> {
   using Base = Cloneable<InWindows<Inner>, Inner>;
@@ -94,8 +94,8 @@ class InWindows : public Cloneable<InWindows<Inner>, Inner> {
 struct WindowAttentionOptions {
   int64_t dim = 0, num_heads = 0;
   AttentionOptions attention = {};
-  CacheOptions cache = {};  // its tokens are a window's: Tm = window² unless the options set it; its mean
-                            // is over all windows of all samples
+  CacheOptions cache = {};  // the cache has the tokens of a window: Tm = window² unless the options set it; the
+                            // mean is over all windows of all samples
   WindowSettings windows{};
 };
 

@@ -10,11 +10,11 @@
 
 namespace cachet::nn {
 
-// How a module gets clone(): it derives from Cloneable, stores what it registers as a RegisteredTensor or a Submodule,
-// and has the compiler's copy constructor. Nothing else is needed.
+// To have clone(), a module derives from Cloneable, stores registered objects as RegisteredTensor or Submodule,
+// and has the compiler's copy constructor.
 
-/// A module whose copy constructor, during clone(), registers copies of all that the original has registered, under
-/// the same names and in the same order. Outside of clone(), a copy refers to the original's tensors and modules,
+/// A module with clone(). During clone(), the copy constructor registers copies of all that the original registered,
+/// under the same names and in the same order. At other times, a copy refers to the original's tensors and modules,
 /// like a copy of any module of LibTorch.
 class CopyableModule : public torch::nn::Module {
  public:
@@ -22,7 +22,7 @@ class CopyableModule : public torch::nn::Module {
   CopyableModule() = default;
 
   /// Returns an independent copy: parameters, buffers, parts, options, training flags and requires_grad flags, on
-  /// `device` or the original's device. Objects that the original uses twice are used twice in the copy. It has no
+  /// `device` or the original's device. Objects that the original uses twice are used twice in the copy. Copies have no
   /// listener and no gradients. Draws no random number. Throws c10::Error for a class that is not Cloneable.
   std::shared_ptr<torch::nn::Module> clone(const std::optional<torch::Device>& device = std::nullopt) const override;
 
@@ -31,7 +31,7 @@ class CopyableModule : public torch::nn::Module {
   CopyableModule& operator=(const CopyableModule&) = default;
 };
 
-/// A `Base` (a CopyableModule) with clone() for its last derived class `Self`. The constructors are Base's.
+/// A `Base` (a CopyableModule) with clone() for its most derived class `Self`. The constructors are those of Base.
 template <class Self, class Base = CopyableModule>
 class Cloneable : public Base {
  public:
@@ -44,13 +44,13 @@ class Cloneable : public Base {
   }
 
  private:
-  // Called if a LibTorch module that contains this one clones itself: a new module becomes a copy of `other`.
+  // Makes this new module a copy of `other`. LibTorch calls it if a module of LibTorch that contains `other` is cloned.
   void clone_(torch::nn::Module& other, const std::optional<torch::Device>& device) override {
     static_cast<Self&>(*this) = dynamic_cast<const Self&>(*other.clone(device));
   }
 };
 
-/// Parameters and parts under a name, without computations of its own.
+/// A module without computations, which groups parameters and parts under a name.
 class ModuleGroup final : public Cloneable<ModuleGroup> {
  public:
   using Cloneable::Cloneable;

@@ -11,19 +11,19 @@
 
 namespace cachet::nn {
 
-/// One clone() of a tree of modules: the copy of each tensor and each module of the original. Each is copied only once,
+/// The state of one clone() of a tree of modules: the copy of each tensor and module. An object is copied only once,
 /// so that one object with two names is one object in the copy.
 class Cloning {
  public:
-  /// Returns the clone of `original`; copy() calls the copy constructor of its class. In the clone of a module that
+  /// Returns the clone of `original`; `copy` calls the copy constructor of its class. In the clone of a module that
   /// contains `original`, returns that clone's part. Throws c10::Error if a module of LibTorch copies a tensor that
   /// another module also has, because the copies would then be two tensors.
   static std::shared_ptr<torch::nn::Module> clone(const torch::nn::Module& original,
                                                   const std::optional<torch::Device>& device,
                                                   const std::function<std::shared_ptr<torch::nn::Module>()>& copy);
 
-  /// Returns the copy of `original` in this thread's current clone; outside of a clone, `original`. Null
-  /// and undefined stay the same.
+  /// Returns the copy of `original` in this thread's current clone; outside of a clone, `original`. A null pointer
+  /// and an undefined tensor are returned as they are.
   static torch::Tensor copied(const torch::Tensor& original);
   static std::shared_ptr<torch::nn::Module> copied(const std::shared_ptr<torch::nn::Module>& original);
 
@@ -43,8 +43,8 @@ class Cloning {
   std::unordered_map<const torch::nn::Module*, std::shared_ptr<torch::nn::Module>> modules_;
 };
 
-/// A tensor that a module has registered, as a parameter or a buffer of its own or of a part. In a copy of
-/// the module, it is the copy's tensor.
+/// A tensor that a module has registered, as a parameter or a buffer of its own or of a part. In a copy of the
+/// module, the member is the tensor of the copy.
 class RegisteredTensor : public torch::Tensor {
  public:
   RegisteredTensor() = default;
@@ -52,13 +52,13 @@ class RegisteredTensor : public torch::Tensor {
   RegisteredTensor(RegisteredTensor&&) = default;
   RegisteredTensor& operator=(const RegisteredTensor&) = default;
   RegisteredTensor& operator=(RegisteredTensor&&) = default;
-  RegisteredTensor& operator=(torch::Tensor tensor) {  // no constructor, so that `a ? own : other` is a plain tensor
+  RegisteredTensor& operator=(torch::Tensor tensor) {  // not a constructor, so that `a ? own : other` is a plain tensor
     torch::Tensor::operator=(std::move(tensor));
     return *this;
   }
 };
 
-/// A module that another module has registered. In a copy of that module, it is the copy's part. May be null.
+/// A module that another module has registered. In a copy of that module, the member is the copy's part. May be null.
 template <class Module>
 class Submodule : public std::shared_ptr<Module> {
  public:

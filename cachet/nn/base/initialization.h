@@ -19,16 +19,16 @@ at::Tensor& convolution_normal_(at::Tensor& weight, int64_t groups = 1);
 at::Tensor& xavier_uniform_(at::Tensor& matrices);
 
 /// Fills a convolution's weight (out, in, side, side) in place from a uniform distribution of variance
-/// 2/(side² · (in + out)): the fans count side² taps.
+/// 2/(side² · (in + out)): fan in and fan out include the side² taps of the kernel.
 at::Tensor& convolution_xavier_uniform_(at::Tensor& weight);
 
-/// Fills the square matrices (…, n, n) in place with random orthogonal ones (Saxe et al., arXiv 1312.6120).
+/// Fills the square matrices (…, n, n) in place with random orthogonal matrices (Saxe et al., arXiv 1312.6120).
 at::Tensor& orthogonal_(at::Tensor& matrices);
 
-/// Multiplies weights from the functions above by a number, in place.
+/// Multiplies initial weights by a number, in place.
 at::Tensor& scale_(at::Tensor& weights, double factor);
 
-/// Returns a new tensor of zeros: weights, or the state of a module.
+/// Returns a new tensor of zeros, for the weights or the state of a module.
 at::Tensor zeros(at::IntArrayRef sizes);
 
 /// A new weight (out, in, side, side) of a convolution and its bias, both drawn as in LibTorch's Conv2d.
@@ -37,9 +37,9 @@ struct ConvolutionWeights {
 };
 ConvolutionWeights convolution_weights(int64_t outputs, int64_t inputs, int64_t side);
 
-/// During its lifetime, the functions above do not write to tensors on this thread: new tensors stay as they
-/// were allocated. For models whose weights are never used or are replaced at once: drawing them is most of
-/// the time that building a model takes.
+/// During its lifetime, the functions of this header do not write to tensors on this thread: new tensors stay as
+/// allocated. The class is for models whose weights are never used or are replaced at once, because drawing the weights
+/// takes most of the time that building a model takes.
 class WithoutInitialization {
  public:
   WithoutInitialization();

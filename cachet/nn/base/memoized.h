@@ -7,8 +7,8 @@
 
 namespace cachet::nn {
 
-/// The value for the last input. It is stored because the next input mostly needs the same value. Several
-/// threads may call it at once.
+/// A value that is stored for the last input, because the next input mostly needs the same value. Several
+/// threads may call get() at once.
 template <class Value>
 class Memoized {
  public:
@@ -20,12 +20,12 @@ class Memoized {
     return *this;
   }
 
-  /// Returns the stored value if `serves(value)`; otherwise stores and returns make()'s.
+  /// Returns the stored value if `serves(value)`; otherwise stores and returns the result of make().
   template <class Serves, class Make>
   std::shared_ptr<const Value> get(const Serves& serves, const Make& make) {
     auto kept = value_.load();
     if (kept && serves(*kept)) return kept;
-    // Without this, a later call in training could not use a tensor from inference mode.
+    // Without this guard, a later call in training could not use a tensor that was made in inference mode.
     const c10::InferenceMode normal(false);
     kept = std::make_shared<const Value>(make());
     value_.store(kept);

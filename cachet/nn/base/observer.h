@@ -20,25 +20,25 @@ enum class Signal {
   self_output,         // o_self (B, T, D)
   memory_output,       // o_mem (B, T, Dm)
   memory_tokens,       // the tokens that memory attention attends to (B or 1, Tm, Dm)
-  token_grid,          // int64 (3): class tokens, height and width of the o that are reported next; only for a grid
+  token_grid,          // int64 (3): class tokens, height and width of the next reported o; only if tokens have a grid
   reset_gate,          // r of a gated cache's update (B, Tm, Dm)
   update_gate,         // u of a gated cache's update (B, Tm, Dm)
   statistic,           // a norm's own statistic of the step, before any averaging (C)
-  used_statistic,      // the statistic with which it normalised (C)
+  used_statistic,      // the statistic with which the norm normalised (C)
   gradient_statistic,  // the step's own mean of g·z, from the backward pass (C)
   attention_operands,  // queries (B, H, Lq, d) as they enter an attention function
-  attention_keys,      // their keys (B or 1, H, Lk, d), reported after the operands
-  attention_bias,      // the bias of their scores, −∞ for hidden keys, reported after the keys:
+  attention_keys,      // keys of these queries (B or 1, H, Lk, d), reported after the operands
+  attention_bias,      // bias of the scores, −∞ for hidden keys, reported after the keys:
                        // broadcasts to (B, H, Lq, Lk)
   block_output,        // the output of a transformer block (B, T, D)
-  norm1_output,        // reported by a block, all (B, T, D), before its block_output: its first norm's output,
-  attention_output,    // the result of self-attention, before it is added,
-  cross_norm_output,   // the same norm output of cross attention, if the block has it,
+  norm1_output,        // output of a block's first norm (B, T, D); these six come before block_output
+  attention_output,    // result of self-attention (B, T, D), before it is added
+  cross_norm_output,   // for cross attention, if the block has it: norm output and result (B, T, D)
   cross_attention_output,
-  norm2_output,         // the output of the norm of the feed-forward half,
-  feed_forward_output,  // and the result of that half, before it is added
-  token_padding,        // bool (B, T), true = padding: for the tokens of o, of queries, of a block's outputs. Reported
-                        // before them; not reported if no token is padding
+  norm2_output,         // output of the norm of the feed-forward half (B, T, D)
+  feed_forward_output,  // result of the feed-forward half (B, T, D), before it is added
+  token_padding,        // bool (B, T), true = padding, of the tokens of o, of queries or of a block's outputs. Reported
+                        // before these values; not reported if no token is padding
 };
 
 /// A set of signals.
@@ -62,7 +62,7 @@ class Signals {
 /// A hook that receives values from the modules of a model. Modules do not compute values that it does not request.
 class Listener {
  public:
-  /// Called with the module's path ("blocks.3.attn"), the signal, and the value (detached).
+  /// A function that is called with the module's path ("blocks.3.attn"), the signal, and the value (detached).
   using Callback = std::function<void(const std::string& path, Signal signal, const at::Tensor& value)>;
   using Hear [[deprecated("Callback")]] = Callback;
 
@@ -88,13 +88,13 @@ class Observable {
   Observable(const Observable&) {}
   Observable& operator=(const Observable&) { return *this; }
   virtual ~Observable() = default;
-  /// The hook of a module, and the module's name for it.
+  /// The listener of a module, and the path by which the module reports to it.
   struct Subscription {
     std::string path;
     Listener listener;
   };
   using Heard [[deprecated("Subscription")]] = Subscription;
-  /// Replaces the module's hook. Returns the former one.
+  /// Replaces the module's listener. Returns the former listener.
   Subscription listen(Subscription by) { return std::exchange(heard_, std::move(by)); }
 
  protected:
@@ -107,8 +107,8 @@ class Observable {
   Subscription heard_;
 };
 
-/// Attaches a listener to every observable module of a tree for its own lifetime. An earlier listener gets no values
-/// during this time. Observations must end in the opposite order of their beginning.
+/// Attaches a listener to every observable module of a tree for its own lifetime. An earlier listener gets no
+/// values during this time. Observations must end in the reverse order of their creation.
 class Observation {
  public:
   Observation(torch::nn::Module& root, const Listener& listener);

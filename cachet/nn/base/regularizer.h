@@ -9,7 +9,7 @@ namespace cachet::nn {
 class Regularized {
  public:
   virtual ~Regularized() = default;
-  /// Returns a scalar with its gradient, times its weight. Undefined without a penalty. It is computed in float32 or
+  /// Returns the penalty times its weight, a differentiable scalar; undefined without a penalty. Computes in float32 or
   /// wider, even under autocast, because penalties are smaller than bfloat16's roundings.
   at::Tensor penalty() const;
 

@@ -10,7 +10,7 @@
 namespace cachet::nn {
 
 /// A module whose buffers are running state: statistics, counters, caches. Converting the model to a narrower type
-/// leaves them at float32, since averages over thousands of steps do not survive eight bits of mantissa.
+/// leaves the buffers at float32, since averages over thousands of steps do not survive eight bits of mantissa.
 class StateModule : public CopyableModule {
  public:
   using CopyableModule::CopyableModule;

@@ -16,23 +16,23 @@ namespace cachet::nn {
 
 /// The tokens that memory attention attends to.
 struct Memory {
-  torch::Tensor tokens;  // (B, Tm, Dm), or (1, Tm, Dm) if all samples have the same
+  torch::Tensor tokens;  // (B, Tm, Dm), or (1, Tm, Dm) if all samples share one memory
   TokenLayout layout;
 };
 
-/// A fixed-length memory of earlier tokens of an attention layer. A renewal starts with an empty memory.
+/// A fixed-length memory of earlier tokens of an attention layer. A renewal (ops::Recalibrated) starts with zeros.
 class Cache : public StateModule, public SyncedModule, public Observable, public ops::Recalibrated, public PlugIn {
  public:
   using StateModule::StateModule;
 
   /// input (B, T, D): the layer's tokens; self_output (B, T, D): the output of its self-attention. Returns the memory
-  /// that memory attention reads, and stores the next one. Model state has one memory for all samples, stored only in
-  /// training. layout.state has one for each batch row, always stored. An empty batch does not change model state.
+  /// that memory attention reads, and computes the next one. Model state has one memory for all samples, stored only in
+  /// training. args.state has one memory for each batch row, always stored. An empty batch does not change model state.
   virtual Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& args) = 0;
 
-  /// The name of the buffer with the stored tokens, in files too.
+  /// The name of the buffer with the stored tokens, also in files.
   static constexpr const char* kTokens = "tokens";
-  /// The buffer kTokens (1, Tm, Dm): a view, not a copy. Undefined if a cache registers none.
+  /// Returns the buffer kTokens (1, Tm, Dm), not a copy. Undefined if the cache registers no such buffer.
   torch::Tensor stored_tokens() const;
 
   /// Sets the memory to zero, its value before the first step.
@@ -43,7 +43,7 @@ class Cache : public StateModule, public SyncedModule, public Observable, public
   /// Declares the cache's tensors in the state of a session.
   virtual void declare_state(AttentionState& state) const = 0;
 
-  /// Returns the reason why the memory in evaluation depends on the input. Empty if it is constant.
+  /// Returns the reason why the memory depends on the input in evaluation. Empty if the memory is constant.
   virtual std::optional<std::string> why_memory_varies() const = 0;
 
   /// Returns why evaluation reads a kind of memory that training never reads. Empty if it reads the same kind.
@@ -56,7 +56,7 @@ class Cache : public StateModule, public SyncedModule, public Observable, public
  protected:
   /// Returns the stored memory, read-only.
   virtual Memory stored_memory() const = 0;
-  /// Returns the differentiable mean over the samples of all processes from this process' mean (1, Tm, Dm).
+  /// Returns the mean over the samples of all processes, from this process' mean (1, Tm, Dm). Differentiable.
   torch::Tensor mean_over_replicas(const torch::Tensor& mean, int64_t samples) const;
 };
 

@@ -15,26 +15,26 @@
 
 namespace cachet::nn {
 
-/// The record of a kind of cache: all that the library knows about it by name. It is declared with the cache, as the
-/// static member kKind of the kind's options.
+/// The record of a kind of cache: everything that the library looks up by the kind's name. The record is declared with
+/// the cache, as the static member kKind of the kind's options.
 template <class Options>
 struct CacheKind {
-  std::string_view name;                                          // in recipes
+  std::string_view name;                                          // name in recipes
   Options (*read)(const config::View& table, Sessions sessions);  // the kind's own keys of a `cache` table
-  /// Makes a cache for a layer of `dim` channels. `tokens` and `layout`: the number and the layout of the model's
-  /// tokens at its own input size. Null for kinds without a memory attention; the options of others are OfCachedLayer.
+  /// Makes a cache for a layer of `dim` channels. `tokens` and `layout`: number and layout of the model's tokens at its
+  /// own input size. Null for kinds without a memory attention; the options of all other kinds are OfCachedLayer.
   std::shared_ptr<Cache> (*make)(const Options& options, int64_t dim, int64_t tokens,
                                  const TokenLayout& layout) = nullptr;
   Export exports = Export::refused;
 };
 
-/// A kind and its options. As an alternative of CacheOptions, it is the cache of a kind that a program registered.
+/// A kind with its options. As an alternative of CacheOptions, it stands for a kind that a program registered.
 struct ChosenCache {
   std::string kind;
   std::optional<CachedLayerOptions> layer;  // empty for kinds without their own memory attention
   std::function<std::shared_ptr<Cache>(const CachedLayerOptions& layer, int64_t dim, int64_t tokens,
                                        const TokenLayout& layout)>
-      make;  // empty for these kinds
+      make;  // empty for kinds without their own memory attention
 };
 
 template <class Options>

@@ -28,13 +28,13 @@ using CacheOptions = std::variant<NoCacheOptions,              //
 
 using CacheRow = KindRow<CacheOptions, Sessions>;
 
-/// Returns all kinds: the library's, then those that the program registered.
+/// Returns all kinds: first the library's kinds, then the kinds that the program registered.
 std::span<const CacheRow* const> cache_kinds();
 
-/// Adds a kind before any recipe is read. Throws std::invalid_argument if the name is taken.
+/// Adds a kind; call it before any recipe is read. Throws std::invalid_argument if the name is taken.
 void register_cache(CacheRow row);
 
-/// Adds a kind from a record like those of the library's kinds. Its options have the members of CachedLayerOptions.
+/// Adds a kind from its record, like those of the library's kinds. The options have the members of CachedLayerOptions.
 template <OfCachedLayer Options>
 void register_cache(const CacheKind<Options>& kind) {
   register_cache({std::string(kind.name), [kind](const config::View& table, Sessions sessions) -> CacheOptions {
@@ -42,28 +42,28 @@ void register_cache(const CacheKind<Options>& kind) {
                   }});
 }
 
-/// Returns the options and the record of their kind.
+/// Returns the options together with the record of their kind.
 ChosenCache chosen_cache(const CacheOptions& options);
 
-/// Reads a `cache` table: kind (a name of cache_kinds()) and the options of that kind. Without sessions, a scope of
-/// `batch row` is a problem; with sessions, kind = "concatenated" is a problem.
+/// Reads a `cache` table: kind (a name of cache_kinds()) and the options of that kind. Without sessions, reports scope
+/// 'lane' as a problem; with sessions, reports kind = "concatenated" as a problem.
 CacheOptions read_cache_options(const config::View& table, Sessions sessions = Sessions::none);
 
-/// Empty for kinds without their own memory attention: NoCacheOptions and ConcatenatedCacheOptions.
+/// Returns the layer's options. Empty for kinds without memory attention: NoCacheOptions and ConcatenatedCacheOptions.
 std::optional<CachedLayerOptions> cached_layer_options(const CacheOptions& options);
 
-/// Returns the options with those of the layer. Does not change kinds without their own memory attention.
+/// Returns `options` with the layer's options replaced by `layer`. Kinds without memory attention do not change.
 CacheOptions with_layer(const CacheOptions& options, const CachedLayerOptions& layer);
 
 inline bool is_concatenated(const CacheOptions& options) {
   return std::holds_alternative<ConcatenatedCacheOptions>(options);
 }
 
-/// Sets the pooling of a cache that pools to that of one stage (`side` above 1). Does not change other caches.
+/// Sets the side of a cache's pooling to `side`, that of one stage, if it is above 1. Other caches do not change.
 void set_pool(CacheOptions& options, int64_t side);
 
-/// `tokens` and `layout`: the number and the layout of the model's tokens at its own input size. They set the cache's
-/// length unless options.length does. Null for kinds without their own memory attention.
+/// Makes a cache; null for kinds without memory attention. `tokens` and `layout`: number and layout of the tokens of
+/// the model at its own input size. Number and layout set the cache's length, unless options.length sets it.
 std::shared_ptr<Cache> make_cache(const CacheOptions& options, int64_t dim, int64_t tokens, const TokenLayout& layout);
 
 }  // namespace cachet::nn

@@ -7,8 +7,8 @@
 
 namespace cachet::nn {
 
-/// The largest length of a cache in a new run. It is more than the tokens of any block (67,200 in the first stage of a
-/// detector). Older runs may have more.
+/// The largest length of a cache in a new run. No block has so many tokens: the first stage of a detector has
+/// 67,200. Caches of older runs may be longer.
 inline constexpr int64_t kMaxCacheLength = 131'072;
 [[deprecated("kMaxCacheLength")]] inline constexpr int64_t kMostCacheLength = kMaxCacheLength;
 
@@ -29,7 +29,7 @@ struct CachedLayerOptions {
   std::optional<int64_t> pool = {};  // side of the average pooling of the grid, for kinds that pool
 };
 
-/// Options that have the members of CachedLayerOptions; `pool` if the kind pools.
+/// Options that have the members of CachedLayerOptions; `pool` is necessary only if the kind pools.
 template <class Options>
 concept OfCachedLayer = requires(Options o) {
   o.ratio;
@@ -45,7 +45,7 @@ CachedLayerOptions layer_of(const Options& o) {
   return layer;
 }
 
-/// Returns the options with those of `layer`.
+/// Returns `o` with the values of `layer` for the members of CachedLayerOptions.
 template <OfCachedLayer Options>
 Options with_layer(Options o, const CachedLayerOptions& layer) {
   o.ratio = layer.ratio;
@@ -60,11 +60,11 @@ Options with_layer(Options o, const CachedLayerOptions& layer) {
 /// Reads `ratio`, `length`, `share_start` and `positional_convolution` of a `cache` table.
 CachedLayerOptions read_cached_layer(const config::View& table, CachedLayerOptions defaults);
 
-/// Reads `scope`. Without sessions, 'lane' is a problem.
+/// Reads `scope`. Without sessions, reports the scope 'lane' as a problem.
 CacheScope read_cache_scope(const config::View& table, CacheScope scope, Sessions sessions);
 
-/// Returns the channels of the memory for a layer of dim channels: ratio·dim, rounded down. Throws c10::Error unless
-/// the ratio is above 0 and at most 1.
+/// Returns the number of channels of the memory for a layer of dim channels: ratio·dim, rounded down. Throws c10::Error
+/// unless the ratio is above 0 and at most 1.
 int64_t cache_dim(double ratio, int64_t dim);
 
 }  // namespace cachet::nn

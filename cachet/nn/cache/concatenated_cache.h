@@ -7,8 +7,8 @@
 
 namespace cachet::nn {
 
-/// Additional columns of the layer's own softmax (ConcatenatedCache), for image models with softmax attention. It has
-/// no options: number and width of its entries are those of the layer's own keys.
+/// The cache of ConcatenatedCache, which adds columns to the layer's own softmax: for image models with softmax.
+/// This cache has no options: number and width of its entries are those of the layer's own keys.
 struct ConcatenatedCacheOptions {
   static const CacheKind<ConcatenatedCacheOptions> kKind;
 };
@@ -18,19 +18,19 @@ inline constexpr const char* kConcatenatedIsForImages =
     "'concatenated' is for image models with attention.kind = \"softmax\"; for text there is Transformer-XL's memory: "
     "a transformer_xl model and its memory_length";
 
-/// The memory of an attention layer that adds keys and values to the layer's own in the same softmax. It is like
-/// Transformer-XL's memory (arXiv 1901.02860), but for samples without an order. Cached Transformers compares
-/// with it (arXiv 2312.12742, Table 2).
+/// The memory of an attention layer that adds keys and values to the layer's own in the same softmax. It resembles
+/// Transformer-XL's memory (arXiv 1901.02860), but for samples without an order. Cached Transformers (arXiv
+/// 2312.12742, Table 2) compares its caches with such a memory.
 ///
-/// It has one entry for each of the layer's own keys. An entry is the mean, over all samples of a training step, of the
+/// The memory has one entry for each of the layer's own keys: the mean, over all samples of a training step, of the
 /// tokens from which keys and values are projected, detached. Samples with another number of tokens are first
 /// interpolated, as for a gated recurrent cache. Buffer: tokens (1, L, D); zeros before the first step is stored.
 class ConcatenatedCache : public Cloneable<ConcatenatedCache, Cache>, public ops::HostFlag {
  public:
-  /// For a layer of `dim` channels with `length` keys of its own.
+  /// Makes a cache for a layer of `dim` channels with `length` keys of its own.
   ConcatenatedCache(int64_t dim, int64_t length);
 
-  /// input (B, L', D): the tokens that keys and values are projected from; its layout is layout.context. Returns the
+  /// input (B, L', D): the tokens that keys and values are projected from; its layout is args.context. Returns the
   /// memory of the previous step. `self_output` is ignored and may be undefined.
   Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& args) override;
   void declare_state(AttentionState&) const override {}

@@ -5,8 +5,8 @@
 
 namespace cachet::nn {
 
-/// First in, first out: the last Tm tokens, without gates. Memory attention reads it as it reads a gated recurrent
-/// cache. It is a control experiment of this project, with options of a gated recurrent cache.
+/// First in, first out: the last Tm tokens, without gates. Memory attention reads this cache like a gated recurrent
+/// cache. The FIFO cache is a control experiment of this project, with options that a gated recurrent cache has too.
 struct FifoCacheOptions {
   double ratio = 0.5;
   std::optional<int64_t> length = {};
@@ -17,11 +17,11 @@ struct FifoCacheOptions {
   static const CacheKind<FifoCacheOptions> kKind;
 };
 
-/// First in, first out. Memory attention reads the cache from before this segment. Then the first Dm channels of the
-/// segment's valid tokens, detached, push out the oldest tokens. The cache starts as zeros, which are attended to.
-/// `scope = batch_mean` has one cache, a mean over the batch, which evaluation does not change. `scope = lane` has one
-/// for each batch row in args.state, which evaluation updates too. Buffer: tokens (1, Tm, Dm). With the model's own
-/// length, they lie as the model's tokens do: the tokens of an image push out all of the previous image's.
+/// First in, first out. Memory attention reads the cache as it was before this segment. Then the first Dm channels of
+/// the segment's valid tokens, detached, push out the oldest tokens. The cache starts as zeros, which attention reads.
+/// `scope = batch_mean`: one cache, a mean over the batch, which evaluation does not change. `scope = lane`: one cache
+/// for each batch row in args.state, which evaluation updates too. Buffer: tokens (1, Tm, Dm). With the default length,
+/// the cache has the layout of the model's tokens: the tokens of an image push out all tokens of the previous image.
 class FifoCache : public Cloneable<FifoCache, Cache> {
  public:
   FifoCache(const FifoCacheOptions& options, int64_t dim, int64_t tokens, const TokenLayout& layout = {});
@@ -30,7 +30,7 @@ class FifoCache : public Cloneable<FifoCache, Cache> {
   void declare_state(AttentionState& state) const override;
   std::optional<std::string> why_memory_varies() const override;
 
-  RegisteredTensor tokens;  // the stored cache
+  RegisteredTensor tokens;  // stored cache (1, Tm, Dm)
 
  private:
   Memory stored_memory() const override { return {tokens, memory_layout_}; }

@@ -9,32 +9,32 @@
 namespace cachet::nn {
 
 enum class GatedRecurrentCacheVariant { paper, official };
-enum class CacheAttend { mean, per_sample };  // in training, attention reads the samples' mean C_t or each sample's C_t
-enum class CacheInference {                   // in evaluation, attention reads
-  frozen,                                     // C as stored
-  per_sample,                                 // each sample's own update of C
-  updated,                                    // the session's own C: it starts as stored and is updated in the session
+enum class CacheAttend { mean, per_sample };  // in training, attention reads the mean of all C_t or each sample's C_t
+enum class CacheInference {                   // the cache that attention reads in evaluation
+  frozen,                                     // the stored C
+  per_sample,                                 // each sample's own update of the stored C
+  updated,                                    // the session's own C: it starts as the stored C; the session updates it
 };
-enum class CacheGradient { recompute, detached, carry };  // how gates learn if attention reads C_{t-1} (causal)
-enum class CacheGates { learned, half };                  // half: both are ½ for any input, a control experiment
+enum class CacheGradient { recompute, detached, carry };  // how gates learn in causal layers (attention reads C_{t-1})
+enum class CacheGates { learned, half };                  // half: both gates are ½ for any input (control experiment)
 
 /// Gated recurrent cache (Cached Transformers, arXiv 2312.12742, Eq. 3–5).
 struct GatedRecurrentCacheOptions {
   double ratio = 0.5;                   // Dm = ratio·D, in (0, 1]
   std::optional<int64_t> length = {};   // Tm; unset: the number of tokens of the model at its own input size
-  double share_start = 0.0;             // λ before training
-  bool positional_convolution = false;  // 3×3 over the grid, groups = Dm, added to the layer's output
+  double share_start = 0.0;             // initial value of λ
+  bool positional_convolution = false;  // adds a 3×3 convolution over the grid (groups = Dm) to the layer's output
   CacheScope scope = CacheScope::batch_mean;
   GatedRecurrentCacheVariant variant = GatedRecurrentCacheVariant::paper;
-  CacheAttend attend = CacheAttend::mean;        // batch rows always read their own C_t
-  std::optional<CacheInference> inference = {};  // unset: frozen for batch_mean, updated for batch rows
+  CacheAttend attend = CacheAttend::mean;        // with scope batch_row, each row always reads its own C_t
+  std::optional<CacheInference> inference = {};  // unset: frozen for scope batch_mean, updated for scope batch_row
   CacheGradient gradient = CacheGradient::recompute;
   CacheGates gates = CacheGates::learned;
   int64_t pool = 1;  // side of the average pooling of the grid before interpolation
 
-  /// Returns a variant's defaults. The paper's Algorithm 1 averages before attention reads the cache, and reads the
-  /// stored average at inference. The published code starts λ at −1, adds the positional convolution, and in training
-  /// and at inference runs its gates and reads each sample's own cache. In both, training and inference read the same.
+  /// Returns the defaults of a variant. `paper` (Algorithm 1): attention reads the mean of the samples' caches, and at
+  /// inference the stored mean. `official` (the published code): λ starts at −1, there is a positional convolution, the
+  /// gates always run: attention reads each sample's own cache. Both variants read the same in training and inference.
   static GatedRecurrentCacheOptions of(GatedRecurrentCacheVariant variant);
 
   CacheInference inference_or_default() const {
@@ -47,10 +47,10 @@ struct GatedRecurrentCacheOptions {
 /// Gated recurrent cache (Cached Transformers, arXiv 2312.12742, Algorithm 1; ops::grc_update has the equations).
 ///
 /// X̄ comes from the first Dm channels of the layer's input (`paper`) or of its self-attention's output (`official`):
-/// the grid is average-pooled if `pool` asks for it, and the valid tokens are interpolated to Tm. In training, memory
-/// attention reads the updated C_t (CacheAttend); the stored cache becomes its batch mean, detached. Causal layers read
-/// C_{t-1} and update afterwards, so that no later token is visible. CacheGradient selects how their gates learn
-/// (`recompute` and `carry` need a layout.state).
+/// the grid is average-pooled if `pool` is above 1, and the valid tokens are interpolated to Tm. In training, memory
+/// attention reads the updated C_t (CacheAttend); the stored cache becomes the batch mean of C_t, detached. Causal
+/// layers read C_{t-1} and update it afterwards, so that no later token is visible. CacheGradient selects how the gates
+/// of causal layers learn (`recompute` and `carry` need args.state).
 ///
 /// Parameters: reset_gate, update_gate (CacheGates::learned), candidate ([cache, tokens] -> Dm), norm (`official`).
 /// Buffer: tokens (1, Tm, Dm).
@@ -64,7 +64,7 @@ class GatedRecurrentCache : public Cloneable<GatedRecurrentCache, Cache> {
   std::optional<std::string> why_memory_varies() const override;
   std::optional<std::string> why_memory_is_unfamiliar() const override;
 
-  RegisteredTensor tokens;  // the stored cache
+  RegisteredTensor tokens;  // stored cache (1, Tm, Dm)
 
  private:
   Memory stored_memory() const override { return {tokens, memory_layout_}; }

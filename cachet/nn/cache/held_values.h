@@ -8,20 +8,20 @@
 
 namespace cachet::nn {
 
-/// Whether a tensor holds values, which means that it is not zero everywhere. The answer is stored on the host.
-/// The device is read only once after other code has written the tensor (a loaded checkpoint, averaged
-/// weights). A copy has no answer yet.
+/// Stores on the host whether a tensor holds values, which means that it is not zero everywhere. The device is
+/// read only once after other code has written the tensor (a loaded checkpoint, averaged weights). A copy of
+/// this object has no answer yet.
 class HeldValues {
  public:
-  /// True on the meta device, which has no values.
+  /// Whether the tensor holds values. True on the meta device, which has no values.
   bool of(const torch::Tensor& tensor) const;
-  /// Sets the answer for the tensor's present values.
+  /// Sets the answer for the current values of the tensor.
   void set(const torch::Tensor& tensor, bool holds);
 
  private:
   struct Answer {
     const c10::TensorImpl* tensor;
-    uint32_t version;  // version of its values: each write in place counts
+    uint32_t version;  // version of the tensor's values: each write in place increments it
     bool holds;
   };
   mutable Memoized<Answer> answer_;

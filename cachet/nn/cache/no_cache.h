@@ -4,7 +4,7 @@
 
 namespace cachet::nn {
 
-/// A layer without a cache.
+/// The options of a layer without a cache.
 struct NoCacheOptions {
   static const CacheKind<NoCacheOptions> kKind;
 };

@@ -16,10 +16,10 @@ namespace cachet::nn {
 class AdaptiveEmbedding : public Cloneable<AdaptiveEmbedding> {
  public:
   explicit AdaptiveEmbedding(const AdaptiveVocabulary& vocabulary);
-  /// ids (…) int64 -> (…, dim). Throws c10::Error if an id is not a token.
+  /// Returns the embeddings of ids (…) int64: (…, dim). Throws c10::Error if an id is not a token.
   torch::Tensor forward(const torch::Tensor& ids) const;
 
-  /// One table, or one for each cluster. Without projections, projection() is undefined.
+  /// Return table i and projection i (undefined without projections). Each cluster has its own table, or all share one.
   const RegisteredTensor& table(size_t i) const { return tables_.at(i); }
   const RegisteredTensor& projection(size_t i) const { return projections_.at(i); }
 
@@ -28,7 +28,7 @@ class AdaptiveEmbedding : public Cloneable<AdaptiveEmbedding> {
   torch::Tensor by_cluster(const torch::Tensor& ids) const;
 
   double scale_;
-  std::vector<TokenCluster> clusters_;  // one for each table
+  std::vector<TokenCluster> clusters_;  // one cluster for each table
   std::vector<RegisteredTensor> tables_, projections_;
 };
 

@@ -11,10 +11,10 @@
 
 namespace cachet::nn {
 
-/// The tables of the embeddings that are also the output's.
+/// The parameters that the embeddings and the output layer share.
 struct AdaptiveTies {
   bool tables = true;
-  bool projections = true;  // of all clusters but the first, which has its own
+  bool projections = true;  // projections of all clusters except the first, which has its own
 };
 
 /// The distribution of the next token over an adaptive vocabulary (Grave et al., arXiv 1609.04309, with the clusters'
@@ -27,21 +27,21 @@ struct AdaptiveTies {
 /// projections normal (0.01), biases 0.
 class AdaptiveSoftmax : public Cloneable<AdaptiveSoftmax> {
  public:
-  /// `embedding`: of the same vocabulary; may be null if nothing is tied.
+  /// `embedding`: the embedding of the same vocabulary; may be null if nothing is tied.
   AdaptiveSoftmax(const AdaptiveVocabulary& vocabulary, const AdaptiveTies& ties,
                   const std::shared_ptr<const AdaptiveEmbedding>& embedding);
 
-  /// Returns −log p of the targets, in nats: hidden (N, dim), target (N) int64, −1 for none -> (N) in float32 or wider,
+  /// Returns −log p of the targets, in nats: hidden (N, dim), target (N) int64, −1 = none -> (N) in float32 or wider,
   /// 0 for a target of −1. Throws c10::Error if a target is not a token.
   torch::Tensor negative_log_likelihood(const torch::Tensor& hidden, const torch::Tensor& target) const;
-  /// hidden (N, dim) -> log p of all tokens (N, tokens), in float32 or wider.
+  /// Returns log p of all tokens: hidden (N, dim) -> (N, tokens), in float32 or wider.
   torch::Tensor log_probabilities(const torch::Tensor& hidden) const;
 
  private:
   struct Scores {
     torch::Tensor weight, bias, projection;  // (count, width), (count); (dim, width) or undefined
   };
-  std::vector<Scores> by_cluster() const;  // the first includes the columns of the clusters
+  std::vector<Scores> by_cluster() const;  // the first element includes the columns of the clusters
   int64_t column_of(size_t cluster) const;
   static torch::Tensor project(const torch::Tensor& hidden, const Scores& scores);
   static torch::Tensor log_softmax(const torch::Tensor& hidden, const Scores& scores);

@@ -11,7 +11,7 @@ struct AdaptiveVocabulary {
   int64_t tokens = 0;
   int64_t dim = 0;                    // channels of the model
   int64_t embedding_dim = 0;          // width of the first cluster's embeddings; 0: dim
-  std::vector<int64_t> cutoffs = {};  // first token of each cluster except the first, ascending; none: one cluster
+  std::vector<int64_t> cutoffs = {};  // first token of each cluster except the first, ascending; empty: one cluster
   int64_t division = 1;               // the embeddings of cluster i have embedding_dim / division^i channels
 };
 
@@ -20,8 +20,8 @@ struct TokenCluster {
   int64_t first = 0, count = 0, width = 0;
 };
 
-/// Returns the clusters, at least one. Throws c10::Error that names the option for no tokens or channels, for cutoffs
-/// that do not ascend within the vocabulary, and for a cluster without a channel.
+/// Returns the clusters, at least one. If there are no tokens or channels, if cutoffs do not ascend within the
+/// vocabulary, or if a cluster has no channel, throws c10::Error, which names the option.
 std::vector<TokenCluster> clusters_of(const AdaptiveVocabulary& vocabulary);
 
 /// Whether the embeddings of all clusters lie in one table of one width, with one projection.

@@ -13,17 +13,17 @@ struct Affine {
 
   /// Applies the map to x (…, C), in the dtype of x.
   at::Tensor apply(const at::Tensor& x) const;
-  /// Returns the map of `count` channels from `first` on.
+  /// Returns the map of the channels first … first + count − 1.
   Affine narrow(int64_t first, int64_t count) const;
 };
 
-/// Folds `before` into a linear map, or into a convolution in one group that reads no padding: writes its weight (N, C,
-/// …) and bias (N) so that it maps x to its former result for before.apply(x). Arithmetic is in float64. Throws
-/// c10::Error that begins with `owner` unless `before` has C channels.
+/// Folds `before` into a linear map, or into an ungrouped convolution without padding. Writes the weight (N, C, …) and
+/// bias (N) so that the result for x is the former result for before.apply(x). Computes in float64. Throws c10::Error,
+/// whose message begins with `owner`, unless `before` has C channels.
 void fold_input_affine(const char* owner, const Affine& before, const at::Tensor& weight, const at::Tensor& bias);
 
-/// Folds `after` into a linear map or convolution, which then returns after.apply() of its former result. `weight`
-/// is (N, …), `after` has N channels.
+/// Folds `after` into a linear map or convolution. The result is then after.apply() of the former result. `weight`
+/// is (N, …), and `after` has N channels.
 void fold_output_affine(const char* owner, const Affine& after, const at::Tensor& weight, const at::Tensor& bias);
 
 [[deprecated("fold_input_affine")]] inline void absorb_affine(const char* owner, const Affine& before,

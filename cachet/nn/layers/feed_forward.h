@@ -16,18 +16,18 @@ enum class Activation { gelu, relu, silu };
 
 struct FeedForwardOptions {
   int64_t dim = 0, hidden_dim = 0;
-  double dropout = 0.0;  // rate for the result, and after the activation
+  double dropout = 0.0;  // rate after fc2, and after the activation unless hidden_dropout is set
   Activation activation = Activation::gelu;
-  std::optional<double> hidden_dropout = {};  // after the activation, if it differs
+  std::optional<double> hidden_dropout = {};  // rate after the activation; unset: `dropout`
 };
 
-/// The feed-forward half of a transformer block: fc2(activation(fc1(x))), dropout after each.
+/// The feed-forward half of a transformer block: fc2(activation(fc1(x))), with dropout after the activation and fc2.
 class FeedForward : public Cloneable<FeedForward> {
  public:
   explicit FeedForward(const FeedForwardOptions& options);
   /// x (B, L, dim) -> (B, L, dim). `layout`: the arrangement of the tokens, for layers that mix neighbours.
   virtual torch::Tensor forward(const torch::Tensor& x, const TokenLayout& layout) const;
-  /// Folds `before` into the layer: x then gives the former result of before.apply(x).
+  /// Folds `before` into the layer. The result for x is then the former result for before.apply(x).
   void fold_affine_before(const Affine& before) { fc1_->fold_affine_before(before); }
 
  protected:

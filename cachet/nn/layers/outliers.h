@@ -11,15 +11,15 @@ namespace cachet::nn {
 /// A stress test: in some training passes, some rows of a tensor are far larger than the others. The outlier filter of
 /// unified normalization is for such rows (arXiv 2208.01313, Eq. 18–19).
 struct OutlierOptions {
-  double probability = 0.0;  // of a pass with outliers; 0: never
-  double share = 0.1;        // of the rows, each drawn independently
-  double scale = 100.0;      // factor of those rows
+  double probability = 0.0;  // probability that a pass has outliers; 0: never
+  double share = 0.1;        // fraction of the rows that become outliers, each drawn independently
+  double scale = 100.0;      // factor of the outlier rows
 };
 
 /// Reads a table `outliers`: probability, share, scale.
 OutlierOptions read_outlier_options(const config::View& table);
 
-/// Returns x with outliers, or x itself if the pass has none. Its first `row_dimensions` dimensions count rows: 1 for
+/// Returns x with outliers, or x itself if the pass has none. The first `row_dimensions` dimensions index rows: 1 for
 /// images (B, C, H, W), 2 for tokens (B, T, D). Draws from torch's CPU generator, unless the probability is 0.
 at::Tensor with_outliers(const at::Tensor& x, int64_t row_dimensions, const OutlierOptions& options);
 

@@ -9,11 +9,11 @@ namespace cachet::nn {
 
 /// The way in which a map is cut into windows (Swin, arXiv 2103.14030, Sec. 3.2).
 enum class WindowOrder {
-  shift_then_pad,  // timm, the classification code: the shift wraps around the map, zeros fill the last windows
-  pad_then_shift,  // the detection code: the shift wraps around the padded map
+  shift_then_pad,  // the shift wraps around the map, then zeros fill the last windows (timm, the classification code)
+  pad_then_shift,  // the shift wraps around the padded map (the detection code)
 };
 
-/// Throws c10::Error unless the window has slots and the shift is at least 0 and less than the window.
+/// Throws c10::Error unless the window is at least 1 × 1 and the shift is at least 0 and less than the window.
 void check_windows(const Grid& window, const Grid& shift);
 
 /// The windows of one map: the new position of each token, and the tokens of a window that may see each other.
@@ -22,13 +22,13 @@ class Windows {
   /// shift: rows and columns by which the map is rolled up and left before it is cut; below the window's size.
   Windows(const Grid& map, const Grid& window, const Grid& shift, WindowOrder order, const at::Device& device);
 
-  /// tokens (B, H·W, C) -> (B·windows, h·w, C). Where a window reaches beyond the map, its values are `beyond` (C),
+  /// Cuts a map into windows: tokens (B, H·W, C) -> (B·windows, h·w, C). Values beyond the map are `beyond` (C),
   /// or zeros if `beyond` is undefined.
   at::Tensor partition(const at::Tensor& tokens, const at::Tensor& beyond = {}) const;
-  /// The inverse of partition(): (B·windows, h·w, C) -> (B, H·W, C).
+  /// Joins windows to a map, the inverse of partition(): (B·windows, h·w, C) -> (B, H·W, C).
   at::Tensor merge(const at::Tensor& windows) const;
 
-  /// Returns the mask between tokens that only a shift made neighbours: (windows, 1, h·w, h·w), 0 or −∞.
+  /// Returns the mask of pairs of tokens that are neighbours only because of a shift: (windows, 1, h·w, h·w), 0 or −∞.
   /// Undefined without a shift.
   const at::Tensor& mask() const { return mask_; }
   const Grid& map() const { return map_; }
@@ -38,7 +38,7 @@ class Windows {
   Grid map_, window_;
   int64_t count_;  // number of windows of a map
   TokenPermutation order_;
-  at::Tensor mask_, outside_;  // outside_: (slots, 1), 1 beyond the map; undefined if no window reaches there
+  at::Tensor mask_, outside_;  // outside_: (slots, 1), 1 = beyond the map; undefined if no window reaches beyond it
 };
 
 }  // namespace cachet::nn

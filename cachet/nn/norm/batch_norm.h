@@ -17,8 +17,8 @@ struct BatchNormOptions {
 
 /// Batch normalisation over tokens: mean and variance of each channel over all valid tokens of the batch in training,
 /// running averages at inference. Training throws c10::Error if the batch has fewer than two tokens (padding included).
-/// If fewer than two are valid, which is decided without reading values, the running averages do not change. A renewal
-/// takes the mean of the batches' means and of their unbiased variances, as torch.optim.swa_utils.update_bn.
+/// If fewer than two tokens are valid (found without reading values), the running averages do not change. A renewal
+/// sets them to the means of the batches' means and unbiased variances, as torch.optim.swa_utils.update_bn does.
 class BatchNorm : public Cloneable<BatchNorm, Norm>, public ops::Recalibrated {
  public:
   BatchNorm(int64_t channels, const BatchNormOptions& options);
@@ -40,7 +40,7 @@ class BatchNorm : public Cloneable<BatchNorm, Norm>, public ops::Recalibrated {
                                  double momentum);
 
   BatchNormOptions options_;
-  std::optional<RenewedMeans> renewal_;  // during a renewal
+  std::optional<RenewedMeans> renewal_;  // set only during a renewal
 };
 
 }  // namespace cachet::nn

@@ -13,42 +13,42 @@ namespace cachet::nn {
 struct FoldedNorm {
   enum class Outcome {
     gone,         // an offline norm: merged into a neighbour
-    core,         // an online norm without weights: its reader contains the affine map after it
-    scale_shift,  // an offline norm that no neighbour can contain: one affine map
-    stays,        // an online norm without change
+    core,         // an online norm without weights: the next layer contains its affine map
+    scale_shift,  // an offline norm that no neighbour can contain, as one affine map
+    stays,        // an unchanged online norm
   };
   Outcome outcome = Outcome::gone;
-  std::string reason{};  // why it is neither gone nor only the core
+  std::string reason{};  // why the outcome is neither `gone` nor `core`
 };
 
-/// A norm of a module and the fold of it, which is not yet done.
+/// A norm of a module, and a function that will fold it.
 struct NormFold {
-  std::string name;  // in its module: "norm1"
+  std::string name;  // name in the module: "norm1"
   std::function<FoldedNorm()> fold;
 };
 
-/// A module with norms that knows their readers or writers (Unified Normalization, arXiv 2208.01313, Algorithm 1: at
-/// inference, an offline norm is part of the next linear map).
+/// A module that knows the readers (layers after) or writers (layers before) of its norms (Unified Normalization, arXiv
+/// 2208.01313, Algorithm 1: at inference, an offline norm is part of the next linear map).
 class Foldable {
  public:
   virtual ~Foldable() = default;
-  /// Returns the folds of its norms, for evaluation. They are valid as long as the module lives. Results
+  /// Returns the folds of all its norms, for evaluation. The folds are valid during the lifetime of the module. Results
   /// stay the same except for rounding.
   virtual std::vector<NormFold> norm_folds() = 0;
   /// Folds all norms.
   std::vector<FoldedNorm> fold_norms();
 };
 
-/// Folds an affine map into a layer. If that is not possible, throws c10::Error with the reason and changes nothing.
+/// A function that folds an affine map into a layer, or throws c10::Error with the reason and changes nothing.
 using FoldAffine = std::function<void(const Affine& affine)>;
 using Absorb [[deprecated("FoldAffine")]] = FoldAffine;
 
-/// Returns the fold of `norm` into its reader. `owner` has registered `norm` as `name`. A norm that is
-/// gone becomes a NoNorm.
+/// Returns the fold of `norm` into its reader. `owner` has registered `norm` as `name`. A norm with the
+/// outcome `gone` becomes a NoNorm.
 NormFold fold_into_reader(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
                           const FoldAffine& fold_affine);
 
-/// Returns the fold of `norm` into the writer of its input. Only for offline norms.
+/// Returns the fold of `norm`, which must be an offline norm, into the writer of its input.
 NormFold fold_into_writer(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
                           const FoldAffine& fold_affine);
 

@@ -23,8 +23,8 @@ struct InstanceNormOptions {
   static const NormKind<InstanceNormOptions> kKind;
 };
 
-/// See GroupNormOptions. The first dimension of x is the samples; the dimensions between it and the channels are the
-/// tokens. Statistics are float32 or wider. It is not an affine map, since it reads its input even in evaluation.
+/// Group normalisation (GroupNormOptions). The first dimension of x is the samples; the dimensions between it and the
+/// channels are the tokens. Statistics are float32 or wider. Evaluation is not affine: it computes statistics of x.
 class GroupNorm : public Cloneable<GroupNorm, Norm> {
  public:
   /// Throws c10::Error unless `groups` divides `channels`.

@@ -5,7 +5,7 @@
 
 namespace cachet::nn {
 
-/// The identity.
+/// The options of the identity.
 struct NoNormOptions {
   static const NormKind<NoNormOptions> kKind;
 };

@@ -15,7 +15,7 @@ namespace cachet::nn {
 
 struct SplitNorm;
 
-/// The number of training steps over which a norm averages its statistics, and those of the gradient.
+/// The numbers of training steps over which a norm averages its statistics (forward) and those of the gradient.
 struct NormWindow {
   int64_t forward = 0, backward = 0;
 };
@@ -23,44 +23,44 @@ struct NormWindow {
 /// How often a norm has used its window.
 struct NormWindowUse {
   int64_t steps = 0;        // number of training steps so far
-  double on_window = 0;     // number of them that normalised with the window's mean
-  double filtered = 0;      // number of them that the outlier filter dropped
-  bool by_channel = false;  // each channel has its own filter: the last two are means over channels
+  double on_window = 0;     // number of steps that normalised with the window's mean
+  double filtered = 0;      // number of steps that the outlier filter dropped
+  bool by_channel = false;  // each channel has its own filter: on_window and filtered are means over channels
 };
 
-/// A normalisation over the channels of tokens. If a form has its own weight and bias, these are their names.
+/// A normalisation over the channels of tokens. A form with affine parameters names them `weight` and `bias`.
 class Norm : public StateModule, public Observable, public SyncedModule, public PlugIn {
  public:
   using StateModule::StateModule;
   /// x (…, C), token_mask (…) bool, true = padding, undefined = none. Returns the shape and dtype of x; values at
   /// padded positions are undefined. Without tokens, the state does not change. BatchNorm needs two tokens to train,
-  /// and does not change its state if fewer than two are not padding.
+  /// and does not change its state if fewer than two tokens are valid.
   virtual torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) = 0;
-  /// Returns the affine map that evaluation applies. Empty for norms that read their input.
+  /// Returns the affine map that evaluation applies. Empty for norms that compute statistics in evaluation.
   virtual std::optional<Affine> inference_affine() const { return std::nullopt; }
   /// Returns the computation of evaluation in two parts: a core without weights that reads the input, and the affine
   /// map after it, which can be folded into the next layer. The core of an offline norm is NoNorm.
   virtual SplitNorm split() const;
-  /// Returns the statistic of training's batches that evaluation uses, (C). Undefined for norms without one.
+  /// Returns the running statistic (C) of training, which evaluation uses. Undefined for norms without a statistic.
   virtual torch::Tensor running_statistic() const { return {}; }
-  /// Empty for norms without a window.
+  /// Returns the window. Empty for norms without a window.
   virtual std::optional<NormWindow> window() const { return std::nullopt; }
   /// Returns how often the window was used; reads the counters from the device. Empty for norms without a window.
   virtual std::optional<NormWindowUse> window_use() const { return std::nullopt; }
   /// Starts the warm-up of a window again, for fine-tuning. Does not change statistics.
   virtual void restart_warmup() {}
-  /// Converts the warm-up to a number of updates if the options give it as a fraction of the run's updates of the
-  /// norm's state. Later calls do not change it. Returns the number. Empty if the options give no fraction.
+  /// If the options give the warm-up as a fraction, converts it to a number of updates. `updates`: number of updates of
+  /// the norm's state in the run. Later calls have no effect. Returns the number; empty if there is no fraction.
   virtual std::optional<int64_t> settle_warmup(int64_t /*updates*/) { return std::nullopt; }
 
  protected:
-  /// Throws c10::Error that begins with `name` unless x has this number of channels.
+  /// Throws c10::Error, whose message begins with `name`, unless x has this number of channels.
   static void check_channels(const char* name, const torch::Tensor& x, int64_t channels);
-  /// Throws std::logic_error if a norm is trained before its warm-up, a fraction, is settled.
+  /// Throws std::logic_error if the norm is trained before settle_warmup() has converted the fraction.
   static void check_warmup(double percent);
 };
 
-/// Calls settle_warmup() of all norms of a model. Returns the largest number. Empty if no norm has a fraction.
+/// Calls settle_warmup() of all norms of a model. Returns the largest number. Empty if all warm-ups are numbers.
 std::optional<int64_t> settle_warmups(torch::nn::Module& model, int64_t updates);
 
 /// The two parts of a norm: in evaluation, its result is affine.apply(core->forward(x)).

@@ -21,21 +21,21 @@ enum class NormStatistics {
   batch,   // the tokens of all samples; evaluation uses a running statistic
 };
 
-/// The record of a kind of norm: all that the library knows about it by name. It is declared with the norm, as the
-/// static member kKind of the kind's options.
+/// The record of a kind of norm: everything that the library looks up by the kind's name. The record is declared with
+/// the norm, as the static member kKind of the kind's options.
 template <class Options>
 struct NormKind {
-  std::string_view name;                       // in recipes
+  std::string_view name;                       // name in recipes
   Options (*read)(const config::View& table);  // the kind's own keys of a `norm` table
-  /// `default_eps`: the model's own, which is used if the options do not set eps.
+  /// Makes the norm. `default_eps`: the model's own eps, for options that do not set eps.
   std::shared_ptr<Norm> (*make)(const Options& options, int64_t channels, double default_eps);
   NormStatistics statistics = NormStatistics::token;
   Export exports = Export::refused;
-  /// Returns the misfit with layers of this number of channels. Null if all numbers fit.
+  /// Returns the misfit if layers of this number of channels do not fit. The pointer is null if all numbers fit.
   std::optional<Misfit> (*misfit)(const Options& options, int64_t channels) = nullptr;
 };
 
-/// A kind and its options. As an alternative of NormOptions, it is the norm of a kind that a program registered.
+/// A kind with its options. As an alternative of NormOptions, it stands for a kind that a program registered.
 struct ChosenNorm {
   std::string kind;
   std::function<std::shared_ptr<Norm>(int64_t channels, double default_eps)> make;
@@ -55,18 +55,18 @@ ChosenNorm chosen_norm(const NormKind<Options>& kind, const Options& options) {
           kind.statistics};
 }
 
-/// Ranges of keys that several kinds have in common.
+/// The ranges of values for recipe keys that several kinds have.
 struct NormRanges {
-  // A smaller eps would be 0 in float32, and a token with equal channels would be divided by it.
+  // A smaller eps would be 0 in float32, and a token with equal channels would be divided by 0.
   static constexpr config::Range<double> kEps{1e-30, 1.0};
   static constexpr config::Range<double> kMomentum{0.0, 1.0};
   static constexpr config::Range<int64_t> kWarmup{0, 1'000'000'000};
 };
 
-/// Reads `warmup`: the number of updates on the batch's own statistic, or a fraction of the updates of a run.
+/// Reads `warmup`: the number of updates that use the batch's own statistic, or a fraction of the updates of a run.
 config::CountOrFraction read_warmup(const config::View& table, int64_t default_count);
 
-/// Reads `eps` if the table has it: models have their own defaults.
+/// Reads `eps`. Empty if the table does not have it, because models have their own defaults.
 std::optional<double> read_open_eps(const config::View& table);
 
 }  // namespace cachet::nn

@@ -11,15 +11,15 @@ namespace cachet::nn {
 /// Power normalization (Shen et al., arXiv 2003.07845); without group scaling it is the PN* of arXiv 2208.01313.
 struct PowerNormOptions {
   ops::PowerNormSettings settings{};
-  bool group_scaling = true;  // first x / √(mean of x² over a token's channels + ε), at inference too
-  double warmup_percent = 0;  // above 0: the warm-up as a fraction of a run, instead of settings.warmup
+  bool group_scaling = true;  // first divides x by √(mean of x² over a token's channels + ε), at inference too
+  double warmup_percent = 0;  // above 0: length of the warm-up in per cent of a run, instead of settings.warmup
 
   static const NormKind<PowerNormOptions> kKind;
 };
 
 /// Power normalization (arXiv 2003.07845), with or without group scaling (PN*): see ops::power_norm. In training,
-/// each forward pass is one step of its state. Without group scaling, inference is an affine map. In a renewal, each
-/// pass is normalised with its batch's own statistic, as in the warm-up, and ψ² becomes the mean of these
+/// each forward pass is one step of the state. Without group scaling, inference is an affine map. In a renewal, each
+/// pass is normalised with its batch's own statistic, as in the warm-up; ψ² becomes the mean of these
 /// statistics. Γ and the counter do not change.
 class PowerNorm : public Cloneable<PowerNorm, Norm>, public ops::Recalibrated {
  public:
@@ -42,7 +42,7 @@ class PowerNorm : public Cloneable<PowerNorm, Norm>, public ops::Recalibrated {
   torch::Tensor renewing_forward(const torch::Tensor& scaled, const torch::Tensor& token_mask);
 
   PowerNormOptions options_;
-  std::optional<RenewedMeans> renewal_;  // during a renewal
+  std::optional<RenewedMeans> renewal_;  // set only during a renewal
 };
 
 }  // namespace cachet::nn

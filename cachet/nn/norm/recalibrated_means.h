@@ -10,13 +10,13 @@ namespace cachet::nn {
 /// averages with a decay (Izmailov et al., arXiv 1803.05407, Sec. 3.2; torch.optim.swa_utils.update_bn).
 class RenewedMeans {
  public:
-  /// counted (): 1 if the pass has tokens, 0 if not. `statistics` have the same order in each call.
+  /// Adds one pass. counted (): 1 if the pass has tokens, else 0. `statistics` have the same order in each call.
   void add(const torch::Tensor& counted, const std::vector<torch::Tensor>& statistics);
 
-  /// Writes the means into running statistics, in the order of add(). Does not change them if no pass counted.
+  /// Writes the means into running statistics, in the order of add(). If no pass counted, these do not change.
   void write(const std::vector<torch::Tensor>& running) const;
 
-  /// () int64: the number of passes that counted; undefined before the first pass.
+  /// Returns the number of passes that counted, () int64. Undefined before the first pass.
   const torch::Tensor& passes() const { return passes_; }
 
  private:

@@ -7,12 +7,12 @@ namespace cachet::nn {
 
 /// x/√(mean of x² + ε) over each token's channels, with a weight but no bias (Zhang & Sennrich, arXiv 1910.07467).
 struct RMSNormOptions {
-  std::optional<double> eps{};  // unset: the model's own
+  std::optional<double> eps{};  // unset: the model's own eps
 
   static const NormKind<RMSNormOptions> kKind;
 };
 
-/// See RMSNormOptions.
+/// Root mean square normalisation: see RMSNormOptions.
 class RMSNorm : public Cloneable<RMSNorm, Norm> {
  public:
   RMSNorm(int64_t channels, double eps);

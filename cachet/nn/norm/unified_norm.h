@@ -10,11 +10,11 @@ namespace cachet::nn {
 
 enum class UnifiedNormVariant { paper, official };
 
-/// Unified normalization (arXiv 2208.01313); `ops::UnifiedNormSettings` describes each number.
+/// Unified normalization (arXiv 2208.01313); `ops::UnifiedNormSettings` describes the settings.
 struct UnifiedNormOptions {
   UnifiedNormVariant variant = UnifiedNormVariant::paper;
   ops::UnifiedNormSettings settings{};
-  double warmup_percent = 0;  // above 0: the warm-up as a fraction of a run, instead of settings.warmup
+  double warmup_percent = 0;  // above 0: length of the warm-up in per cent of a run, instead of settings.warmup
 
   static const NormKind<UnifiedNormOptions> kKind;
 };
@@ -22,11 +22,11 @@ struct UnifiedNormOptions {
 /// Moving average batch normalization (Yan et al., arXiv 2001.06838), as in the code of unified normalization:
 /// ops::UnifiedNormSettings with an arithmetic window, r in the forward pass, no momentum backward, no filter.
 struct MovingAverageBatchNormOptions {
-  int64_t window = 16;     // number of steps in both means
+  int64_t window = 16;     // number of steps in the means of the forward and the backward pass
   double momentum = 0.98;  // α of the running statistic
   double eps = 1e-5;
-  int64_t warmup = 100;       // number of steps on the batch's own statistic
-  double warmup_percent = 0;  // above 0: the warm-up as a fraction of a run, instead of `warmup`
+  int64_t warmup = 100;       // number of steps that use the batch's own statistic
+  double warmup_percent = 0;  // above 0: length of the warm-up in per cent of a run, instead of `warmup`
 
   static const NormKind<MovingAverageBatchNormOptions> kKind;
 };
@@ -36,7 +36,7 @@ ops::UnifiedNormSettings unified_norm_settings(const UnifiedNormOptions& options
 ops::UnifiedNormSettings unified_norm_settings(const MovingAverageBatchNormOptions& options);
 
 /// Unified normalization (arXiv 2208.01313), and moving average batch normalization, which is the same operator with
-/// other settings: see ops::unified_norm. In training, each forward pass is one step of its state. At inference it is
+/// other settings: see ops::unified_norm. In training, each forward pass is one step of the state. Inference is
 /// the affine map y = x·w/√(σ²_running + ε) + b. In a renewal, each pass is normalised with its batch's own
 /// statistic, as in the warm-up, and σ²_running becomes the mean of these statistics. The windows, the gradients'
 /// statistics and the counters do not change.
@@ -55,9 +55,9 @@ class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Recalibrate
   void end_renewal() override;
 
   int64_t steps() const;           // number of training steps so far
-  double steps_on_window() const;  // number of them that normalised with the window's mean
-  double steps_filtered() const;   // number of them that the outlier filter dropped
-  /// Whether each channel has its own threshold. The last two are then means over channels, otherwise whole numbers.
+  double steps_on_window() const;  // number of steps that normalised with the window's mean
+  double steps_filtered() const;   // number of steps that the outlier filter dropped
+  /// Whether each channel has its own threshold. If so, the two numbers above are means over channels, else integers.
   bool filters_channels() const { return settings_.threshold == ops::OutlierThreshold::channel; }
   void restart_warmup() override;
   std::optional<int64_t> settle_warmup(int64_t updates) override;
@@ -73,7 +73,7 @@ class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Recalibrate
 
   ops::UnifiedNormSettings settings_;
   double warmup_percent_;                // 0: the warm-up is a number of steps
-  std::optional<RenewedMeans> renewal_;  // during a renewal
+  std::optional<RenewedMeans> renewal_;  // set only during a renewal
 };
 
 }  // namespace cachet::nn

@@ -4,7 +4,7 @@
 
 namespace cachet::ops {
 
-/// Throws c10::Error that begins with the operator's name unless k and v fit q (B, H, Lq, n): k (B or 1, H, Lk, n), v
+/// Throws c10::Error, whose message begins with `op`, unless k and v fit q (B, H, Lq, n): k (B or 1, H, Lk, n), v
 /// (B or 1, H, Lk, e), all of one dtype. `width`: the letter for n in the operator's documentation.
 void check_attention_operands(const char* op, char width, const at::Tensor& q, const at::Tensor& k,
                               const at::Tensor& v);

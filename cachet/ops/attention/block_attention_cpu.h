@@ -19,7 +19,7 @@ struct BlockAttentionCall {
   KeysSeen seen;
 };
 
-/// Throws c10::Error if a block does not exist. The heads of a token are contiguous in the output.
+/// Computes output and logsumexp. Throws c10::Error if a block does not exist. Heads of a token are contiguous.
 BlockAttended block_attention_forward(const BlockAttentionCall& call);
 
 struct BlockAttentionGradients {

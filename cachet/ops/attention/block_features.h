@@ -9,23 +9,23 @@
 
 namespace cachet::ops {
 
-/// Returns the width of φ(x) for x of this width (weights and units are in ops/attention/kernel_attention.h).
+/// Returns the width of φ(x) if x has this width (weights and units are in ops/attention/kernel_attention.h).
 int64_t features_of(int64_t width, at::TensorList weights, at::IntArrayRef units);
 
-/// A feature map on a block of rows of one head, and the values that its backward pass needs. All is computed in
+/// A feature map on a block of rows of one head, and the values that its backward pass needs. All arithmetic is in
 /// float32. Use one object for each thread: its buffers are reused from block to block.
 class BlockFeatures {
  public:
-  /// weights: float32, dense. width: width of x. block: the largest number of rows in a call.
+  /// weights: float32, dense. width: width of x. block: the maximum number of rows in a call.
   BlockFeatures(const std::vector<at::Tensor>& weights, const std::vector<int64_t>& units, int64_t width, int64_t block,
                 int64_t features);
 
-  /// Returns φ of rows of x (L, n), the given head's: (block, m), zero after rows.count and at the padding of
-  /// these rows. Valid until the next call.
+  /// Returns φ of `rows` of x (L, n), for the head with this number: (block, m), zero after rows.count and at padding.
+  /// The result is valid until the next call.
   template <class T>
   Matrix compute(const HeadRows<T>& x, int64_t head, BlockRows rows, const bool* padding) {
     const HeadRows<T> own = x.block(rows);
-    // Values at the padding may be NaN, so that nothing is computed from them.
+    // Values at the padding may be NaN, so nothing is computed from them.
     input_ = padding ? copied_rows(own, x_) : float_rows(own, x_);
     for (int64_t row = 0; padding && row < rows.count; ++row)
       if (padding[row]) std::fill_n(input_.data + row * input_.row_stride, input_.columns, 0.0f);

@@ -17,7 +17,7 @@ struct BlockRows {
   int64_t first, count;
 };
 
-/// A head (L, n) of a tensor (B, H, L, n) of float or BFloat16. Its rows are dense, `stride` numbers apart.
+/// A head (L, n) of a tensor (B, H, L, n) of float or BFloat16. The rows are dense, `stride` numbers apart.
 template <class T>
 struct HeadRows {
   T* data;
@@ -27,7 +27,7 @@ struct HeadRows {
   Matrix in_place() const requires std::is_same_v<T, float> { return {data, rows, columns, stride, 1}; }
 };
 
-/// Returns head task % H of sample task / H. Only store_rows() and users of made_rows() write to it.
+/// Returns the rows of head task % H of sample task / H. Only store_rows() and users of made_rows() write to them.
 template <class T>
 HeadRows<T> one_head(const at::Tensor& x, int64_t task) {
   const int64_t place = task / x.size(1) * x.stride(0) + task % x.size(1) * x.stride(1);
@@ -58,7 +58,7 @@ Matrix float_rows(const HeadRows<T>& head, std::vector<float>& scratch) {
     return copied_rows(head, scratch);
 }
 
-/// Returns memory for float32 rows that store_rows() then stores: the rows' own memory, or `scratch`.
+/// Returns memory for new float32 rows, which store_rows() stores later: the memory of `head` itself, or `scratch`.
 template <class T>
 Matrix made_rows(const HeadRows<T>& head, std::vector<float>& scratch) {
   if constexpr (std::is_same_v<T, float>)

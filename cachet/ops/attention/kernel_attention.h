@@ -9,7 +9,7 @@ namespace cachet::ops {
 
 /// The function that a layer of a feature map applies to its product. Gated units have a product [a, g], twice as wide.
 enum class FeatureUnit : int64_t {
-  elu_plus_one,  // elu(a) + 1, on the input itself: no product
+  elu_plus_one,  // elu(a) + 1 of the input itself, without a product
   softplus,      // log(1 + eᵃ), the output unit of linear kernels and feed-forward stacks
   gelu,          // a·Φ(a)
   sigmoid,       // σ(a)
@@ -20,8 +20,8 @@ enum class FeatureUnit : int64_t {
 /// Whether a unit's product is [a, g].
 constexpr bool is_gated(FeatureUnit unit) { return unit == FeatureUnit::glu || unit == FeatureUnit::softplus_glu; }
 
-/// A feature map φ of each head: units[i] of the product with weights[i] (H, n_in, n_out), or (1, n_in, n_out) for all
-/// heads; n_out counts both halves of a gated unit. Without units, φ(x) = x, for features from elsewhere.
+/// A feature map φ of each head: layer i applies units[i] to the product with weights[i] (H, n_in, n_out), or, for all
+/// heads, (1, n_in, n_out). n_out counts both halves of a gated unit. Without units, φ(x) = x (ready features).
 struct FeatureMap {
   std::vector<at::Tensor> weights;
   std::vector<FeatureUnit> units;
@@ -38,7 +38,7 @@ at::Tensor kernel_features(const at::Tensor& x, const FeatureMap& map);
 /// j ≤ i + (Lk − Lq).
 ///
 /// q (B, H, Lq, n); k (B, H, Lk, n) and v (B, H, Lk, e), or with batch 1 for all samples; padding (B, Lk) bool,
-/// true = padding, whose values never enter. Returns (B, H, Lq, e) in the dtype of q; sums are in float32 or
+/// true = padding, whose values have no effect. Returns (B, H, Lq, e) in the dtype of q; sums are in float32 or
 /// wider. A query that sees no key gets zeros. Differentiable in q, k, v and the weights. Throws c10::Error if
 /// shapes, dtypes or numbers do not agree.
 at::Tensor kernel_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const FeatureMap& map,
@@ -46,8 +46,8 @@ at::Tensor kernel_attention(const at::Tensor& q, const at::Tensor& k, const at::
                             double key_eps = 0.0);
 
 /// Computes kernel attention in a session: queries also see the keys of all earlier calls. `sums` (B, H, m, e + 1)
-/// holds Σ_j φ(k_j) [v_j, 1]ᵀ of these keys; if there is a κ, the last column starts with it. Replaces sums; undefined
-/// sums are those of no keys. Sums are float32 or wider, even under autocast.
+/// holds Σ_j φ(k_j) [v_j, 1]ᵀ of these keys; κ, if set, is the initial value of the last column. Replaces `sums`. If
+/// `sums` is undefined, there are no earlier keys. Sums are float32 or wider, even under autocast.
 at::Tensor kernel_attention_stream(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const FeatureMap& map,
                                    const std::optional<at::Tensor>& padding, bool causal, double eps, at::Tensor& sums);
 

@@ -13,12 +13,12 @@
 
 namespace cachet::ops {
 
-// Numbers of rows that go through the feature map together, and of rows that causal attention computes pair by pair.
+// kBlock: rows that go through the feature map together. kInner: rows that causal attention computes pair by pair.
 inline constexpr int64_t kBlock = 256, kInner = 64;
 
 inline int64_t rounded_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
 
-/// The sizes of a call, which all its heads have, and the blocks of rows in which a head is computed.
+/// The sizes of a call, which are the same for all heads, and the blocks of rows in which a head is computed.
 struct KernelBlocks {
   explicit KernelBlocks(const KernelAttentionCall& call)
       : heads(call.q.size(1)),
@@ -62,7 +62,7 @@ class RowBuffer {
   float* data() { return data_.data(); }
   Matrix matrix() { return Matrix::dense(data(), rows_, columns_); }
   Matrix rows(int64_t first, int64_t count) { return matrix().block_of_rows(first, count); }
-  /// Writes the numbers of `from`, whose rows are dense, as columns.
+  /// Writes the transpose of `from`, whose rows are dense.
   void transpose(const Matrix& from) {
     kernels::transpose(from.data, from.row_stride, data(), columns_, from.rows, from.columns);
   }
@@ -83,8 +83,8 @@ void load_values(const KernelHead<T>& head, BlockRows rows, RowBuffer& with_ones
   with_ones.clear_from(rows.count);
 }
 
-// Sums Σ [v, 1]φ(k)ᵀ have contiguous features. Products then use rows as wide as the features, and the additional row
-// of the denominators costs little. As a column it would cost as much as sixteen columns.
+// In the sums Σ [v, 1]φ(k)ᵀ, features are contiguous. Products then use rows as wide as the features, and the added
+// row of the denominators costs little. A column of denominators would cost as much as sixteen columns.
 inline Matrix numerators(const Matrix& sums) { return sums.block_of_rows(0, sums.rows - 1); }
 inline const float* denominators(const Matrix& sums) { return sums.data + (sums.rows - 1) * sums.row_stride; }
 
@@ -99,12 +99,12 @@ class InnerSums {
 
   Matrix operator[](int64_t i) { return sums_.rows(i * rows_, rows_); }
 
-  /// Sets each sum to `state` plus left(j)ᵀ·right(j) of all j before it. `state` becomes the sum of all.
+  /// Sets sum i to `state` plus left(j)ᵀ·right(j) of all j < i. Afterwards, `state` includes all j.
   template <class Left, class Right>
   void before(BlockProduct& product, Matrix state, const Left& left, const Right& right) {
     for (int64_t i = 0; i < count_; ++i) step(product, state, i, left, right);
   }
-  /// Sets each sum to `state` plus left(j)ᵀ·right(j) of all j after it.
+  /// Sets sum i to `state` plus left(j)ᵀ·right(j) of all j > i. Afterwards, `state` includes all j.
   template <class Left, class Right>
   void behind(BlockProduct& product, Matrix state, const Left& left, const Right& right) {
     for (int64_t i = count_; i-- > 0;) step(product, state, i, left, right);

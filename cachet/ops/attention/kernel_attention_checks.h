@@ -7,9 +7,9 @@
 
 namespace cachet::ops {
 
-// Checks of the operands of kernel attention (ops/attention/kernel_attention.h). All throw c10::Error.
+// Checks of the operands of kernel attention (ops/attention/kernel_attention.h). All checks throw c10::Error.
 
-/// Returns the unit with this number.
+/// Returns the feature unit with this number.
 FeatureUnit feature_unit_of(int64_t value);
 
 /// Checks a feature map's operands, x (B, H, L, n). Errors begin with the operator's name. Returns the width of φ(x).

@@ -7,7 +7,7 @@
 namespace cachet::ops {
 
 // Kernel attention in differentiable ATen operators, for every dtype and device: the unfused form of
-// ops/attention/kernel_attention_cpu.h. ops/attention/kernel_attention.h has the formulas; operands were checked.
+// ops/attention/kernel_attention_cpu.h. Formulas: ops/attention/kernel_attention.h. Operands are already checked.
 
 /// Returns φ(x).
 at::Tensor kernel_features_composite(const at::Tensor& x, at::TensorList weights, at::IntArrayRef units);
@@ -17,7 +17,7 @@ struct KernelAttendedComposite {
   at::Tensor sums;    // (B, H, m, e + 1) float32 or wider: Σ φ(k)[v, 1]ᵀ, after all keys
 };
 
-/// `sums`: the sums of earlier keys, if there are any.
+/// Computes kernel attention. `sums`: the sums of earlier keys, if there are any.
 KernelAttendedComposite kernel_attention_composite(const KernelAttentionOperands& call, const OptionalTensor& sums);
 
 }  // namespace cachet::ops

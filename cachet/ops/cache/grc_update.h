@@ -21,20 +21,20 @@ struct CandidateNorm {
 
 struct GrcUpdated {
   at::Tensor samples;  // C' of each sample (B, Tm, Dm)
-  at::Tensor mean;     // their mean over the batch (1, Tm, Dm), in the dtype of cache
+  at::Tensor mean;     // mean of C' over the batch (1, Tm, Dm), in the dtype of cache
 };
 
 /// One step of the gated recurrent cache (Cached Transformers, arXiv 2312.12742, Eq. 4–5 and Algorithm 1):
 ///   r = σ(W_r[C, X̄]),  u = σ(W_u[C, X̄]),  C̃ = f(W_c[r ⊙ C, X̄]),  C' = (1 − u) ⊙ C + u ⊙ C̃
 /// where f is the identity in the paper and LayerNorm ∘ GELU in the published code (norm given).
 ///
-/// cache (1, Tm, Dm) for the whole batch, or (B, Tm, Dm); tokens X̄ (B, Tm, Dm). The updates of a cache for the whole
-/// batch are in the dtype of tokens, those of a sample's own cache in the wider of both dtypes; their mean is computed
+/// cache (1, Tm, Dm) for the whole batch, or (B, Tm, Dm); tokens X̄ (B, Tm, Dm). Updates of a cache for the whole batch
+/// have the dtype of tokens; updates of a sample's own cache have the wider of both dtypes. The mean is computed
 /// before rounding. Differentiable in everything, twice only in the unfused form. Under autocast, tokens and weights
 /// are converted to the autocast dtype.
 ///
-/// The half of each product that reads the cache does not depend on the sample: with one cache for the batch it is
-/// computed once. The halves that read the tokens are one product. Throws c10::Error if shapes do not agree.
+/// The half of each product that reads the cache does not depend on the sample. With one cache for the batch, this half
+/// is computed once. The halves that read the tokens are one product. Throws c10::Error if shapes do not agree.
 GrcUpdated grc_update(const at::Tensor& cache, const at::Tensor& tokens, const GateWeights& reset,
                       const GateWeights& update, const GateWeights& candidate,
                       const std::optional<CandidateNorm>& norm = {});

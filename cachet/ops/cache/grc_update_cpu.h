@@ -30,8 +30,8 @@ struct GrcUpdateCall {
   }
 };
 
-/// Returns the device with fused kernels for these operands. They read tokens and weights of one type and a float32
-/// cache. A sample's own cache is a session's state, whose updates must not be rounded to bfloat16.
+/// Returns the device with fused kernels for these operands. The kernels read tokens and weights of one dtype, and a
+/// float32 cache. A sample's own cache is session state, whose updates must not be rounded to bfloat16.
 FusedOn grc_update_fused_on(const GrcUpdateCall& call);
 
 /// The products that the backward pass reads: of X̄ and all weights (B, Tm, 3·Dm), of C and the gates' weights plus
@@ -48,14 +48,14 @@ struct GrcStep {
 
 GrcStep grc_update_forward(const GrcUpdateCall& call);
 
-/// The gradients of the operands. Without a norm, its gradients are empty.
+/// The gradients of the operands. Without a norm, the gradients of its weight and bias are empty.
 struct GrcUpdateGradients {
   at::Tensor cache, tokens, reset_weight, update_weight, candidate_weight;
   at::Tensor gate_bias;  // (2·Dm): reset, update
   at::Tensor candidate_bias, norm_weight, norm_bias;
 };
 
-/// The gates' biases are not read. d_samples and d_mean are absent if they have no gradient.
+/// Does not read the gates' biases. d_samples and d_mean are absent if `samples` and `mean` have no gradient.
 GrcUpdateGradients grc_update_gradients(const GrcUpdateCall& call, const OptionalTensor& d_samples,
                                         const OptionalTensor& d_mean, const GrcProducts& products);
 

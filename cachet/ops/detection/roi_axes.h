@@ -10,7 +10,7 @@ namespace cachet::ops {
 /// One axis of a map of cells, and the bins on it.
 struct RoiBins {
   int64_t bins = 0, cells = 0;
-  int64_t sampling = 0;  // samples of a bin; 0: ⌈length / bins⌉
+  int64_t sampling = 0;  // number of samples in a bin; 0: ⌈length / bins⌉
 };
 
 /// The cells and weights that the bins of many boxes read along one axis, one box after the other.

@@ -7,8 +7,8 @@
 namespace cachet::ops {
 
 /// Returns x·weightᵀ + bias like at::linear: x (…, K), weight (N, K), bias (N) or none -> (…, N). Uses the faster of
-/// ATen's libraries, forward and backward (ops/linear/product.h). If that is at::linear itself, calls at::linear. A
-/// packed weight (ops/linear/product.h) has no gradients; the same is true of linear_gelu().
+/// ATen's libraries, forward and backward (ops/linear/product.h). If this is at::linear's library, calls at::linear.
+/// In linear() and linear_gelu(), a packed weight (ops/linear/product.h) has no gradients.
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias = {});
 
 /// Returns GELU(x·weightᵀ + bias), the first half of a transformer's feed-forward layer. Bias and GELU are one pass

@@ -10,12 +10,12 @@ namespace cachet::ops {
 inline at::Tensor as_rows(const at::Tensor& x) { return x.reshape_symint({-1, x.sym_size(-1)}); }
 
 /// Returns x·weightᵀ + bias, x (…, K), weight (N, K), bias (N) or none, by one of the two libraries that ATen calls. In
-/// float32 that is at::linear's library (MKL). On a processor with AVX-512 for which MKL was not tuned, it is oneDNN,
+/// float32, this is at::linear's library (MKL). On a processor with AVX-512 for which MKL was not tuned, it is oneDNN,
 /// which takes half to nine tenths of the time. In bfloat16, at::linear already uses oneDNN. Not differentiable.
 /// CACHET_COMPOSITE=1 selects at::linear.
 at::Tensor linear_no_grad(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias = {});
 
-/// Returns GELU of the product; in one pass if oneDNN computes the product.
+/// Returns GELU(x·weightᵀ + bias), in one pass if oneDNN computes the product.
 at::Tensor product_gelu(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias);
 
 /// Returns aᵀ·b, a (K, M), b (K, N): the form of a weight's gradient.
@@ -25,7 +25,7 @@ at::Tensor matmul_tn(const at::Tensor& a, const at::Tensor& b);
 /// and product_gelu() take it instead of the weight, without gradients. A constant weight is then laid out once instead
 /// of in every product. Returns the weight itself if this LibTorch's oneDNN has no such layout.
 at::Tensor packed_weight(const at::Tensor& weight);
-/// Returns the former weight.
+/// Returns the weight (N, K) from which packed_weight() made `weight`.
 at::Tensor unpacked_weight(const at::Tensor& weight);
 inline bool is_packed(const at::Tensor& weight) { return weight.is_mkldnn(); }
 

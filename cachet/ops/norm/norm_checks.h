@@ -6,7 +6,7 @@
 
 namespace cachet::ops {
 
-/// Throws c10::Error that begins with the operator's name unless the operands fit any channel-wise norm: input (…, C)
+/// Throws c10::Error, whose message begins with `op`, unless the operands fit any channel-wise norm: input (…, C)
 /// with a leading dimension, weight and bias (C), padding bool with the leading sizes.
 void check_norm_operands(const char* op, const at::Tensor& input, const std::optional<at::Tensor>& weight,
                          const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& padding);
@@ -15,7 +15,7 @@ void check_norm_operands(const char* op, const at::Tensor& input, const std::opt
 void check_norm_state(const char* op, const at::Tensor& input, const at::Tensor& statistics, int64_t rows,
                       const char* meaning, const at::Tensor& counters, int64_t count);
 
-/// Checks statistics as above, without the counters.
+/// Checks the statistics as check_norm_state() does, without counters.
 void check_norm_statistics(const char* op, const at::Tensor& input, const at::Tensor& statistics, int64_t rows,
                            const char* meaning);
 

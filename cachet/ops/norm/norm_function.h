@@ -12,8 +12,8 @@
 
 namespace cachet::ops {
 
-/// Throws c10::Error inside a transform of torch.func: a training step writes a state, and such a
-/// transform cannot repeat or map that.
+/// Throws c10::Error inside a transform of torch.func. A training step writes a state, which such a transform
+/// cannot repeat or map.
 inline void check_no_transform(const char* op) {
   TORCH_CHECK(
       !in_function_transform(), op,
@@ -28,7 +28,7 @@ using SavedNumbers = decltype(torch::autograd::AutogradContext::saved_data);
 struct SavedNorm {
   at::Tensor grad, input;
   OptionalTensor weight, padding;
-  torch::autograd::variable_list results;  // of the forward operator, except y
+  torch::autograd::variable_list results;  // results of the forward operator, except y
   at::Tensor statistics;
 };
 
@@ -48,7 +48,7 @@ struct NormFunction : torch::autograd::Function<NormFunction<Norm>> {
     const typename Norm::Call call{operands...};
     SavedNumbers& numbers = ctx->saved_data;
     if (reducer) numbers["reducer"] = hold(reducer);
-    // Later passes write the state too, so that it is stored as a reference and not as a saved variable.
+    // Later passes write the state too, so it is stored as a reference and not as a saved variable.
     numbers["statistics"] = call.statistics;
     numbers["bias"] = call.bias.has_value();
     numbers["operands"] = static_cast<int64_t>(sizeof...(operands));

@@ -14,7 +14,7 @@ struct PowerNormSettings {
   double forward_momentum = 0.9;   // α of the running statistic ψ²
   double backward_momentum = 0.9;  // α of the gradient's statistic Γ
   double eps = 1e-5;
-  int64_t warmup = 10'000;  // number of steps on the batch's own statistic
+  int64_t warmup = 10'000;  // number of steps that use the batch's own statistic
 };
 
 /// The state of one layer: statistics (2, C), float32 or wider, with rows ψ² and Γ; counters (1) int64: steps.
@@ -24,7 +24,7 @@ struct PowerNormState {
   static constexpr int64_t kRunning = 0, kGradientMean = 1;  // rows
 };
 
-/// Returns the state before the first step: ψ² = 1, all others 0.
+/// Returns the state before the first step: ψ² = 1, and all other values 0.
 PowerNormState initial_power_norm_state(int64_t channels, const at::TensorOptions& options = {});
 
 struct PowerNormOutput {
@@ -33,7 +33,7 @@ struct PowerNormOutput {
   at::Tensor statistic;       // mean x² (C) of the step
 };
 
-/// Training form of power normalization, without a mean:
+/// The training form of power normalization, which subtracts no mean:
 ///   z = x / √(s + ε),  s = ψ² (after the warm-up) or the batch's own mean of x²,  y = w·z + b
 ///   a = w·∂L/∂y − (1 − α)·Γ·z,  Γ' = Γ + mean(a·z),  ∂L/∂x = a / √(mean x² + ε)
 /// In the warm-up, ψ² is a cumulative mean, from which the moving average then continues, as in the published code.

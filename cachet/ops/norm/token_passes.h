@@ -13,10 +13,10 @@ namespace cachet::ops::passes {
 // numbers. Results and coefficients are (C) in `wide`, the dtype of sums. Only the unfused
 // scale_shift is differentiable.
 
-/// Returns Σ x² over the valid tokens. Values at padding never enter, not even NaN.
+/// Returns Σ x² over the valid tokens. Values at padding have no effect, not even NaN.
 at::Tensor sum_of_squares(const at::Tensor& x, const std::optional<at::Tensor>& padding, at::ScalarType wide);
 
-/// A mean over tokens, 0 without tokens; and whether there are none, () bool, undefined if that is impossible.
+/// A mean over tokens (0 without tokens). `none`, () bool: true without tokens; undefined if there are always tokens.
 struct TokenMean {
   at::Tensor mean, none;
 };
@@ -26,12 +26,12 @@ struct TokenMean {
 TokenMean mean_over_tokens(const at::Tensor& sum, const at::Tensor& x, const std::optional<at::Tensor>& padding,
                            BatchReducer* reducer);
 
-/// A norm's state, which does not change in a step without tokens. No branch depends on that.
+/// The former state of a norm, which a step without tokens restores. No branch depends on the number of tokens.
 class StateKept {
  public:
   /// `none`: as in TokenMean.
   StateKept(std::vector<at::Tensor> state, const at::Tensor& none);
-  /// Restores the state after a step without tokens.
+  /// Restores the state if the step had no tokens.
   void restore();
 
  private:

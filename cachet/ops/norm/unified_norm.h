@@ -15,8 +15,8 @@ enum class WindowMean : int64_t { geometric, arithmetic, none };
 /// The threshold with which the outlier filter compares E(Ω_t) − Π(Ω_t) of each channel (Eq. 18–19).
 enum class OutlierThreshold {
   pooled,  // M·V(√Ω_{t−1}), V over all channels and steps, unbiased: one channel above it filters the whole layer, as
-           // in the published code. It is not a bound of E − Π.
-  channel,  // the same with the channel's own V, the population variance: filters only that channel, as
+           // in the published code. This threshold is not a bound of E − Π.
+  channel,  // M·V(√Ω_{t−1}) with the channel's own V, the population variance: filters only this channel, as
             // Eq. 19 is printed
 };
 
@@ -27,12 +27,12 @@ struct UnifiedNormSettings {
   double forward_momentum = 0.9;   // α of the running statistic
   double backward_momentum = 0.9;  // α of ψ; 0 uses the window's mean without smoothing
   double eps = 1e-5;
-  int64_t warmup = 4000;        // number of steps on the batch's own statistic
-  bool filter_outliers = true;  // drop all averages for a step whose window is too uneven
+  int64_t warmup = 4000;        // number of steps that use the batch's own statistic
+  bool filter_outliers = true;  // whether a step with a too uneven window uses no averages
   OutlierThreshold threshold = OutlierThreshold::pooled;
   WindowMean forward_mean = WindowMean::geometric;
-  bool official = false;  // the published code's counters and its factor r in the backward pass
-  bool rescale = false;   // r in the forward pass too, y = w·r·z + b, as in moving average batch normalization
+  bool official = false;  // whether to use the published code's counters, and its factor r in the backward pass
+  bool rescale = false;  // whether the forward pass has r too, y = w·r·z + b, as in moving average batch normalization
 };
 
 /// The state of one layer, in two tensors.
@@ -48,7 +48,7 @@ struct UnifiedNormState {
   static constexpr int64_t kSteps = 0, kFiltered = 1, kOnWindow = 2, kLastFiltered = 3;  // counters
 };
 
-/// Returns the state before the first step: running σ² = 1, all others 0.
+/// Returns the state before the first step: running σ² = 1, and all other values 0.
 UnifiedNormState initial_unified_norm_state(int64_t channels, const UnifiedNormSettings& settings,
                                             const at::TensorOptions& options = {});
 
@@ -58,12 +58,12 @@ struct UnifiedNormOutput {
   at::Tensor on_own;     // bool, () or of each channel (C): whether the step's own values replaced all averages
 };
 
-/// Training form of unified normalization, without a mean:  σ²_t = mean of x² over the valid tokens,
+/// The training form of unified normalization, which subtracts no mean:  σ²_t = mean of x² over the valid tokens,
 ///   σ̂² = exp(mean of log over the last M σ²),  z = x / √(σ̂² + ε),  y = w·z + b
 /// and backward, with g = w·∂L/∂y and ψ the smoothed mean of g·z:  ∂L/∂x = (g − ψ·z) / √(σ̂² + ε)
 /// (Eq. 16–17; the outlier filter Eq. 18–19). On a filtered step, the step's own values replace both averages, in
 /// all channels or in the filtered ones (OutlierThreshold). A channel's own threshold applies only if the window was
-/// full of earlier steps before this one.
+/// full of earlier steps before this step.
 ///
 /// input (…, C); weight, bias (C) or none; padding (…) bool, true = padding: the statistic ignores it, and in
 /// the paper's form the gradient's statistic does too (the published code includes it). Returns y in the dtype

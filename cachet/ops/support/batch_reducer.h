@@ -7,8 +7,8 @@
 
 namespace cachet::ops {
 
-/// The processes of a split batch, including this process. Operators that sum over a batch pass their sums to it
-/// before they use them, forward and backward. Without a reducer (null), a process has the whole batch.
+/// The processes that share a batch, including this one. Operators that sum over a batch add up their sums over these
+/// processes before they use them, in forward and backward. Without a reducer (null), a process has the whole batch.
 class BatchReducer {
  public:
   virtual ~BatchReducer() = default;
@@ -18,8 +18,8 @@ class BatchReducer {
   [[deprecated("all_reduce")]] void add(at::Tensor& sums) { all_reduce(sums); }
 };
 
-/// Returns `sums` added up over all processes, or `sums` itself without a reducer. Differentiable: every process reads
-/// the result, so that the gradients of all processes are added up.
+/// Returns `sums` added up over all processes, or `sums` itself without a reducer. In backward, the gradients of all
+/// processes are added up, because every process reads the result.
 at::Tensor sum_over(const at::Tensor& sums, const std::shared_ptr<BatchReducer>& reducer);
 
 /// Returns the processes of the torch.distributed group of this name; null for "". Sums go through the operators that

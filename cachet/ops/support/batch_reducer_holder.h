@@ -9,7 +9,7 @@
 
 namespace cachet::ops {
 
-/// Holds a reducer in an autograd context until its backward pass.
+/// Holds a reducer in an autograd context until the backward pass of the context.
 struct BatchReducerHolder : torch::CustomClassHolder {
   explicit BatchReducerHolder(std::shared_ptr<BatchReducer> held) : reducer(std::move(held)) {}
   std::shared_ptr<BatchReducer> reducer;

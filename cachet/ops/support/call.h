@@ -6,7 +6,7 @@
 
 namespace cachet::ops {
 
-/// Connects the dispatcher, which passes a list of operands, and forms that take the operands as one struct:
+/// Connects the dispatcher, which passes a list of operands, to forms that take the operands as one struct:
 ///   struct ScaleCall {
 ///     at::Tensor x;
 ///     double factor;
@@ -24,7 +24,7 @@ template <class Call, class Result, class... Operands>
 struct Listed<Call, Result(Operands...)> {
   using Signature = Result(Operands...);
 
-  /// The function that the dispatcher calls: makes the struct, and calls `body` with it.
+  /// The function that the dispatcher calls. It makes the struct, and calls `body` with the struct.
   template <Result (*body)(const Call&)>
   static Result form(Operands... operands) {
     return body(Call{std::forward<Operands>(operands)...});

@@ -12,27 +12,27 @@
 
 namespace cachet::ops {
 
-/// Whether unfused forms of ATen operators replace all fused kernels, by CACHET_COMPOSITE=1 in the
-/// environment or by a CompositeOnly.
+/// Whether unfused forms of ATen operators replace all fused kernels, because of CACHET_COMPOSITE=1 in the
+/// environment or because of a CompositeOnly.
 bool composite_only();
 
-/// The device on which a fused kernel serves a call. none: the unfused form of ATen operators serves it.
+/// The device whose fused kernel computes a call. none: the unfused form of ATen operators computes the call.
 enum class FusedOn { none, cpu, cuda };
 
 /// Returns the device on which the fused kernel of cachet::<op> runs for a tensor. Kernels read float32 and bfloat16.
 /// Each operator that calls this has a kernel for the CPU, and a kernel for CUDA if it registered that form
-/// (Operator::cuda). Without `op`, no CUDA form counts: this is the call from a form for the CPU. Under
-/// composite_only(), and for an autograd form in_function_transform(), no kernel runs.
+/// (Operator::cuda). Without `op`, CUDA forms do not count: forms for the CPU call this without `op`. Under
+/// composite_only(), and for an autograd form if in_function_transform(), no kernel runs.
 FusedOn fused_on(const at::Tensor& x, std::string_view op = {});
 
-/// Notes a CUDA form of the operator cachet::<op>. Operator::cuda calls this while the program starts.
+/// Records that the operator cachet::<op> has a CUDA form. Operator::cuda calls this while the program starts.
 void remember_cuda_form(std::string_view op);
 
-/// Whether choices from measurements on CPUs hold for a tensor, such as a product by another library or attention in
+/// Whether choices that were measured on CPUs hold for a tensor, such as a product by another library or attention in
 /// blocks. True on the CPU, in float32 or bfloat16, unless composite_only().
 bool tuned_for_cpu(const at::Tensor& x);
 
-/// During its lifetime, no operator of this process runs a fused kernel. For tests and debugging.
+/// During its lifetime, no operator of this process runs a fused kernel. The class is for tests and debugging.
 class CompositeOnly {
  public:
   CompositeOnly();
@@ -50,7 +50,7 @@ void for_type_of(const at::Tensor& x, const Body& body) {
     body(static_cast<float*>(nullptr));
 }
 
-/// Returns the data of a tensor in the type of the kernels.
+/// Returns the data of a tensor as the kernels' type.
 template <class T>
 const T* data(const at::Tensor& x) {
   return static_cast<const T*>(x.const_data_ptr());
@@ -60,13 +60,13 @@ T* mutable_data(const at::Tensor& x) {
   return static_cast<T*>(x.mutable_data_ptr());
 }
 
-/// Returns the data of a tensor. Null if it is undefined.
+/// Returns the data of a tensor, or null if the tensor is undefined.
 template <class T>
 const T* data_or_null(const at::Tensor& x) {
   return x.defined() ? data<T>(x) : nullptr;
 }
 
-/// Returns a vector of coefficients, such as a bias, for kernels: float32 and dense. Undefined if it is absent.
+/// Returns a vector of coefficients, such as a bias, as float32 and dense for kernels. Undefined if x is absent.
 inline at::Tensor float_vector(const OptionalTensor& x) { return x ? x->to(at::kFloat).contiguous() : at::Tensor(); }
 
 /// Returns the number of chunks of at most `size` elements in `count` elements.
@@ -82,9 +82,9 @@ void parallel(int64_t count, int64_t work, const Body& body) {
   at::parallel_for(0, count, grain, body);
 }
 
-/// Runs body(chunk, first row, rows in it) on `count` rows in chunks of at most `size`. Chunks are split over
+/// Runs body(chunk, first row, number of rows) on `count` rows in chunks of at most `size`. Chunks are split over
 /// ATen's threads. A sum within chunks, and then over the chunks in their order, does not depend on the number
-/// of threads. work: numbers of a row.
+/// of threads. work: number of elements of a row.
 template <class Body>
 void parallel_chunks(int64_t count, int64_t size, int64_t work, const Body& body) {
   parallel(chunks_of(count, size), size * work, [&](int64_t from, int64_t to) {

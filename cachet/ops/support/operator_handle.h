@@ -24,7 +24,7 @@ std::optional<c10::TypedOperatorHandle<Signature>> find_cpu_operator(const char*
     return std::nullopt;
   try {
     return found->typed<Signature>();
-  } catch (const c10::Error&) {  // the same types in the schema, others in C++
+  } catch (const c10::Error&) {  // the types agree in the schema, but not in C++
     return std::nullopt;
   }
 }

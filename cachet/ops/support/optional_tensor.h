@@ -6,8 +6,8 @@
 
 namespace cachet::ops {
 
-// A tensor that may be absent is an optional in schemas. It is undefined in saved tensors of autograd and
-// in operands for kernels.
+// An absent tensor is an empty optional in schemas, and an undefined tensor in saved tensors of autograd and
+// in operands of kernels.
 
 using OptionalTensor = std::optional<at::Tensor>;
 

@@ -14,13 +14,13 @@ class Packable {
  public:
   virtual ~Packable() = default;
 
-  /// Lays out the weight: then only products can read it, and they have no gradient. Returns the former weight.
+  /// Packs the weight: then only products can read it, and these have no gradient. Returns the former weight.
   virtual at::Tensor pack() = 0;
   /// Restores the weight that pack() returned.
   virtual void unpack(const at::Tensor& weight) = 0;
 };
 
-/// Modules that were packed, each with its former weight.
+/// Packed modules, each with its former weight.
 using PackedModules = std::vector<std::pair<std::shared_ptr<torch::nn::Module>, at::Tensor>>;
 
 /// Packs all Packable modules below `model`.

@@ -3,13 +3,13 @@
 namespace cachet::ops {
 
 /// A module that stores values of the data that pass through it in training: running statistics, a cache. A renewal
-/// makes these values anew. They then depend only on the passes in training mode between its two calls, not on earlier
-/// passes. Passes of evaluation do not count.
+/// computes them anew. The values then depend only on training passes between begin_renewal() and end_renewal(),
+/// not on earlier passes or on passes of evaluation.
 class Recalibrated {
  public:
   virtual ~Recalibrated() = default;
   virtual void begin_renewal() = 0;
-  /// If no pass had a token, the earlier state does not change.
+  /// Ends the renewal. If no pass had a token, the earlier state does not change.
   virtual void end_renewal() = 0;
 };
 

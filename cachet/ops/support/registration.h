@@ -15,7 +15,7 @@
 namespace cachet::ops {
 
 /// An operator's autocast form: converts the arguments with indices `narrowed` (tensors, optional tensors or lists of
-/// them) to the autocast dtype, passes the others unchanged, and calls `call` without autocast.
+/// them) to the autocast dtype, passes the other arguments unchanged, and calls `call` without autocast.
 template <auto call, size_t... narrowed>
 struct AutocastForm;
 
@@ -51,7 +51,7 @@ class Operator {
     library_.def(schema);
   }
 
-  /// Adds a form for all devices, with the gradient of the autograd form. It is composed of LibTorch's
+  /// Adds a form for all devices, with the gradient of the autograd form. The form is composed of LibTorch's
   /// operators, or chooses CPU kernels itself.
   template <class Form>
   Operator& composite(Form* form) {
@@ -83,14 +83,14 @@ class Operator {
   Operator& autograd(Form* form) {
     return add(c10::DispatchKey::Autograd, form);
   }
-  /// Marks a backward operator: it has no gradient, and throws if a gradient is requested: "`of`: no
-  /// second derivative `why`".
+  /// Marks a backward operator, which has no gradient. If a gradient is requested, throws "`of`: no second
+  /// derivative `why`".
   Operator& without_gradient(const std::string& of, const char* why) {
     library_.impl(name_.c_str(), torch::dispatch(c10::DispatchKey::Autograd,
                                                  refuse_second_derivative(of + ": no second derivative " + why)));
     return *this;
   }
-  /// Adds an AutocastForm.
+  /// Adds an AutocastForm, which converts the `narrowed` arguments.
   template <auto call, size_t... narrowed>
   Operator& autocast() {
     using Form = AutocastForm<call, narrowed...>;

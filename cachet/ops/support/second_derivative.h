@@ -6,16 +6,16 @@
 
 namespace cachet::ops {
 
-/// Why an operator with its own backward operator is differentiable only once where it is fused, and what to do.
+/// The reason why a fused operator with its own backward operator is differentiable only once, and the remedy.
 inline constexpr const char* kFusedOnce =
     "where it is fused, in float32 and bfloat16 on the CPU; compute in float64, or set CACHET_COMPOSITE=1 in the "
     "environment";
 
-/// Why a norm that smooths its gradient is differentiable only once.
+/// The reason why a norm that smooths its gradient is differentiable only once.
 inline constexpr const char* kSmoothedOnce =
     "since its gradient is smoothed over steps; scale_shift, its form at inference, has one in float64";
 
-/// Returns the autograd form of a backward operator. It calls the operator, and throws c10::Error with this message if
+/// Returns the autograd form of a backward operator. It calls the operator, and throws c10::Error with `message` if
 /// a gradient of its results is computed.
 torch::CppFunction refuse_second_derivative(std::string message);
 

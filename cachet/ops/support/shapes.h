@@ -8,9 +8,9 @@
 
 namespace cachet::ops {
 
-// Sizes are SymInts wherever a program may be traced for any batch and length (torch.export, torch.compile). A size
-// has no number there, and reading one would make it a constant of the program. A check that holds by assumption in a
-// trace is checked when the program runs.
+// Sizes are SymInts if a program may be traced for any batch and length (torch.export, torch.compile). In a trace,
+// a size has no number; reading its number would make the size a constant of the program. A check that a trace assumes
+// to hold is executed when the program runs.
 
 inline bool same_size(const c10::SymInt& a, const c10::SymInt& b) {
   return a.sym_eq(b).expect_true(__FILE__, __LINE__);
@@ -18,7 +18,7 @@ inline bool same_size(const c10::SymInt& a, const c10::SymInt& b) {
 inline bool same_sizes(c10::SymIntArrayRef a, c10::SymIntArrayRef b) {
   return c10::sym_equals(a, b).expect_true(__FILE__, __LINE__);
 }
-/// Whether `a` is `b`, or 1, which fits any `b`.
+/// Whether `a` equals `b`, or is 1, which fits any `b`.
 inline bool same_size_or_one(const c10::SymInt& a, const c10::SymInt& b) {
   return a.sym_eq(b).sym_or(a.sym_eq(1)).expect_true(__FILE__, __LINE__);
 }
@@ -28,7 +28,7 @@ inline bool at_least(const c10::SymInt& size, int64_t least) {
 inline bool divides(const c10::SymInt& divisor, const c10::SymInt& size) {
   return at_least(divisor, 1) && same_size(size % divisor, 0);
 }
-/// Whether a size is this number, for a branch. False for a size without a number that could be any number.
+/// Whether a size equals this number, for a branch. False for a symbolic size that could be any number.
 inline bool is_size(const c10::SymInt& size, int64_t number) {
   return size.sym_eq(number).guard_or_false(__FILE__, __LINE__);
 }
@@ -36,7 +36,7 @@ inline bool is_vector(const at::Tensor& x, const c10::SymInt& length) {
   return x.dim() == 1 && same_size(x.sym_size(0), length);
 }
 
-/// Throws c10::Error that begins with the operator's name unless x is a vector of this length. `dim`: the letter for
+/// Throws c10::Error, whose message begins with `op`, unless x is a vector of this length. `dim`: the letter for
 /// the length in the operator's documentation. The parts of the name are concatenated.
 template <class... Name>
 void check_vector(const char* op, const at::Tensor& x, const char* dim, const c10::SymInt& length,
@@ -44,15 +44,15 @@ void check_vector(const char* op, const at::Tensor& x, const char* dim, const c1
   TORCH_CHECK(is_vector(x, length), op, ": ", name..., " must be (", dim, ") = (", length, "), got ", x.sym_sizes());
 }
 
-/// Throws c10::Error that begins with the operator's name unless the tensor has these sizes, is on the device of
+/// Throws c10::Error, whose message begins with `op`, unless the tensor has these sizes, is on the device of
 /// `like`, and has its dtype (or `dtype` if it is given).
 void check_shape(const char* op, const char* name, const at::Tensor& tensor, c10::SymIntArrayRef sizes,
                  const at::Tensor& like, std::optional<at::ScalarType> dtype = {});
 
-/// Returns the result of a shape function: dense, with the sizes, dtype and device of x.
+/// Returns a dense tensor with the sizes, dtype and device of x, as the result of a shape function.
 inline at::Tensor empty_as(const at::Tensor& x) { return at::empty_symint(x.sym_sizes(), x.options()); }
 
-/// Returns heads (B, H, length, width), contiguous for each token in memory, with the B and H of x.
+/// Returns an empty tensor (B, H, length, width) whose heads of a token are contiguous; B and H are those of x.
 at::Tensor empty_side_by_side(const at::Tensor& x, const c10::SymInt& length, const c10::SymInt& width);
 
 }  // namespace cachet::ops

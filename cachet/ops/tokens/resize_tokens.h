@@ -7,7 +7,7 @@
 namespace cachet::ops {
 
 /// Nearest-neighbour interpolation of a token sequence to another length: out_i = tokens_⌊i·T/length⌋. T is the
-/// sample's number of valid tokens, so that padding never enters (Cached Transformers, arXiv 2312.12742, appendix).
+/// sample's number of valid tokens, so padding has no effect (Cached Transformers, arXiv 2312.12742, appendix).
 ///
 /// tokens (B, L, C); padding (B, L) bool, true = padding, at any positions; the valid tokens stay in their order.
 /// Returns (B, length, C); a sample without valid tokens gives zeros. Differentiable in tokens.

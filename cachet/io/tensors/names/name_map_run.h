@@ -17,7 +17,7 @@ class NameMapRun {
 
   NameMap::Result over(const TensorMap& tensors);
 
-  // Each tries one rule on one tensor, and returns whether the rule took it.
+  // Each function tries one rule on one tensor, and returns whether the rule took the tensor.
   bool take(size_t index, const Rename& rule, const std::string& name, const at::Tensor& tensor);
   bool take(size_t index, const Join& rule, const std::string& name, const at::Tensor& tensor);
   bool take(size_t index, const Split& rule, const std::string& name, const at::Tensor& tensor);
@@ -43,8 +43,8 @@ class NameMapRun {
   const std::vector<NameRule>& rules_;
   NameMap::Unmatched unmatched_;
   std::vector<CompiledRule> compiled_;
-  std::map<std::pair<size_t, Texts>, std::vector<Part>> joins_;  // by rule and what its wildcards stand for
-  std::map<std::string, std::string> sources_;                   // by name of the result
+  std::map<std::pair<size_t, Texts>, std::vector<Part>> joins_;  // parts of joins, by rule and texts of the wildcards
+  std::map<std::string, std::string> sources_;                   // name of the source, by name of the result
   NameMap::Result result_;
 };
 

@@ -34,7 +34,7 @@ class NamePattern {
   std::vector<Piece> pieces_;
 };
 
-/// Adds to the first `#` among the texts of a match. False if the sum would be negative or does not fit int64.
+/// Adds `add` to the number of the first `#`. Returns false if the sum would be negative or does not fit int64.
 bool shift_number(const NamePattern& pattern, std::vector<std::string>& texts, int64_t add);
 
 }  // namespace cachet::io

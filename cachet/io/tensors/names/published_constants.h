@@ -16,7 +16,7 @@ TensorMap swin_constants(const TensorMap& theirs, int64_t image_height, int64_t 
 TensorMap transformer_xl_constants(const TensorMap& theirs);
 
 /// Returns the constants that fairseq saves in addition to the parameters of an encoder and a decoder. Without a
-/// `version` of 3, its decoder would treat the weights as old ones and omit the norm after its last layer.
+/// `version` of 3, fairseq's decoder would treat the weights as old weights and omit the norm after its last layer.
 /// `_float_tensor` only serves as a type.
 TensorMap fairseq_constants();
 

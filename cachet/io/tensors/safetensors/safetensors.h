@@ -18,32 +18,32 @@ struct Safetensors {
   std::map<std::string, std::string> metadata;
 };
 
-/// Reads a regular file into memory; each tensor owns its bytes. The file is never mapped, so that a file that shrinks
-/// meanwhile is an error, not a signal. Throws io::Error that names the file, the tensor and the fault. Non-finite
+/// Reads a regular file into memory; each tensor owns its bytes. The file is not mapped, so that a file that shrinks
+/// meanwhile causes an error, not a signal. Throws io::Error, which names file, tensor and fault. Non-finite
 /// values are not an error; see non_finite().
 Safetensors read_safetensors(const std::filesystem::path& path);
 
-/// Reads only the metadata of such a file, not its tensors. Throws io::Error as above.
+/// Reads only the metadata of a safetensors file. Throws io::Error as read_safetensors() does.
 std::map<std::string, std::string> read_safetensors_metadata(const std::filesystem::path& path);
 
-/// Parses a file in memory, which may be released afterwards. `name` begins the messages.
+/// Parses a safetensors file in memory, which may be released afterwards. `name` begins the messages.
 Safetensors parse_safetensors(std::span<const std::byte> file, std::string_view name);
 
-/// Returns the bytes of a file with these tensors, ordered by element size and name, so that each is aligned. Equal
+/// Returns the bytes of a file with these tensors, ordered by element size and name: each tensor is aligned. Equal
 /// input gives equal bytes. Throws io::Error for an undefined tensor, a type that the format lacks, or a name that the
 /// reader would refuse.
 std::vector<std::byte> serialize_safetensors(const TensorMap& tensors,
                                              const std::map<std::string, std::string>& metadata = {});
 
-/// Writes such a file atomically: at every moment `path` has the old file or the whole new file.
+/// Writes a safetensors file atomically: at every moment, `path` has the old file or the whole new file.
 void write_safetensors(const std::filesystem::path& path, const TensorMap& tensors,
                        const std::map<std::string, std::string>& metadata = {},
                        FileSystem& file_system = FileSystem::real());
 
 /// Returns the names of the tensors that have a NaN or an infinity.
 std::vector<std::string> non_finite(const TensorMap& tensors);
-/// Throws Error that begins with `name`, the path of the weights, and names the first tensor with a NaN or an infinity:
-/// a model with such weights gives no answer.
+/// Throws Error if a tensor has a NaN or an infinity, because a model with such weights gives no answer. The message
+/// begins with `name`, the path of the weights, and names the first such tensor.
 void require_finite(const TensorMap& weights, const std::string& name);
 
 }  // namespace cachet::io

@@ -10,7 +10,7 @@
 
 namespace cachet::io {
 
-/// The element types of the format that LibTorch has too; sub-byte ones are refused by name.
+/// The element types that both the format and LibTorch have. Types of less than a byte are refused by name.
 // clang-format off
 // clang-format off
 enum class SafetensorsType {
@@ -32,17 +32,17 @@ struct SafetensorsEntry {
 };
 
 struct SafetensorsHeader {
-  std::vector<SafetensorsEntry> entries;  // in the order of their bytes, which they cover without gap or overlap
+  std::vector<SafetensorsEntry> entries;  // entries in the order of their bytes, without gap or overlap
   std::map<std::string, std::string> metadata;
 };
 
-/// Limits of the reader in addition to those of the format. They bound the memory used beyond the file's size.
+/// Limits of the reader in addition to those of the format. The limits bound the memory used beyond the file's size.
 struct SafetensorsLimits {
   uint64_t header_bytes = 100'000'000;   // the limit of the reference implementation
   size_t name_bytes = 1024;              // bytes of one name
-  size_t text_bytes = 16 * 1024 * 1024;  // of all names and metadata together
+  size_t text_bytes = 16 * 1024 * 1024;  // bytes of all names and metadata together
   size_t rank = 16;
-  size_t entries = 100'000;  // tensors, and as many metadata pairs
+  size_t entries = 100'000;  // number of tensors; also of metadata pairs
 };
 
 /// Number of bytes at the start of a file that hold the length of the header.
@@ -54,14 +54,14 @@ uint64_t safetensors_header_size(std::span<const std::byte> prefix, uint64_t fil
                                  const SafetensorsLimits& limits = {});
 
 /// Reads and checks the header itself (the bytes after the prefix), for a file that has `data_size` bytes after it.
-/// Refuses with io::Error whatever is outside the subset that docs/file-formats.md writes down. Time is n log n in
+/// Throws io::Error for everything outside the subset that docs/file-formats.md describes. Time is n log n in
 /// the number of tensors and otherwise linear in the header.
 SafetensorsHeader parse_safetensors_header(std::string_view json, uint64_t data_size, std::string_view name,
                                            const SafetensorsLimits& limits = {});
 
-/// Throws io::Error unless a tensor may have this name: 1 ... name_bytes bytes of UTF-8 without control characters, and
-/// not
-/// `__metadata__`.
+/// Throws io::Error unless a tensor may have this name.
+/// A name has 1 ... name_bytes bytes of UTF-8, and no control characters.
+/// The name `__metadata__` is not allowed.
 void check_tensor_name(std::string_view tensor, std::string_view file, const SafetensorsLimits& limits = {});
 
 }  // namespace cachet::io

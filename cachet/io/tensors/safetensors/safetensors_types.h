@@ -11,7 +11,7 @@ namespace cachet::io {
 /// Returns LibTorch's type for a type of the format.
 at::ScalarType scalar_type(SafetensorsType type);
 
-/// Returns the format's type for a type of LibTorch. Throws io::Error that names the tensor if there is none.
+/// Returns the format's type for a type of LibTorch. If there is none, throws io::Error, which names the tensor.
 SafetensorsType safetensors_type(at::ScalarType type, const std::string& tensor);
 
 }  // namespace cachet::io

@@ -9,8 +9,8 @@ namespace cachet::io {
 /// Whether a file has the name of an index of weights in several safetensors files: `model.safetensors.index.json`.
 bool is_safetensors_index(const std::filesystem::path& path);
 
-/// Reads the tensors of all files that an index names; the files lie next to it. Throws io::Error if the file is not an
-/// index, or names a file elsewhere, a tensor twice, or other tensors than the files have.
+/// Reads the tensors of all files that an index names; the files lie next to the index. Throws io::Error if the file is
+/// not an index, or names a file elsewhere, a tensor twice, or other tensors than the files have.
 TensorMap read_sharded_safetensors(const std::filesystem::path& index);
 
 }  // namespace cachet::io

@@ -11,7 +11,7 @@
 
 namespace cachet::io {
 
-/// Walks the bytes of a pickle. Everything throws io::Error: "<name>: byte 17: the pickle ends inside a text".
+/// Walks the bytes of a pickle. All functions throw io::Error: "<name>: byte 17: the pickle ends inside a text".
 class PickleCursor {
  public:
   PickleCursor(std::span<const std::byte> bytes, std::string name) : bytes_(bytes), name_(std::move(name)) {}
@@ -19,7 +19,7 @@ class PickleCursor {
   size_t position() const { return position_; }
   bool at_end() const { return position_ == bytes_.size(); }
 
-  /// Reads the next `count` bytes; `what` names them in messages. Allocates no memory, whatever the count.
+  /// Reads the next `count` bytes; `what` names them in messages. Allocates no memory for any count.
   std::string_view take(uint64_t count, const char* what) {
     if (count > bytes_.size() - position_) fail(std::string("the pickle ends inside ") + what);
     const std::string_view taken(reinterpret_cast<const char*>(bytes_.data()) + position_, count);
@@ -33,7 +33,7 @@ class PickleCursor {
     return little_endian<Int>(std::as_bytes(std::span(taken)), 0);
   }
 
-  /// Reads up to the next line feed, which is not returned.
+  /// Reads up to the next line feed. Returns the bytes before the line feed.
   std::string_view line(const char* what) {
     const std::string_view rest(reinterpret_cast<const char*>(bytes_.data()) + position_, bytes_.size() - position_);
     const size_t size = rest.find('\n');

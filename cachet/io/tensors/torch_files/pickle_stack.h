@@ -11,8 +11,8 @@
 
 namespace cachet::io {
 
-/// The stack, marks and memo of a pickle. No value is taken from below the last mark or from an empty stack; errors
-/// have the position of the cursor.
+/// The stack, marks and memo of a pickle. To take a value from below the last mark or from an empty stack is an error.
+/// Errors have the position of the cursor.
 class PickleStack {
  public:
   using Ref = PickleTree::Ref;

@@ -15,7 +15,7 @@ namespace cachet::io {
 
 /// Contiguous elements outside the pickle, to which the pickle refers.
 struct PickledStorage {
-  std::string key;  // the name of its record
+  std::string key;  // name of the storage's record
   SafetensorsType type = SafetensorsType::kU8;
   uint64_t bytes = 0;
 };
@@ -36,23 +36,23 @@ class PickleTree {
   struct None {};
   struct Sequence {
     std::vector<Ref> items;
-    bool fixed = false;  // a tuple
+    bool fixed = false;  // whether the sequence is a tuple
   };
   struct Dict {
     std::vector<std::pair<Ref, Ref>> items;
   };
   struct Global {
-    uint32_t index;  // of globals
+    uint32_t index;  // index in globals
   };
   struct Storage {
-    uint32_t index;  // of storages
+    uint32_t index;  // index in storages
   };
   struct Tensor {
-    uint32_t index;  // of tensors
+    uint32_t index;  // index in tensors
   };
   /// A placeholder for any other object. Only its class is stored; no code is run to create it.
   struct Object {
-    uint32_t index;              // index in globals: its class, or the function that would have made it
+    uint32_t index;              // index in globals of the object's class, or of the function that would have made it
     bool may_be_tensor = false;  // an unknown function would have made it, or it is a tensor that cannot be read
   };
   using Value =
@@ -60,7 +60,7 @@ class PickleTree {
   struct Node {
     Value value;
     uint16_t depth = 0;   // levels of containers below this one
-    bool placed = false;  // whether it lies in another container
+    bool placed = false;  // whether the node lies in another container
   };
 
   template <class Kind>

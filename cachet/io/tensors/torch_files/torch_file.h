@@ -17,16 +17,16 @@ namespace cachet::io {
 /// file (optimizer, averages) cost nothing.
 class TorchFile {
  public:
-  /// Throws io::Error naming the file and what is wrong: damage, code, and by name what else .pth files can be: the
-  /// format before 1.6, TorchScript, a raw pickle, tar, 7z, gzip.
+  /// Throws io::Error, which names the file and the fault: damage, code, or another format of .pth files (the format of
+  /// PyTorch before 1.6, TorchScript, a raw pickle, tar, 7z, gzip), which it names.
   explicit TorchFile(const std::filesystem::path& path);
   /// Reads a file in memory, which must outlive this object. `name` begins the messages.
   TorchFile(std::span<const std::byte> memory, std::string name);
 
   const PickleTree& contents() const { return tree_; }
 
-  /// Reads tensors of contents() by name, as views of their storages. If tensors that had one storage when saved are
-  /// requested together, they have one storage again. Throws io::Error for a damaged record.
+  /// Reads tensors of contents() by name, as views of their storages. Tensors that shared a storage when saved share it
+  /// again if they are requested together. Throws io::Error for a damaged record.
   TensorMap tensors(const std::map<std::string, PickleTree::Tensor>& which) const;
 
  private:

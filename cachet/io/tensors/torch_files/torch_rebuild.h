@@ -9,22 +9,22 @@
 
 namespace cachet::io {
 
-/// Computes the results of the calls that torch.save writes from their arguments, which are a tuple in `tree`. Each
+/// Computes the results of calls in a torch.save file from the arguments of a call, which are a tuple in `tree`. Each
 /// function throws io::Error without a position; the caller adds the position.
 
-/// If Cachet has no tensor type for the elements of a storage, returns their type (in tree.globals); else nothing.
+/// If Cachet does not support the element type of a storage, returns the type's index in tree.globals; else empty.
 std::optional<uint32_t> unread_storage(const PickleTree& tree, PickleTree::Ref arguments);
 
-/// Returns the part (in tree.globals) of a tensor's or parameter's arguments that is not read: a placeholder instead of
+/// Returns the part (index in tree.globals) of a tensor's or parameter's arguments that is not read: a placeholder for
 /// its storage or tensor, or an element type that Cachet does not support. Empty if all parts are read, and for other
 /// functions.
 std::optional<uint32_t> unread_part(const PickleTree& tree, const TorchGlobal& function, PickleTree::Ref arguments);
 
-/// ("storage", type, key, location, count), a persistent id: must have as many bytes as its record.
+/// Makes a storage of a persistent id ("storage", type, key, location, count). The record must have as many bytes.
 PickledStorage rebuild_storage(const PickleTree& tree, PickleTree::Ref arguments, const StorageBytes& storage_bytes);
 
-/// (storage, offset, shape, strides, requires_grad, hooks[, type of _v3][, metadata]): must lie in its storage, and
-/// have no more elements than it.
+/// Makes a tensor of (storage, offset, shape, strides, requires_grad, hooks[, type of _v3][, metadata]). The
+/// tensor must lie in its storage, and have no more elements than the storage.
 PickledTensor rebuild_tensor(const PickleTree& tree, const TorchGlobal& function, PickleTree::Ref arguments,
                              size_t most_rank);
 

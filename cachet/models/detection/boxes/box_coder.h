@@ -10,8 +10,8 @@
 
 namespace cachet::models {
 
-/// The code of a box relative to a nearby box: the shift of the centre in sides, and the logarithm of the quotient of
-/// the sides. The means are subtracted from it, and it is divided by the deviations (R-CNN, arXiv 1311.2524, App. C).
+/// The code of a box relative to a nearby box: the shift of the centre in units of the sides, and the logarithms of the
+/// ratios of the sides. The code is normalised as (code − means)/deviations (R-CNN, arXiv 1311.2524, App. C).
 struct BoxCoderOptions {
   std::array<double, 4> means{0, 0, 0, 0}, deviations{1, 1, 1, 1};
   double ratio_clip = 16.0 / 1000.0;  // limits the change of a side to this factor and its inverse
@@ -25,7 +25,7 @@ class BoxCoder {
  public:
   explicit BoxCoder(const BoxCoderOptions& options) : options_(options) {}
 
-  /// boxes, targets (n, 4) -> deltas (n, 4)
+  /// Returns the deltas (n, 4) of targets (n, 4) relative to boxes (n, 4).
   at::Tensor encode(const at::Tensor& boxes, const at::Tensor& targets) const;
   /// boxes (n, 4), deltas (n, 4·k) -> boxes (n, 4·k), clipped to the image if it is given and clip_to_image is set.
   at::Tensor decode(const at::Tensor& boxes, const at::Tensor& deltas, const std::optional<ImageSize>& image) const;

@@ -8,7 +8,7 @@ namespace cachet::models {
 
 /// The loss of box deltas: their distance from the targets.
 struct BoxLossOptions {
-  double beta = 0;    // 0: absolute differences; else halved squares below it (smooth L1, arXiv 1504.08083)
+  double beta = 0;    // 0: absolute differences; above 0: smooth L1, with halved squares below beta (arXiv 1504.08083)
   double weight = 1;  // factor of the loss
 
   /// Reads the keys of the table `loss_bbox`: beta, loss_weight.

@@ -11,12 +11,12 @@
 
 namespace cachet::models {
 
-/// The number of an image's assigned boxes that take part in a step.
+/// The numbers of assigned boxes of an image that take part in a training step.
 struct SampleOptions {
-  int64_t count = 256;                  // most boxes of an image
-  double positive_share = 0.5;          // largest fraction of positives among them
-  int64_t negatives_per_positive = -1;  // most negatives for each positive; below 0: any number
-  bool add_objects = false;             // whether the objects' own boxes are candidates too, before the others
+  int64_t count = 256;                  // maximum number of boxes of an image
+  double positive_share = 0.5;          // maximum fraction of positives among these boxes
+  int64_t negatives_per_positive = -1;  // maximum number of negatives for each positive; below 0: any number
+  bool add_objects = false;             // whether the boxes of the objects become the first candidates
 
   /// Reads mmdetection's keys of the table `sampler`: num, pos_fraction, neg_pos_ub, add_gt_as_proposals.
   static SampleOptions read(const config::View& table, SampleOptions defaults);
@@ -33,7 +33,7 @@ struct BoxSample {
   at::Tensor positive_boxes() const { return boxes.narrow(0, 0, positive_count()); }
 };
 
-/// Samples at random: if there are too many candidates, takes those of lowest `priority` (candidates), float64.
+/// Samples at random: if there are too many candidates, takes those of lowest `priority`, (candidates) float64.
 BoxSample sample(const at::Tensor& boxes, const Assignment& assignment, const at::Tensor& objects,
                  const at::Tensor& priority, const SampleOptions& options);
 /// Returns the number of candidates, which includes the objects if they are added.
@@ -42,8 +42,8 @@ int64_t candidates(const at::Tensor& boxes, const at::Tensor& objects, const Sam
 /// Returns all positive and all negative boxes, for a head without sampling.
 BoxSample sample_all(const at::Tensor& boxes, const Assignment& assignment, const at::Tensor& objects);
 
-/// Returns priorities that depend only on the seed, the step, the image's number in its data set and the index. A
-/// resumed run thus draws the same as an uninterrupted run. `images` has one number for each image of the batch.
+/// Returns priorities that depend only on the seed, the step, the image's number in its data set and the box's index. A
+/// resumed run thus draws the same boxes as an uninterrupted run. `images` has one number for each image of the batch.
 SamplingPriorities counted_priorities(uint64_t seed, uint64_t step, std::vector<uint64_t> images);
 
 }  // namespace cachet::models

@@ -11,9 +11,9 @@ namespace cachet::models {
 /// Returns outputs of heads in float32 or wider: bfloat16's eight bits are too few for positions in a photograph.
 at::Tensor widened(const at::Tensor& x);
 
-/// boxes (n, 4), others (m, 4) -> (n, m): the intersection over union, 0 if the union is empty.
+/// Returns the intersection over union of boxes (n, 4) and others (m, 4): (n, m), 0 if the union is empty.
 at::Tensor box_iou(const at::Tensor& boxes, const at::Tensor& others);
-/// Returns the intersection over the area of `boxes`: the fraction of each box that lies within another.
+/// Returns the intersection divided by the area of `boxes`, (n, m): the fraction of each box that lies within another.
 at::Tensor box_share(const at::Tensor& boxes, const at::Tensor& others);
 
 /// Returns the boxes with every corner clipped to the image.
@@ -22,10 +22,10 @@ at::Tensor clip_boxes(const at::Tensor& boxes, const ImageSize& size);
 /// Returns (n) bool: whether both sides of each box are above `least`.
 at::Tensor has_sides_above(const at::Tensor& boxes, double least);
 
-/// boxes (n, 4) of one image of a batch -> (n, 5), the image's index first, as ops::roi_align expects them.
+/// Returns the boxes (n, 4) of one image of a batch as (n, 5), with the image's index first, for ops::roi_align.
 at::Tensor with_image(const at::Tensor& boxes, size_t image);
 
-/// Returns the boxes of an image of a batch in pixels of the original image.
+/// Converts the boxes of an image of a batch to pixels of the original image.
 at::Tensor in_original(const at::Tensor& boxes, const DetectionImage& place);
 
 }  // namespace cachet::models

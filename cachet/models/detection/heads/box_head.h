@@ -45,13 +45,13 @@ struct BoxHeadLosses {
 /// the classes and one for the boxes. Parts: shared_fcs, fc_cls, fc_reg.
 class BoxHead : public nn::Cloneable<BoxHead> {
  public:
-  /// `inputs`: the channels · side² values of a region.
+  /// `inputs`: number of values of a region, channels · side².
   BoxHead(const BoxHeadOptions& options, int64_t inputs);
 
   BoxOutputs forward(const at::Tensor& regions) const;  // (n, C, side, side)
   BoxHeadLosses losses(const BoxOutputs& outputs, const BoxTargets& targets) const;
 
-  /// regions' boxes (n, 4) of one image and the head's outputs for them -> boxes (n, 4·classes) within the image, in
+  /// Decodes the outputs for the regions' boxes (n, 4) of one image -> boxes (n, 4·classes) within the image, in
   /// pixels of `frame`, and probabilities (n, classes + 1).
   std::pair<at::Tensor, at::Tensor> decode(const at::Tensor& boxes, const BoxOutputs& outputs,
                                            const DetectionImage& place, DetectionFrame frame) const;

@@ -14,10 +14,10 @@ namespace cachet::models {
 
 // The common parts of heads that examine anchors at every cell (RPN, RetinaNet).
 
-/// The outputs of such a head in the anchors' order: scores (B, n, classes) and deltas (B, n, 4) of each level.
+/// The outputs of a dense head in the order of its anchors: scores (B, n, classes) and deltas (B, n, 4) of each level.
 struct DenseOutputs {
   std::vector<at::Tensor> scores, deltas;
-  std::vector<ImageSize> maps;  // of each level
+  std::vector<ImageSize> maps;  // size of the map of each level
 };
 
 /// The losses of each level. The loss of a level without samples is 0.
@@ -25,7 +25,7 @@ struct DenseLosses {
   std::vector<at::Tensor> scores, boxes;
 };
 
-/// A head's map (B, A·k, H, W) -> (B, H·W·A, k), in float32 at least.
+/// Reorders a head's map by anchors: (B, A·k, H, W) -> (B, H·W·A, k), in float32 or wider.
 at::Tensor by_anchor(const at::Tensor& map, int64_t per_cell);
 
 /// Returns the sizes of the maps of a pyramid's levels.
@@ -39,7 +39,7 @@ struct DenseTargetOptions {
   int64_t allowed_border = -1;  // pixels that an anchor may reach beyond its image; below 0: any number
 };
 
-/// The training samples of an image among its anchors.
+/// The anchors of an image that are training samples.
 struct DenseSample {
   at::Tensor positives, negatives;  // (p), (q) int64, indices among all anchors, ascending
   at::Tensor objects;               // (p) int64: the object of each positive
@@ -50,14 +50,14 @@ struct DenseSample {
 std::vector<DenseSample> dense_samples(const LaidAnchors& anchors, const std::vector<ImageSize>& maps,
                                        const DetectionBatch& batch, const DenseTargetOptions& options);
 
-/// The training targets of a batch's anchors. They depend only on sizes, objects and priorities, so they
-/// are known before the forward pass.
+/// The training targets of a batch's anchors, which depend only on sizes, objects and priorities, and are
+/// therefore known before the forward pass.
 struct AnchorTargets {
-  std::vector<ImageSize> maps{};  // of each level
+  std::vector<ImageSize> maps{};  // size of the map of each level
   LaidAnchors anchors{};
-  std::vector<DenseSample> samples{};  // one for each image
+  std::vector<DenseSample> samples{};  // samples of each image
   /// The divisor of the sums of losses. A head sets it to the number of the batch's own samples. If the batch is a part
-  /// of a step, the caller may set it to the part's fraction of the step's number of samples.
+  /// of a step, the caller may set it to the step's number of samples, times the part's fraction of the step.
   double divisor = 0;
 };
 
@@ -68,19 +68,19 @@ std::vector<ImageSize> level_maps(const std::vector<int64_t>& strides, const Ima
 AnchorTargets lay_targets(const std::vector<ImageSize>& maps, const DetectionBatch& batch,
                           const DenseTargetOptions& options, const at::Tensor& like);
 
-/// Throws c10::Error if the targets belong to other maps or another number of images than the outputs.
+/// Throws c10::Error if the targets belong to other maps or to a different number of images than the outputs.
 void check_targets_fit(const AnchorTargets& targets, const DenseOutputs& outputs);
 
 /// The outputs of a head for an image's anchors of one level.
 struct LevelOfImage {
   at::Tensor scores, deltas, anchors;  // (n, classes) or (n), (n, 4), (n, 4)
 
-  /// Returns the outputs of the `most` anchors with the largest `sureness` (n). Equal ones stay in their order.
+  /// Returns the outputs of the `most` anchors with the largest `sureness` (n). Equal anchors stay in their order.
   /// If `most` is below 1, returns all.
   LevelOfImage surest(const at::Tensor& sureness, int64_t most) const;
 };
 
-/// The anchors of an image in one level: `indices` within that level, and `which` elements of the given ones they are.
+/// The given anchors that lie in one level: `indices` within that level, and their positions `which` among the given.
 struct InLevel {
   at::Tensor indices, which;
 };

@@ -13,9 +13,9 @@ namespace cachet::models {
 /// The source of the levels above the backbone's last stage.
 enum class ExtraLevels {
   pooled,      // every second cell of the level below
-  on_input,    // convolutions of stride 2, the first on the backbone's last stage
-  on_lateral,  // as on_input, but the first on the last stage after its lateral convolution and the sums
-  on_output,   // as on_input, but the first on the output of the last level
+  on_input,    // convolutions of stride 2; the first one reads the backbone's last stage
+  on_lateral,  // as on_input, but the first one reads the last stage after its lateral convolution and the sums
+  on_output,   // as on_input, but the first one reads the output of the last level
 };
 
 struct FpnOptions {
@@ -23,20 +23,20 @@ struct FpnOptions {
   int64_t outputs = 5;      // number of levels
   int64_t start_level = 0;  // first stage that takes part
   ExtraLevels extra = ExtraLevels::pooled;
-  bool relu_before_extra = false;  // before each extra convolution except the first
+  bool relu_before_extra = false;  // a ReLU before each extra convolution except the first
 
   /// Reads the keys of the table `neck`, which are mmdetection's: out_channels, num_outs, start_level, add_extra_convs
-  /// ("none", "on_input", "on_lateral", "on_output"), relu_before_extra_convs. `stages`: the number of the backbone's.
+  /// ("none", "on_input", "on_lateral", "on_output"), relu_before_extra_convs. `stages`: number of backbone stages.
   static FpnOptions read(const config::View& table, FpnOptions defaults, int64_t stages);
 };
 
-/// Feature pyramid network (Lin et al., arXiv 1612.03144). It brings every stage's map to one width, adds the map
-/// above, enlarged by 2 (nearest), and smooths the sum. Parts: lateral_convs, fpn_convs.
+/// Feature pyramid network (Lin et al., arXiv 1612.03144). The network maps all stages to one width, adds to each
+/// map the next coarser map, enlarged by 2 (nearest), and smooths the sum. Parts: lateral_convs, fpn_convs.
 class FeaturePyramidNetwork : public nn::Cloneable<FeaturePyramidNetwork> {
  public:
   FeaturePyramidNetwork(const FpnOptions& options, const std::vector<int64_t>& stage_channels);
 
-  /// Maps of the stages -> maps of the levels, the finest first.
+  /// Returns the maps of the levels, the finest first, from the maps of the stages.
   std::vector<at::Tensor> forward(const std::vector<at::Tensor>& stages) const;
   int64_t levels() const { return options_.outputs; }
 

@@ -8,12 +8,12 @@
 
 namespace cachet::models {
 
-/// Returns the strides of a neck's levels: the backbone's from the first used stage on, then doubled for each level.
+/// Returns the strides of a neck's levels: those of the used backbone stages, then doubled for each further level.
 std::vector<int64_t> level_strides(const std::vector<int64_t>& backbone, const FpnOptions& neck);
 
 std::string strides_text(const std::vector<int64_t>& strides);  // "4, 8, 16"
 
-/// Throws c10::Error unless the anchors' strides are those of these levels.
+/// Throws c10::Error unless the anchors' strides equal the strides of the neck's levels.
 void check_level_strides(const std::vector<int64_t>& backbone, const FpnOptions& neck,
                          const std::vector<int64_t>& anchors);
 

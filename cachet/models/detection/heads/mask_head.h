@@ -27,9 +27,9 @@ class MaskHead : public nn::Cloneable<MaskHead> {
   MaskHead(const MaskHeadOptions& options, int64_t inputs);
 
   at::Tensor forward(const at::Tensor& regions) const;  // (n, C, s, s) -> (n, classes, 2·s, 2·s) logits
-  /// targets (n, 2·s, 2·s), labels (n) -> the mean cross-entropy of each region's own class, 0 without regions.
+  /// Returns the mean cross-entropy of each region's mask of its class: targets (n, 2·s, 2·s), labels (n). 0 if n = 0.
   at::Tensor loss(const at::Tensor& logits, const at::Tensor& targets, const at::Tensor& labels) const;
-  /// Returns the probabilities of each region's class (n, 2·s, 2·s).
+  /// Returns the mask probabilities (n, 2·s, 2·s) of each region's class.
   static at::Tensor scores(const at::Tensor& logits, const at::Tensor& labels);
 
  private:

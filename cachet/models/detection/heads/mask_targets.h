@@ -4,8 +4,8 @@
 
 namespace cachet::models {
 
-/// Returns the targets of bitmaps of objects (n, H, W), bool or numbers, above 0 on an object, in pixels of the batch.
-/// ops::roi_align reads them within a box, cut off at the bitmap's border. Values from 0.5 on become 1.
+/// Returns the mask targets of bitmaps (n, H, W) of objects, bool or numbers, above 0 on an object, in pixels of the
+/// batch. ops::roi_align samples them within a box, clipped to the bitmap. Values of at least 0.5 become 1.
 MaskTargets bitmap_mask_targets(const at::Tensor& bitmaps);
 
 }  // namespace cachet::models

@@ -9,7 +9,7 @@
 
 namespace cachet::models {
 
-/// How boxes are cut out of a pyramid.
+/// The options of cutting boxes out of a feature pyramid.
 struct RoiExtractorOptions {
   int64_t side = 7;                            // bins along each side
   int64_t sampling = 0;                        // ops::RoiAlignOptions::sampling
@@ -24,7 +24,7 @@ struct RoiExtractorOptions {
 /// levels (FPN, arXiv 1612.03144, Eq. 1).
 at::Tensor roi_levels(const at::Tensor& boxes, const RoiExtractorOptions& options);
 
-/// levels (B, C, H, W) each, at least as many as there are strides; boxes (n, 5), the image's index first ->
+/// levels: (B, C, H, W) each, at least as many as strides; boxes (n, 5), with the image's index first ->
 /// (n, C, side, side), in channels_last.
 at::Tensor extract_rois(const std::vector<at::Tensor>& levels, const at::Tensor& boxes,
                         const RoiExtractorOptions& options);

@@ -10,7 +10,7 @@
 
 namespace cachet::models {
 
-/// The options of the outlines of detected objects.
+/// The options of the masks of detected objects.
 struct RoiMaskOptions {
   RoiExtractorOptions extractor{.side = 14};
   MaskHeadOptions head{};
@@ -36,13 +36,13 @@ struct RoiLosses {
   at::Tensor mask;  // undefined without masks
 };
 
-/// Predicts for each proposal its class, its box and the outline of its object. Parts:
+/// Predicts the class, the box and the mask of each proposal. Parts:
 /// bbox_head, mask_head.
 class RoiHead : public nn::Cloneable<RoiHead> {
  public:
   RoiHead(const RoiHeadOptions& options, int64_t channels);
 
-  /// Returns the proposals (boxes (n, 4) of each image) that take part in a step.
+  /// Returns the proposals (boxes (n, 4) of each image) that take part in a training step.
   std::vector<BoxSample> samples(const std::vector<at::Tensor>& proposals, const DetectionBatch& batch) const;
   RoiLosses losses(const std::vector<at::Tensor>& levels, const std::vector<BoxSample>& samples,
                    const DetectionBatch& batch) const;
@@ -50,8 +50,8 @@ class RoiHead : public nn::Cloneable<RoiHead> {
                                      const std::vector<DetectionImage>& sizes, DetectionFrame frame) const;
   /// Returns the class scores (images · boxes, classes + 1) of these boxes (n, 4) on every image.
   at::Tensor box_scores(const std::vector<at::Tensor>& levels, const at::Tensor& boxes) const;
-  /// Runs both heads on `count` synthetic boxes for each image, equally many on each level, without
-  /// decisions. Measures the cost of the heads.
+  /// Runs both heads on `count` synthetic boxes for each image, equally many on each level, without selecting
+  /// detections. Measures the cost of the heads.
   std::vector<at::Tensor> trial(const std::vector<at::Tensor>& levels, int64_t count, int64_t masks) const;
 
   const RoiHeadOptions& options() const { return options_; }

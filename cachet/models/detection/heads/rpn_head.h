@@ -6,12 +6,12 @@
 
 namespace cachet::models {
 
-/// How proposals are selected from anchors.
+/// The limits by which proposals are selected from anchors.
 struct ProposalLimits {
-  int64_t per_level = 2000;    // most of each level by score, before others are removed; below 1: all
-  int64_t most = 1000;         // most proposals of an image
-  double iou_threshold = 0.7;  // of two boxes of a level with a larger overlap, the less sure is removed
-  double least_side = 0;       // both sides must be above it; below 0: any side is allowed
+  int64_t per_level = 2000;    // maximum per level, by score, before overlapping boxes are removed; below 1: all
+  int64_t most = 1000;         // maximum number of proposals of an image
+  double iou_threshold = 0.7;  // if two boxes of a level overlap more, the box with the lower score is removed
+  double least_side = 0;       // both sides of a box must be above this; below 0: any side is allowed
 
   /// Reads mmdetection's keys of proposals: nms_pre, max_per_img, nms_iou_threshold, min_bbox_size.
   static ProposalLimits read(const config::View& table, ProposalLimits defaults);
@@ -29,13 +29,13 @@ struct RpnOptions {
   static RpnOptions read(const config::View& table, RpnOptions defaults);
 };
 
-/// Boxes that may hold objects, the surest first.
+/// Boxes that may contain objects, in descending order of scores.
 struct Proposals {
   at::Tensor boxes, scores;  // (n, 4), (n)
 };
 
-/// Region proposal network (Ren et al., arXiv 1506.01497, Sec. 3.1). It scores whether there is an object at an anchor,
-/// and predicts its box. Parts: rpn_conv, rpn_cls, rpn_reg.
+/// Region proposal network (Ren et al., arXiv 1506.01497, Sec. 3.1). For each anchor, it scores whether there is an
+/// object, and predicts the object's box. Parts: rpn_conv, rpn_cls, rpn_reg.
 class RpnHead : public nn::Cloneable<RpnHead> {
  public:
   RpnHead(const RpnOptions& options, int64_t inputs);
@@ -44,7 +44,7 @@ class RpnHead : public nn::Cloneable<RpnHead> {
   /// Returns the targets of anchors on maps of these sizes. The divisor is the number of samples; each image counts at
   /// least one positive and one negative.
   AnchorTargets targets(const std::vector<ImageSize>& maps, const DetectionBatch& batch) const;
-  /// Returns the sums over the levels' samples, divided by the divisor.
+  /// Returns the losses of each level: sums over its samples, divided by the divisor.
   DenseLosses losses(const DenseOutputs& outputs, const AnchorTargets& targets) const;
   /// Returns the proposals of each image, without a gradient.
   std::vector<Proposals> proposals(const DenseOutputs& outputs, const std::vector<DetectionImage>& sizes,

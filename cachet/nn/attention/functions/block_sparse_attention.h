@@ -13,8 +13,8 @@ namespace cachet::nn {
 /// Block-sparse softmax attention (BigBird, arXiv 2007.14062, Sec. 2).
 struct BigBirdOptions {
   int64_t block_size = 64;
-  int64_t window = 3;         // number of blocks around a query's own block, odd
-  int64_t random_blocks = 3;  // number for each block of queries and head
+  int64_t window = 3;         // width in blocks (odd) of the window around a query's own block
+  int64_t random_blocks = 3;  // number of random blocks for each block of queries and head
   PatternLength pattern_length = PatternLength::model;
 
   static const AttentionFunctionKind<BigBirdOptions> kKind;
@@ -22,16 +22,16 @@ struct BigBirdOptions {
 
 /// Returns the key blocks of each block of queries except the first and the last, for queries of Nq ≥ 2 blocks and a
 /// context of Nk ≥ 1: the first and the last block, the window around ⌊i·Nk/Nq⌋, and the random blocks. random (H,
-/// Nq − 2, R) int64, −1 for none -> (H, Nq − 2, 2 + window + R), each block once and −1 elsewhere.
+/// Nq − 2, R) int64, −1 = no block -> (H, Nq − 2, 2 + window + R): each block occurs once, and −1 fills the rest.
 torch::Tensor big_bird_blocks(const torch::Tensor& random, int64_t context_blocks, int64_t window);
 
-/// Returns random blocks of a context of Nk blocks for the block rows 1 … Nq − 2, (H, Nq − 2, R). They are distinct,
-/// not global and not in the window; −1 if there are too few. draws (H, rows, R) int64 in [0, 2^31): row i reads row
-/// (i − 1) modulo their number. A draw divided by 2^31 is a fraction of the blocks to choose from.
+/// Returns random blocks of a context of Nk blocks for block rows 1 … Nq − 2, (H, Nq − 2, R). The blocks are distinct,
+/// not global and not in the window; −1 fills the rest if there are too few. draws (H, rows, R) int64 in [0, 2^31):
+/// block row i reads row (i − 1) modulo their number. A draw ÷ 2^31 is a fraction of the blocks to choose from.
 torch::Tensor choose_random_blocks(const torch::Tensor& draws, int64_t query_blocks, int64_t context_blocks,
                                    int64_t window);
 
-/// The numbers of present tokens, and the numbers of blocks of the lengths that an attention's pattern follows.
+/// The numbers of present queries and keys, the block size, and the block counts of the pattern's lengths.
 struct BlockPattern {
   int64_t queries, keys, query_blocks, context_blocks, size;
   bool operator==(const BlockPattern&) const = default;
@@ -40,25 +40,25 @@ struct BlockPattern {
                          const AttentionArgs& args);
   /// Whether every query sees all keys.
   bool is_dense() const { return query_blocks <= 2 || queries <= size; }
-  /// The number of present queries in the blocks between the first and the last one, for a pattern that is not dense.
+  /// Returns the number of present queries between the first and the last block, for a pattern that is not dense.
   int64_t inner() const { return std::min(queries, (query_blocks - 1) * size) - size; }
 };
 
-/// Attention of BigBird (Zaheer et al., arXiv 2007.14062, Sec. 2 and App. D): softmax over the blocks of keys
-/// above. Queries of the first and the last block see all keys; in a context of few blocks, all queries do. Time
-/// and memory are linear in the length.
+/// Attention of BigBird (Zaheer et al., arXiv 2007.14062, Sec. 2 and App. D): softmax over the key blocks that
+/// big_bird_blocks() returns. Queries of the first and the last block see all keys; if the context has few blocks, all
+/// queries see all keys. Time and memory are linear in the length.
 ///
-/// q (B, H, Lq, d), k and v of Lk tokens; random as above. Nq and Nk are the numbers of blocks of the lengths that
-/// options.pattern_length names. If the model reads longer sequences, the missing blocks count as padding, and the
+/// q (B, H, Lq, d), k and v of Lk tokens; random as in big_bird_blocks(). Nq and Nk are the numbers of blocks of the
+/// lengths that options.pattern_length names. If the model reads longer sequences, missing blocks count as padding: the
 /// result is that of a sequence that is padded to the full length. The last block is shorter if the block size does not
-/// divide the length. Leading class tokens are global like the first block. Padded keys are not attended to. Throws
-/// c10::Error for causal layouts and a bias.
+/// divide the length. Leading class tokens are global like the first block. Padded keys are masked. Throws
+/// c10::Error if args is causal or has a bias.
 torch::Tensor block_sparse_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                      const torch::Tensor& random, const BigBirdOptions& options,
                                      const AttentionArgs& args);
 
-/// An attention function of block_sparse_attention with its own random blocks. The buffer `draws` (H, 256, R) comes
-/// from the generator when the layer is made, and is saved with the model. It fixes the pattern of every full
+/// block_sparse_attention() as an attention function with its own random blocks. The buffer `draws` (H, 256, R) comes
+/// from the generator when the layer is made, and is saved with the model. The draws fix the pattern of every full
 /// length, in training and in evaluation.
 class BlockSparseAttention : public Cloneable<BlockSparseAttention, AttentionFunction> {
  public:
@@ -72,7 +72,7 @@ class BlockSparseAttention : public Cloneable<BlockSparseAttention, AttentionFun
   /// The blocks for a pair of lengths, and the inputs of their computation.
   struct Met {
     BlockPattern pattern;
-    torch::Tensor draws;  // the tensor itself, to detect another one
+    torch::Tensor draws;  // the buffer that `blocks` was computed from, to detect a new buffer
     const void* drawn_at;
     int64_t version;
     torch::Tensor blocks;

@@ -19,10 +19,10 @@ struct EluOptions {
 enum class KernelForm {
   linear,             // softplus(x·W), one layer
   orthogonal_linear,  // linear with W held orthogonal by a penalty
-  glu,                // layers of x·W ⊙ σ(x·G), the last softplus(x·W) ⊙ σ(x·G)
+  glu,                // layers of x·W ⊙ σ(x·G); the last layer is softplus(x·W) ⊙ σ(x·G)
   orthogonal_glu,     // "OGLU": glu with each W held orthogonal
-  low_rank_glu,       // "AOGLU": OGLU with each gate the product of an n × r and an r × n matrix
-  feed_forward,       // layers of activation(x·W), the last softplus(x·W)
+  low_rank_glu,       // "AOGLU": OGLU in which each gate is the product of an n × r and an r × n matrix
+  feed_forward,       // layers of activation(x·W); the last layer is softplus(x·W)
 };
 enum class KernelActivation { gelu, sigmoid };
 enum class KernelBetween { none, layer_norm };
@@ -31,16 +31,16 @@ struct KernelOptions {
   KernelForm form = KernelForm::glu;
   int64_t layers = 1;     // 1 for the linear forms
   int64_t gate_rank = 0;  // r of AOGLU; 0 means a quarter of a head's channels
-  bool head_wise = true;  // each head has its own weights
+  bool head_wise = true;  // whether each head has its own weights
   double penalty = 0.01;  // weight of Σ_h ‖WWᵀ − I‖²_F in the loss, for orthogonal weights
   double eps = 0.0;       // added to each query's denominator
-  KernelActivation activation = KernelActivation::gelu;  // of feed_forward
-  KernelBetween between = KernelBetween::none;           // of feed_forward: a norm after each hidden layer
+  KernelActivation activation = KernelActivation::gelu;  // activation of the form feed_forward
+  KernelBetween between = KernelBetween::none;           // for the form feed_forward: norm after each hidden layer
 
   static const AttentionFunctionKind<KernelOptions> kKind;
 };
 
-/// Attention in time linear in the length: its kernel is the product of positive features φ(q)·φ(k). See
+/// Attention in time linear in the length. The kernel is the product of positive features φ(q)·φ(k): see
 /// ops::kernel_attention. The feature map is elu + 1 or a small trained network, applied head by head.
 ///
 /// Parameters of layer i of a trained map: (H, n, n), or (1, n, n) if all heads have the same ones:
@@ -50,21 +50,21 @@ struct KernelOptions {
 ///   norm between           features.i.norm.*, after each layer but the last
 ///
 /// The state of a session (SessionUse::decoding) is the running sum Σ φ(k)[v, 1]ᵀ. Keys and values of earlier calls are
-/// not cached. Throws c10::Error if a layout has a bias, because there are no scores to which it could be added.
+/// not cached. Throws c10::Error if args has a bias, because there are no scores to which it could be added.
 class KernelAttention : public Cloneable<KernelAttention, AttentionFunction>, public Regularized {
  public:
   KernelAttention(const EluOptions& options, int64_t num_heads, int64_t head_dim);
   KernelAttention(const KernelOptions& options, int64_t num_heads, int64_t head_dim);
 
-  /// φ(x): x (B, H, L, n) -> (B, H, L, n).
+  /// Returns φ(x): x (B, H, L, n) -> (B, H, L, n).
   torch::Tensor features(const torch::Tensor& x) const;
 
-  /// Returns each key's weight for each query from their features, φ(q)·φ(k) ÷ (Σ_k + ε): (B, H, Lq, Lk). Attention
-  /// never makes this matrix. hidden: keys that a query does not see, bool, broadcasts to it; undefined = none.
+  /// Returns each key's weight for each query, (B, H, Lq, Lk), from their features: φ(q)·φ(k) ÷ (Σ_k + ε). forward()
+  /// never makes this matrix. hidden: bool, true for keys that a query does not see, broadcasts to it; or undefined.
   torch::Tensor weights_of_features(const torch::Tensor& of_q, const torch::Tensor& of_k,
                                     const torch::Tensor& hidden = {}) const;
 
-  /// Returns the weights that a penalty holds orthogonal, (H or 1, n, n) for each layer. Empty for forms without them.
+  /// Returns each layer's weight (H or 1, n, n) that a penalty holds orthogonal. Empty for forms without a penalty.
   std::vector<torch::Tensor> orthogonal_weights() const;
 
   bool keeps_state() const override { return true; }
@@ -81,7 +81,7 @@ class KernelAttention : public Cloneable<KernelAttention, AttentionFunction>, pu
     Submodule<Norm> norm;
     ops::FeatureUnit unit;
   };
-  // Returns weight · Σ_h ‖W_h W_hᵀ − I‖²_F over the orthogonal weights. Undefined for kernels without them.
+  // Returns weight · Σ_h ‖W_h W_hᵀ − I‖²_F over the orthogonal weights. Undefined if there are no such weights.
   torch::Tensor wide_penalty() const override;
   torch::Tensor joined_weight(const Layer& layer) const;
   ops::FeatureMap map(size_t from, size_t to) const;

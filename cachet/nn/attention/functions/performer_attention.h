@@ -16,16 +16,16 @@ struct PerformerOptions {
   int64_t count = 0;               // number of features; 0 means ⌊d·ln d⌋ for heads of d channels
   std::optional<double> eps = {};  // added to each feature; unset: 1e-4 for softmax, 1e-3 for relu
   double causal_eps = 1e-6;        // added to each entry of the sum of key features in causal attention
-  int64_t redraw_every = 0;        // number of training forwards; 0: the first features stay
+  int64_t redraw_every = 0;        // number of training forwards between two draws; 0: the first features stay
 
   static const AttentionFunctionKind<PerformerOptions> kKind;
 };
 
-/// Returns the number that is added to each feature if the options do not set it.
+/// Returns the number that is added to each feature: options.eps, or the default of the form if it is unset.
 double performer_eps(const PerformerOptions& options);
 
-/// Draws random features (count, dim) from the generator, in float64 inside. Their rows are orthogonal in blocks of
-/// dim, and as long as normal vectors (FAVOR+, arXiv 2009.14794, Sec. 2.4).
+/// Draws random features (count, dim) from the generator; computes in float64. Within blocks of dim rows, the rows are
+/// orthogonal; their lengths are those of normal vectors (FAVOR+, arXiv 2009.14794, Sec. 2.4).
 torch::Tensor orthogonal_features(int64_t count, int64_t dim, const torch::TensorOptions& options);
 
 /// FAVOR+ (Choromanski et al., arXiv 2009.14794, Eq. 5 and 7–8): linear attention with the kernel of random features.
@@ -33,7 +33,7 @@ torch::Tensor orthogonal_features(int64_t count, int64_t dim, const torch::Tenso
 ///   softmax   φ(x) = (exp(w·x̂ − ‖x̂‖²/2 − c) + ε)/√m,  c the largest w·x̂ of a query, or of all keys of a head
 ///   relu      φ(x) = max(w·x̂, 0) + ε
 /// In causal attention, causal_eps is added to each entry of Σφ(k). Features are computed in float32
-/// or wider, even under autocast: an exponential needs more than bfloat16's eight bits. Works in
+/// or wider, even under autocast, because an exponential needs more than bfloat16's eight bits. Works in
 /// every layout without a bias.
 ///
 /// Buffers: projection (m, d), the same for all heads; and, if the projection is redrawn at intervals, forwards (1)
@@ -42,8 +42,8 @@ class PerformerAttention : public Cloneable<PerformerAttention, AttentionFunctio
  public:
   PerformerAttention(const PerformerOptions& options, int64_t num_heads, int64_t head_dim);
 
-  /// Return φ of queries (B, H, L, d) -> (B, H, L, m), and φ of keys. If `padding` (B, L) is defined, the padded keys
-  /// do not count for the largest w·x̂.
+  /// Return φ of queries (B, H, L, d) -> (B, H, L, m), and φ of keys. If `padding` (B, L) is defined, padded keys are
+  /// ignored in the largest w·x̂.
   torch::Tensor query_features(const torch::Tensor& q) const;
   torch::Tensor key_features(const torch::Tensor& k, const torch::Tensor& padding) const;
 
@@ -56,7 +56,7 @@ class PerformerAttention : public Cloneable<PerformerAttention, AttentionFunctio
  private:
   torch::Tensor projected(const torch::Tensor& x) const;
   torch::Tensor positive(const torch::Tensor& x, const torch::Tensor& products, const torch::Tensor& largest) const;
-  double scale() const;  // of the features
+  double scale() const;  // factor of the features
   void redraw();
 
   PerformerOptions options_;

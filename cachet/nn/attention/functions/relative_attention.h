@@ -6,7 +6,7 @@
 
 namespace cachet::nn {
 
-/// The score terms of keys and distances that do not depend on the query. All layers of Transformer-XL have the same.
+/// The terms of the scores that do not depend on the query. All layers of Transformer-XL share these terms.
 struct RelativeBiases {
   torch::Tensor content, position;  // (H, d): u and v of the paper
 
@@ -16,23 +16,23 @@ struct RelativeBiases {
 
 struct RelativeAttentionOptions {
   int64_t dim = 0, num_heads = 0;
-  AttentionOptions attention = {.qkv_bias = false, .projection_bias = false};  // with softmax
+  AttentionOptions attention = {.qkv_bias = false, .projection_bias = false};  // function must be softmax
 };
 
 /// Attention to tokens and to their distances (Transformer-XL, Dai et al., arXiv 1901.02860, Sec. 3.3):
 ///   scores = (q + u)·k + (q + v)·(W_r R),   R the encoded distances of the layout
 /// The query's tokens are the last tokens of the context. Parts: qkv, position (W_r), proj; parameters content_bias (u)
 /// and position_bias (v), each (H, d).
-/// With a state for decoding, the keys and values of earlier calls stay visible; distances are to all of them.
+/// With a state for decoding, the keys and values of earlier calls stay visible, and R also has these keys' distances.
 class RelativeAttention : public Cloneable<RelativeAttention, Attention> {
  public:
-  /// Throws c10::Error if the function is not softmax, unless num_heads divides dim or attention.head_dim sets the
-  /// width of a head, and for biases of another shape.
+  /// Throws c10::Error if the function is not softmax, if num_heads does not divide dim and attention.head_dim is 0,
+  /// and if the biases do not have the shape (H, d).
   RelativeAttention(const RelativeAttentionOptions& options, const RelativeBiases& biases);
   /// Returns the number of channels of a head.
   static int64_t head_dim(const RelativeAttentionOptions& options);
 
-  /// Throws c10::Error if the layout has no distances, or a number of distances that is not the number of keys.
+  /// Throws c10::Error if the layout has no distances, or if the number of distances differs from the number of keys.
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override;
   std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const override;
   void fold_affine_before(const Affine& before) override;
