@@ -12,8 +12,8 @@ template <class Capability>
 Capability& capability_of(tasks::Task& task, const char* what) {
   auto* capability = dynamic_cast<Capability*>(&task);
   if (capability == nullptr)
-    throw UsageError("a task of kind '" + task.profile().kind + "' cannot " + what + "; `" + report::program_name() +
-                     " eval` measures it");
+    throw UsageError("a task of kind '" + task.profile().kind + "' cannot " + what + "; use `" +
+                     report::program_name() + " eval` to evaluate it");
   return *capability;
 }
 

@@ -11,7 +11,8 @@
 namespace cachet::app {
 
 void add_device_option(CLI::App& app, std::string& word) {
-  app.add_option("--device", word, "Where to run: auto, cpu, cuda or cuda:1 (auto: a GPU if there is one)")
+  app.add_option("--device", word,
+                 "Device to run on: cpu, cuda, cuda:1 or auto, which uses a GPU if there is one (auto)")
       ->type_name("DEVICE");
 }
 
@@ -19,20 +20,22 @@ c10::Device device_named(const std::string& word) {
   const auto choice = train::parse_device(word);
   const std::array<std::string, 3> words{"auto", "cpu", "cuda"};
   if (!choice)
-    throw UsageError("--device " + word + ": write auto, cpu, cuda or cuda:1" + config::suggestion(word, words));
+    throw UsageError("--device " + word + ": the device must be auto, cpu, cuda or cuda:1" +
+                     config::suggestion(word, words));
   return train::find_device(*choice);
 }
 
 void add_normalize(CLI::App& app, data::TextNormalization& form) {
   app.add_option_function<std::string>(
          "--normalize", [&form](const std::string& name) { form = data::normalization_named(name); },
-         "Unicode form that texts are normalised to: none, nfc or nfkc; use the recipe's data.normalize (none)")
+         "Unicode normalisation of the texts: none, nfc or nfkc. Give the same value as data.normalize of the recipe "
+         "(none)")
       ->check(one_of({"none", "nfc", "nfkc"}))
       ->type_name("FORM");
 }
 
 void add_progress_option(CLI::App& app, std::string& word) {
-  app.add_option("--progress", word, "How progress is shown: auto, bar, plain or none (auto)")
+  app.add_option("--progress", word, "Display of the progress: auto, bar, plain or none (auto)")
       ->check(one_of({"auto", "bar", "plain", "none"}))
       ->type_name("HOW");
 }

@@ -20,20 +20,22 @@ void set_model(const ModelArgument& argument, const std::vector<std::string>& na
 void require_same_name(const ModelArgument& argument, config::Document& document) {
   const std::string name = document.root().table("model").text("name", "");
   if (name != argument.name)
-    throw UsageError("the model is '" + argument.name + "', but --set model.name=" + name + "; leave one out");
+    throw UsageError("the command names the model '" + argument.name + "', but --set model.name=" + name +
+                     " names another model; leave one of them out");
 }
 
 }  // namespace
 
 void add_settings_option(CLI::App& app, std::vector<std::string>& settings) {
-  app.add_option("--set", settings, "Change a key of the model, as in a recipe: model.cache.kind=grc (repeatable)")
+  app.add_option("--set", settings,
+                 "Set a key of the model, as in a recipe, for example model.cache.kind=grc (repeatable)")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);  // one value after each --set, so that an argument may follow
 }
 
 CLI::Option* add_model_argument(CLI::App& app, ModelArgument& argument) {
   CLI::Option* model =
-      app.add_option("MODEL", argument.name, "A name that `cachet models` lists")->required()->type_name("");
+      app.add_option("MODEL", argument.name, "Name of a model, as `cachet models` lists it")->required()->type_name("");
   add_settings_option(app, argument.settings);
   return model;
 }

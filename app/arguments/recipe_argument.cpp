@@ -63,7 +63,7 @@ std::optional<fs::path> known_recipe(const std::string& word) {
     const auto present = present_name(config::without_recipe_suffix(word));
     return present ? known_recipe(*present) : std::nullopt;
   }
-  std::string message = "several recipes are called '" + word + "':";
+  std::string message = "give the full name of the recipe, because several recipes are called '" + word + "':";
   for (const config::NamedRecipe& recipe : called) message += " " + report::shell_word(recipe.name);
   throw UsageError(message);
 }
@@ -79,7 +79,8 @@ fs::path find_recipe(const std::string& word) {
 }
 
 void add_recipe_settings(CLI::App& app, std::vector<std::string>& settings) {
-  app.add_option("--set", settings, "Change a key of the recipe: train.epochs=20, model.cache.kind=grc (repeatable)")
+  app.add_option("--set", settings,
+                 "Set a key of the recipe, for example train.epochs=20 or model.cache.kind=grc (repeatable)")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
 }
@@ -92,7 +93,7 @@ std::vector<std::string> SavedRunArgument::all_settings() const {
 
 void add_saved_model(CLI::App& app, SavedRunArgument& argument, const char* what) {
   app.add_option("RUN", argument.path, what)->required()->type_name("");
-  app.add_option("--data", argument.data, "Folder of the data: data.root")->type_name("FOLDER");
+  app.add_option("--data", argument.data, "Folder of the data; sets the key data.root")->type_name("FOLDER");
   add_recipe_settings(app, argument.settings);
 }
 
@@ -106,7 +107,7 @@ std::unique_ptr<tasks::Task> load(const tasks::SavedRun& saved, const SavedRunAr
   const c10::Device device =
       saved.exported ? c10::Device(c10::kCPU) : device_named(argument.device);  // before data are opened
   if (saved.exported && argument.device != "auto" && !device_named(argument.device).is_cpu())
-    throw UsageError(argument.path + " is an export, which runs on the CPU; leave --device out");
+    throw UsageError(argument.path + " is an export, and exports run only on the CPU; leave --device out");
   auto task = tasks::load(saved, splits);
   if (const auto note = tasks::untrained_note(saved.run)) std::cerr << *note << '\n';
   train::place(task->model(), device);
@@ -116,7 +117,7 @@ std::unique_ptr<tasks::Task> load(const tasks::SavedRun& saved, const SavedRunAr
 void require_data(const tasks::SavedRun& saved, const SavedRunArgument& argument) {
   const std::vector<tasks::DataPlace> places = saved.plan.task->data();
   if (std::ranges::any_of(places, [](const tasks::DataPlace& place) { return place.root.empty(); }))
-    throw UsageError(argument.path + " is a model without data; name the folder of the data: --data FOLDER");
+    throw UsageError(argument.path + " is a model without data; give the folder of the data with --data FOLDER");
   if (const auto why = saved.plan.task->absent_data()) throw io::Error(*why);
 }
 

@@ -63,7 +63,7 @@ std::vector<std::string> image_files(const std::vector<std::string>& words) {
     data::for_each_file_below(word, [&](const std::filesystem::path& file, const std::string&) {
       if (data::has_image_name(file)) files.push_back(file.string());
     });
-    if (files.size() == before) throw io::Error(word + ": holds no JPEG or PNG files");
+    if (files.size() == before) throw io::Error(word + " contains no JPEG or PNG files");
   }
   return files;
 }

@@ -66,13 +66,14 @@ std::vector<std::string> names_of(const std::vector<std::string>& paths) {
 
 void check(const AnalyzeArguments& arguments) {
   if (arguments.options.samples < 1)
-    throw UsageError("--samples " + std::to_string(arguments.options.samples) + ": an analysis wants one at least");
+    throw UsageError("--samples must be at least 1, not " + std::to_string(arguments.options.samples));
   if (arguments.options.steps < analysis::kMinForNormality)
-    throw UsageError("--steps " + std::to_string(arguments.options.steps) + ": the test of normality wants " +
-                     std::to_string(analysis::kMinForNormality) + " steps at least, and is accurate from " +
-                     std::to_string(analysis::kEnoughForNormality) + " on");
+    throw UsageError("--steps " + std::to_string(arguments.options.steps) +
+                     " is too small: the test of normality needs at least " +
+                     std::to_string(analysis::kMinForNormality) + " steps, and is accurate from " +
+                     std::to_string(analysis::kEnoughForNormality) + " steps on");
   const std::set<std::string> different(arguments.runs.begin(), arguments.runs.end());
-  if (different.size() != arguments.runs.size()) throw UsageError("the same run is named twice");
+  if (different.size() != arguments.runs.size()) throw UsageError("the same run is given twice");
 }
 
 std::vector<const tasks::Analysis*> chosen_analyses(const AnalyzeArguments& arguments) {
@@ -272,8 +273,8 @@ int run_analyze(const AnalyzeArguments& arguments) {
   const bool replays = std::ranges::any_of(
       chosen, [](const tasks::Analysis* each) { return each->effort() == tasks::AnalysisEffort::steps; });
   if (replays && arguments.options.steps < analysis::kEnoughForNormality)
-    std::cerr << "of " << arguments.options.steps << " steps the test of normality is inaccurate; it wants "
-              << analysis::kEnoughForNormality << '\n';
+    std::cerr << "the test of normality is inaccurate with only " << arguments.options.steps
+              << " steps; set --steps to at least " << analysis::kEnoughForNormality << '\n';
   const auto runs = opened_runs(arguments);
   std::optional<io::FolderLock> lock;
   if (!arguments.output.path.empty()) lock = locked_output_folder(arguments.output.path);
@@ -305,7 +306,7 @@ int run_analyze(const AnalyzeArguments& arguments) {
 Action declare_analyze(CLI::App& app) {
   auto arguments = std::make_shared<AnalyzeArguments>();
   app.add_option("RUN", arguments->runs,
-                 "Folders of runs, checkpoints or models; the first is compared with each of the following ones")
+                 "Folders of runs, checkpoints or models. The first one is compared with each of the others")
       ->required()
       ->type_name("...");
   std::string words;
@@ -316,7 +317,7 @@ Action declare_analyze(CLI::App& app) {
   add_number(app, "--samples", arguments->options.samples, "Number of evaluation samples to analyze (256)", {1})
       ->type_name("N");
   add_number(app, "--steps", arguments->options.steps,
-             "Number of training steps to replay, whose statistics are tested for normality (150)", {1})
+             "Number of training steps to replay. The statistics of these steps are tested for normality (150)", {1})
       ->type_name("P");
   app.add_option("--data", arguments->data, "Folder of the data: data.root")->type_name("FOLDER");
   add_recipe_settings(app, arguments->settings);

@@ -83,7 +83,8 @@ int run_average(const AverageArguments& arguments) {
   else
     std::cout << "mean of " << mean.steps.size() << " checkpoints, steps " << mean.steps.front() << " to "
               << mean.steps.back();
-  if (arguments.renewing > 0) std::cout << ", its states renewed by " << arguments.renewing << " batches";
+  if (arguments.renewing > 0)
+    std::cout << ", with statistics and caches recomputed from " << arguments.renewing << " batches";
   std::cout << '\n' << output << '\n';
   return kDone;
 }
@@ -92,14 +93,14 @@ Action declare_average(CLI::App& app) {
   auto arguments = std::make_shared<AverageArguments>();
   add_saved_model(app, arguments->run, "Folder of a run");
   add_device_option(app, arguments->run.device);
-  CLI::Option* last =
-      add_number(app, "--last", arguments->last,
-                 "Number of the run's newest checkpoints to average (10). train.keep limits how many a run has",
-                 {1, 1'000'000})
-          ->type_name("N");
-  app.add_flag("--ema", arguments->moving,
-               "Use the moving average that the newest checkpoint holds (train.ema_decay), instead of a mean of "
-               "checkpoints")
+  CLI::Option* last = add_number(app, "--last", arguments->last,
+                                 "Number of the run's newest checkpoints to average. The key train.keep limits how "
+                                 "many checkpoints a run has (10)",
+                                 {1, 1'000'000})
+                          ->type_name("N");
+  app.add_flag(
+         "--ema", arguments->moving,
+         "Use the moving average (train.ema_decay) that is in the newest checkpoint, instead of a mean of checkpoints")
       ->excludes(last);
   CLI::Option* renewing = add_number(app, "--renew-states", arguments->renewing,
                                      "Recompute running statistics and caches from N training batches, instead of "
@@ -109,8 +110,8 @@ Action declare_average(CLI::App& app) {
   for (const char* of_data : {"--data", "--set", "--device"}) app.get_option(of_data)->needs(renewing);
   add_progress_option(app, arguments->progress);
   add_output(app, arguments->output,
-             "A .safetensors file for the weights. Without it, they become a checkpoint of the run, such as "
-             "checkpoints/mean-10 or checkpoints/ema, which eval, predict and other commands accept");
+             "A .safetensors file for the weights. Without this option, the weights become a checkpoint of the run, "
+             "such as checkpoints/mean-10 or checkpoints/ema, which eval, predict and other commands accept");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_average(*arguments); };
 }

@@ -33,8 +33,8 @@ using analysis::BenchmarkPrecision;
 bool halve_batch(BenchCase& bench) {
   int64_t& batch = bench.options.batch;
   if (batch == 1) return false;
-  std::cerr << report::program_name() << " bench: a batch of " << batch << " does not fit for " << bench.model.name
-            << "; taking " << batch / 2 << '\n';
+  std::cerr << report::program_name() << " bench: a batch of " << batch << " does not fit into memory for "
+            << bench.model.name << "; trying " << batch / 2 << '\n';
   batch /= 2;
   return true;
 }
@@ -116,8 +116,8 @@ BenchRow case_fields(const BenchCase& bench) {
 
 std::optional<std::string> why_random_weights(const ModelArgument& model) {
   if (runtime::is_export(model.name) || !is_model_on_disk(model.name)) return std::nullopt;
-  if (!model.settings.empty()) return "--set may make another model of it";
-  if (train::SeedFolder::is_at(model.name)) return "the folder holds the runs of several seeds";
+  if (!model.settings.empty()) return "--set may change the model";
+  if (train::SeedFolder::is_at(model.name)) return "the folder contains the runs of several seeds";
   if (train::is_run_folder(model.name) &&
       train::newest_checkpoints(train::RunFolder::open(model.name).checkpoints()).empty())
     return "the run has no checkpoint yet";

@@ -55,9 +55,9 @@ BenchArguments for_export(const std::string& name, const BenchArguments& argumen
   if (arguments.table) throw UsageError(name + " is an export, which is not trained; leave --table out");
   if (arguments.mode == "train") throw UsageError(name + " is an export, which is not trained");
   if (!arguments.settings.empty())
-    throw UsageError(name + " is an export, and its model cannot be changed; leave --set out");
+    throw UsageError(name + " is an export, whose model cannot be changed; leave --set out");
   if (arguments.device != "auto" && arguments.device != "cpu")
-    throw UsageError(name + " is an export, which the CPU runs; leave --device out");
+    throw UsageError(name + " is an export, and exports run only on the CPU; leave --device out");
   BenchArguments result = arguments;
   result.device = "cpu";
   result.mode = "infer";
@@ -65,7 +65,7 @@ BenchArguments for_export(const std::string& name, const BenchArguments& argumen
   result.precisions = {precision == runtime::Precision::float32 ? "fp32" : std::string(to_string(precision))};
   if (!arguments.precisions.empty() && arguments.precisions != result.precisions)
     throw UsageError(name + " is an export in " + result.precisions.front() +
-                     ", and is timed in this precision; leave --precision out");
+                     ", and can be timed only in this precision; leave --precision out");
   return result;
 }
 
@@ -109,8 +109,8 @@ std::vector<BenchCase> cases_of(const BenchArguments& given) {
 }
 
 constexpr const char* kMemoryNote =
-    "activations: the most that tensors of a step take at a time, in training with gradients and the optimizer's "
-    "state; weights: parameters and buffers.";
+    "activations: peak memory of the tensors of a step; in training, it includes gradients and the optimizer's state. "
+    "weights: parameters and buffers.";
 
 std::vector<report::Cell> table_row(const BenchRow& row) {
   std::vector<report::Cell> cells{row["model"].get<std::string>(), row["mode"].get<std::string>(),
@@ -170,9 +170,10 @@ nlohmann::ordered_json to_json(const std::vector<BenchRow>& rows) {
 
 // Of a table each model is measured once in inference and once in training, so that a row has one of each.
 void check_table(const BenchArguments& arguments) {
-  if (arguments.mode != "both") throw UsageError("--table has inference and training; leave --mode out");
+  if (arguments.mode != "both") throw UsageError("--table always times both inference and training; leave --mode out");
   if (arguments.precisions.size() > 1 || arguments.batches.size() > 1 || arguments.threads.size() > 1)
-    throw UsageError("--table has one row a model: give one precision, one batch and one number of threads");
+    throw UsageError(
+        "--table prints one row for each model; give only one precision, one batch size and one number of threads");
 }
 
 /// A line for each folder whose model was not measured with its own weights.
@@ -251,10 +252,11 @@ Action declare_bench(CLI::App& app) {
   add_device_option(app, arguments->device);
   add_progress_option(app, arguments->progress);
   app.add_flag("--table", arguments->table,
-               "Print one row for each model, as papers do: parameters, multiply-accumulates and bytes of the weights. "
-               "For inference and for training, the row also has samples/s, the speed relative to the first model, and "
-               "the bytes of activations, alone and with the weights. Activations are counted as the peak memory of "
-               "the tensors of a step; in training they include gradients and the optimizer's state");
+               "Print a table with one row for each model, as in papers. The row has the parameters, the "
+               "multiply-accumulates and the bytes of the weights. For inference and for training, the row also has "
+               "samples/s, the speed relative to the first model, the bytes of the activations, and the bytes of "
+               "activations and weights together. Activations are counted as the peak memory of the tensors of a step. "
+               "In training, they include gradients and the optimizer's state");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_wide_option(app, arguments->wide);
   return [arguments] { return run_bench(*arguments); };

@@ -35,7 +35,7 @@ int run_clean(const CleanArguments& arguments) {
   const bool to_file = fs::path(output).extension() == kCleanSuffix;
   const tasks::SavedRun saved = tasks::open_saved_run(arguments.checkpoint);
   if (saved.exported || tasks::is_model_folder(saved.checkpoint))
-    throw UsageError(arguments.checkpoint + " is not a run or a checkpoint of a run: it already has only weights");
+    throw UsageError(arguments.checkpoint + " already has only weights; give a run or a checkpoint of a run");
   const std::string id = train::RunFolder::open(saved.run).id();
   const io::TensorMap weights = tasks::read_weights(saved);
   if (to_file) {
@@ -64,12 +64,12 @@ int run_clean(const CleanArguments& arguments) {
 Action declare_clean(CLI::App& app) {
   auto arguments = std::make_shared<CleanArguments>();
   app.add_option("CHECKPOINT", arguments->checkpoint,
-                 "A run (its best checkpoint, or its last if there is no best) or a checkpoint of a run; if the "
-                 "checkpoint has averaged weights, they are taken")
+                 "A run (its best checkpoint, or its last if there is no best) or a checkpoint of a run. If the "
+                 "checkpoint has averaged weights, the command uses these")
       ->required()
       ->type_name("");
   add_output(app, arguments->output,
-             "If the name ends in .safetensors, a file of the weights; otherwise a folder without optimizer and logs, "
+             "A file for the weights if the name ends in .safetensors. Otherwise a folder without optimizer and logs, "
              "which every command accepts as a run",
              "FILE")
       ->required();

@@ -32,7 +32,7 @@ std::filesystem::path cmake_dir() {
   if (!std::filesystem::exists(folder / "cachetConfig.cmake"))
     throw std::runtime_error(command.string() + " is not installed: there is no " +
                              (folder / "cachetConfig.cmake").string() +
-                             "; run `cmake --install BUILD --prefix DIR` and ask DIR/bin/cachet");
+                             "; run `cmake --install BUILD --prefix DIR`, then use DIR/bin/cachet");
   return folder;
 }
 

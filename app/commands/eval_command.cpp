@@ -146,7 +146,7 @@ nlohmann::ordered_json intervals_json(const train::Metrics& metrics, const Evalu
 /// the task has such.
 train::Metrics eval_into_folder(tasks::Task& task, PredictionFolder& folder, const tasks::RecordSource& records,
                                 CountedProgress& progress, std::vector<std::string>& written) {
-  auto& evaluates = capability_of<tasks::EvaluatesRecords>(task, "keep records of its evaluation");
+  auto& evaluates = capability_of<tasks::EvaluatesRecords>(task, "save the result of each evaluation sample");
   const int64_t all = evaluates.evaluation_records();
   const std::string source = records.of_evaluation(task);
   for (const auto& [split, images] : task.image_sources()) images->keep_digests();
@@ -189,9 +189,9 @@ bool chose_itself(const tasks::SavedRun& saved, const EvalArguments& arguments) 
 
 int run_eval(const EvalArguments& arguments) {
   if (!arguments.text.empty() && !arguments.output.path.empty())
-    throw UsageError("--text prints what it finds; -o is for the files of an evaluation");
+    throw UsageError("--text only prints its results, and -o is for the files of an evaluation; leave one of them out");
   if (!arguments.text.empty() && arguments.limit)
-    throw UsageError("--text scores every line; --limit is for the test split");
+    throw UsageError("--text scores every line, and --limit works only with the test split; leave one of them out");
   if (!arguments.text.empty()) return eval_text(arguments);
   const tasks::SavedRun saved =
       tasks::open_to_evaluate(arguments.model.path, arguments.model.all_settings(), arguments.limit);
@@ -246,13 +246,14 @@ Action declare_eval(CLI::App& app) {
   app.add_option("--text", arguments->text,
                  "Evaluate a language model on this text instead of the test split; - is standard input")
       ->type_name("FILE");
-  add_number(app, "--limit", arguments->limit,
-             "Evaluate at most N samples of the test split (for a language model: at most N tokens, as data.limit)",
-             {1})
+  add_number(
+      app, "--limit", arguments->limit,
+      "Evaluate at most N samples of the test split (for a language model: at most N tokens, like the key data.limit)",
+      {1})
       ->type_name("N");
   add_output(app, arguments->output,
-             "Folder for the result of each sample. For detection it also gets results in COCO's format. If an "
-             "evaluation is interrupted, the same command resumes it from this folder",
+             "Folder for the result of each sample. For detection, the folder also gets results in COCO's format. If "
+             "an evaluation is interrupted, the same command resumes it from this folder",
              "FOLDER");
   app.add_flag("--json", arguments->json, "Print one JSON object; with --text, one object for each line");
   add_progress_option(app, arguments->progress);

@@ -62,7 +62,8 @@ std::string option_of_folders(const ExportArguments& arguments) {
 
 int export_weights(const ExportArguments& arguments) {
   if (const std::string option = option_of_folders(arguments); !option.empty())
-    throw UsageError(option + " is of a folder (-o NAME): a " + kWeightsSuffix + " file has the weights as they are");
+    throw UsageError(option + " works only if -o is a folder; a " + kWeightsSuffix +
+                     " file gets the weights unchanged, so leave this option out");
   const tasks::SavedModel saved = tasks::open_saved_model(arguments.model.path);
   if (const auto note = tasks::untrained_note(arguments.model.path)) std::cerr << *note << '\n';
   const std::string& output = arguments.output.path;
@@ -164,11 +165,12 @@ class PartsProgress {
 int export_folder(const ExportArguments& arguments) {
   const fs::path output = arguments.output.path;
   if (output.has_extension() && !fs::is_directory(output))
-    throw UsageError(output.string() +
-                     ": -o names a folder without an ending (with --engine onnx it holds model.onnx), or for the " +
-                     "weights alone a file that ends in " + kWeightsSuffix);
+    throw UsageError(
+        output.string() +
+        ": -o must be a folder whose name has no ending; it gets the model (model.onnx with --engine onnx). For the " +
+        "weights alone, give a file that ends in " + kWeightsSuffix);
   if (!arguments.names.empty())
-    throw UsageError(std::string("--names is of weights alone (-o FILE") + kWeightsSuffix + ")");
+    throw UsageError(std::string("--names works only with a file of weights (-o FILE") + kWeightsSuffix + ")");
   const tasks::ExportSource source{arguments.model.path, arguments.model.all_settings()};
   const std::string made_of = tasks::export_source(tasks::open_saved_run(source.path, source.settings));
   require_folder_output(arguments.output,
@@ -226,7 +228,7 @@ Action declare_export(CLI::App& app) {
 const Registration registered_export(
     {Topic::models,
      "export",
-     "Write a model for fast inference in an engine, or its weights under another code's tensor names",
+     "Write a model for fast inference in an engine, or its weights with the tensor names of another code base",
      {"cachet export my-run -o deployed --check", "cachet export my-run -o deployed --engine torch --precision bf16",
       "cachet export my-run -o deit.safetensors --names timm"},
      declare_export});

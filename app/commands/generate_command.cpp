@@ -37,7 +37,7 @@ void generate(tasks::GeneratesText& task, const GenerateArguments& arguments, co
   const auto write = [&](const std::string& piece) {
     text += piece;
     if (!arguments.json && !(std::cout << piece << std::flush))
-      throw std::runtime_error("standard output: cannot be written");
+      throw std::runtime_error("cannot write to standard output");
   };
   task.generate(prompt, arguments.options, [&](const std::string& piece) { write(repair.add(piece)); });
   write(repair.finish());
@@ -59,7 +59,7 @@ int run_generate(const GenerateArguments& arguments) {
     throw UsageError(problem.what());
   }
   if (!arguments.prompt.empty() && !arguments.lines.empty())
-    throw UsageError("a prompt is given by --prompt or by --lines, not by both");
+    throw UsageError("give the prompts with --prompt or with --lines, not with both");
   const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
   const auto task = load(saved, arguments.model, tasks::Splits::given);
   auto& generates = capability_of<tasks::GeneratesText>(*task, "generate text");
@@ -81,11 +81,11 @@ Action declare_generate(CLI::App& app) {
   auto arguments = std::make_shared<GenerateArguments>();
   tasks::GenerationOptions& options = arguments->options;
   add_saved_run(app, arguments->model);
-  const CLI::Option* prompt = app.add_option("--prompt", arguments->prompt,
-                                             "The text to continue. Without it, each line of standard input is "
-                                             "continued if that is a pipe or a file; otherwise the model starts a new "
-                                             "text")
-                                  ->type_name("TEXT");
+  const CLI::Option* prompt =
+      app.add_option("--prompt", arguments->prompt,
+                     "The text to continue. Without this option, the model continues each line of standard input if "
+                     "that is a pipe or a file; otherwise it starts a new text")
+          ->type_name("TEXT");
   app.add_option("--lines", arguments->lines, "A file with one prompt in each line; - is standard input")
       ->type_name("FILE");
   add_number(app, "--tokens", options.tokens, "Number of tokens to generate (100)", {1, 1'000'000})->type_name("N");

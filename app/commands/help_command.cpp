@@ -19,7 +19,7 @@ int run_help(const CLI::App& root, const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     const bool has_commands = !app->get_subcommands([](const CLI::App*) { return true; }).empty();
     if (!has_commands)
-      throw UsageError("'" + name + "' has no commands of its own; write: " + root.get_name() + " help" +
+      throw UsageError("'" + name + "' has no subcommands; use: " + root.get_name() + " help" +
                        name.substr(root.get_name().size()));
     if (const auto complaint = unknown_verb(*app, word)) {
       std::cerr << *complaint;
@@ -34,7 +34,7 @@ int run_help(const CLI::App& root, const std::vector<std::string>& words) {
 
 Action declare_help(CLI::App& app) {
   auto words = std::make_shared<std::vector<std::string>>();
-  app.add_option("COMMAND", *words, "A command, such as train or data words")->type_name("...");
+  app.add_option("COMMAND", *words, "A command, such as `train` or `data words`")->type_name("...");
   return [&app, words] { return run_help(*app.get_parent(), *words); };
 }
 

@@ -43,8 +43,8 @@ struct Imported {
 
 Imported read_imported(const ModelArgument& model, const tasks::Preprocessing& defaults) {
   Imported imported;
-  set_model(model, tasks::has_model_folder, "cannot be imported: no other code has names for its weights",
-            imported.recipe);
+  set_model(model, tasks::has_model_folder,
+            "cannot be imported, because no other code base has tensor names for its weights", imported.recipe);
   imported.read = tasks::read_model_recipe(imported.recipe, defaults);
   imported.recipe.finish();
   return imported;
@@ -69,9 +69,9 @@ void require_weights_file(const std::filesystem::path& file) {
       "`" + report::program_name() + " export RUN -o FILE.safetensors` writes the weights of a run or a model";
   std::error_code error;
   if (std::filesystem::is_directory(file, error))
-    throw UsageError(file.string() + " is a folder, and import takes a file of weights; " + remedy);
+    throw UsageError(file.string() + " is a folder, but `import` needs a file of weights; " + remedy);
   if (runtime::is_export(file.parent_path()))
-    throw UsageError(file.string() + " is of an export, which has rewritten weights; " + remedy);
+    throw UsageError(file.string() + " belongs to an export, whose weights were rewritten; " + remedy);
 }
 
 /// Without --model, the model is the one that timm's config.json next to the weights names.
@@ -83,7 +83,8 @@ void take_model_of_file(ModelArgument& model, const std::filesystem::path& file)
                      " that names the model; `cachet models` lists the names");
   if (models::abilities_of(named->name).empty())
     throw UsageError(file.parent_path().string() + "/config.json names the model " + io::in_quotes(named->name) +
-                     ", which `cachet models` does not list; if it is one of those under another name, give --model");
+                     ", which `cachet models` does not list; if the list has this model under another name, give that "
+                     "name with --model");
   model.name = named->name;
   model.settings.insert(model.settings.begin(), named->settings.begin(), named->settings.end());
 }
@@ -145,20 +146,21 @@ Action declare_import(CLI::App& app) {
       ->type_name("");
   app.add_option(
          "--model", arguments->model.name,
-         "Name of the model that the weights belong to, from `cachet models` (the one named in timm's config.json)")
+         "Name of the model that the weights belong to, from `cachet models` (the model named in timm's config.json)")
       ->type_name("NAME");
-  add_output(app, arguments->output, "The folder to create: weights, recipe.toml, config.json", "FOLDER")->required();
+  add_output(app, arguments->output, "The folder to create. It gets the weights, recipe.toml and config.json", "FOLDER")
+      ->required();
   add_names_option(app, "--from", arguments->names,
                    "The code base whose tensor names the file uses (recognised from the names)");
   app.add_option("--key", arguments->key, "Key of the set of weights to load, if a checkpoint has several")
       ->type_name("KEY");
   app.add_option("--set", arguments->model.settings,
-                 "Change a key of the model or of its image preprocessing: model.classes=10, "
+                 "Set a key of the model or of its image preprocessing, for example model.classes=10 or "
                  "data.resize.crop_fraction=1.0 (repeatable)")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   app.add_flag("--partial", arguments->partial,
-               "Load the tensors that fit, even if some tensors of the model or of the file do not");
+               "Load the tensors that fit, even if other tensors of the model or of the file do not fit");
   add_number(app, "--seed", arguments->seed, "Random seed for parameters that are not in the file (0)")->type_name("N");
   app.add_flag("--json", arguments->json, "Print one JSON object with the names of all tensors");
   return [arguments] { return run_import(*arguments); };

@@ -213,16 +213,18 @@ std::vector<std::string> task_words() {
 Action declare_keys(CLI::App& app) {
   auto arguments = std::make_shared<KeysArguments>();
   app.add_option("KEY", arguments->key,
-                 "A key, its last part, a table or a pattern: model.cache.ratio, ratio, model.cache, '*dropout' (all)")
+                 "A key such as model.cache.ratio, its last part (ratio), a table (model.cache) or a pattern such as "
+                 "'*dropout' (all)")
       ->type_name("");
-  CLI::Option* recipe = app.add_option("--recipe", arguments->recipe, "Only the keys of this recipe, with its values")
-                            ->type_name("RECIPE");
+  CLI::Option* recipe =
+      app.add_option("--recipe", arguments->recipe, "Print only the keys of this recipe, with its values")
+          ->type_name("RECIPE");
   CLI::Option* model =
-      app.add_option("--model", arguments->model.name, "Only the keys of this model, with its defaults")
+      app.add_option("--model", arguments->model.name, "Print only the keys of this model, with its defaults")
           ->type_name("NAME")
           ->excludes(recipe);
   app.add_option("--task", arguments->task,
-                 "Only the keys that recipes of this task can have: detection, translation and so on")
+                 "Print only the keys of recipes for this task: detection, translation and so on")
       ->check(one_of(task_words()).description(""))  // the list is wider than a terminal
       ->type_name("KIND")
       ->excludes(recipe)

@@ -87,7 +87,8 @@ Action declare_models(CLI::App& app) {
   auto arguments = std::make_shared<ModelsArguments>();
   app.add_option("GLOB", arguments->glob, "Pattern of the names to list, such as 'deit*' (all)")->type_name("");
   add_settings_option(app, arguments->settings);
-  app.add_flag("--weights", arguments->weights, "List the published weights that `cachet import` takes, by model");
+  app.add_flag("--weights", arguments->weights,
+               "List, for each model, the published weights that `cachet import` accepts");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_wide_option(app, arguments->wide);
   return [arguments] { return run_models(*arguments); };

@@ -100,7 +100,7 @@ class RecordOutput {
     if (!path_.empty()) {
       file().append(record, origin());
     } else if (!(std::cout << (rows_ ? rows_->row(record) : record) << std::flush)) {
-      throw std::runtime_error("standard output: cannot be written");
+      throw std::runtime_error("cannot write to standard output");
     }
   }
 
@@ -127,8 +127,10 @@ void warn_of_files(const std::vector<std::string>& texts) {
   std::error_code error;
   for (const std::string& text : texts)
     if (std::filesystem::is_regular_file(text, error))
-      std::cerr << io::in_quotes(text) << " is classified as a text; for the lines of that file: --lines "
-                << report::shell_word(text) << '\n';
+      std::cerr
+          << io::in_quotes(text)
+          << " is the name of a file, but is classified as a text; to classify the lines of the file, use --lines "
+          << report::shell_word(text) << '\n';
 }
 
 tasks::NextSample given_samples(const PredictArguments& arguments, tasks::SampleForm form) {
@@ -146,7 +148,7 @@ tasks::RecordOrigin origin_of(const tasks::PreparedSample& sample, tasks::Sample
 
 void predict_given(tasks::Task& task, const PredictArguments& arguments, RecordOutput& output,
                    CountedProgress& progress) {
-  auto& answers = capability_of<tasks::Predictor>(task, "predict on samples of yours");
+  auto& answers = capability_of<tasks::Predictor>(task, "predict on your samples");
   const tasks::SampleForm form = answers.sample_form();
   tasks::GivenOptions options{arguments.answers()};
   if (arguments.asks_line_by_line()) options.batch = 1;
@@ -189,8 +191,9 @@ int64_t count_unreadable(const tasks::NextRecord& next) {
 /// Pictures with what was found drawn over them, and files of results: all that a folder holds of given samples.
 int predict_into_folder(tasks::Task& task, const PredictArguments& arguments, PredictionFolder& folder,
                         const tasks::RecordSource& source, CountedProgress& progress) {
-  auto& answers = capability_of<tasks::Predictor>(task, "predict on samples of yours");
-  auto& draws = capability_of<tasks::DrawsAnswers>(task, "draw its answers into a folder (-o FILE.jsonl writes them)");
+  auto& answers = capability_of<tasks::Predictor>(task, "predict on your samples");
+  auto& draws = capability_of<tasks::DrawsAnswers>(
+      task, "draw its predictions into a folder (-o FILE.jsonl writes them to a file)");
   const tasks::SampleForm form = answers.sample_form();
   const double least_score = arguments.least_score.value_or(kUsualLeastScore);
   const tasks::NextSample given = given_samples(arguments, form);
@@ -210,7 +213,7 @@ int predict_into_folder(tasks::Task& task, const PredictArguments& arguments, Pr
       [&](const tasks::PreparedSample& sample, const tasks::Record& record) {
         if (!std::exchange(has_new, true)) report_earlier_records(folder.records(), records, "");
         if (const auto* unreadable = dynamic_cast<const tasks::UnreadableSample*>(&sample))
-          progress.log("passed over: " + unreadable->problem);
+          progress.log("skipped: " + unreadable->problem);
         else
           folder.write_picture(names.of(sample.index), draws.picture_of_answer(sample, record, least_score));
         earlier.append(record, sample.index, origin_of(sample, form, source));  // last: a record's picture is there
@@ -230,13 +233,13 @@ int predict_into_folder(tasks::Task& task, const PredictArguments& arguments, Pr
             << (count - unreadable == 1 ? " picture" : " pictures") << written << '\n';
   if (unreadable == 0) return kDone;
   std::cerr << unreadable << " of " << count << (count == 1 ? " image" : " images") << " could not be read; "
-            << folder.records().string() << " has the reasons\n";
+            << folder.records().string() << " lists the reasons\n";
   return kFailed;
 }
 
 void predict_evaluation(tasks::Task& task, const PredictArguments& arguments, RecordOutput& output,
                         CountedProgress& progress) {
-  auto& answers = capability_of<tasks::AnswersEvaluationSamples>(task, "answer its evaluation data one by one");
+  auto& answers = capability_of<tasks::AnswersEvaluationSamples>(task, "predict its evaluation samples one by one");
   const int64_t size = task.evaluation_size();
   const std::string source = output.source().of_evaluation(task);
   if (!arguments.output.path.empty())
@@ -267,13 +270,13 @@ void predict_evaluation(tasks::Task& task, const PredictArguments& arguments, Re
 void refuse_options_for(const tasks::Task& task, const PredictArguments& arguments) {
   const auto* answers = dynamic_cast<const tasks::Predictor*>(&task);
   if ((arguments.top || arguments.logits) && answers && !answers->ranks_classes())
-    throw UsageError("--top and --logits are of models that give each sample a class; leave them out for " +
+    throw UsageError("--top and --logits work only with models that give each sample a class; leave them out for " +
                      arguments.model.path);
 }
 
 int run_predict(const PredictArguments& arguments) {
   if (!arguments.samples.empty() && !arguments.lines.empty())
-    throw UsageError("samples stand on the command line or in the file of --lines, not in both");
+    throw UsageError("give the samples on the command line or in the file of --lines, not in both");
   const auto open = [&](const std::vector<std::string>& settings) {
     return arguments.gives_samples() ? tasks::open_saved_run(arguments.model.path, settings)
                                      : tasks::open_to_evaluate(arguments.model.path, settings);
@@ -282,20 +285,21 @@ int run_predict(const PredictArguments& arguments) {
   if (!arguments.gives_samples())
     require_data(saved, arguments.model);
   else if (const auto absent = saved.plan.task->absent_data(); absent && !arguments.model.data.empty())
-    std::cerr << *absent << "\nThe samples that are given do not need the data.\n";
+    std::cerr << *absent << "\nThe prediction continues, because your samples do not need these data.\n";
   std::optional<PredictionFolder> folder;
   std::optional<RecordOutput> records;
   const bool draws = PredictionFolder::is_meant(arguments.output.path);
-  if (arguments.least_score && !draws) throw UsageError("--least-score is of pictures, which -o FOLDER writes");
+  if (arguments.least_score && !draws)
+    throw UsageError("--least-score works only with pictures, which -o FOLDER writes");
   const double least_score = arguments.least_score.value_or(kUsualLeastScore);
   const tasks::RecordSource source(
       saved, arguments.answers(),
       least_score == kUsualLeastScore ? std::string() : "drawn from " + report::format_number(least_score, 17));
   if (draws) {
     if (!arguments.gives_samples())
-      throw UsageError(arguments.output.path + ": a folder is for images that are given; `" + report::program_name() +
-                       " eval " + report::shell_word(arguments.model.path) + " -o " +
-                       report::shell_word(arguments.output.path) + "` writes what is found in the evaluation data");
+      throw UsageError(arguments.output.path + ": a folder works only with images on the command line; `" +
+                       report::program_name() + " eval " + report::shell_word(arguments.model.path) + " -o " +
+                       report::shell_word(arguments.output.path) + "` writes the results for the evaluation data");
     folder.emplace(arguments.output, arguments.inputs());
   } else {
     records.emplace(arguments.output, arguments.inputs(), source);
@@ -331,7 +335,7 @@ Action declare_predict(CLI::App& app) {
   add_saved_run(app, arguments->model);
   app.add_option("SAMPLES", arguments->samples,
                  "JPEG or PNG files, folders of such files, or texts. For a model of pairs, a sample is two texts with "
-                 "a tab between them. Without samples, the test split is used")
+                 "a tab between them. If you give no samples, the command uses the test split")
       ->type_name("");
   app.add_option("--lines", arguments->lines, "A file with one sample in each line; - is standard input")
       ->type_name("FILE");

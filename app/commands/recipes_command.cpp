@@ -148,7 +148,7 @@ std::string standalone(const std::filesystem::path& path) {
 int copy_recipe(const RecipesArguments& arguments) {
   const std::filesystem::path from = find_recipe(arguments.name), to = arguments.file;
   if (std::filesystem::exists(std::filesystem::symlink_status(to)))
-    throw UsageError(to.string() + " exists already; choose another name");
+    throw UsageError(to.string() + " already exists; give another name");
   io::write_file_atomically(to, standalone(from));
   std::cout << to.string() << '\n';
   return kDone;

@@ -104,7 +104,7 @@ int run_runs(const RunsArguments& arguments) {
     json["unreadable"] = list.unreadable;
     print_json(json);
   } else if (list.runs.empty()) {
-    std::cout << arguments.folder << (holds_runs ? ": no run is as asked for\n" : ": holds no runs\n");
+    std::cout << arguments.folder << (holds_runs ? ": no run matches the options\n" : ": holds no runs\n");
   } else {
     print_table(list.runs, arguments);
   }
@@ -116,12 +116,14 @@ Action declare_runs(CLI::App& app) {
   auto arguments = std::make_shared<RunsArguments>();
   app.add_option("FOLDER", arguments->folder, "Folder of the runs, including those of seeds and sweeps (runs)")
       ->type_name("");
-  app.add_option("--state", arguments->state, "Only runs in this state: finished, killed, 'stopped early' and so on")
+  app.add_option("--state", arguments->state,
+                 "List only runs in this state: finished, killed, 'stopped early' and so on")
       ->check(one_of({"running", "finished", "stopped early", "out of time", "interrupted", "not finite", "failed",
                       "killed"})
                   .description(""))  // the list is wider than a terminal
       ->type_name("STATE");
-  app.add_option("--match", arguments->glob, "Only runs whose name or recipe matches, such as '*cached*'")
+  app.add_option("--match", arguments->glob,
+                 "List only runs whose name or recipe matches this pattern, such as '*cached*'")
       ->type_name("GLOB");
   app.add_option("--sort", arguments->order, "Order of the list (date)")
       ->check(one_of({"date", "duration", "metric", "name", "recipe", "state"}))

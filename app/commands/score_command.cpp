@@ -79,9 +79,9 @@ void require_as_many_lines(const ScoreArguments& arguments, const std::vector<st
   if (hypotheses.empty()) throw io::Error(arguments.hypotheses + ": holds no lines");
   for (size_t i = 0; i < references.size(); ++i)
     if (references[i].size() != hypotheses.size())
-      throw io::Error(arguments.references[i] + ": has " + std::to_string(references[i].size()) + " lines, and " +
+      throw io::Error(arguments.references[i] + ": has " + std::to_string(references[i].size()) + " lines, but " +
                       arguments.hypotheses + " has " + std::to_string(hypotheses.size()) +
-                      "; a line of one belongs to the same line of the other");
+                      " lines; each translation needs its reference in the same line");
 }
 
 nlohmann::ordered_json score_json(double score, const std::optional<double>& error, const std::string& text,
@@ -103,7 +103,7 @@ void print_score(const char* title, double score, const std::optional<double>& e
 
 int run_score(const ScoreArguments& arguments) {
   if (std::ranges::count(arguments.references, "-") + (arguments.hypotheses == "-" ? 1 : 0) > 1)
-    throw UsageError("- is standard input, which can be one of the files only");
+    throw UsageError("- is standard input, and only one of the files can be standard input");
   const std::vector<std::string> hypotheses = lines_of_file(arguments.hypotheses);
   std::vector<std::vector<std::string>> references;
   for (const std::string& file : arguments.references) references.push_back(lines_of_file(file));
@@ -134,7 +134,7 @@ Action declare_score(CLI::App& app) {
                  "Files of reference translations, each with as many lines as the translations")
       ->required()
       ->type_name("...");
-  app.add_option("--tokens", arguments->tokens, "Tokenizer of BLEU: 13a, or none to split at blanks only (13a)")
+  app.add_option("--tokens", arguments->tokens, "Tokenizer of BLEU: 13a, or none, which splits only at spaces (13a)")
       ->check(one_of({"13a", "none"}))
       ->type_name("HOW");
   app.add_flag("--json", arguments->json, "Print one JSON object");

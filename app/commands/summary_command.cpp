@@ -134,13 +134,14 @@ report::Table surplus_table(const std::vector<CountedRow>& rows) {
 void print_published(const std::vector<CountedRow>& rows, bool wide) {
   const report::TextForm form = printed_form(wide);
   const auto paragraph = [&](const char* text) { std::cout << report::text_paragraph(text, form) << '\n'; };
-  paragraph("Cached Transformers (arXiv 2312.12742), Tables 9 and 10, one image of 3 x 224 x 224");
+  paragraph("Tables 9 and 10 of Cached Transformers (arXiv 2312.12742), for one image of 3 x 224 x 224");
   std::cout << report::text_table(count_table(rows), form) << '\n';
   paragraph(
-      "MACs are those of linear layers and convolutions. The paper's plain models count a little more than their code "
-      "has. Its cached ones have the positional convolution and do not pool, although the appendix pools by 4 and 2.");
+      "The table counts the MACs of linear layers and convolutions. For plain models, the paper has slightly more MACs "
+      "than the published code. The paper's numbers for cached models include the positional convolution, but no pool, "
+      "although the appendix pools by 4 and 2.");
   std::cout << '\n';
-  paragraph("Cost of a cache of ratio 0.5; the paper reports 10 to 15 % more FLOPs and parameters");
+  paragraph("Additional cost of a cache of ratio 0.5. The paper reports 10 to 15 % more FLOPs and parameters");
   std::cout << report::text_table(surplus_table(rows), form);
 }
 
@@ -235,7 +236,7 @@ void print_table(const models::ModelPlan& plan, const analysis::ModelSummary& su
 /// Of an export, whose table has what is left of the model.
 void print_model_before(const analysis::ModelSummary& before) {
   const auto count = [](int64_t number) { return report::format_count(static_cast<double>(number)); };
-  std::cout << "\nthese are the numbers of the export; the model that it was made of has " << count(before.parameters)
+  std::cout << "\nthe table above is for the export; the model before the export has " << count(before.parameters)
             << " parameters, " << count(before.macs.linear_convolution) << " linear + conv MACs and "
             << count(before.macs.attention) << " attention MACs (evaluation)\n";
 }
@@ -260,7 +261,7 @@ nlohmann::ordered_json to_json(const std::string& name, const analysis::ModelSum
 
 int run_published(const SummaryArguments& arguments) {
   if (!arguments.model.name.empty() || !arguments.model.settings.empty())
-    throw UsageError("--table shows the models of the paper; leave out MODEL and --set");
+    throw UsageError("--table always shows the models of the paper; leave out MODEL and --set");
   show_published_counts(arguments.json, arguments.wide);
   return kDone;
 }
@@ -294,13 +295,14 @@ Action declare_summary(CLI::App& app) {
            arguments->published = true;
            model->required(false);
          },
-         "Count the models of a published table and compare with the published counts; the only table is paper")
+         "Count the models of a published table, and compare them with the published counts. The only table is `paper`")
       ->check(one_of({"paper"}))
       ->type_name("TABLE");
   add_number(app, "--depth", arguments->depth, "Number of levels of modules to show; 0 shows only the model")
       ->type_name("N");
   app.add_flag("--inference", arguments->inference,
-               "Count the pass of an evaluation instead of training. In evaluation, a frozen cache computes no gates");
+               "Count the multiply-accumulates of evaluation instead of training. In evaluation, a frozen cache "
+               "computes no gates");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_wide_option(app, arguments->wide);
   return [arguments] { return run_summary(*arguments); };

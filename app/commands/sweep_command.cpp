@@ -83,7 +83,7 @@ std::string sweep_name(const std::string& recipe) {
 /// The folder to work in: a new one, or with --resume one that has this recipe's sweep.
 fs::path sweep_folder(const SweepArguments& arguments, const fs::path& recipe) {
   if (arguments.run.empty()) {
-    if (arguments.resume) throw UsageError("--resume: name the folder of the sweep with --run");
+    if (arguments.resume) throw UsageError("--resume needs the folder of the sweep; give it with --run");
     return train::new_run_path(arguments.runs, sweep_name(recipe.stem().string()));
   }
   const fs::path folder = io::without_last_separator(arguments.run);
@@ -91,11 +91,11 @@ fs::path sweep_folder(const SweepArguments& arguments, const fs::path& recipe) {
   const bool holds = fs::exists(folder) && !fs::is_empty(folder);
   const bool is_sweep = fs::exists(folder / kSweepFile);
   if (is_sweep && is_of_another_recipe(folder, recipe.stem().string()))
-    throw UsageError(folder.string() + " holds the sweep of another recipe; choose another --run");
+    throw UsageError(folder.string() + " contains the sweep of another recipe; choose another --run");
   if (is_sweep && !arguments.resume && !arguments.print && !arguments.dry_run)
-    throw UsageError(folder.string() + " has a sweep; resume it with --resume, or choose another --run");
+    throw UsageError(folder.string() + " already contains a sweep; resume it with --resume, or choose another --run");
   if (!is_sweep && holds)
-    throw UsageError(folder.string() + " holds something else than a sweep; choose another --run");
+    throw UsageError(folder.string() + " contains files that do not belong to a sweep; choose another --run");
   return folder;
 }
 
@@ -161,9 +161,10 @@ class SweepSeries {
   void say_elsewhere(const std::vector<size_t>& points) {
     std::string names;
     for (const size_t i : points) names += (names.empty() ? "" : ", ") + sweep_.points[i].name;
-    progress_.log(std::to_string(points.size()) + " of " + std::to_string(sweep_.points.size()) +
-                  (points.size() == 1 ? " points has" : " points have") +
-                  " seeds that other processes train, which will add the results to the overview: " + names);
+    progress_.log(
+        std::to_string(points.size()) + " of " + std::to_string(sweep_.points.size()) +
+        (points.size() == 1 ? " configurations has" : " configurations have") +
+        " seeds that other processes are training; these processes will add the results to the overview: " + names);
   }
 
   /// results.csv for programs and report.html for people, of the points that have begun; and their rows, with one for

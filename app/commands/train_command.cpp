@@ -125,9 +125,9 @@ int lead(const TrainArguments& arguments, const TrainingJob& job, std::optional<
 void require_samples_for_all(const TrainArguments& arguments, const tasks::RecipePlan& plan) {
   const int64_t batch = plan.training.train.batch_size;
   if (batch < arguments.processes)
-    throw std::runtime_error("the batch size is " + std::to_string(batch) + ", fewer samples than the " +
-                             std::to_string(arguments.processes) +
-                             " processes that share a batch; start fewer or raise train.batch_size");
+    throw std::runtime_error("the batch size is " + std::to_string(batch) +
+                             ", which is smaller than the number of processes, " + std::to_string(arguments.processes) +
+                             "; start fewer processes, or raise train.batch_size");
 }
 
 int train_one(const TrainArguments& asked) {
@@ -181,17 +181,16 @@ int run_train(const TrainArguments& asked, const ShortOptions& options) {
   TrainArguments arguments = with_own_data(asked, options);
   if (arguments.fitting_batch) arguments = with_fitting_batch(arguments);
   if (arguments.processes > 1 && means_seeds(arguments))
-    throw UsageError("--processes trains one run; leave it out with --seeds");
+    throw UsageError("--processes works only with a single run, and --seeds trains several; leave one of them out");
   return means_seeds(arguments) ? train_seeds(arguments).code : train_one(arguments);
 }
 
 Action declare_train(CLI::App& app) {
   auto arguments = std::make_shared<TrainArguments>();
   auto options = std::make_shared<ShortOptions>();
-  app.add_option(
-         "RECIPE", arguments->target,
-         "File or name of a recipe (`cachet recipes`), folder of a run, or, with --data, a model (`cachet models`) or "
-         "weights of the hub (hf:OWNER/NAME)")
+  app.add_option("RECIPE", arguments->target,
+                 "Name or file of a recipe (see `cachet recipes`), or the folder of a run. With --data, you can also "
+                 "give a model (see `cachet models`) or weights of the hub (hf:OWNER/NAME)")
       ->required()
       ->type_name("");
   add_short_options(app, *options);
@@ -204,10 +203,10 @@ Action declare_train(CLI::App& app) {
       ->type_name("N");
   app.add_option("--seeds", arguments->seeds, "Train with N seeds, or with these seeds, in one folder")
       ->type_name("N|A,B,...");
-  add_number(
-      app, "--processes", arguments->processes,
-      "Train in N processes on this machine; each takes a part of every batch (train.batch_size is the whole batch)",
-      {1, 4096})
+  add_number(app, "--processes", arguments->processes,
+             "Train in N processes on this machine. Each process takes a part of every batch; train.batch_size is the "
+             "size of the whole batch",
+             {1, 4096})
       ->type_name("N");
   app.add_flag("--print", arguments->print, "Print the recipe that would run, with the origin of each value, and exit");
   app.add_flag("--dry-run", arguments->dry_run,

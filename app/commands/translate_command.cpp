@@ -70,7 +70,7 @@ void print_translation(const tasks::TranslatedLine& line, bool json, bool severa
   } else {
     std::cout << (line.translations.empty() ? "" : line.translations.front().text) << '\n';
   }
-  if (!std::cout.flush()) throw std::runtime_error("standard output: cannot be written");
+  if (!std::cout.flush()) throw std::runtime_error("cannot write to standard output");
 }
 
 void lay_over(models::BeamOptions& beam, const TranslateArguments& arguments) {
@@ -85,9 +85,10 @@ void lay_over(models::BeamOptions& beam, const TranslateArguments& arguments) {
 int run_translate(const TranslateArguments& arguments) {
   tasks::TranslationOptions options = arguments.options;
   if (arguments.draws) options.sampling = arguments.sampling;
-  if (arguments.draws && arguments.beam) throw UsageError("--beam searches and --sample draws; give one of them");
+  if (arguments.draws && arguments.beam)
+    throw UsageError("--beam and --sample cannot be combined; leave one of them out");
   if (!arguments.draws && !arguments.of_drawing.empty())
-    throw UsageError(arguments.of_drawing + " is of --sample, which is not given");
+    throw UsageError(arguments.of_drawing + " works only with --sample; add --sample or leave the option out");
   const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
   const auto task = load(saved, arguments.model, tasks::Splits::given);
   auto& translates = capability_of<tasks::TranslatesText>(*task, "translate");
@@ -98,7 +99,7 @@ int run_translate(const TranslateArguments& arguments) {
   else if (reads_terminal(arguments))
     options.lines = 1;
   if (!arguments.draws && options.beam.n_best > options.beam.beam)
-    throw UsageError("--n-best " + std::to_string(options.beam.n_best) + " is above the width of the beam, " +
+    throw UsageError("--n-best " + std::to_string(options.beam.n_best) + " is larger than the beam size of " +
                      std::to_string(options.beam.beam) + "; give --beam " + std::to_string(options.beam.n_best) +
                      ", too");
   try {
@@ -142,7 +143,8 @@ Action declare_translate(CLI::App& app) {
              {0, 1 << 20})
       ->type_name("N");
   add_number(app, "--max-length-a", arguments->per_token,
-             "Factor A of the maximum length: a sentence of L tokens gets at most A·L + B tokens (the recipe's)",
+             "Factor A of the maximum length: the translation of a sentence of L tokens has at most A·L + B tokens "
+             "(the recipe's)",
              {0, 1000})
       ->type_name("A");
   add_number(app, "--max-length-b", arguments->added, "Summand B of the maximum length (the recipe's)", {0, 1 << 20})

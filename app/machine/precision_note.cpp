@@ -14,8 +14,8 @@ std::optional<std::string> slow_bfloat16_note() {
 std::optional<std::string> slow_bfloat16_note(double ratio) {
   constexpr double kNoise = 1.05;
   if (ratio < kNoise) return std::nullopt;
-  return "bfloat16 is slower than float32 on this processor: a product takes " + report::format_number(ratio, 2) +
-         " times as long; fp32 is the faster choice";
+  return "bfloat16 is slower than float32 on this processor. A matrix product takes " +
+         report::format_number(ratio, 2) + " times as long, so fp32 is the faster choice";
 }
 
 }  // namespace cachet::app

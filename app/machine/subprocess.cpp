@@ -19,8 +19,7 @@ namespace cachet::app {
 namespace {
 
 [[noreturn]] void fail(const char* what, int error) {
-  throw std::runtime_error(std::string("cannot start a process of its own: ") + what + ": " +
-                           config::start_problem(error));
+  throw std::runtime_error(std::string("cannot start another process: ") + what + ": " + config::start_problem(error));
 }
 
 // Closed on exec, but for the copy that the child gets.

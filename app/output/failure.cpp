@@ -31,7 +31,7 @@ int report_failure(const std::string& who) {
   } catch (const std::exception& error) {
     return say(who, train::error_message(error), kFailed);
   } catch (...) {
-    return say(who, "failed for a reason that it did not give", kFailed);
+    return say(who, "failed with an unknown error", kFailed);
   }
 }
 

@@ -21,14 +21,14 @@ bool is_same(const fs::path& a, const fs::path& b) {
 
 void refuse_inputs(const OutputArgument& output, const OutputRules& rules) {
   if (std::ranges::any_of(rules.inputs, [&](const fs::path& input) { return is_same(output.path, input); }))
-    throw UsageError(output.path + " is what this command reads; name another one for -o");
+    throw UsageError(output.path + " is an input of this command; give another path for -o");
 }
 
 void refuse_unless_replaceable(const OutputArgument& output, const OutputRules& rules) {
   if (output.overwrite || rules.is_own(output.path)) return;
   throw UsageError(output.path +
-                   " exists, and this command did not write it from the same inputs; name another one, or replace it "
-                   "with --overwrite");
+                   " exists, and this command did not write it from the same inputs; give another path for -o, or "
+                   "replace it with --overwrite");
 }
 
 /// Whether a link leads to one of this process's open files, as /dev/stdout does.
@@ -47,7 +47,8 @@ void require_parent(const fs::path& file) {
   std::error_code unreadable;
   const fs::path parent = file.parent_path();
   if (!parent.empty() && !fs::is_directory(parent, unreadable))
-    throw UsageError(file.string() + ": there is no folder " + parent.string() + "; make it, or name another file");
+    throw UsageError(file.string() + ": there is no folder " + parent.string() +
+                     "; create that folder, or give another path");
 }
 
 void require_suffix(const fs::path& path, const std::vector<std::string_view>& suffixes) {
@@ -55,7 +56,7 @@ void require_suffix(const fs::path& path, const std::vector<std::string_view>& s
   std::string list;
   for (size_t i = 0; i < suffixes.size(); ++i)
     list += (i == 0 ? "" : i + 1 == suffixes.size() ? " or " : ", ") + std::string(suffixes[i]);
-  throw UsageError(path.string() + ": the name of this file ends in " + list);
+  throw UsageError(path.string() + ": the name of this file must end in " + list);
 }
 
 }  // namespace
@@ -74,10 +75,10 @@ void require_file_output(const OutputArgument& output, const OutputRules& rules)
   require_suffix(path, rules.suffixes);
   refuse_inputs(output, rules);
   if (const auto owner = train::run_of_file(path))
-    throw UsageError(output.path + " is a file of the run " + owner->string() + "; name another one for -o");
+    throw UsageError(output.path + " is a file of the run " + owner->string() + "; give another path for -o");
   if (tasks::is_model_file(path))
     throw UsageError(output.path + " is a file of the model " + path.parent_path().string() +
-                     "; name another one for -o");
+                     "; give another path for -o");
   std::error_code unreadable;
   const fs::file_status status = fs::status(path, unreadable);
   const bool is_link = fs::is_symlink(fs::symlink_status(path, unreadable));
@@ -85,12 +86,12 @@ void require_file_output(const OutputArgument& output, const OutputRules& rules)
     if (!rules.makes_folder) require_parent(path);
     return;
   }
-  if (fs::is_directory(status)) throw UsageError(output.path + " is a folder; name a file for -o");
+  if (fs::is_directory(status)) throw UsageError(output.path + " is a folder; give a file for -o");
   if ((fs::exists(status) && !fs::is_regular_file(status)) || (is_link && leads_to_open_file(path)))
-    throw UsageError(output.path + " is not a regular file; name another one for -o");
+    throw UsageError(output.path + " is not a regular file; give another path for -o");
   if (is_link && !output.overwrite)
     throw UsageError(output.path +
-                     " is a symbolic link; name another file for -o, or replace the link by a file with --overwrite");
+                     " is a symbolic link; give another path for -o, or replace the link by a file with --overwrite");
   if (is_link) return;
   refuse_unless_replaceable(output, rules);
 }
@@ -101,8 +102,8 @@ void require_folder(const fs::path& path) {
   const fs::file_status status = fs::symlink_status(path, unreadable);
   if (fs::is_symlink(status) && !fs::exists(path, unreadable))
     throw UsageError(path.string() +
-                     " is a symbolic link to a folder that does not exist; make that folder, or name another one");
-  if (fs::exists(status)) throw UsageError(path.string() + " is not a folder; name a folder for -o");
+                     " is a symbolic link to a folder that does not exist; create that folder, or give another folder");
+  if (fs::exists(status)) throw UsageError(path.string() + " is not a folder; give a folder for -o");
 }
 
 void require_folder_output(const OutputArgument& output, const OutputRules& rules,
@@ -113,14 +114,14 @@ void require_folder_output(const OutputArgument& output, const OutputRules& rule
   const fs::file_status status = fs::status(output.path, unreadable);
   if (!fs::exists(status) || (fs::is_directory(status) && fs::is_empty(output.path, unreadable))) return;
   if (!may_replace(output.path))
-    throw UsageError(output.path + " exists and holds something else; name another folder");
+    throw UsageError(output.path + " exists, but its contents are not an output of this command; give another folder");
   refuse_unless_replaceable(output, rules);
 }
 
 io::FolderLock locked_output_folder(const fs::path& folder) {
   std::error_code failed;
   fs::create_directories(folder, failed);
-  if (failed) throw io::Error(folder.string() + ": the folder cannot be made: " + failed.message());
+  if (failed) throw io::Error(folder.string() + ": the folder cannot be created: " + failed.message());
   if (auto lock = io::FolderLock::take_if_free(folder)) return std::move(*lock);
   throw io::FileInUse(folder.string() + ": another process is writing to this folder; wait for it, or stop it first");
 }

@@ -52,7 +52,8 @@ PredictionFolder::PredictionFolder(const OutputArgument& output, const std::vect
   require_folder_output(output, {{}, inputs, [](const auto&) { return true; }}, is_prediction_folder);
   for (const fs::path& input : inputs) {
     if (holds(input, path_))
-      throw UsageError(output.path + " lies in " + input.string() + ", which this command reads; name another folder");
+      throw UsageError(output.path + " is in the folder " + input.string() +
+                       ", which is an input of this command; give another folder");
   }
 }
 
@@ -76,15 +77,15 @@ void report_earlier_records(const fs::path& file, const tasks::RecordFile& recor
   if (const int64_t removed = records.removed_lines(); removed > 0)
     std::cerr << file.string() << ": removed " << removed
               << (removed == 1 ? " repeated or damaged line" : " repeated or damaged lines")
-              << ", which two processes left that wrote the file at the same time\n";
+              << ". Two processes wrote to this file at the same time\n";
   if (const int64_t again = records.forgotten(); again > 0)
     std::cerr << file.string() << ": " << again
               << (again == 1 ? " prediction of version 0.1.0 does" : " predictions of version 0.1.0 do")
-              << " not record which bytes the samples had and " << (again == 1 ? "is" : "are") << " computed again\n";
+              << " not record the bytes of the samples, and " << (again == 1 ? "is" : "are") << " computed again\n";
   if (const int64_t again = records.forgotten(tasks::WhyForgotten::earlier_rule); again > 0)
     std::cerr << file.string() << ": " << again
               << (again == 1 ? " prediction of version 0.1.0 depends" : " predictions of version 0.1.0 depend")
-              << " on the other images of a batch and " << (again == 1 ? "is" : "are") << " computed again\n";
+              << " on the other images of the batch, and " << (again == 1 ? "is" : "are") << " computed again\n";
   if (const int64_t done = records.done(); done > 0)
     std::cerr << file.string() << " holds " << done << of_all << (done == 1 ? " prediction" : " predictions")
               << "; resuming\n";

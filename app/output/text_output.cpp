@@ -7,7 +7,7 @@
 namespace cachet::app {
 
 void add_wide_option(CLI::App& app, bool& wide) {
-  app.add_flag("--wide", wide, "Print every column whole, however narrow the terminal is");
+  app.add_flag("--wide", wide, "Print all columns in full, even if the terminal is too narrow for them");
 }
 
 report::TextForm printed_form(bool wide, const std::string& whole_by) {

@@ -32,7 +32,7 @@ CLI::Validator batch_size() {
   return {[number](std::string& word) -> std::string {
             if (word == kFittingBatch) return "";
             const std::string problem = number(word);
-            return problem.empty() ? "" : problem + "; or auto";
+            return problem.empty() ? "" : problem + "; the value auto is possible, too";
           },
           ""};
 }
@@ -95,17 +95,17 @@ fs::path beside_preparation_of(const std::string& weights) {
 /// The target is weights of the hub, which timm's config.json names the model of: that model is trained from them.
 void train_model_of_weights(TrainArguments& arguments, ShortOptions& options) {
   const std::string weights = arguments.target;
-  const std::string remedy = "; name the model: cachet train MODEL --data FOLDER --init " + weights;
-  if (!options.init.empty()) throw UsageError(weights + " names the weights to start from; leave --init out");
+  const std::string remedy = "; give the name of the model: cachet train MODEL --data FOLDER --init " + weights;
+  if (!options.init.empty()) throw UsageError(weights + " already names the weights to start from; leave --init out");
   if (options.data.empty())
-    throw UsageError(weights + " names weights; name the data to train them on: cachet train " + weights +
+    throw UsageError(weights + " names weights; give the data to train them on: cachet train " + weights +
                      " --data FOLDER");
   const auto config = beside_config_of(weights);
   const auto named = config ? tasks::timm_model(*config) : std::nullopt;
-  if (!named) throw UsageError(weights + ": there is no config.json of timm that names the model" + remedy);
+  if (!named) throw UsageError(weights + ": no config.json of timm names the model of these weights" + remedy);
   if (models::abilities_of(named->name).empty())
     throw UsageError(weights + ": config.json names the model " + io::in_quotes(named->name) +
-                     ", which `cachet models` does not list; if it is one of those under another name, " +
+                     ", which `cachet models` does not list; if the list has this model under another name, " +
                      remedy.substr(2));
   options.init = weights;
   arguments.target = named->name;
@@ -118,23 +118,23 @@ void add_short_options(CLI::App& app, ShortOptions& options) {
                  "Your data: class folders of images or texts, a COCO folder, text files, two parallel files or a TSV "
                  "file. With a recipe, this sets data.root")
       ->type_name("FOLDER");
-  add_number(app, "--epochs", options.epochs, "train.epochs", {1})->type_name("N");
-  app.add_option(
-         "--batch-size", options.batch_size,
-         "train.batch_size (for a translation model: data.max_samples); auto: the largest batch that fits into memory")
+  add_number(app, "--epochs", options.epochs, "Set train.epochs", {1})->type_name("N");
+  app.add_option("--batch-size", options.batch_size,
+                 "Set train.batch_size (for a translation model: data.max_samples). The value auto chooses the largest "
+                 "batch that fits into memory")
       ->transform(batch_size())
       ->type_name("N|auto");
-  add_number(app, "--lr", options.learning_rate, "optimizer.lr")->type_name("X");
+  add_number(app, "--lr", options.learning_rate, "Set optimizer.lr")->type_name("X");
   add_number(app, "--image-size", options.image_size,
-             "data.resize.image_size (for a detector: data.transform.long_side and data.transform.short_sides)",
+             "Set data.resize.image_size (for a detector: data.transform.long_side and data.transform.short_sides)",
              {1, 65536})
       ->type_name("PIXELS");
   app.add_option("--init", options.init,
-                 "train.init, the weights to start from: a run, a model folder, a file or hf:OWNER/NAME")
+                 "Set train.init, the weights to start from: a run, a model folder, a file or hf:OWNER/NAME")
       ->type_name("PATH");
-  app.add_option("--cache", options.cache, "model.cache.kind: grc, fifo and so on")->type_name("KIND");
-  app.add_option("--norm", options.norm, "model.norm.kind: layer, un, rms and so on")->type_name("KIND");
-  app.add_option("--attention", options.attention, "model.attention.kind: softmax, kernel and so on")
+  app.add_option("--cache", options.cache, "Set model.cache.kind: grc, fifo and so on")->type_name("KIND");
+  app.add_option("--norm", options.norm, "Set model.norm.kind: layer, un, rms and so on")->type_name("KIND");
+  app.add_option("--attention", options.attention, "Set model.attention.kind: softmax, kernel and so on")
       ->type_name("KIND");
   app.add_flag("--freeze", options.freeze, "Train only the head (sets optimizer.backbone_rate=0)");
 }
@@ -150,7 +150,7 @@ TrainArguments with_own_data(const TrainArguments& asked, const ShortOptions& gi
   const bool is_model = is_weights || (!is_path && !models::abilities_of(target).empty());
   const bool is_recipe = !is_weights && (is_path || !is_model || known_recipe(target).has_value());
   if (is_recipe && is_model && is_first_process())
-    std::cerr << "note: " << target << " is the name of a recipe and of a model; the recipe is trained\n";
+    std::cerr << "note: " << target << " is the name of both a recipe and a model; the command trains the recipe\n";
   std::vector<std::string> settings = settings_of(options, is_recipe ? model_of(arguments) : target);
   if (is_recipe && !options.data.empty()) settings.push_back("data.root=" + config::toml_text(options.data));
   settings.insert(settings.end(), arguments.settings.begin(), arguments.settings.end());
@@ -158,7 +158,7 @@ TrainArguments with_own_data(const TrainArguments& asked, const ShortOptions& gi
   arguments.fitting_batch = options.batch_size == kFittingBatch;
   if (is_recipe) return arguments;
   if (options.data.empty())
-    throw UsageError(target + " is a model; name the data to train it on: cachet train " + target + " --data FOLDER");
+    throw UsageError(target + " is a model; give the data to train it on: cachet train " + target + " --data FOLDER");
   const std::string init = init_of(arguments.settings);
   const fs::path weights = beside_preparation_of(init);
   try {

@@ -36,7 +36,9 @@ namespace {
 std::vector<uint64_t> asked_seeds(const TrainArguments& arguments, uint64_t first) {
   const bool listed = arguments.seeds.find(',') != std::string::npos;
   if (arguments.seed && (listed || arguments.seeds.empty()))
-    throw UsageError("--seed is the first of --seeds N; with a list of seeds, or a folder of them, leave it out");
+    throw UsageError(
+        "--seed is the first seed of --seeds N; leave --seed out if you give a list of seeds, or resume a folder of "
+        "seeds");
   if (arguments.seeds.empty()) return {};
   return parse_seeds(arguments.seeds, first);
 }
@@ -167,7 +169,7 @@ class SeedSeries {
     std::string names;
     for (const uint64_t seed : seeds) names += (names.empty() ? "" : ", ") + std::to_string(seed);
     log((seeds.size() == 1 ? "seed " + names + " is" : "seeds " + names + " are") +
-        " trained by other processes, which will add the results to the overview");
+        " being trained by other processes, which will add the results to the overview");
   }
 
   void log(const std::string& line) const { report::Progress({.mode = progress_mode(arguments_.progress)}).log(line); }
@@ -222,7 +224,8 @@ std::vector<uint64_t> parse_seeds(const std::string& text, uint64_t first) {
   const auto seeds = train::seeds_from_text(text, first);
   if (!seeds)
     throw UsageError("--seeds " + text +
-                     ": write how many (5: from train.seed on), or which, each once (0,1,7); 1,000 at most");
+                     ": give the number of seeds, such as 5 (the first is train.seed), or a list of different seeds, "
+                     "such as 0,1,7; at most 1,000 seeds");
   return *seeds;
 }
 

@@ -62,9 +62,10 @@ TrainingJob training_job(const TrainArguments& arguments, bool several) {
   if (fs::is_directory(arguments.target)) {
     const train::RunFolder folder = train::RunFolder::open(arguments.target);
     if (several && !train::SeedFolder::is_at(arguments.target))
-      throw UsageError(arguments.target + " is a run of one seed; name the recipe to train with --seeds");
+      throw UsageError(arguments.target +
+                       " is a run of one seed; to train several seeds, give the recipe with --seeds");
     if (!arguments.run.empty())
-      throw UsageError(arguments.target + " is a run, which is resumed in its own folder; leave --run out");
+      throw UsageError(arguments.target + " is a run, and a run is resumed in its own folder; leave --run out");
     if (!arguments.resume && !arguments.is_preview())
       throw UsageError(arguments.target + " is a run; resume it with: " + train::resume_command(folder.path()));
     return {folder.resolved(), folder.path(), true};
@@ -93,7 +94,7 @@ io::FolderLock lock_beside(const fs::path& path) {
   fs::create_directories(beside, failed);
   if (failed) throw std::runtime_error(path.string() + ": cannot be made: " + failed.message());
   if (auto lock = io::FolderLock::take_if_free(beside)) return std::move(*lock);
-  std::cerr << "waiting for another process, which has " << beside.string() << " for itself\n";
+  std::cerr << "waiting for another process that has locked the folder " << beside.string() << '\n';
   return io::FolderLock::wait_for(beside);
 }
 

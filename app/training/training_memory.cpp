@@ -51,7 +51,7 @@ std::vector<std::string> fitting_batch_settings(const TrainingJob& job, const Tr
       tasks::judge_memory(plan, {.processes = std::max<int64_t>(1, arguments.processes), .wants_largest = true});
   if (!verdict)
     throw std::runtime_error(
-        "--batch-size auto needs a run on the CPU of a system that reports its memory; give a number");
+        "--batch-size auto works only on the CPU of a system that reports its memory; give a number");
   std::vector<std::string> settings = tasks::settings_that_fit(plan, *verdict);
   report::Progress progress({.mode = progress_mode(arguments.progress)});
   std::string line = "chosen: ";

@@ -93,7 +93,8 @@ void dry_run_without_data(const tasks::RecipePlan& plan, const tasks::RecipePlan
   const std::string epochs = train::Duration{training.epochs, train::Duration::Unit::epochs}.text();
   const std::string limit = training.limit ? ", at most " + training.limit->text() : "";
   const tasks::TaskPlan::StepSize size = plan.task->step_size(training);
-  const std::string more = ", and more memory for steps of " + std::to_string(size.count) + " " + size.unit;
+  const std::string more =
+      "; the run needs more memory, because its steps have " + std::to_string(size.count) + " " + size.unit;
   print_line("whole run", "about " + report::format_duration(1000 * seconds * static_cast<double>(training.epochs)) +
                               " for each 1,000 training " + samples + " (" + epochs + limit + ")" +
                               (memory ? "" : more));
@@ -115,8 +116,9 @@ int preview_training(const TrainArguments& arguments, const TrainingJob& job, co
   tasks::RecipePlan spread = plan;
   spread.training.train.shard.world_size = std::max<int64_t>(1, arguments.processes);
   if (arguments.processes > 1)
-    print_line("processes", std::to_string(arguments.processes) +
-                                "; the times and the memory below are of one process that does the work of all");
+    print_line("processes",
+               std::to_string(arguments.processes) +
+                   "; the times and the memory below are for one process that does the work of all processes");
   if (const auto note = other_parts_note(job, arguments, spread)) print_line("note", *note);
   const KnownMemory memory = memory_of_run(plan, {.trial = tasks::MemoryTrial::precise});
   if (memory && !memory->fits) throw std::runtime_error(tasks::refusal_text(plan, *memory, arguments.resume));

@@ -39,7 +39,7 @@ void end_with_parent() {
   const char* parent = getenv(kStartedBy);
   if (parent == nullptr) return;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (std::to_string(getppid()) != parent) throw std::runtime_error("the process that started this one is gone");
+  if (std::to_string(getppid()) != parent) throw std::runtime_error("the process that started this one has ended");
 }
 
 void report_waiting(const std::string& line) { std::cerr << report::program_name() << " train: " + line + "\n"; }
@@ -51,7 +51,7 @@ bool TrainingProcesses::started_this() { return getenv(kStartedBy) != nullptr; }
 TrainingProcesses::TrainingProcesses(int64_t asked, const std::vector<std::string>& settings) {
   const std::optional<ProcessPlace> given = processes::place_from_environment();
   if (given && asked > 0 && given->size != asked)
-    throw UsageError("--processes is " + std::to_string(asked) + ", WORLD_SIZE " + std::to_string(given->size) +
+    throw UsageError("--processes is " + std::to_string(asked) + ", but WORLD_SIZE is " + std::to_string(given->size) +
                      "; leave one of them out");
   if (given) {
     place_ = *given;

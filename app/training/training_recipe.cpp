@@ -68,7 +68,7 @@ ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, 
   const auto& model = dynamic_cast<const tasks::ClassifiesData&>(*recipe.plan.task);
   const std::string number = std::to_string(*model.classes_of_data());
   fitting.plan.notes.push_back("the recipe has model.classes = " + std::to_string(model.classes_of_model()) +
-                               ", and the data have " + number + " classes: the model has " + number);
+                               ", but the data have " + number + " classes. The model gets " + number);
   return fitting;
 }
 

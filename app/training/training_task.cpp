@@ -24,7 +24,7 @@ std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, cons
   if (resumed && train::is_stripped_run(*resumed))
     throw std::runtime_error(
         resumed->string() +
-        ": has only weights, so the run cannot be resumed; to start a new run from them, set train.init");
+        ": this run has only weights, so it cannot be resumed; to start a new run from these weights, set train.init");
   require_memory_of_model(plan, resumed.has_value());
   auto task = plan.build();
   if (resumed && !train::newest_checkpoints(train::RunFolder::open(*resumed).checkpoints()).empty()) return task;

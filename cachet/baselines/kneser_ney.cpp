@@ -97,10 +97,10 @@ void KneserNey::Level::make_contexts() {
 KneserNey::KneserNey(const data::TokenSequence& text, int64_t vocabulary, Token line_end, int64_t order)
     : vocabulary_(vocabulary), line_end_(line_end) {
   if (order < 1 || order > kLongestNgram)
-    throw std::invalid_argument("n-grams have 1 to " + std::to_string(kLongestNgram) + " tokens");
+    throw std::invalid_argument("n-grams must have 1 to " + std::to_string(kLongestNgram) + " tokens");
   if (vocabulary < 1 || vocabulary >= (int64_t{1} << kIdBits) - 1)
-    throw std::invalid_argument("a vocabulary of " + std::to_string(vocabulary) + " tokens");
-  if (text.size() < 1) throw std::invalid_argument("a text without tokens");
+    throw std::invalid_argument("the vocabulary cannot have " + std::to_string(vocabulary) + " tokens");
+  if (text.size() < 1) throw std::invalid_argument("the text has no tokens");
   std::vector<Counted> raw;
   for (int64_t length = 1; length <= order; ++length) {
     std::vector<Key> all;

@@ -78,7 +78,8 @@ class RecipeReader {
     const std::filesystem::path identity = std::filesystem::canonical(path, missing);
     if (!missing) refuse_circle(identity, path, base);
     if (++count_ >= kMaxRecipes) {
-      refuse_recipe(base.origin, "base", "more than " + std::to_string(kMaxRecipes) + " recipes in all");
+      refuse_recipe(base.origin, "base",
+                    "must not lead to more than " + std::to_string(kMaxRecipes) + " recipes in all");
     }
     return read(path, &base);
   }
@@ -103,7 +104,8 @@ class RecipeReader {
     if (called.size() > 1) {
       std::string names;
       for (const NamedRecipe& each : called) names += (names.empty() ? "'" : ", '") + each.name + "'";
-      refuse_recipe(base.origin, "base", "several recipes are called '" + base.path + "': " + names);
+      refuse_recipe(base.origin, "base",
+                    "give the full name, because several recipes are called '" + base.path + "': " + names);
     }
     return names_itself ? recipe : path;
   }
@@ -113,7 +115,7 @@ class RecipeReader {
     if (first == chain_.end()) return;
     std::string circle;
     for (auto link = first; link != chain_.end(); ++link) circle += link->as_named.string() + " -> ";
-    refuse_recipe(base.origin, "base", "recipes name each other in a circle: " + circle + path.string());
+    refuse_recipe(base.origin, "base", "the bases of recipes must not form a circle: " + circle + path.string());
   }
 
   /// A problem with a base is reported at the line that names it.

@@ -63,8 +63,9 @@ void set_origin(Node& node, std::string_view source) {
 }
 
 [[noreturn]] void refuse_value(const Node& value) {
-  throw Error({Problem{value.origin, "",
-                       describe(value) + " cannot stand here: a number, a text, true or false, or a list of such"}});
+  throw Error({Problem{
+      value.origin, "",
+      describe(value) + " is not allowed here; the value must be a number, a text, true, false or a list of these"}});
 }
 
 void add_assignments(const Node& node, const std::string& path, std::vector<std::string>& all) {
@@ -111,11 +112,11 @@ Node parse_assignment(std::string_view assignment, std::string_view source) {
     refuse_assignment(assignment, "write KEY=VALUE, such as model.cache.ratio=0.25");
   const std::vector<std::string> parts = parse_key(trimmed(assignment.substr(0, equals)), assignment);
   if (parts.front() == "base")
-    refuse_assignment(assignment, "a base is named in a recipe only; start from that recipe");
+    refuse_assignment(assignment, "a base can be set only in the file of a recipe; start from the base recipe instead");
   const std::string_view text = trimmed(assignment.substr(equals + 1));
-  if (text.empty()) refuse_assignment(assignment, "there is no value; an empty text is \"\", with its quotes");
+  if (text.empty()) refuse_assignment(assignment, "the value is missing; write an empty text as \"\", with the quotes");
   if (text.size() > 65536 || first_invalid_utf8(text) != std::string_view::npos || printable(text) != text) {
-    refuse_assignment(assignment, "the value must be UTF-8 without control characters, 64 KiB at most");
+    refuse_assignment(assignment, "the value must be UTF-8 without control characters, and have at most 64 KiB");
   }
 
   Node node;

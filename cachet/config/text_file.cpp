@@ -56,7 +56,7 @@ std::string read_text_file(const std::filesystem::path& path, int64_t most_bytes
   }
   struct stat status;
   if (fstat(file.value(), &status) != 0) throw UnreadableFile(reason());
-  if (S_ISDIR(status.st_mode)) throw UnreadableFile("is a folder; name a file");
+  if (S_ISDIR(status.st_mode)) throw UnreadableFile("is a folder; give a file");
   if (!S_ISREG(status.st_mode)) throw UnreadableFile("is not a regular file");
 
   // The size may change under us, so the bytes that arrive are counted too: one more than allowed is enough to know.

@@ -55,9 +55,9 @@ void check_bytes(std::string_view text, const std::string& source) {
   const size_t zero = text.find('\0');
   const size_t invalid = first_invalid_utf8(text);
   if (invalid < zero)
-    refuse(source, line_of(text, invalid), "a byte that belongs to no UTF-8 character; save the file as UTF-8");
+    refuse(source, line_of(text, invalid), "has a byte that is not part of a UTF-8 character; save the file as UTF-8");
   if (zero != std::string_view::npos) {
-    refuse(source, line_of(text, zero), "a NUL byte: this is UTF-16 or not a text; save the file as UTF-8");
+    refuse(source, line_of(text, zero), "has a NUL byte, so the file is UTF-16 or not a text; save the file as UTF-8");
   }
   if (const auto line = line_nested_too_deep(text)) {
     refuse(source, *line, "nested deeper than " + std::to_string(kMaxNesting) + " tables or lists");

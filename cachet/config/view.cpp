@@ -84,7 +84,7 @@ std::string View::required_text(std::string_view key) const {
   const std::string path = join_path(path_, key);
   const Node* node = find(state_->root, path);
   if (node == nullptr) {
-    state_->add_problem(path, "is required: a text");
+    state_->add_problem(path, "is required and must be a text");
     state_->record(path, toml_text(std::string()), {"required", 0});
     return "";
   }

@@ -20,7 +20,7 @@ constexpr int64_t kFree = -1;
 
 template <class Classifier>
 Classifier& sequence_classifier(Classifier* classifier) {
-  TORCH_CHECK(classifier != nullptr, "deploy: classifiers of images or of sequences can be exported, no other models");
+  TORCH_CHECK(classifier != nullptr, "deploy: only classifiers of images or of sequences can be exported");
   return *classifier;
 }
 
@@ -64,7 +64,7 @@ std::vector<at::Tensor> sample_inputs(const models::Model& model, int64_t batch,
 
 at::Tensor classify(models::Model& model, const std::vector<at::Tensor>& inputs) {
   const size_t count = inputs_of(model).size();
-  TORCH_CHECK(inputs.size() == count, "deploy: the model takes ", count, " tensors, not ", inputs.size());
+  TORCH_CHECK(inputs.size() == count, "deploy: the model takes ", count, " input tensors, not ", inputs.size());
   if (auto* images = dynamic_cast<models::ImageClassifier*>(&model)) return images->forward(inputs[0]);
   return dynamic_cast<models::SequenceClassifier&>(model).forward(
       {inputs[0], inputs[1]}, count > 2 ? models::Sequences{inputs[2], inputs[3]} : models::Sequences{});

@@ -31,7 +31,8 @@ std::string three_digits(double value) {
 
 Equality equality_of(const at::Tensor& expected, const at::Tensor& actual, const Tolerance& tolerance) {
   TORCH_CHECK(expected.dim() == 2 && expected.sizes() == actual.sizes() && expected.numel() > 0,
-              "deploy: scores must be (N, classes) of both models, got ", expected.sizes(), " and ", actual.sizes());
+              "deploy: the scores of both models must have the same shape (N, classes), got ", expected.sizes(),
+              " and ", actual.sizes());
   const at::Tensor before = log_probabilities(expected), now = log_probabilities(actual);
   Equality equality;
   equality.samples = before.size(0);
@@ -52,12 +53,14 @@ Equality equality_of(const at::Tensor& expected, const at::Tensor& actual, const
 std::vector<std::string> Equality::broken_bounds(const Tolerance& tolerance, const DecisionWords& words) const {
   std::vector<std::string> broken;
   if (!(difference <= tolerance.log_probability))  // NaN is too far
-    broken.push_back("a log-probability may differ by " + three_digits(tolerance.log_probability));
+    broken.push_back("a log-probability may differ by at most " + three_digits(tolerance.log_probability));
   const std::string decision = words.decision;
   if (clear_other > 0)
-    broken.push_back(decision + " may not change if it leads by " + three_digits(2 * tolerance.log_probability));
+    broken.push_back(decision + " may not change if it leads by at least " +
+                     three_digits(2 * tolerance.log_probability));
   if (other > 1 && changed() > tolerance.changed)
-    broken.push_back(decision + " may change for " + three_digits(100 * tolerance.changed) + " % of the " + words.many);
+    broken.push_back(decision + " may change for at most " + three_digits(100 * tolerance.changed) + " % of the " +
+                     words.many);
   return broken;
 }
 

@@ -36,8 +36,7 @@ struct Equality {
   int64_t other = 0;        // samples with another best class, of all
 
   double changed() const { return static_cast<double>(other) / static_cast<double>(samples); }
-  /// Returns the limits that the answers exceed, each as a clause: "a log-probability may differ by
-  /// 0.001".
+  /// Returns the limits that the answers exceed, each as a clause: "a log-probability may differ by at most 0.001".
   std::vector<std::string> broken_bounds(const Tolerance& tolerance, const DecisionWords& words = {}) const;
   bool holds(const Tolerance& tolerance) const { return broken_bounds(tolerance).empty(); }
 };

@@ -54,7 +54,7 @@ WrittenModel write_for_openvino(const PortableModel& portable, const std::filesy
 #else
 WrittenModel write_for_openvino(const PortableModel&, const std::filesystem::path&, const ModelMetadata&,
                                 const OpenVinoOptions&) {
-  TORCH_CHECK(false, "openvino: this Cachet was built without it; tools/setup --openvino brings it, then build again");
+  TORCH_CHECK(false, "openvino: this Cachet was built without OpenVINO; run tools/setup --openvino, then build again");
 }
 #endif
 

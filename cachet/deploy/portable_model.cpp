@@ -62,7 +62,7 @@ std::string filled_note(int64_t longest, const CannotConvert& why) {
 }
 
 PortableModel make_portable(const std::shared_ptr<models::Model>& model, FreeLengths lengths) {
-  TORCH_CHECK(!model->is_training(), "deploy: a model is traced in evaluation: call eval() first");
+  TORCH_CHECK(!model->is_training(), "deploy: a model must be in evaluation mode to be traced; call eval() first");
   inputs_of(*model);  // a model of another kind has none
   for (const at::Tensor& parameter : model->parameters()) parameter.requires_grad_(false);
   if (auto* images = dynamic_cast<models::ImageClassifier*>(model.get())) return of_images(*images);

@@ -165,7 +165,7 @@ const char* to_string(RewrittenPart::Kind kind) {
 }
 
 RewriteReport rewrite(models::Model& model, const RewriteOptions& options) {
-  TORCH_CHECK(!model.is_training(), "deploy: a model is rewritten in evaluation: call eval() first");
+  TORCH_CHECK(!model.is_training(), "deploy: a model must be in evaluation mode to be rewritten; call eval() first");
   Rewriting rewriting(model, options.count_work);
   if (options.freeze) rewriting.freeze_caches();
   if (options.fold) {

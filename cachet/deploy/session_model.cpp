@@ -74,8 +74,8 @@ class SessionSequenceClassifier : public models::SequenceClassifier {
 
 ExportNotFinite::ExportNotFinite()
     : NotFinite(
-          "the exported model gives scores that are NaN or infinite: its input has such numbers, or numbers are too "
-          "large for the precision of the export") {}
+          "the exported model gives scores that are NaN or infinite. Its input has such numbers, or some numbers are "
+          "too large for the precision of the export") {}
 
 std::shared_ptr<models::ImageClassifier> session_model(std::unique_ptr<runtime::Session> session,
                                                        const models::ImageShape& image, int64_t classes) {

@@ -32,8 +32,8 @@ class TorchSession : public runtime::Session {
   TorchSession(std::shared_ptr<models::Model> model, const runtime::SessionOptions& options)
       : model_(std::move(model)),
         dtype_(options.precision == runtime::Precision::bfloat16 ? at::kBFloat16 : at::kFloat) {
-    TORCH_CHECK(!model_->is_training(), "deploy: a session takes a model in evaluation: call eval() first");
-    TORCH_CHECK(options.precision != runtime::Precision::int8, "deploy: LibTorch runs no int8 models; OpenVINO does");
+    TORCH_CHECK(!model_->is_training(), "deploy: the model of a session must be in evaluation mode; call eval() first");
+    TORCH_CHECK(options.precision != runtime::Precision::int8, "deploy: LibTorch cannot run int8 models; use OpenVINO");
     inputs_of(*model_);  // a model of another kind has none
     for (const at::Tensor& parameter : model_->parameters()) parameter.requires_grad_(false);
     model_->to(dtype_);

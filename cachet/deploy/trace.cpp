@@ -21,8 +21,8 @@ namespace jit = torch::jit;
 
 std::shared_ptr<jit::Graph> record(const Traceable& model, const std::vector<std::string>& names,
                                    const std::vector<at::Tensor>& inputs) {
-  TORCH_CHECK(inputs.size() == names.size(), "trace: ", names.size(), " inputs have names, but there are ",
-              inputs.size());
+  TORCH_CHECK(inputs.size() == names.size(), "trace: ", names.size(),
+              " names of inputs were given, but the number of inputs is ", inputs.size());
   const at::NoGradGuard no_grad;
   const ops::CompositionsTraced compositions;
   model(inputs);  // what layers keep for tensors of these sizes is made now: it is not a step of the graph

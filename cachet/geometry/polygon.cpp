@@ -23,8 +23,9 @@ struct Corner {
 Corner corner_of(const double* place) {
   for (int i = 0; i < 2; ++i) {
     if (!(std::abs(place[i]) <= kMaxPolygonCoordinate))
-      throw std::invalid_argument("a polygon's corner at " + std::to_string(place[i]) + "; at most " +
-                                  std::to_string(static_cast<int64_t>(kMaxPolygonCoordinate)) + " is possible");
+      throw std::invalid_argument("a corner of a polygon has the coordinate " + std::to_string(place[i]) +
+                                  ", but at most " + std::to_string(static_cast<int64_t>(kMaxPolygonCoordinate)) +
+                                  " is possible");
   }
   // Towards zero, also of negative numbers: part of the rule.
   return {static_cast<int64_t>(kFifths * place[0] + .5), static_cast<int64_t>(kFifths * place[1] + .5)};
@@ -89,7 +90,7 @@ class Crossings {
     const double y = (static_cast<double>(height_in_fifths) + .5) / kFifths - .5;
     const double row = std::ceil(std::clamp(y, 0.0, static_cast<double>(image_.height)));
     if (positions_.size() == kMaxCrossings)
-      throw std::invalid_argument("a polygon's edges pass columns of pixels more than " +
+      throw std::invalid_argument("the edges of a polygon must not pass columns of pixels more than " +
                                   std::to_string(kMaxCrossings) + " times");
     positions_.push_back(static_cast<uint64_t>(column * image_.height + static_cast<int64_t>(row)));
   }
@@ -102,8 +103,8 @@ class Crossings {
 
 RunLengths rasterized(std::span<const double> polygon, const Size& image) {
   if (polygon.empty() || polygon.size() % 2 != 0)
-    throw std::invalid_argument("a polygon of " + std::to_string(polygon.size()) +
-                                " coordinates; it needs an x and a y for each corner");
+    throw std::invalid_argument("a polygon has " + std::to_string(polygon.size()) +
+                                " coordinates, but it must have an x and a y for each corner");
   RunBuilder builder(image);
   Crossings crossings(image);
   Corner last = corner_of(&polygon[polygon.size() - 2]);

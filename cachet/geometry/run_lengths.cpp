@@ -12,8 +12,8 @@ std::string words(const Size& size) { return std::to_string(size.height) + " × 
 
 uint64_t pixels_of(const Size& size) {
   if (size.height < 1 || size.width < 1 || size.height > kMaxMaskPixels / size.width)
-    throw std::invalid_argument("a mask cannot have " + words(size) + " pixels; 1 to " +
-                                std::to_string(kMaxMaskPixels) + " are possible");
+    throw std::invalid_argument("a mask cannot have " + words(size) + " pixels; it must have 1 to " +
+                                std::to_string(kMaxMaskPixels) + " pixels");
   return static_cast<uint64_t>(size.height) * static_cast<uint64_t>(size.width);
 }
 
@@ -111,15 +111,15 @@ RunLengths RunLengths::from_text(const Size& size, std::string_view text) {
     for (int shift = 0; more; shift += 5) {
       if (at == text.size()) fail(start, "the text ends within a number");
       const int symbol = static_cast<unsigned char>(text[at]) - 48;
-      if (symbol < 0 || symbol > 63) fail(at, "only the symbols from '0' to 'o' are numbers");
-      if (shift > 30) fail(start, "a number of more than 35 bits");
+      if (symbol < 0 || symbol > 63) fail(at, "a number must have only symbols from '0' to 'o'");
+      if (shift > 30) fail(start, "a number has more than 35 bits");
       ++at;
       more = (symbol & 32) != 0;
       value += static_cast<int64_t>(symbol & 31) << shift;
       if (!more && (symbol & 16) != 0) value -= int64_t{1} << (shift + 5);
     }
     if (counts.size() > 2) value += counts[counts.size() - 2];
-    if (value < 0) fail(start, "a negative length");
+    if (value < 0) fail(start, "a length is negative");
     if (static_cast<uint64_t>(value) > pixels - sum)
       fail(start, "the lengths add up to more than the " + words(size) + " pixels");
     sum += static_cast<uint64_t>(value);
@@ -147,8 +147,8 @@ std::string RunLengths::text() const {
 
 RunLengths RunLengths::of_bitmap(const Size& size, std::span<const uint8_t> pixels) {
   if (pixels.size() != pixels_of(size))
-    throw std::invalid_argument("a bitmap of " + words(size) + " pixels has " + std::to_string(pixels.size()) +
-                                " bytes");
+    throw std::invalid_argument("a bitmap of " + words(size) + " pixels must have one byte for each pixel, not " +
+                                std::to_string(pixels.size()) + " bytes");
   const auto width = static_cast<size_t>(size.width);
   // Where a column's pixels change, found row by row, which is how they lie in memory. The pixel before a column's
   // first is the last one of the column before.

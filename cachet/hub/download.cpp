@@ -29,9 +29,9 @@ std::string status_text(const Answer& answer) {
   const std::string number = "answers " + std::to_string(answer.status);
   switch (answer.status) {
     case 401:
-      return number + " (not authorized); download the file with another program and name its path";
+      return number + " (not authorized); download the file with another program and give its path";
     case 403:
-      return number + " (access refused); download the file with another program and name its path";
+      return number + " (access refused); download the file with another program and give its path";
     case 404:
     case 410:
       return number + " (not found); check the address";
@@ -42,7 +42,7 @@ std::string status_text(const Answer& answer) {
              (is_number ? "in " + seconds + " s" : std::string("later"));
     }
     default:
-      return number + (answer.status / 100 == 5 ? " (an error of the server); run the command again later"
+      return number + (answer.status / 100 == 5 ? " (an error on the server); run the command again later"
                                                 : "; check the address");
   }
 }
@@ -193,18 +193,19 @@ class Download {
 
   void begin(const Answer& answer) {
     if (answer.header("content-type").starts_with("text/html"))
-      throw io::Error(source_.name + ": is a page, not a file; give the address of the file itself");
+      throw io::Error(source_.name + ": is a web page, not a file; give the address of the file itself");
     std::optional<uint64_t> total;
     if (answer.status == 206) {
       total = answer.size_of_range_from(done_);
-      if (!total) throw io::Error(source_.name + ": the server sends another part than asked for; try again later");
+      if (!total)
+        throw io::Error(source_.name + ": the server does not send the requested part of the file; try again later");
     } else {
       if (done_ > 0) start_anew();
       total = answer.length();
     }
     if (source_.size && total && *total != *source_.size)
       throw io::Error(source_.name + ": the server sends a file of " + std::to_string(*total) +
-                      " bytes, but the hub names " + std::to_string(*source_.size) +
+                      " bytes, but in the list of the hub its size is " + std::to_string(*source_.size) +
                       "; try again later, or check HF_ENDPOINT");
     total_ = source_.size ? source_.size : total;
     if (total_) io::require_free_space(fs::absolute(partial_).parent_path(), *total_ - done_);

@@ -69,11 +69,13 @@ std::set<std::string> parts_of_index(const fs::path& index, const std::string& n
   const HubJson json = io::parse_json<HubJson>(io::read_text_file(index, kMaxIndexBytes), /*throws=*/false);
   const auto map = json.is_object() ? json.find("weight_map") : json.end();
   if (!json.is_object() || map == json.end() || !map->is_object())
-    throw io::Error(name + ": is not an index of safetensors files; name a file of the repository");
+    throw io::Error(name + ": is not an index of safetensors files; give the name of a file in the repository");
   const std::string folder = name.substr(0, name.rfind('/') + 1);
   for (const auto& part : *map) {
     if (!part.is_string() || !is_file_below(part.get<std::string>()))
-      throw io::Error(name + ": the index does not name its parts as files; name a file of the repository");
+      throw io::Error(
+          name +
+          ": the index must list its parts by the names of their files; give the name of a file in the repository");
     parts.insert((name.find('/') == std::string::npos ? "" : folder) + part.get<std::string>());
   }
   return parts;
@@ -162,7 +164,7 @@ class HubFetch {
     } catch (const io::Error&) {
       throw error;
     }
-    if (options_.note) options_.note(std::string(error.what()) + "; the files of the last download are used");
+    if (options_.note) options_.note(std::string(error.what()) + "; the command uses the files of the last download");
     return *found;
   }
 
@@ -193,8 +195,8 @@ class HubFetch {
 
   std::string remedy() const {
     return can_download()
-               ? "download it first, with a connection and without HF_HUB_OFFLINE"
-               : "`hf download " + name_.repository + "` brings it, or build Cachet with libcurl4-openssl-dev";
+               ? "download it first, with a network connection and without HF_HUB_OFFLINE"
+               : "download it with `hf download " + name_.repository + "`, or build Cachet with libcurl4-openssl-dev";
   }
 
   /// Asks the hub which commit the revision is, and which files it has, if this process does not know it.
@@ -219,7 +221,7 @@ class HubFetch {
                            json["siblings"].is_array();
     if (!is_answer)
       throw io::Error(label_ + ": " + settings_.endpoint +
-                      " does not answer as a hub does; check HF_ENDPOINT and proxies");
+                      " does not answer like a Hugging Face hub; check HF_ENDPOINT and proxies");
     HubRevision revision{json["sha"].get<std::string>(), {}};
     for (const HubJson& each : json["siblings"]) {
       if (!each.is_object() || !each.contains("rfilename") || !each["rfilename"].is_string()) continue;
@@ -248,7 +250,9 @@ class HubFetch {
                       io::in_quotes(name_.revision) + "; its files: " + first_of(files_));
     }
     if (const auto file = weights_among(files_)) return *file;
-    throw io::Error(label_ + ": which file has the weights is not clear; name it as hf:OWNER/NAME/FILE. Its files: " +
+    throw io::Error(label_ +
+                    ": it is not clear which file has the weights; give the file as hf:OWNER/NAME/FILE. The files of "
+                    "the repository: " +
                     first_of(files_));
   }
 
@@ -268,7 +272,7 @@ class HubFetch {
     std::error_code absent;
     if (!fs::is_regular_file(blob, absent)) {
       const FileLock lock(cache_.lock(etag), [&] {
-        if (options_.note) options_.note(source.name + ": another process downloads this file; waiting for it");
+        if (options_.note) options_.note(source.name + ": waiting for another process that is downloading this file");
       });
       make_folders(blob.parent_path());
       if (!fs::is_regular_file(blob, absent)) download(source, blob.string() + ".incomplete", blob, options_);
@@ -291,7 +295,7 @@ class HubFetch {
     if (etag.size() == 64 && has_only_hex_digits(etag)) source.sha256 = etag;
     if (etag.size() == 40 && has_only_hex_digits(etag)) source.git_sha1 = etag;
     if (source.sha256.empty() && source.git_sha1.empty() && options_.note)
-      options_.note(source.name + ": the server names no digest of this file, so that only its size is checked");
+      options_.note(source.name + ": the server gives no digest of this file, so only its size is checked");
     Answer linked;
     linked.headers["content-length"] = answer.header("x-linked-size");
     source.size = linked.length();
@@ -304,16 +308,18 @@ class HubFetch {
     const bool has_token = !settings_.token.empty();
     const std::string begin = label_ + ": the hub answers " + std::to_string(error.status);
     if (error.status == 401 && has_token)
-      throw io::Error(begin + ", since it does not accept the token; set HF_TOKEN to a valid one, or remove the token");
+      throw io::Error(begin +
+                      ", because it does not accept the token; set HF_TOKEN to a valid token, or remove the token");
     if (error.status == 401)
       throw io::Error(begin + ": there is no such repository, or it is private; check the name, or set HF_TOKEN");
     if (error.status == 403)
-      throw io::Error(begin + ": access is restricted; ask for it at " + settings_.endpoint + "/" + name_.repository +
-                      (has_token ? ", with the account of your token" : ", then set HF_TOKEN"));
+      throw io::Error(begin + ": access is restricted; ask for access at " + settings_.endpoint + "/" +
+                      name_.repository + (has_token ? ", with the account of your token" : ", then set HF_TOKEN"));
     if (error.status == 404 && error.code == "RevisionNotFound")
       throw io::Error(begin + ": the repository has no revision " + io::in_quotes(name_.revision) +
                       "; check the branch, tag or commit after @");
-    if (error.status == 404) throw io::Error(begin + " (not found); check OWNER/NAME, and HF_TOKEN if it is private");
+    if (error.status == 404)
+      throw io::Error(begin + " (not found); check OWNER/NAME, and HF_TOKEN if the repository is private");
     throw error;
   }
 
@@ -338,7 +344,7 @@ std::string digest_of_address(const std::string& text) {
   std::ranges::transform(digest, digest.begin(),
                          [](unsigned char byte) { return static_cast<char>(std::tolower(byte)); });
   if (digest.size() != 64 || !has_only_hex_digits(digest))
-    throw io::Error(io::in_quotes(text) + ": after #sha256= come 64 hexadecimal digits");
+    throw io::Error(io::in_quotes(text) + ": #sha256= must be followed by 64 hexadecimal digits");
   return digest;
 }
 
@@ -356,10 +362,10 @@ FetchedWeights fetch_address(const std::string& text, const HubSettings& setting
   std::error_code absent;
   if (fs::is_regular_file(file, absent)) return fetched;
   if (settings.offline)
-    throw io::Error(whole + ": HF_HUB_OFFLINE is set, and " + settings.downloads.string() +
+    throw io::Error(whole + ": HF_HUB_OFFLINE is set, but " + settings.downloads.string() +
                     " does not have this file; download it first");
   const FileLock lock(folder / ".lock", [&] {
-    if (options.note) options.note(whole + ": another process downloads this file; waiting for it");
+    if (options.note) options.note(whole + ": waiting for another process that is downloading this file");
   });
   if (fs::is_regular_file(file, absent)) return fetched;
   download({.name = whole, .address = address, .sha256 = digest}, folder / (name + ".incomplete"), file, options);

@@ -10,8 +10,8 @@ void make_folders(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error)
-    throw io::Error(folder.string() + ": cannot be made (" + error.message() +
-                    "); name another folder for downloads (HF_HOME, XDG_CACHE_HOME)");
+    throw io::Error(folder.string() + ": cannot be created (" + error.message() +
+                    "); set another folder for downloads with HF_HOME and XDG_CACHE_HOME");
 }
 
 }  // namespace cachet::hub

@@ -14,8 +14,8 @@ constexpr size_t kMaxPartBytes = 255;
 
 [[noreturn]] void refuse_name(std::string_view text) {
   throw io::Error(io::in_quotes(text) +
-                  " is not a name of the hub; write hf:OWNER/NAME, hf:OWNER/NAME@REVISION or hf:OWNER/NAME/FILE, for "
-                  "example hf:timm/vit_tiny_patch16_224.augreg_in21k_ft_in1k");
+                  " is not a valid name of a repository on the hub; write hf:OWNER/NAME, hf:OWNER/NAME@REVISION or "
+                  "hf:OWNER/NAME/FILE, for example hf:timm/vit_tiny_patch16_224.augreg_in21k_ft_in1k");
 }
 
 /// The rules of the hub: letters, digits, "-", "_" and "."; "--" and ".." are not allowed, nor "-" and "." at the ends.

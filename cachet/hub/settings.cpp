@@ -35,7 +35,7 @@ bool is_on(const std::string& value) {
 fs::path home() {
   const std::string folder = variable("HOME");
   if (folder.empty())
-    throw io::Error("HOME is not set, so that there is no folder for downloads; set HF_HOME and XDG_CACHE_HOME");
+    throw io::Error("HOME is not set, so there is no folder for downloads; set HF_HOME and XDG_CACHE_HOME");
   return folder;
 }
 
@@ -71,8 +71,9 @@ std::string find_token() {
     token = without_spaces(io::read_text_file(file, kMaxBytes));
   }
   if (!std::ranges::all_of(token, [](unsigned char byte) { return byte > 0x20 && byte < 0x7F; }))
-    throw io::Error(origin +
-                    ": a token of the hub has neither spaces nor signs outside ASCII; correct it, or remove it");
+    throw io::Error(
+        origin +
+        ": a token of the hub must not have spaces or characters outside ASCII; correct the token, or remove it");
   return token;
 }
 

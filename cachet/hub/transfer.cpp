@@ -79,7 +79,7 @@ size_t take_piece(char* bytes, size_t size, size_t count, void* user) {
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
       throw io::Error(origin + ": the server's certificate is not accepted (" + message +
-                      "); install the package ca-certificates, or name a file of certificates in SSL_CERT_FILE");
+                      "); install the package ca-certificates, or set SSL_CERT_FILE to a file of certificates");
     case CURLE_COULDNT_RESOLVE_PROXY:
       throw ConnectionError("the proxy for " + origin + " is not found (" + message + "); correct https_proxy");
     case CURLE_COULDNT_RESOLVE_HOST:
@@ -155,8 +155,8 @@ namespace {
 
 Answer exchange_once(const Request& request, const ReceivePiece&) {
   throw io::Error(request.address.text() +
-                  ": this Cachet was built without libcurl and cannot download; download the file with another "
-                  "program and name its path, or install libcurl4-openssl-dev and build again");
+                  ": this Cachet was built without libcurl and cannot download; download the file with another program "
+                  "and give its path, or install libcurl4-openssl-dev and build again");
 }
 
 }  // namespace

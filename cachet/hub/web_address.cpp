@@ -62,7 +62,7 @@ bool WebAddress::is_loopback() const { return host == "localhost" || host == "[:
 
 WebAddress parse_address(std::string_view text) {
   const bool is_clean = std::ranges::all_of(text, [](unsigned char byte) { return byte > 0x20 && byte != 0x7F; });
-  if (!is_clean) refuse(text, "has a space or a control character; write it as %20, or correct the address");
+  if (!is_clean) refuse(text, "has a space or a control character; write a space as %20, or correct the address");
   const std::string_view whole = text;
   text = text.substr(0, text.find('#'));
   WebAddress address;
@@ -75,21 +75,21 @@ WebAddress parse_address(std::string_view text) {
   address.target = text.substr(path);
   if (!address.target.starts_with('/')) address.target.insert(0, "/");
   if (authority.find('@') != std::string_view::npos)
-    throw io::Error("the address has a user name; leave the user name out, since addresses are printed");
+    throw io::Error("the address has a user name; leave the user name out, because addresses are printed");
   address.port = default_port(address.scheme);
   const size_t bracket = authority.rfind(']'), port = authority.rfind(':');
   if (port != std::string_view::npos && (bracket == std::string_view::npos || port > bracket)) {
     const std::string_view digits = authority.substr(port + 1);
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), address.port);
     if (error != std::errc() || end != digits.data() + digits.size() || address.port < 1 || address.port > 65535)
-      refuse(whole, "has no valid port; ports are numbers from 1 to 65535");
+      refuse(whole, "has no valid port; a port must be a number from 1 to 65535");
     authority = authority.substr(0, port);
   }
   address.host = lower_case(authority);
-  if (address.host.empty()) refuse(whole, "names no host");
-  if (!is_host(address.host)) refuse(whole, "names no valid host; correct the address");
+  if (address.host.empty()) refuse(whole, "has no host");
+  if (!is_host(address.host)) refuse(whole, "has no valid host; correct the address");
   if (address.scheme == "http" && !address.is_loopback())
-    refuse(whole, "is not encrypted; use https (http is only for this machine: localhost, 127.0.0.1)");
+    refuse(whole, "is not encrypted; use https (http works only for this machine: localhost, 127.0.0.1)");
   return address;
 }
 
@@ -105,7 +105,8 @@ WebAddress redirected(const WebAddress& from, std::string_view location) {
   }
   WebAddress to = parse_address(absolute);
   if (from.scheme == "https" && to.scheme == "http")
-    throw io::Error(io::in_quotes(from.text()) + " redirects to an address without encryption, which is not followed");
+    throw io::Error(io::in_quotes(from.text()) +
+                    " redirects to an address without encryption, and Cachet does not follow such a redirect");
   return to;
 }
 

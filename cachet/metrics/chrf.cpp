@@ -64,9 +64,9 @@ ChrfCounts& ChrfCounts::operator+=(const ChrfCounts& other) {
 ChrfCounter::ChrfCounter(ChrfOptions options)
     : options_(options),
       matches_(options.character_order < 1 || options.character_order > kMaxOrders
-                   ? throw std::invalid_argument("chrF counts n-grams of 1 to 100 characters")
+                   ? throw std::invalid_argument("chrF: the n-grams must have 1 to 100 characters")
                    : static_cast<size_t>(options.character_order)) {
-  if (options.beta < 1) throw std::invalid_argument("chrF needs a beta of 1 or more");
+  if (options.beta < 1) throw std::invalid_argument("chrF: beta must be at least 1");
 }
 
 ChrfCounts ChrfCounter::count(std::string_view hypothesis, std::span<const std::string_view> references) {

@@ -162,7 +162,7 @@ ImageVerdicts match_image(int64_t image, std::span<const TrueObject> truths, std
                           OverlapKind kind) {
   for (const DetectedObject& detection : detections) {
     if (!std::isfinite(detection.score))
-      throw std::invalid_argument("image " + std::to_string(image) + ": a detection's score is " +
+      throw std::invalid_argument("image " + std::to_string(image) + ": the score of a detection must be finite, not " +
                                   std::to_string(detection.score));
   }
   ImageVerdicts verdicts{image, {}, {}};

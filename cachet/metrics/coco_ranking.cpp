@@ -37,7 +37,8 @@ std::vector<RankedCategory> ranked_by_category(std::span<const ImageVerdicts> im
     for (const CategoryVerdicts& verdicts : image->categories) {
       if (verdicts.category < 0 || verdicts.category >= categories)
         throw std::invalid_argument("image " + std::to_string(image->image) + " has an object of category " +
-                                    std::to_string(verdicts.category) + "; there are " + std::to_string(categories));
+                                    std::to_string(verdicts.category) + ", but the number of categories is " +
+                                    std::to_string(categories));
       RankedCategory& category = result[static_cast<size_t>(verdicts.category)];
       if (std::ranges::any_of(verdicts.truths, [](int32_t count) { return count > 0; }))
         category.truths.push_back({number, verdicts.truths});

@@ -49,7 +49,7 @@ std::shared_ptr<gloo::transport::Device> device_for(const ProcessPlace& place) {
     throw CannotConnect((!name.empty()      ? "Gloo cannot use the network interface " + name
                          : place.is_local() ? std::string("Gloo cannot use 127.0.0.1, the loopback interface")
                                             : std::string("Gloo finds no network interface for this host's name")) +
-                        " (" + config::plain_message(error.what()) + "); " + kInterface + " names another interface");
+                        " (" + config::plain_message(error.what()) + "); set " + kInterface + " to another interface");
   }
 }
 
@@ -70,7 +70,7 @@ c10::intrusive_ptr<c10d::Backend> gloo_backend(const c10::intrusive_ptr<c10d::St
 
 c10::intrusive_ptr<c10d::Backend> gloo_backend(const c10::intrusive_ptr<c10d::Store>&, const ProcessPlace&,
                                                const MeetingOptions&) {
-  throw CannotConnect("this LibTorch was built without Gloo: it trains in one process alone");
+  throw CannotConnect("this LibTorch was built without Gloo, so it can train only in one process");
 }
 
 #endif

@@ -65,7 +65,7 @@ class Meeting {
   void hold() {
     if (of_attempt_->add("started/" + std::to_string(place_.rank), 1) > 1)
       throw std::runtime_error("another process of this run was started with RANK " + std::to_string(place_.rank) +
-                               " too; each needs its own");
+                               ", too; each process needs its own RANK");
     set_text(*common_, arrival_key(place_.rank), text_of({place_.size, place_.attempt}));
     if (place_.rank == 0)
       lead();
@@ -83,7 +83,7 @@ class Meeting {
       if (absent.empty() || !verdict.empty()) break;
       if (options_.while_waiting) options_.while_waiting();
       if (!wait.pause([&] { return names_of(absent); })) {
-        verdict = not_met(names_of(absent) + " did not come");
+        verdict = not_met(names_of(absent) + " did not arrive");
         give(verdict);
         throw ProcessLost(verdict);
       }
@@ -105,7 +105,7 @@ class Meeting {
         of_attempt_->add(kVerdictRead, 1);
         throw std::runtime_error(why);
       }
-      if (!wait.pause([&] { return whom(); })) throw ProcessLost(not_met(whom() + " did not come"));
+      if (!wait.pause([&] { return whom(); })) throw ProcessLost(not_met(whom() + " did not arrive"));
     }
   }
 
@@ -152,9 +152,9 @@ class Meeting {
     const bool by_size = other->attempt == place_.attempt;
     const std::string name = by_size ? "WORLD_SIZE " : "TORCHELASTIC_RESTART_COUNT ";
     return "process " + std::to_string(rank) + " was started with " + name +
-           std::to_string(by_size ? other->size : other->attempt) + ", and process " + std::to_string(place_.rank) +
+           std::to_string(by_size ? other->size : other->attempt) + ", but process " + std::to_string(place_.rank) +
            " with " + std::to_string(by_size ? place_.size : place_.attempt) +
-           "; start all processes of the run with the same";
+           "; start all processes of the run with the same value";
   }
 
   /// Sends the verdict to the others. A verdict that refuses them waits for a moment until they have read it, also
@@ -189,7 +189,7 @@ std::shared_ptr<ProcessGroup> meet(const ProcessPlace& place, LocalSocket* socke
   try {
     meeting.hold();
   } catch (const c10::Error&) {  // of the store
-    throw ProcessLost("process 0, which leads, went while the processes met at " + address_of(at, nullptr));
+    throw ProcessLost("process 0 ended while the processes were meeting at " + address_of(at, nullptr));
   }
   const auto make_backend = [store = meeting.store(), at, options] { return gloo_backend(store, at, options); };
   return std::make_shared<ProcessGroup>(meeting.store(), at.rank, at.size, make_backend, options.waiting, options.sum);

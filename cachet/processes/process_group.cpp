@@ -24,7 +24,7 @@ namespace {
 // A rank 0 that evaluates for days is not gone: one that is gone ends its connections.
 constexpr std::chrono::milliseconds kAsLongAsItTakes = std::chrono::hours(24 * 365);
 
-constexpr const char* kGone = "another process is gone";
+constexpr const char* kGone = "another process has ended";
 constexpr size_t kMaxReason = 2000;  // bytes of a message that another process left
 
 // A process that waits for the others leaves a new sign this often. Most calls take less, and ask nothing of the store.
@@ -112,7 +112,7 @@ void ProcessGroup::together(const char* what, const Call& call) {
 void ProcessGroup::all_reduce(at::Tensor& sums) {
   if (size_ == 1 || sums.numel() == 0) return;
   connect();
-  together("adding sums up", [&] {
+  together("all-reducing sums", [&] {
     at::Tensor moved = through_host_ ? sums.cpu().contiguous() : sums.contiguous();
     std::vector<at::Tensor> tensors{moved};
     wait_for_all(*links_->backend->allreduce(tensors), true);
@@ -141,7 +141,7 @@ std::string ProcessGroup::broadcast(const std::string& text) {
 void ProcessGroup::broadcast_tensor(const at::Tensor& said) {
   // A sum, because a broadcast ends in some processes before it ends in others. Then no process could find out which
   // one is late.
-  together("waiting for what is next", [&] {
+  together("waiting for the next command", [&] {
     c10d::AllreduceOptions options;
     if (!leads()) options.timeout = kAsLongAsItTakes;
     std::vector<at::Tensor> tensors{said};
@@ -163,7 +163,7 @@ std::vector<std::string> ProcessGroup::gather(const std::string& bytes) {
     for (int64_t rank = 0; rank < size_; ++rank) outputs.back().push_back(at::empty({most}, at::kByte));
   }
   if (most > 0) {
-    together("gathering what each has", [&] {
+    together("gathering the data of all processes", [&] {
       std::vector<at::Tensor> inputs{byte_tensor(bytes, most)};
       wait_for_all(*links_->backend->gather(outputs, inputs, c10d::GatherOptions{}), true);
     });
@@ -176,7 +176,7 @@ std::vector<std::string> ProcessGroup::gather(const std::string& bytes) {
 }
 
 std::string ProcessGroup::text_from_store(const std::string& text) {
-  constexpr const char* kWhat = "waiting for what is next";
+  constexpr const char* kWhat = "waiting for the next command";
   const std::string key = "text/" + std::to_string(++call_);
   if (leads()) {
     together(kWhat, [&] { set_text(*links_->store, key, text); });
@@ -196,7 +196,7 @@ std::string ProcessGroup::text_from_store(const std::string& text) {
 }
 
 std::vector<std::string> ProcessGroup::texts_through_store(const std::string& bytes) {
-  constexpr const char* kWhat = "gathering what each has";
+  constexpr const char* kWhat = "gathering the data of all processes";
   const std::string key = "texts/" + std::to_string(++call_) + "/";
   std::vector<std::string> all;
   if (!leads()) {
@@ -312,7 +312,7 @@ void ProcessGroup::name_missing(std::chrono::steady_clock::duration waited) noex
     int64_t first = 0;
     while (std::find(ranks.begin(), ranks.end(), first) != ranks.end()) ++first;
     if (ranks.empty() || first != rank_) return;
-    say_of_stragglers_("the others have waited " +
+    say_of_stragglers_("the other processes have waited " +
                        std::to_string(std::chrono::duration_cast<std::chrono::seconds>(waited).count()) + " s for " +
                        names_of(ranks));
   } catch (...) {  // no report: the call itself will fail with the reason
@@ -351,8 +351,8 @@ std::optional<std::string> ProcessGroup::known_failure() const {
 std::string ProcessGroup::why_not_connected(const std::string& cause) const {
   const std::string why = why_lost("connecting", cause);
   if (why != kGone + std::string(" (connecting)")) return why;
-  return "the processes met, but Gloo cannot connect them: " + config::plain_message(cause) +
-         "; GLOO_SOCKET_IFNAME names the network interface that it uses";
+  return "the processes have met, but Gloo cannot connect them: " + config::plain_message(cause) +
+         "; set GLOO_SOCKET_IFNAME to the network interface that Gloo should use";
 }
 
 std::string ProcessGroup::why_lost(const char* what, const std::string& cause) const {
@@ -364,7 +364,7 @@ std::string ProcessGroup::why_lost(const char* what, const std::string& cause) c
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
   } catch (const std::exception&) {  // of a store that went with rank 0
-    return "process 0, which leads, is gone (" + std::string(what) + ")";
+    return "process 0 has ended (" + std::string(what) + ")";
   }
   const bool late = cause.find("imed out") != std::string::npos || cause.find("timeout") != std::string::npos;
   return late ? late_names() + " did not answer in time (" + what + ")" : std::string(kGone) + " (" + what + ")";

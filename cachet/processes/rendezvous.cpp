@@ -24,18 +24,18 @@ int64_t number_in_environment(const char* name, int64_t least, int64_t most) {
   const char* text = std::getenv(name);
   if (text == nullptr)
     throw std::invalid_argument(std::string(name) +
-                                " is not set, and WORLD_SIZE is: of several processes each needs both");
+                                " is not set, but WORLD_SIZE is; each of several processes needs both");
   int64_t value = 0;
   const std::string_view word(text);
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error != std::errc{} || end != word.data() + word.size() || value < least || value > most)
-    throw std::invalid_argument(std::string(name) + " is \"" + text + "\", not a whole number from " +
+    throw std::invalid_argument(std::string(name) + " is \"" + text + "\", but must be a whole number from " +
                                 std::to_string(least) + " to " + std::to_string(most));
   return value;
 }
 
 [[noreturn]] void fail(const char* what) {
-  throw std::runtime_error(std::string("no socket for the processes to meet at: ") + what + ": " +
+  throw std::runtime_error(std::string("cannot open a socket for the processes to meet at: ") + what + ": " +
                            std::strerror(errno));
 }
 
@@ -63,7 +63,8 @@ std::optional<ProcessPlace> place_from_environment() {
   place.rank = number_in_environment("RANK", 0, place.size - 1);
   place.local_rank = std::getenv("LOCAL_RANK") == nullptr ? 0 : number_in_environment("LOCAL_RANK", 0, place.rank);
   const char* host = std::getenv("MASTER_ADDR");
-  if (host == nullptr || *host == '\0') throw std::invalid_argument("MASTER_ADDR is not set: the host of process 0");
+  if (host == nullptr || *host == '\0')
+    throw std::invalid_argument("MASTER_ADDR is not set; set it to the host of process 0");
   place.host = host;
   place.port = static_cast<uint16_t>(number_in_environment("MASTER_PORT", 1, 65535));
   if (std::getenv("TORCHELASTIC_RESTART_COUNT") != nullptr)
@@ -89,8 +90,8 @@ LocalSocket::LocalSocket() : descriptor_(socket(AF_INET, SOCK_STREAM | SOCK_CLOE
   if (const int error = problem_of_connecting(descriptor_, address); error != 0) {
     close(descriptor_);
     throw std::runtime_error(
-        std::string("this machine's loopback interface (127.0.0.1), over which its processes meet, is missing or "
-                    "down: ") +
+        std::string(
+            "this machine's loopback interface (127.0.0.1), which its processes use to meet, is missing or down: ") +
         std::strerror(error));
   }
   port_ = ntohs(address.sin_port);

@@ -69,11 +69,11 @@ Listener look_at(const ProcessPlace& place) {
 std::string seen(Listener listener, const ProcessPlace& place, const std::string& address) {
   switch (listener) {
     case Listener::unknown_host:
-      return "there is no host " + config::printable(place.host) + ", which MASTER_ADDR names";
+      return "MASTER_ADDR is " + config::printable(place.host) + ", but there is no such host";
     case Listener::none:
       return "nothing listens at " + address;
     case Listener::some:
-      return "what listens at " + address + " does not answer";
+      return "the program that listens at " + address + " does not answer";
   }
   return {};
 }
@@ -139,8 +139,8 @@ class Connection {
         return store;
       } catch (const std::exception& error) {
         if (std::string_view(error.what()).find("Ping failed") != std::string_view::npos)
-          throw ProcessLost("what listens at " + address_ +
-                            " is not the store of this run's processes; does another program use the port?");
+          throw ProcessLost("the program that listens at " + address_ +
+                            " is not the store of this run's processes; check whether another program uses the port");
       }
       report_or_give_up();
     }
@@ -197,14 +197,14 @@ c10::intrusive_ptr<c10d::Store> serve_store(const ProcessPlace& place, LocalSock
     said = error.what();
   }
   if (said.find("EADDRINUSE") != std::string::npos)
-    throw std::runtime_error("another program of this machine uses port " + port +
-                             ", at which the processes are to meet; set another MASTER_PORT for all of them");
+    throw std::runtime_error("another program on this machine uses port " + port +
+                             ", at which the processes should meet; set another MASTER_PORT for all processes");
   if (said.find("EACCES") != std::string::npos)
-    throw std::runtime_error("this user may not listen at port " + port +
-                             ", at which the processes are to meet; set a MASTER_PORT above 1023 for all of them");
-  throw std::runtime_error("process 0 does not reach the processes' store that it serves itself, at " +
+    throw std::runtime_error("this user is not allowed to listen at port " + port +
+                             ", at which the processes should meet; set a MASTER_PORT above 1023 for all processes");
+  throw std::runtime_error("process 0 cannot reach the store that it serves for all processes, at " +
                            address_of(place, nullptr) +
-                           "; does MASTER_ADDR name this machine, and is its network interface up?");
+                           "; check that MASTER_ADDR is this machine and that its network interface is up");
 }
 
 }  // namespace

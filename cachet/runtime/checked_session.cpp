@@ -26,12 +26,12 @@ void check_ids(const ExportedInput& taken, const Input& given) {
                                        [](size_t all, int64_t size) { return all * static_cast<size_t>(size); });
   for (const int64_t id : std::span(static_cast<const int64_t*>(given.data), count))
     if (id < 0 || id >= taken.vocabulary)
-      refuse(taken,
-             "has the token id " + std::to_string(id) + "; ids are from 0 to " + std::to_string(taken.vocabulary - 1));
+      refuse(taken, "has the token id " + std::to_string(id) + "; ids must be from 0 to " +
+                        std::to_string(taken.vocabulary - 1));
 }
 
 void check_input(const ExportedInput& taken, const Input& given) {
-  if (given.element != taken.element) refuse(taken, "has elements of another type");
+  if (given.element != taken.element) refuse(taken, "has elements of the wrong type");
   const bool fits = std::ranges::equal(given.shape, taken.shape, [](int64_t size, int64_t expected) {
     return size >= 1 && (expected < 0 || size == expected);
   });
@@ -54,10 +54,11 @@ class CheckedSession : public Session {
                                std::to_string(inputs.size()));
     for (size_t i = 0; i < inputs.size(); ++i) {
       check_input(inputs_[i], inputs[i]);
-      if (inputs[i].shape[0] != inputs[0].shape[0]) refuse(inputs_[i], "has another batch size than the first input");
+      if (inputs[i].shape[0] != inputs[0].shape[0])
+        refuse(inputs_[i], "must have the same batch size as the first input");
       // The padding of the ids before it.
       if (i > 0 && inputs[i].element == Element::boolean && inputs[i].shape != inputs[i - 1].shape)
-        refuse(inputs_[i], "has another shape than '" + inputs_[i - 1].name + "'");
+        refuse(inputs_[i], "must have the same shape as '" + inputs_[i - 1].name + "'");
     }
     Scores scores = session_->run(inputs);
     if (scores.samples != inputs[0].shape[0] || scores.classes != static_cast<int64_t>(classes_) ||

@@ -59,7 +59,7 @@ class Reader {
 
   [[noreturn]] void fail(const std::string& what) const {
     throw io::Error(name_ + ": " + (place_.empty() ? "" : place_ + ": ") + what +
-                    "; it is damaged or no export: export the model again");
+                    "; the file is damaged, or does not belong to an export: export the model again");
   }
 
   bool has(const char* key) const { return json_.is_object() && json_.contains(key) && !json_.at(key).is_null(); }
@@ -73,7 +73,7 @@ class Reader {
     if (!json_.is_object()) fail("is not an object");
     for (const auto& [key, value] : json_.items())
       if (!known.contains(key))
-        fail("has the key " + io::in_quotes(key) + ", which this version of the file does not have");
+        fail("has the key " + io::in_quotes(key) + ", which is not allowed in this version of the file");
   }
 
   std::string text() const {
@@ -112,7 +112,7 @@ class Reader {
       if (given == word) return value;
       known += (known.empty() ? "" : ", ") + std::string(word);
     }
-    fail("is " + io::in_quotes(given) + "; this version knows " + known);
+    fail("is " + io::in_quotes(given) + ", but must be one of: " + known);
   }
   std::map<std::string, std::string> texts() const {
     if (!json_.is_object()) fail("is not an object");
@@ -138,16 +138,16 @@ ImagePreparation read_image(const Reader& json, int64_t version) {
   json.require_keys_among(keys);
   ImagePreparation image;
   image.channels = json["channels"].integer(1, 3);
-  if (image.channels == 2) json["channels"].fail("is neither 1 (grey) nor 3 (colour)");
+  if (image.channels == 2) json["channels"].fail("must be 1 (grey) or 3 (colour)");
   image.height = json["height"].integer(1, 65536);
   image.width = json["width"].integer(1, 65536);
   image.first_height = json["first_height"].integer(0, 65536);
   image.first_width = json["first_width"].integer(0, 65536);
   image.middle = json["middle"].yes_or_no();
   if ((image.first_height == 0) != (image.first_width == 0) || (image.first_height == 0 && !image.middle))
-    json.fail("needs first_height and first_width: both or neither, and both if middle is false");
+    json.fail("must have both first_height and first_width, or neither of them if middle is true");
   image.crop_fraction = json["crop_fraction"].number();
-  if (image.crop_fraction < 0.1 || image.crop_fraction > 1) json["crop_fraction"].fail("is not from 0.1 to 1");
+  if (image.crop_fraction < 0.1 || image.crop_fraction > 1) json["crop_fraction"].fail("must be from 0.1 to 1");
   // Cropping the middle, an image is first made so much larger.
   const double side = image.middle ? 1 / image.crop_fraction : 1;
   const auto pixels = [](int64_t height, int64_t width) {
@@ -155,16 +155,16 @@ ImagePreparation read_image(const Reader& json, int64_t version) {
   };
   if (std::max(pixels(image.height, image.width) * side * side, pixels(image.first_height, image.first_width)) >
       static_cast<double>(io::kMaxImagePixels))
-    json.fail("resizes images to more than " + std::to_string(io::kMaxImagePixels) + " pixels");
+    json.fail("must not resize images to more than " + std::to_string(io::kMaxImagePixels) + " pixels");
   image.filter = json["interpolation"].word(kFilters);
   if (version >= kResizeVersion && json["resize_in"].text() != resize_numbers(image))
-    json["resize_in"].fail("does not fit middle: it has to be " + io::in_quotes(resize_numbers(image)));
+    json["resize_in"].fail("does not match the key middle: it must be " + io::in_quotes(resize_numbers(image)));
   if (json.has("orientation")) image.orientation = json["orientation"].word(kOrientations);
   for (const Reader& value : json["mean"].list(3)) image.mean.push_back(value.number());
   for (const Reader& value : json["std"].list(3)) image.deviation.push_back(value.number());
   const auto channels = static_cast<size_t>(image.channels);
   if (image.mean.size() != channels || image.deviation.size() != channels)
-    json.fail("has another number of channels than mean or std has values");
+    json.fail("must have one value of mean and of std for each channel");
   for (const double value : image.deviation)
     if (value <= 0) json["std"].fail("must be above 0");
   return image;
@@ -207,7 +207,8 @@ std::string_view model_file(EngineKind engine) {
 
 const std::string& ExportManifest::digest_of(const std::string& file) const {
   const auto found = files.find(file);
-  if (found == files.end()) throw io::Error(std::string(kExportManifest) + ": knows no file " + io::in_quotes(file));
+  if (found == files.end())
+    throw io::Error(std::string(kExportManifest) + ": does not list the file " + io::in_quotes(file));
   return found->second;
 }
 
@@ -228,13 +229,13 @@ void check_form(const Json& parsed, const Reader& json, int64_t version) {
   if (version >= kDigestVersion) {
     Json rest = parsed;
     rest.erase("digest");
-    if (json["digest"].text() != digest_of_all(rest)) json["digest"].fail("is not that of the rest of the file");
+    if (json["digest"].text() != digest_of_all(rest)) json["digest"].fail("does not match the rest of the file");
     return;
   }
   const bool is_oriented = json.has("image") && json["image"].has("orientation");
   if (is_oriented == (version == kOrientedVersion)) return;
-  json["version"].fail(is_oriented ? "is 1, which image.orientation does not have"
-                                   : "is 2, and image.orientation is missing, which each export of version 2 has");
+  json["version"].fail(is_oriented ? "is 1, but a file of version 1 must not have image.orientation"
+                                   : "is 2, but image.orientation, which a file of version 2 must have, is missing");
 }
 
 }  // namespace
@@ -285,12 +286,12 @@ std::optional<std::string> lack_of(const ExportManifest& manifest) {
   if (manifest.version >= kDigestVersion) return std::nullopt;
   const auto ids = std::ranges::find(manifest.inputs, Element::int64, &ExportedInput::element);
   std::string lack = std::string("is an export of an earlier version: ") + kExportManifest +
-                     " has no digest of itself, does not name the checkpoint";
+                     " does not have its own digest or the name of the checkpoint";
   if (ids != manifest.inputs.end()) {
     lack += ", and does not limit lengths and token ids";
     if (ids->shape.size() > 1 && ids->shape[1] >= 0)
-      lack += ". It pads each sequence to " + std::to_string(ids->shape[1]) +
-              " tokens, and a shorter one may get another answer than from the run";
+      lack += ". The export pads each sequence to " + std::to_string(ids->shape[1]) +
+              " tokens, so a shorter sequence may get another answer than in the run";
   }
   return lack + "; export the model again";
 }
@@ -304,15 +305,15 @@ ExportManifest parse_export_manifest(const std::string& text, const std::string&
   const int64_t version = json["version"].integer(1, kMaxSize);
   if (version > kExportVersion)
     throw io::Error(name + ": was written by a newer version of Cachet (format " + std::to_string(version) +
-                    ", this one reads up to " + std::to_string(kExportVersion) +
-                    "); install that version, or export the model again with this one");
+                    "; this version reads formats up to " + std::to_string(kExportVersion) +
+                    "); install the newer version, or export the model again with this version");
   check_form(parsed, json, version);
   ExportManifest manifest;
   manifest.version = version;
   manifest.engine = json["engine"].word(kEngines);
   manifest.precision = json["precision"].word(kPrecisions);
   if (manifest.precision == Precision::int8 && manifest.engine != EngineKind::openvino)
-    json["precision"].fail("is int8, which the engine openvino alone has");
+    json["precision"].fail("is int8, but only the engine openvino can run int8");
   manifest.task = json["task"].text();
   manifest.model = json["model"].text();
   const Reader source = json["source"];
@@ -336,16 +337,16 @@ ExportManifest parse_export_manifest(const std::string& text, const std::string&
     manifest.image = read_image(json["image"], version);
     const ImagePreparation& image = *manifest.image;
     if (manifest.inputs.front().shape != std::vector<int64_t>{-1, image.channels, image.height, image.width})
-      json["image"].fail("has other sizes than the first input of the model");
+      json["image"].fail("must have the sizes of the first input of the model");
   }
   manifest.files = json["files"].texts();
   for (const auto& [file, digest] : manifest.files)
     if (!is_plain_name(file))
-      json["files"].fail("names " + io::in_quotes(file) + ", which is not a file of the folder");
+      json["files"].fail("names " + io::in_quotes(file) + ", which is not a file in the folder");
   const std::string model(model_file(manifest.engine));
   if (!manifest.files.contains(model)) json["files"].fail("has no " + model);
   if (manifest.engine == EngineKind::openvino && !manifest.files.contains("model.bin"))
-    json["files"].fail("has no model.bin, which has the weights");
+    json["files"].fail("must list model.bin, which has the weights");
   return manifest;
 }
 
@@ -377,8 +378,8 @@ ExportManifest read_export(const fs::path& folder) {
   ExportManifest manifest = read_export_manifest(folder);
   for (const auto& [file, digest] : manifest.files)
     if (io::sha256_hex(io::read_file(folder / file, kMaxFileBytes)) != digest)
-      throw io::Error((folder / file).string() + ": its SHA-256 is not that of " + kExportManifest +
-                      ": it was changed or damaged; export the model again");
+      throw io::Error((folder / file).string() + ": its SHA-256 is not the one in " + kExportManifest +
+                      ", so the file was changed or damaged; export the model again");
   return manifest;
 }
 

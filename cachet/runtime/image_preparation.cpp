@@ -113,7 +113,7 @@ std::vector<float> planes(const Raster<float>& image) {
 
 Pixels decode(std::span<const std::byte> bytes, std::string_view name, int64_t channels,
               io::OrientationRule orientation) {
-  if (channels != 1 && channels != 3) throw io::Error(std::string(name) + ": images have one channel or three");
+  if (channels != 1 && channels != 3) throw io::Error(std::string(name) + ": images must have 1 or 3 channels");
   Pixels image;
   const auto allocate = [&](const io::PixelSize& size) { return take_memory(image, size); };
   const io::ImageReadOptions options{.channels = channels == 1 ? io::ImageChannels::grey : io::ImageChannels::rgb};

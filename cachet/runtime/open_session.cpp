@@ -22,13 +22,15 @@ std::string openvino_version() {
 std::unique_ptr<Session> open_session([[maybe_unused]] const std::filesystem::path& folder,
                                       const ExportManifest& manifest, [[maybe_unused]] const SessionOptions& options) {
   if (manifest.engine == EngineKind::torch)
-    throw io::Error(folder.string() + ": runs on LibTorch; export it with --engine openvino for a program without it");
+    throw io::Error(
+        folder.string() +
+        ": this export needs LibTorch; for a program without LibTorch, export the model with --engine openvino");
 #ifdef CACHET_HAS_OPENVINO
   return checked(open_openvino(folder / model_file(manifest.engine), options), manifest);
 #else
   throw io::Error(folder.string() +
-                  ": runs on OpenVINO, and this Cachet was built without it; tools/setup --openvino "
-                  "brings it, then build again");
+                  ": this export needs OpenVINO, but this Cachet was built without it; run tools/setup --openvino, "
+                  "then build again");
 #endif
 }
 

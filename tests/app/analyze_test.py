@@ -22,7 +22,7 @@ class Analyze(RunTest):
     def test_the_page_and_the_numbers(self):
         done = self.analyze("run", "-o", "seen")
         self.assertEqual(done.stdout, "seen/analysis.html\n")
-        self.assertIn("of 8 steps the test of normality is inaccurate; it wants 20", done.stderr)
+        self.assertIn("the test of normality is inaccurate with only 8 steps; set --steps to at least 20", done.stderr)
         page = (self.folder / "seen/analysis.html").read_text()
         for part in ("Caches", "Gates and drift", "Maps of the branches", "Interventions on caches", "Norms",
                      "Similarity of layers", "Attention and kernels", "data:image/png;base64,", "zeroed"):
@@ -120,8 +120,8 @@ class Analyze(RunTest):
         self.assertIn("a whole number from 1", self.refused("analyze", "run", "--samples", "0", cwd=self.folder))
         self.assertIn("'caches'", self.refused("analyze", "run", "--what", "cachs", cwd=self.folder))
         self.assertIn("twice", self.refused("analyze", "run", "run", cwd=self.folder))
-        self.assertIn("read", self.refused("analyze", "run", "-o", "run", cwd=self.folder))
-        self.assertIn("something else", self.refused("analyze", "run", "-o", "images", cwd=self.folder))
+        self.assertIn("is an input of this command", self.refused("analyze", "run", "-o", "run", cwd=self.folder))
+        self.assertIn("its contents are not an output of this command", self.refused("analyze", "run", "-o", "images", cwd=self.folder))
         self.cachet("export", "run", "-o", "exported", "--engine", "torch")
         self.assertIn("is an export", self.refused("analyze", "exported", "--data", "images", cwd=self.folder, code=1))
         self.train("plain", "--set", "train.epochs=1", "--set", "model.cache.kind=none", "--set", "model.norm.kind=layer")

@@ -159,11 +159,11 @@ class Pairs(command.CommandTest):
             self.assertFalse(set(read("train.en")) & set(read("valid.en") + read("test.en")))
             self.assertIn("--overwrite", self.refused(*words, "-o", "out", cwd=folder))
             done = self.succeed(*words, "-o", "out", "--overwrite", "--seed", "4", cwd=folder)
-            self.assertEqual(done.stdout, "80 pairs to train with, 10 to validate with, 10 to test with\npairs that share a sentence stay "
-                                          "in one split: 50 groups, the largest has 2 pairs\n1 rows with an empty side "
-                                          "were left out\n1 rows that repeat another were left out\nout\n")
+            self.assertEqual(done.stdout, "80 pairs to train with, 10 to validate with, 10 to test with\npairs that share a sentence form "
+                                          "a group, which stays in one split: 50 groups; the largest has 2 pairs\n1 rows with an empty side "
+                                          "were left out\n1 rows that repeat another row were left out\nout\n")
             (root / "out/mine").write_text("")
-            self.assertIn("holds something else", self.refused(*words, "-o", "out", "--overwrite", cwd=folder))
+            self.assertIn("its contents are not an output of this command", self.refused(*words, "-o", "out", "--overwrite", cwd=folder))
             self.assertIn("--columns", self.refused("data", "pairs", "all.tsv.xz", "--columns", "en,fr", "--by", "de", "-o", "b", cwd=folder))
             self.assertIn("all.tsv.xz:1: 3 columns", self.refused("data", "pairs", "all.tsv.xz", "--columns", "en,de", "-o", "b", code=1,
                                                                   cwd=folder))

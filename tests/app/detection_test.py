@@ -247,7 +247,7 @@ class Detection(command.CommandTest):
         last = "run/checkpoints/step-00000002"
         if (self.folder / last).exists():
             self.assertIn("another model", self.refused("eval", last, "-o", "mine", cwd=self.folder, code=1))
-        self.assertIn("holds something else", self.refused("eval", "run", "-o", "shapes", cwd=self.folder))
+        self.assertIn("its contents are not an output of this command", self.refused("eval", "run", "-o", "shapes", cwd=self.folder))
         self.assertIn("-o is for the files of an evaluation",
                       self.refused("eval", "run", "--text", "tiny.toml", "-o", "else", cwd=self.folder))
         self.assertFalse((self.folder / "else").exists())
@@ -313,8 +313,8 @@ class Detection(command.CommandTest):
         (images / "000002.png").write_bytes((images / "000002.png").read_bytes()[:60])
         done = command.run("predict", "run", "photographs", "-o", "seen", "--least-score", "0.05", cwd=self.folder)
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn("passed over: photographs/000002.png: ", done.stderr)
-        self.assertIn("1 of 4 images could not be read; seen/predictions.jsonl has the reasons", done.stderr)
+        self.assertIn("skipped: photographs/000002.png: ", done.stderr)
+        self.assertIn("1 of 4 images could not be read; seen/predictions.jsonl lists the reasons", done.stderr)
         self.assertEqual(done.stdout, "seen: 3 pictures, results.json, images.json\n")
         self.assertEqual(sorted(path.name for path in (self.folder / "seen/pictures").iterdir()),
                          ["000001-3.png", "000001.png", "000003.png"])
@@ -362,11 +362,11 @@ class Detection(command.CommandTest):
 
     def test_a_folder_for_pictures_must_be_free(self):
         image = "shapes/images/val/000001.png"
-        for words, said in ((["predict", "run", image, "-o", "run"], "holds something else"),
+        for words, said in ((["predict", "run", image, "-o", "run"], "its contents are not an output of this command"),
                             (["predict", "run", image, "-o", "tiny.toml"], "ends in .jsonl"),
                             (["predict", "run", "shapes/images/val", "-o", "shapes/images/val/seen"],
-                             "lies in shapes/images/val, which this command reads"),
-                            (["predict", "run", "-o", "all"], "a folder is for images that are given")):
+                             "is in the folder shapes/images/val, which is an input of this command"),
+                            (["predict", "run", "-o", "all"], "a folder works only with images on the command line")):
             self.assertIn(said, self.refused(*words, cwd=self.folder))
         self.assertFalse((self.folder / "all").exists())
         self.assertFalse((self.folder / "shapes/images/val/seen").exists())

@@ -155,7 +155,7 @@ class Export(RunTest):
                 self.assertEqual(summary["pass"], "evaluation")
                 self.assertEqual(sum(layer["parameters"] for layer in summary["layers"]), summary["parameters"])
                 text = self.cachet("summary", engine).stdout
-                self.assertIn("the model that it was made of has", text)
+                self.assertIn("the model before the export has", text)
                 self.assertIn("leave model.* out of --set", self.refused("summary", engine, "--set", "model.depth=1", cwd=self.folder, code=1))
         self.assertNotIn("made of", self.cachet("summary", "run").stdout)
 
@@ -206,7 +206,7 @@ class Export(RunTest):
                 done = self.cachet("predict", model, *words, "--data", "nowhere")
                 self.assertEqual(done.stdout, expected)
                 self.assertIn("there is no folder", done.stderr)
-                self.assertIn("The samples that are given do not need the data.", done.stderr)
+                self.assertIn("The prediction continues, because your samples do not need these data.", done.stderr)
             for command_word in ("predict", "eval"):
                 self.assertIn("there is no folder", self.refused(command_word, model, "--data", "nowhere", cwd=self.folder, code=1))
         report = self.json_of("export", "run", "-o", "blind", "--engine", "torch", "--data", "nowhere", "--json", cwd=self.folder)
@@ -280,7 +280,7 @@ class Export(RunTest):
         self.cachet("export", "run/checkpoints/step-00000036", "-o", "deployed", "--engine", "torch")  # of the same run
         (self.folder / "mine").mkdir()
         (self.folder / "mine/notes.txt").write_text("notes")
-        self.assertIn("holds something else", self.refused("export", "run", "-o", "mine", cwd=self.folder))
+        self.assertIn("its contents are not an output of this command", self.refused("export", "run", "-o", "mine", cwd=self.folder))
         self.assertEqual([path.name for path in (self.folder / "mine").iterdir()], ["notes.txt"])
         self.train("other", "--set", "train.seed=5")
         self.assertIn("--overwrite", self.refused("export", "other", "-o", "deployed", cwd=self.folder))
@@ -288,14 +288,14 @@ class Export(RunTest):
         self.assertNotEqual((self.folder / "deployed/export.json").read_bytes(), before)
         self.assertEqual([path.name for path in self.folder.glob(".*")], [])
         said = self.refused("export", "run", "-o", "model.onnx", cwd=self.folder)
-        self.assertIn("-o names a folder without an ending", said)
+        self.assertIn("-o must be a folder whose name has no ending", said)
         (self.folder / "deployed/answers.jsonl").write_text("mine")
-        self.assertIn("holds something else", self.refused("export", "other", "-o", "deployed", "--overwrite", cwd=self.folder))
+        self.assertIn("its contents are not an output of this command", self.refused("export", "other", "-o", "deployed", "--overwrite", cwd=self.folder))
         self.assertEqual((self.folder / "deployed/answers.jsonl").read_text(), "mine")
         (self.folder / "deployed/answers.jsonl").unlink()
         for words in (["--precision", "bf16"], ["--engine", "torch"], ["--check"], ["--data", "images"], ["--set", "data.limit=2"]):
-            self.assertIn(words[0] + " is of a folder", self.refused("export", "run", "-o", "run.safetensors", *words, cwd=self.folder))
-        self.assertIn("--names is of weights alone", self.refused("export", "run", "-o", "new", "--names", "timm", cwd=self.folder))
+            self.assertIn(words[0] + " works only if -o is a folder", self.refused("export", "run", "-o", "run.safetensors", *words, cwd=self.folder))
+        self.assertIn("--names works only with a file of weights", self.refused("export", "run", "-o", "new", "--names", "timm", cwd=self.folder))
         self.assertIn("is an export already", self.refused("export", "deployed", "-o", "again", cwd=self.folder, code=1))
 
     def test_a_long_comparison_says_how_far_it_is(self):
@@ -338,11 +338,11 @@ class Export(RunTest):
     def test_what_an_export_cannot(self):
         self.cachet("export", "run", "-o", "deployed", "--engine", "torch")
         self.assertIn("not trained", self.refused("bench", "deployed", "--mode", "train", cwd=self.folder))
-        self.assertIn("is timed in this precision", self.refused("bench", "deployed", "--precision", "bf16", cwd=self.folder))
+        self.assertIn("can be timed only in this precision", self.refused("bench", "deployed", "--precision", "bf16", cwd=self.folder))
         said = self.refused("import", "deployed/model.safetensors", "--model", "vit_tiny_patch16_224", "-o", "x", cwd=self.folder)
-        self.assertIn("is of an export, which has rewritten weights", said)
+        self.assertIn("belongs to an export, whose weights were rewritten", said)
         said = self.refused("import", "run", "--model", "vit_tiny_patch16_224", "-o", "x", cwd=self.folder)
-        self.assertIn("run is a folder, and import takes a file of weights", said)
+        self.assertIn("run is a folder, but `import` needs a file of weights", said)
         said = self.refused("export", "run", "-o", "x", "--engine", "torch", "--check", "--data", "nowhere", cwd=self.folder, code=1)
         self.assertIn("--check needs the evaluation data", said)
         self.assertIn("leave --set out",

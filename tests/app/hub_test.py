@@ -115,7 +115,7 @@ class HubTest(unittest.TestCase):
         self.assertEqual(path.name, "model.safetensors.index.json")
         self.assertEqual(path.with_name("a-2.safetensors").read_bytes(), WEIGHTS[1:])
         self.server.repositories["timm/two"] = {"a.pth": WEIGHTS, "b.pth": WEIGHTS}
-        self.assertIn("which file has the weights is not clear; name it as hf:OWNER/NAME/FILE. Its files: 'a.pth', 'b.pth'",
+        self.assertIn("it is not clear which file has the weights; give the file as hf:OWNER/NAME/FILE. The files of the repository: 'a.pth', 'b.pth'",
                       self.refused("hf:timm/two"))
 
     def test_works_offline(self):
@@ -130,7 +130,7 @@ class HubTest(unittest.TestCase):
         self.server.close()
         self.assertEqual(self.fetch(), path)
         self.assertIn("cannot be reached", self.notes)
-        self.assertIn("the files of the last download are used", self.notes)
+        self.assertIn("the command uses the files of the last download", self.notes)
 
     def test_shares_files_with_the_hubs_client(self):
         python = python_with_client()
@@ -190,7 +190,7 @@ class HubTest(unittest.TestCase):
         self.assertIn("git's SHA-1 of the downloaded file is", self.refused())
         self.server.etags.clear()
         self.server.sizes["model.safetensors"] = len(WEIGHTS) - 1
-        self.assertIn(f"sends a file of {len(WEIGHTS)} bytes, but the hub names {len(WEIGHTS) - 1}", self.refused())
+        self.assertIn(f"sends a file of {len(WEIGHTS)} bytes, but in the list of the hub its size is {len(WEIGHTS) - 1}", self.refused())
 
     def test_refuses_strange_etags(self):
         for etag in ("../../x", "", "x" * 200):
@@ -205,7 +205,7 @@ class HubTest(unittest.TestCase):
         self.assertIn("answers 503", self.notes)
         shutil.rmtree(self.folder / "hf")
         self.server.faults = [status(500)] * 4
-        self.assertIn("answers 500 (an error of the server); run the command again later", self.refused())
+        self.assertIn("answers 500 (an error on the server); run the command again later", self.refused())
         self.server.faults = [status(429, Retry_After="3600")]
         self.assertIn("answers 429 (too many requests); run the command again in 3600 s", self.refused())
 
@@ -214,15 +214,15 @@ class HubTest(unittest.TestCase):
         self.assertIn("no revision 'v2'; check the branch, tag or commit after @", self.refused("hf:timm/tiny@v2"))
         self.assertIn("has no file 'x.bin' in revision 'main'; its files: 'config.json'", self.refused("hf:timm/tiny/x.bin"))
         for name in ("hf:tiny", "hf:timm/..", "hf:timm/tiny/../x", "hf:timm/tiny@../x", "hf:/tiny", "hf:a--b/c"):
-            self.assertIn("is not a name of the hub; write hf:OWNER/NAME", self.refused(name))
+            self.assertIn("is not a valid name of a repository on the hub; write hf:OWNER/NAME", self.refused(name))
 
     def test_names_the_answers_that_a_token_is_for(self):
         self.server.faults = [status(403, X_Error_Code="GatedRepo")]
-        self.assertIn(f"access is restricted; ask for it at {self.server.address}/timm/tiny, then set HF_TOKEN", self.refused())
+        self.assertIn(f"access is restricted; ask for access at {self.server.address}/timm/tiny, then set HF_TOKEN", self.refused())
         self.server.token = "secret"
         self.assertIn("there is no such repository, or it is private; check the name, or set HF_TOKEN", self.refused())
         self.assertIn("it does not accept the token", self.refused(HF_TOKEN="wrong"))
-        self.assertIn("HF_TOKEN: a token of the hub has neither spaces nor", self.refused(HF_TOKEN="two words"))
+        self.assertIn("HF_TOKEN: a token of the hub must not have spaces or", self.refused(HF_TOKEN="two words"))
 
     # Tokens, redirects, proxies
 
@@ -295,7 +295,7 @@ class HubTest(unittest.TestCase):
         digest = hashlib.sha256(WEIGHTS).hexdigest()
         self.fetch(f"{address}#sha256={digest}")
         self.assertIn("the SHA-256 of the downloaded file is", self.refused(f"{address}#sha256={'0' * 64}"))
-        self.assertIn("after #sha256= come 64 hexadecimal digits", self.refused(f"{address}#sha256=12"))
+        self.assertIn("#sha256= must be followed by 64 hexadecimal digits", self.refused(f"{address}#sha256=12"))
 
     def test_does_not_complete_a_part_of_an_older_file(self):
         self.store.plain["/a.pth"] = WEIGHTS
@@ -311,7 +311,7 @@ class HubTest(unittest.TestCase):
         self.assertNotIn("secret", self.refused("https://me:secret@example.org/a.pth"))
         page = lambda handler, content, *_: not handler.answer(200, b"<html>", Content_Type="text/html; charset=utf-8")
         self.store.plain["/a.pth"], self.server.faults = WEIGHTS, [page]
-        self.assertIn("is a page, not a file", self.refused(self.store.address + "/a.pth"))
+        self.assertIn("is a web page, not a file", self.refused(self.store.address + "/a.pth"))
 
     def test_several_processes_download_once(self):
         with concurrent.futures.ThreadPoolExecutor(3) as pool:

@@ -229,7 +229,7 @@ class Models(ImportTest):
         held = {file.name: file.read_bytes() for file in (self.folder / "mine").iterdir()}
         again = ["import", "larger.pth", "--model", MODEL, "-o", "mine", *SMALL]
         self.assertIn("--overwrite", self.refused(*again, cwd=self.folder))
-        self.assertIn("what this command reads", self.refused(*again[:-len(SMALL) - 1], "larger.pth", cwd=self.folder))
+        self.assertIn("is an input of this command", self.refused(*again[:-len(SMALL) - 1], "larger.pth", cwd=self.folder))
         for output in ("mine/model.safetensors", "mine/config.json"):
             for words in (["export", "mine", "-o", output], ["export", "mine", "-o", output, "--overwrite"]):
                 self.refused(*words, cwd=self.folder)
@@ -239,7 +239,7 @@ class Models(ImportTest):
         self.assertNotEqual(self.weights("mine"), held["model.safetensors"])
         (self.folder / "notes").mkdir(exist_ok=True)
         (self.folder / "notes" / "a").write_text("b")
-        self.assertIn("holds something else", self.refused(*again[:-len(SMALL) - 1], "notes", "--overwrite",
+        self.assertIn("its contents are not an output of this command", self.refused(*again[:-len(SMALL) - 1], "notes", "--overwrite",
                                                            cwd=self.folder))
 
     def test_text_for_people(self):
@@ -532,7 +532,7 @@ lr = 1e-4
         (self.folder / "three.toml").write_text('base = "base.toml"\ndata.root = "three"\nmodel.classes = 4\n')
         train = ["train", "three.toml", "--progress", "none"]
         done = self.succeed(*train, "--run", "three-run", cwd=self.folder, variables=self.variables)
-        self.assertIn("the recipe has model.classes = 4, and the data have 3 classes: the model has 3\n", done.stderr)
+        self.assertIn("the recipe has model.classes = 4, but the data have 3 classes. The model gets 3\n", done.stderr)
         self.assertIn("fresh, as the number of classes is another, 2: head.bias, head.weight", done.stderr)
         self.assertEqual(self.resolved("three-run")["model"]["classes"], 3)
         self.assertEqual(self.json_of("eval", "three-run", "--json", cwd=self.folder)["images"], 6)
@@ -564,14 +564,14 @@ lr = 1e-4
         self.write_own_images("hub-photos", "xyz")
         name = f"hf:{self.REPOSITORY}"
         refused = lambda *words: self.refused("train", name, *words, cwd=self.folder, variables=self.variables, lines=4)
-        self.assertIn(f"name the data to train them on: cachet train {name} --data FOLDER", refused())
+        self.assertIn(f"give the data to train them on: cachet train {name} --data FOLDER", refused())
         self.assertIn("leave --init out", refused("--data", "hub-photos", "--init", "x"))
         self.set_config(architecture="resnet50")
         self.assertIn("names the model 'resnet50', which `cachet models` does not list", refused("--data", "hub-photos"))
         self.variables["HF_HOME"] += "/empty"
         del self.files["config.json"]
         said = refused("--data", "hub-photos")
-        self.assertIn(f"there is no config.json of timm that names the model; name the model: cachet train MODEL --data FOLDER --init {name}", said)
+        self.assertIn(f"no config.json of timm names the model of these weights; give the name of the model: cachet train MODEL --data FOLDER --init {name}", said)
 
     def test_models_list_their_weights(self):
         table = self.succeed("models", "vit_tiny*", "--weights").stdout

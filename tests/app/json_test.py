@@ -129,9 +129,9 @@ class Bench(command.CommandTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         row = command.json.loads(done.stdout)
         self.assertEqual(list(row), [*BENCH_KEYS, "results"])
-        self.assertIn("a batch of 1024 does not fit for vit_tiny_patch16_224; taking 512\n", done.stderr)
+        self.assertIn("a batch of 1024 does not fit into memory for vit_tiny_patch16_224; trying 512\n", done.stderr)
         self.assertLess(row["batch"], 128)
-        self.assertIn(f"taking {row['batch']}\n", done.stderr)
+        self.assertIn(f"trying {row['batch']}\n", done.stderr)
 
     def test_a_model_that_never_fits_is_an_error_row(self):
         done = command.run(*self.HEAVY, "--set", "model.image_size=16384", "--batch", "2", address_space=3 << 30)

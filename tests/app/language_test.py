@@ -159,7 +159,7 @@ class Language(command.FolderTest):
             done = subprocess.run([command.COMMAND, *generate], cwd=self.folder, stdin=file, capture_output=True, text=True)
         self.assertEqual([json.loads(line)["prompt"] for line in done.stdout.splitlines()], ["word1 word2", "", "unheard of"])
         self.assertIn("temperature", self.refused("generate", "wikitext2_plain-run", "--temperature", "-1", cwd=self.folder))
-        self.assertIn("not by both", self.refused("generate", "wikitext2_plain-run", "--prompt", "a", "--lines", "b", cwd=self.folder))
+        self.assertIn("not with both", self.refused("generate", "wikitext2_plain-run", "--prompt", "a", "--lines", "b", cwd=self.folder))
 
     def test_a_long_line_is_scored_with_a_word_on_how_far_it_is(self):
         self.train("wikitext2_plain", "run", "--set", "data.vocabulary=23")

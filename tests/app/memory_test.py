@@ -201,7 +201,7 @@ class Memory(command.FolderTest):
         for word in ("0", "automatic", "-1", "1.5"):
             done = command.run("train", "demo_plain", "--batch-size", word, "--print", cwd=self.folder)
             self.assertEqual(done.returncode, 2)
-            self.assertRegex(done.stderr, rf"must be a whole number from 1 to [0-9]+, not '{word}'; or auto")
+            self.assertRegex(done.stderr, rf"must be a whole number from 1 to [0-9]+, not '{word}'; the value auto is possible, too")
         done = command.run("train", "demo_plain", "--batch-size", "auto", "--print", cwd=self.folder, variables={"CACHET_MEMORY_LIMIT": "2 GiB"})
         self.assertEqual(done.returncode, 1)
         self.assertIn('CACHET_MEMORY_LIMIT must be a number of bytes, not "2 GiB"', done.stderr)

@@ -78,7 +78,7 @@ class Models(command.CommandTest):
         self.assertIn("model.cache.kind", self.refused("summary", TINY, "--set", "model.cache.kind=gcr"))
         self.assertIn("model.cache.ratio",
                       self.refused("summary", TINY, "--set", "model.cache.kind=grc", "--set", "model.cache.ratio=0"))
-        self.assertIn("leave one out", self.refused("summary", TINY, "--set", "model.name=vit_small_patch16_224"))
+        self.assertIn("leave one of them out", self.refused("summary", TINY, "--set", "model.name=vit_small_patch16_224"))
         self.assertIn("KEY=VALUE", self.refused("summary", TINY, "--set", "model.depth"))
         self.assertIn("did you mean 'model.cache'?", self.refused("summary", TINY, "--set", "cache.kind=grc"))
 

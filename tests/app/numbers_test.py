@@ -59,7 +59,7 @@ class Numbers(command.FolderTest):
     def test_settings_say_the_number(self):
         for setting, said in (("train.seed=" + TOO_LARGE, "must be an integer from -2^63 to 2^63 - 1, not " + TOO_LARGE),
                               ("optimizer.lr=1e999", "must be a finite number, not 1e999"),
-                              ("train.batch_size=1.5", "must be an integer"), ("train.batch_size=", "there is no value"),
+                              ("train.batch_size=1.5", "must be an integer"), ("train.batch_size=", "the value is missing"),
                               ("train.seed=-1", "not -1")):
             self.assertIn(said, self.refused("train", "demo_plain", "--print", "--set", setting, cwd=self.folder))
 

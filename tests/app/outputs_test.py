@@ -134,7 +134,7 @@ class Links(Outputs):
     def test_an_output_that_is_a_link_is_replaced_only_when_asked(self):
         for name, words in (("p.jsonl", ["predict", "run"]), ("c.html", ["compare", "run", "run/"])):
             path = self.link(name)
-            self.assertIn(f"{name} is a symbolic link; name another file", self.refusal(*words, "-o", name))
+            self.assertIn(f"{name} is a symbolic link; give another path", self.refusal(*words, "-o", name))
             self.assertTrue(path.is_symlink())
             self.cachet(*words, "-o", name, "--overwrite")
             self.assertFalse(path.is_symlink())
@@ -195,7 +195,7 @@ class Links(Outputs):
                             (["data", "words", str(self.folder)], "w.txt"),
                             (["data", "subwords", "--train", "train.txt", "--vocabulary", "8"], "s.model")):
             with self.subTest(words[:2]):
-                self.assertIn(f"nowhere/{name}: there is no folder nowhere; make it, or name another file",
+                self.assertIn(f"nowhere/{name}: there is no folder nowhere; create that folder, or give another path",
                               self.refusal(*words, "-o", f"nowhere/{name}"))
 
     def test_tokens_are_not_written_into_a_run(self):

@@ -135,7 +135,7 @@ class ProcessFaults(runs.RunTest):
             log = (self.folder / run / "log.txt").read_text()
             os.kill(pid, signal.SIGCONT)
             if held > 10:
-                self.assertIn(f"the others have waited 8 s for process {rank}", log)
+                self.assertIn(f"the other processes have waited 8 s for process {rank}", log)
             code, errors = self.ended(process, [], 300)
             self.assertEqual(code, 0, errors)
             self.assertEqual(self.weights(run), self.weights("whole"), run)

@@ -256,7 +256,7 @@ class Processes(RunTest):
         output, errors = other.communicate(timeout=30)
         leader.communicate()
         self.assertEqual((other.returncode, output), (1, ""), errors)
-        self.assertIn("process 0, which leads, is gone", errors)
+        self.assertIn("process 0 has ended", errors)
         self.assert_plain(errors)
 
     def logs_of_c10d(self, runs):
@@ -298,7 +298,7 @@ class Processes(RunTest):
             leader = self.start_place(0, port, *SHORT)
             errors = leader.communicate(timeout=30)[1]
             self.assertEqual(leader.returncode, 1, errors)
-            self.assertIn(f"another program of this machine uses port {port}", errors)
+            self.assertIn(f"another program on this machine uses port {port}", errors)
             self.assert_plain(errors)
 
             def answer():
@@ -315,7 +315,7 @@ class Processes(RunTest):
             other = self.start_place(1, port, *SHORT)
             errors = other.communicate(timeout=60)[1]
             self.assertEqual(other.returncode, 1, errors)
-            self.assertIn(f"what listens at 127.0.0.1:{port} is not the store of this run's processes", errors)
+            self.assertIn(f"the program that listens at 127.0.0.1:{port} is not the store of this run's processes", errors)
             self.assert_plain(errors, lines=2)  # and perhaps that it waited
             server.shutdown(socket.SHUT_RDWR)
 
@@ -333,7 +333,7 @@ class Processes(RunTest):
         start = time.monotonic()
         errors = self.refused("train", "tiny.toml", "--run", "run", "--processes", "64", "--set", "train.batch_size=20",
                               cwd=self.folder, code=1)
-        self.assertIn("the batch size is 20, fewer samples than the 64 processes that share a batch", errors)
+        self.assertIn("the batch size is 20, which is smaller than the number of processes, 64", errors)
         self.assertLess(time.monotonic() - start, 10)
         self.assertFalse((self.folder / "run").exists())
 
@@ -346,10 +346,10 @@ class Processes(RunTest):
 
     def test_mistakes_are_named(self):
         words = ("train", "tiny.toml", *TWO)
-        self.assertIn("--processes trains one run",
+        self.assertIn("--processes works only with a single run",
                       self.refused(*words, "--seeds", "2", cwd=self.folder))
         for preview in ((), ("--dry-run",)):
-            self.assertIn("processes that share a batch",
+            self.assertIn("which is smaller than the number of processes",
                           self.refused(*words, *preview, "--set", "train.batch_size=1", cwd=self.folder, code=1))
         self.refused("train", "tiny.toml", "--processes", "0", cwd=self.folder)
 

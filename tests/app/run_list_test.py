@@ -46,7 +46,7 @@ class RunList(RunTest):
         process.communicate()
         self.assertEqual(self.names("--state", "interrupted"), ["stopped"])
         self.assertRegex(self.cachet("runs", "--match", "stopped").stdout, r"interrupted at step \d+ of ")
-        self.assertEqual(self.cachet("runs", "--match", "nothing").stdout, "runs: no run is as asked for\n")
+        self.assertEqual(self.cachet("runs", "--match", "nothing").stdout, "runs: no run matches the options\n")
         self.assertEqual(self.cachet("runs", "images").stdout, "images: holds no runs\n")
         self.assertIn("there is no such folder", self.refused("runs", "nowhere", cwd=self.folder, code=1))
         self.assertIn("did you mean", self.refused("runs", "--sort", "nmae", cwd=self.folder))

@@ -264,7 +264,7 @@ class OldResults(command.FolderTest):
                 file = file / "predictions.jsonl" if file.is_dir() else file
                 before = [json.loads(line) for line in file.read_text().splitlines()]
                 done = self.cachet(*words, "-o", name)
-                self.assertIn(f"{count} predictions of version 0.1.0 do not record which bytes the samples had and are "
+                self.assertIn(f"{count} predictions of version 0.1.0 do not record the bytes of the samples, and are "
                               "computed again", done.stderr)
                 again = [json.loads(line) for line in file.read_text().splitlines()]
                 self.assertEqual(len(again), count)
@@ -290,7 +290,7 @@ class OldResults(command.FolderTest):
 
     def test_they_are_matched_with_their_samples_wherever_these_stand(self):
         done = self.cachet("predict", "run", "2.png", "0.png", "0.png", "1.png", "--top", "1", "-o", "given.jsonl")
-        self.assertIn("3 predictions of version 0.1.0 do not record which bytes the samples had and are computed again", done.stderr)
+        self.assertIn("3 predictions of version 0.1.0 do not record the bytes of the samples, and are computed again", done.stderr)
         self.cachet("predict", "run", "2.png", "0.png", "0.png", "1.png", "--top", "1", "-o", "fresh.jsonl")
         self.assertEqual((self.folder / "given.jsonl").read_bytes(), (self.folder / "fresh.jsonl").read_bytes())
 

@@ -141,7 +141,7 @@ class Seeds(RunTest):
     def test_mistakes(self):
         for seeds in ("0", "two", "1,1", "1,,2", "-3", "0-4"):
             self.assertIn("--seeds", self.refused("train", "tiny.toml", f"--seeds={seeds}", cwd=self.folder))
-        self.assertIn("leave it out", self.refused("train", "tiny.toml", "--seeds", "1,2", "--seed", "3", cwd=self.folder))
+        self.assertIn("leave --seed out", self.refused("train", "tiny.toml", "--seeds", "1,2", "--seed", "3", cwd=self.folder))
         self.refused("train", "tiny.toml", "--seeds", "2", "--run", "none", "--set", "data.root=nowhere",
                      cwd=self.folder, code=1)
         self.assertEqual({path.name for path in self.folder.iterdir()}, {"images", "tiny.toml"})

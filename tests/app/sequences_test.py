@@ -83,7 +83,7 @@ class Texts(SequenceTest):
         self.assertIn("nowhere.txt: opening failed", self.refusal("predict", "run", "--lines", "nowhere.txt"))
         self.assertIn("aclImdb: reading failed: Is a directory", self.refusal("predict", "run", "--lines", "aclImdb"))
         self.assertIn("not in both", self.refusal("predict", "run", "a text", "--lines", "mine.txt", code=2))
-        self.assertIn("for the lines of that file: --lines mine.txt", self.cachet("predict", "run", "mine.txt").stderr)
+        self.assertIn("to classify the lines of the file, use --lines mine.txt", self.cachet("predict", "run", "mine.txt").stderr)
         (self.folder / "mine.txt").rename(self.folder / "my own.txt")
         self.assertIn("--lines 'my own.txt'\n", self.cachet("predict", "run", "my own.txt").stderr)
 

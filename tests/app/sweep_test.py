@@ -55,7 +55,7 @@ class Sweep(RunTest):
         self.assertEqual(sorted(row["seed"] for row in self.rows("many")), ["3"] * 4 + ["7"] * 4)
         self.cachet(*words, "--seeds", "3,8", "--resume")
         self.assertEqual(sorted(row["seed"] for row in self.rows("many")), ["3"] * 4 + ["7"] * 4 + ["8"] * 4)
-        self.assertIn("each once", self.refused("sweep", "sweep.toml", "--run", "new", "--seeds", "3,3", cwd=self.folder))
+        self.assertIn("a list of different seeds", self.refused("sweep", "sweep.toml", "--run", "new", "--seeds", "3,3", cwd=self.folder))
         self.assertFalse((self.folder / "new").exists())
 
     def test_goes_on_with_what_is_not_done(self):
@@ -68,7 +68,7 @@ class Sweep(RunTest):
         self.assertIn("# wide-ratio_0.5", self.cachet("sweep", "sweep.toml", "--run", "many", "--print").stdout)
         (self.folder / "other.toml").write_text(SWEEP)
         kept_recipe = (self.folder / "many/sweep.toml").read_text()
-        self.assertIn("holds the sweep of another recipe", self.refused("sweep", "other.toml", "--run", "many", *self.SHORT,
+        self.assertIn("contains the sweep of another recipe", self.refused("sweep", "other.toml", "--run", "many", *self.SHORT,
                                                                         "--resume", cwd=self.folder))
         self.assertEqual((self.folder / "many/sweep.toml").read_text(), kept_recipe)
         self.cachet(*words, "--resume")
@@ -107,7 +107,7 @@ class Sweep(RunTest):
         self.addCleanup(os.close, folder)
         fcntl.flock(folder, fcntl.LOCK_EX)
         done = self.cachet(*words, "--resume")
-        self.assertIn("1 of 4 points has seeds that other processes train", done.stderr)
+        self.assertIn("1 of 4 configurations has seeds that other processes are training", done.stderr)
         self.assertTrue((self.folder / "many/wide-ratio_0.5/seed-1/checkpoints/last").exists())
         self.assertFalse((self.folder / "many/wide-ratio_0.5/seed-0/status.json").exists())
         fcntl.flock(folder, fcntl.LOCK_UN)
@@ -151,7 +151,7 @@ class Sweep(RunTest):
         (self.folder / "mine").mkdir()
         (self.folder / "mine/notes.txt").write_text("notes")
         (self.folder / "sweep.toml").write_text(SWEEP)
-        self.assertIn("holds something else", self.refused("sweep", "sweep.toml", "--run", "mine", cwd=self.folder))
+        self.assertIn("contains files that do not belong to a sweep", self.refused("sweep", "sweep.toml", "--run", "mine", cwd=self.folder))
 
     def test_a_copy_keeps_the_table(self):
         (self.folder / "sweep.toml").write_text(SWEEP + "[sweep.variants.as_it_is]\n")

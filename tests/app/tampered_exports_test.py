@@ -136,7 +136,7 @@ class Tampered(runs.RunTest):
             said = self.refused("predict", "old", "0.png", cwd=self.folder, code=1)
             self.assertIn("export the model again", said)
             if content["version"] == 2:
-                self.assertIn("version: is 2, and image.orientation is missing", said)
+                self.assertIn("version: is 2, but image.orientation, which a file of version 2 must have, is missing", said)
 
 
 if __name__ == "__main__":

@@ -117,10 +117,10 @@ class Translate(command.FolderTest):
         bad = (self.folder / "bad.txt")
         bad.write_bytes(b"a1 \xff\xfe\na2\n")
         self.assertEqual(len(self.cachet("translate", "run", "bad.txt").stdout.splitlines()), 2)
-        for words, text in ((["--beam", "2", "--n-best", "3"], "--n-best 3 is above the width of the beam, 2; give --beam 3, too"),
-                            (["--sample", "--beam", "3"], "--beam searches and --sample draws"),
-                            (["--temperature", "0.7"], "--temperature is of --sample"),
-                            (["--seed", "3"], "--seed is of --sample"),
+        for words, text in ((["--beam", "2", "--n-best", "3"], "--n-best 3 is larger than the beam size of 2; give --beam 3, too"),
+                            (["--sample", "--beam", "3"], "--beam and --sample cannot be combined"),
+                            (["--temperature", "0.7"], "--temperature works only with --sample"),
+                            (["--seed", "3"], "--seed works only with --sample"),
                             (["--sample", "--temperature", "-1"], "temperature")):
             self.assertIn(text, self.refused("translate", "run", *words, cwd=self.folder))
         self.assertIn("nowhere.txt", self.refused("translate", "run", "nowhere.txt", cwd=self.folder, code=1))

@@ -140,7 +140,7 @@ class Use(RunTest):
                     self.assertIn("line 1 is not a prediction that can be resumed", said)
                     self.assertEqual((self.folder / "notes.jsonl").read_bytes(), foreign)
         self.assertIn("-o", self.refused("predict", "run", "0.png", "--overwrite", cwd=self.folder))
-        self.assertIn("of pictures", self.refused("predict", "run", "0.png", "--least-score", "0.1", cwd=self.folder))
+        self.assertIn("works only with pictures", self.refused("predict", "run", "0.png", "--least-score", "0.1", cwd=self.folder))
         (self.folder / "run/checkpoints/best").rename(self.folder / "best")
         damaged = self.folder / last / "model.safetensors"
         whole = damaged.read_bytes()
@@ -153,7 +153,7 @@ class Use(RunTest):
             self.refused("predict", "run", *words, "-o", "q.jsonl", "--overwrite", cwd=self.folder, code=1)
         self.assertEqual((self.folder / "q.jsonl").read_bytes(), held, "what cannot be done replaces nothing")
         (self.folder / "names.jsonl").write_text("0.png\n")
-        self.assertIn("what this command reads", self.refused("predict", "run", "--lines", "names.jsonl", "-o", "names.jsonl",
+        self.assertIn("is an input of this command", self.refused("predict", "run", "--lines", "names.jsonl", "-o", "names.jsonl",
                                                               "--overwrite", cwd=self.folder))
         self.assertEqual((self.folder / "names.jsonl").read_text(), "0.png\n")
         (self.folder / "best").rename(self.folder / "run/checkpoints/best")
@@ -169,7 +169,7 @@ class Use(RunTest):
         self.assertEqual(weights("tiny.toml"), "random")
         self.assertNotIn("random", self.cachet("bench", "run", *quick).stderr)
         said = self.cachet("bench", "run", "tiny.toml", *quick, "--set", "model.depth=2", "--progress", "none").stderr
-        self.assertEqual(said, "run: measured with random weights, because --set may make another model of it\n")
+        self.assertEqual(said, "run: measured with random weights, because --set may change the model\n")
         shutil.copytree(self.folder / "run", self.folder / "begun")
         shutil.rmtree(self.folder / "begun/checkpoints")
         (self.folder / "begun/checkpoints").mkdir()

@@ -48,7 +48,7 @@ class Weights(RunTest):
         said = self.json_of(*renew, "--json", cwd=self.folder)
         self.assertEqual(said["renewing_batches"], 7)
         done = self.cachet(*renew, "--set", "data.workers=1", "--data", "images", "-o", "renewed.safetensors")
-        self.assertIn("mean of 3 checkpoints, steps 28 to 36, its states renewed by 7 batches", done.stdout)
+        self.assertIn("mean of 3 checkpoints, steps 28 to 36, with statistics and caches recomputed from 7 batches", done.stdout)
         self.cachet("clean", "run/checkpoints/mean-3", "-o", "in-run.safetensors")
         self.assertEqual((self.folder / "renewed.safetensors").read_bytes(),
                          (self.folder / "in-run.safetensors").read_bytes(), "whoever loads the images")
@@ -71,7 +71,7 @@ class Weights(RunTest):
         done = self.cachet("average", "moving", "--ema", "-o", "raw.safetensors")
         self.assertIn("moving average at step 36", done.stdout)
         done = self.cachet("average", "moving", "--ema", "--renew-states", "7", "--progress", "none")
-        self.assertIn("moving average at step 36, its states renewed by 7 batches\nmoving/checkpoints/ema", done.stdout)
+        self.assertIn("moving average at step 36, with statistics and caches recomputed from 7 batches\nmoving/checkpoints/ema", done.stdout)
         self.cachet("clean", "moving/checkpoints/ema", "-o", "renewed.safetensors")
         of = lambda name: [self.tensor(file, name) for file in ("raw.safetensors", "renewed.safetensors")]
         self.assertEqual(*of("patch_embed.proj.weight"))
@@ -85,14 +85,14 @@ class Weights(RunTest):
         size = lambda folder: sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         self.assertLess(size(self.folder / "clean"), size(self.folder / said["checkpoint"]))
         refusal = self.refused("train", "clean", "--resume", cwd=self.folder, code=1)
-        self.assertIn("has only weights, so that the run cannot be resumed", refusal)
+        self.assertIn("this run has only weights, so it cannot be resumed", refusal)
         self.cachet("clean", "run", "-o", "clean")  # the same run again
         self.assertIn("another", self.refused("clean", "run", "-o", "images", cwd=self.folder))
         self.assertIn("--last 1", self.cachet("average", "--help").stdout)
         (self.folder / "clean/notes.txt").write_text("mine")
         self.train("seeds", "--seeds", "2", "--set", "train.limit=4 steps")
-        for folder, why in (("clean", "holds something else"), ("seeds", "holds something else"),
-                            ("run", "what this command reads")):  # the first has a file of somebody's
+        for folder, why in (("clean", "its contents are not an output of this command"), ("seeds", "its contents are not an output of this command"),
+                            ("run", "is an input of this command")):  # the first has a file of somebody's
             self.assertIn(why, self.refused("clean", "run", "-o", folder, "--overwrite", cwd=self.folder))
         self.assertTrue((self.folder / "seeds/seed-1/checkpoints").exists())
         self.assertEqual((self.folder / "clean/notes.txt").read_text(), "mine")
@@ -104,7 +104,7 @@ class Weights(RunTest):
             if checkpoint.name.startswith("step-"):
                 shutil.rmtree(checkpoint)
         for words in ([], ["--overwrite"]):
-            self.assertIn("holds something else", self.refused("clean", "run", "-o", "copy", *words, cwd=self.folder))
+            self.assertIn("its contents are not an output of this command", self.refused("clean", "run", "-o", "copy", *words, cwd=self.folder))
         self.assertTrue((self.folder / "copy/metrics.jsonl").exists())
 
     def test_a_cleaned_mean_is_a_run(self):

@@ -73,7 +73,8 @@ TEST(RecipeFile, IsNotItsOwnBase) {
   }
   // A recipe of CACHET_RECIPES does not find itself by name either.
   write_recipe(named / "alone.toml", "base = 'alone'\n");
-  EXPECT_NE(refusal_of_recipe(named / "alone.toml").find("recipes name each other in a circle"), std::string::npos);
+  EXPECT_NE(refusal_of_recipe(named / "alone.toml").find("the bases of recipes must not form a circle"),
+            std::string::npos);
 }
 
 TEST(RecipeFile, SaysWhichRecipesABaseMayMean) {
@@ -120,7 +121,7 @@ TEST(RecipeFile, FindsACircleThroughOtherNamesOfAFile) {
   write_recipe(folder / "a.toml", "\nbase = 'link.toml'\n");
   std::filesystem::create_symlink("a.toml", folder / "link.toml");
   const std::string refusal = refusal_of_recipe(folder / "a.toml");
-  EXPECT_NE(refusal.find("a.toml:2: base: recipes name each other in a circle"), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("a.toml:2: base: the bases of recipes must not form a circle"), std::string::npos) << refusal;
 }
 
 TEST(RecipeFile, BoundsHowManyRecipesAreRead) {
@@ -141,7 +142,7 @@ TEST(RecipeFile, SaysWhyAFileCannotBeRead) {
   ASSERT_EQ(mkfifo((folder / "pipe.toml").c_str(), 0600), 0);
   EXPECT_EQ(refusal_of_recipe(folder / "sond.toml"),
             (folder / "sond.toml").string() + ": there is no such file (did you mean 'sound.toml'?)");
-  EXPECT_EQ(refusal_of_recipe(folder.path()), folder.path().string() + ": is a folder; name a file");
+  EXPECT_EQ(refusal_of_recipe(folder.path()), folder.path().string() + ": is a folder; give a file");
   EXPECT_EQ(refusal_of_recipe(folder / "pipe.toml"), (folder / "pipe.toml").string() + ": is not a regular file");
   EXPECT_EQ(refusal_of_recipe("/dev/zero"), "/dev/zero: is not a regular file");
   EXPECT_NE(refusal_of_recipe(folder / "loop.toml").find("cannot be read: "), std::string::npos);

@@ -69,8 +69,8 @@ TEST(Assignment, RefusesWhatIsNone) {
            {"a.=1", key},
            {"a b=1", key},
            {"\"a\"=1", key},
-           {"a.b=", "there is no value"},
-           {"a.b=  ", "there is no value"},
+           {"a.b=", "the value is missing"},
+           {"a.b=  ", "the value is missing"},
            {"a.b=[1, 2", "the value is not valid TOML"},
            {"a.b=\"x", "the value is not valid TOML"},
            {"a.b='x", "the value is not valid TOML"},
@@ -78,7 +78,7 @@ TEST(Assignment, RefusesWhatIsNone) {
            {"a.b=x\ty", "without control characters"},
            {"a.b=\xFF", "UTF-8"},
            {"a.b=" + std::string(70000, 'x'), "64 KiB"},
-           {"base=other.toml", "start from that recipe"},
+           {"base=other.toml", "start from the base recipe"},
            {"a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a=1", "more than 16 parts"},
            {"a.b=" + std::string(40, '[') + std::string(40, ']'), "nested deeper"}}) {
     const std::string refusal = refusal_of_assignment(assignment);

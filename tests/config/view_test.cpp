@@ -137,7 +137,7 @@ TEST(View, AsksForARequiredText) {
   EXPECT_EQ(document.root().table("third").required_text("root"), "");
   document.root().table("data").text("kind", "");
   EXPECT_EQ(finish_message(document),
-            "t.toml:2: data.root: is required: a text\nt.toml:5: other.root: must not be empty\n"
+            "t.toml:2: data.root: is required and must be a text\nt.toml:5: other.root: must not be empty\n"
             "t.toml:7: third.root: must be a text, not 3; put it in quotes");
 }
 

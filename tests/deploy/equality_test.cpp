@@ -44,7 +44,7 @@ TEST(Equality, TellsRoundingsFromOtherAnswers) {
   EXPECT_FALSE(equality.holds({}));
   now[0][1] = std::nan("");
   EXPECT_THROW(equality_of(scores, now, {}), ops::NotFinite);
-  test::expect_refused([&] { equality_of(scores, now.narrow(1, 0, 1), {}); }, "scores must be (N, classes)");
+  test::expect_refused([&] { equality_of(scores, now.narrow(1, 0, 1), {}); }, "must have the same shape (N, classes)");
 }
 
 /// Scores as a model in bf16 has them.

@@ -142,16 +142,20 @@ TEST(Polygon, IsMirroredAndFlipped) {
 
 TEST(Polygon, IsRefusedWhereItIsNone) {
   const Size image{6, 7};
-  EXPECT_EQ(refusal({}, image), "a polygon of 0 coordinates; it needs an x and a y for each corner");
-  EXPECT_EQ(refusal({1, 2, 3}, image), "a polygon of 3 coordinates; it needs an x and a y for each corner");
-  EXPECT_EQ(refusal({1, std::nan(""), 3, 4}, image), "a polygon's corner at nan; at most 67108864 is possible");
+  EXPECT_EQ(refusal({}, image), "a polygon has 0 coordinates, but it must have an x and a y for each corner");
+  EXPECT_EQ(refusal({1, 2, 3}, image), "a polygon has 3 coordinates, but it must have an x and a y for each corner");
+  EXPECT_EQ(refusal({1, std::nan(""), 3, 4}, image),
+            "a corner of a polygon has the coordinate nan, but at most 67108864 is possible");
   EXPECT_EQ(refusal({1, 2, -std::numeric_limits<double>::infinity(), 4}, image),
-            "a polygon's corner at -inf; at most 67108864 is possible");
-  EXPECT_EQ(refusal({1, 2, 1e9, 4}, image), "a polygon's corner at 1000000000.000000; at most 67108864 is possible");
-  EXPECT_EQ(refusal({1, 2, 3, 4, 5, 6}, {0, 7}), "a mask cannot have 0 × 7 pixels; 1 to 2147483647 are possible");
+            "a corner of a polygon has the coordinate -inf, but at most 67108864 is possible");
+  EXPECT_EQ(refusal({1, 2, 1e9, 4}, image),
+            "a corner of a polygon has the coordinate 1000000000.000000, but at most 67108864 is possible");
+  EXPECT_EQ(refusal({1, 2, 3, 4, 5, 6}, {0, 7}),
+            "a mask cannot have 0 × 7 pixels; it must have 1 to 2147483647 pixels");
   Polygon to_and_fro;
   for (int i = 0; i < 4000; ++i) to_and_fro.insert(to_and_fro.end(), {i % 2 == 0 ? 0.0 : 10000.0, 1.0});
-  EXPECT_EQ(refusal(to_and_fro, {10, 10000}), "a polygon's edges pass columns of pixels more than 16777216 times");
+  EXPECT_EQ(refusal(to_and_fro, {10, 10000}),
+            "the edges of a polygon must not pass columns of pixels more than 16777216 times");
 }
 
 }  // namespace

@@ -151,19 +151,20 @@ TEST(RunLengths, CombineLikeBitmaps) {
 
 TEST(RunLengths, RefuseSizesThatCannotBe) {
   const std::vector<uint32_t> none;
-  EXPECT_EQ(refusal({0, 5}, none), "a mask cannot have 0 × 5 pixels; 1 to 2147483647 are possible");
-  EXPECT_EQ(refusal({5, -1}, none), "a mask cannot have 5 × -1 pixels; 1 to 2147483647 are possible");
-  EXPECT_EQ(refusal({65536, 32768}, none), "a mask cannot have 65536 × 32768 pixels; 1 to 2147483647 are possible");
+  EXPECT_EQ(refusal({0, 5}, none), "a mask cannot have 0 × 5 pixels; it must have 1 to 2147483647 pixels");
+  EXPECT_EQ(refusal({5, -1}, none), "a mask cannot have 5 × -1 pixels; it must have 1 to 2147483647 pixels");
+  EXPECT_EQ(refusal({65536, 32768}, none),
+            "a mask cannot have 65536 × 32768 pixels; it must have 1 to 2147483647 pixels");
   EXPECT_EQ(refusal({INT64_MAX, INT64_MAX}, std::string_view("0")),
-            "a mask cannot have 9223372036854775807 × 9223372036854775807 pixels; 1 to 2147483647 are possible");
+            "a mask cannot have 9223372036854775807 × 9223372036854775807 pixels; it must have 1 to 2147483647 pixels");
   EXPECT_EQ(thrown_message<std::invalid_argument>([] {
               RunLengths::of_bitmap({2, 2}, Bitmap(3));
             }),
-            "a bitmap of 2 × 2 pixels has 3 bytes");
+            "a bitmap of 2 × 2 pixels must have one byte for each pixel, not 3 bytes");
   EXPECT_EQ(thrown_message<std::invalid_argument>([] {
               RunBuilder(Size{0, 0});
             }),
-            "a mask cannot have 0 × 0 pixels; 1 to 2147483647 are possible");
+            "a mask cannot have 0 × 0 pixels; it must have 1 to 2147483647 pixels");
 }
 
 TEST(RunLengths, RefuseCountsThatDoNotFit) {
@@ -182,16 +183,16 @@ TEST(RunLengths, RefuseTextThatIsNone) {
   EXPECT_EQ(refusal({2, 3}, "2"), "the run lengths of a mask of 2 × 3 pixels add up to 2, not to 6");
   EXPECT_EQ(refusal({2, 3}, "7"), "compressed run lengths, byte 0: the lengths add up to more than the 2 × 3 pixels");
   EXPECT_EQ(refusal({2, 3}, "2R"), "compressed run lengths, byte 1: the text ends within a number");
-  EXPECT_EQ(refusal({2, 3}, "ooooooo0"), "compressed run lengths, byte 0: a number of more than 35 bits");
-  EXPECT_EQ(refusal({2, 3}, "2 "), "compressed run lengths, byte 1: only the symbols from '0' to 'o' are numbers");
+  EXPECT_EQ(refusal({2, 3}, "ooooooo0"), "compressed run lengths, byte 0: a number has more than 35 bits");
+  EXPECT_EQ(refusal({2, 3}, "2 "), "compressed run lengths, byte 1: a number must have only symbols from '0' to 'o'");
   EXPECT_EQ(refusal({2, 3}, "2\xC3\xA4"),
-            "compressed run lengths, byte 1: only the symbols from '0' to 'o' are numbers");
+            "compressed run lengths, byte 1: a number must have only symbols from '0' to 'o'");
   EXPECT_EQ(refusal({2, 3}, std::string_view("2\0", 2)),
-            "compressed run lengths, byte 1: only the symbols from '0' to 'o' are numbers");
-  EXPECT_EQ(refusal({2, 3}, "O"), "compressed run lengths, byte 0: a negative length");
+            "compressed run lengths, byte 1: a number must have only symbols from '0' to 'o'");
+  EXPECT_EQ(refusal({2, 3}, "O"), "compressed run lengths, byte 0: a length is negative");
   EXPECT_EQ(refusal({2, 3}, "oooooo?"),
             "compressed run lengths, byte 0: the lengths add up to more than the 2 × 3 pixels");
-  EXPECT_EQ(refusal({9, 9}, "123M"), "compressed run lengths, byte 3: a negative length");
+  EXPECT_EQ(refusal({9, 9}, "123M"), "compressed run lengths, byte 3: a length is negative");
 }
 
 TEST(RunLengths, RefuseMasksOfTwoSizes) {

@@ -149,7 +149,7 @@ TEST(Bleu, SaysWhatCannotBeScored) {
   };
   EXPECT_EQ(of({}, {{}}), "there are no sentences to score");
   EXPECT_EQ(of(two, {}), "there are no references to score against");
-  EXPECT_EQ(of(two, {two, one}), "there are 2 sentences, and reference 2 has 1 lines");
+  EXPECT_EQ(of(two, {two, one}), "there are 2 sentences, but reference 2 has 1 lines");
   EXPECT_EQ(test::thrown_message<std::invalid_argument>([&] { sentence_bleu("a", {}); }),
             "BLEU needs a reference for each sentence");
   EXPECT_EQ(bleu_signature({}, std::nullopt), "nrefs:var|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0");

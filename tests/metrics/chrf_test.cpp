@@ -70,13 +70,13 @@ TEST(Chrf, IsZeroWithoutCharacters) {
 
 TEST(Chrf, SaysWhatCannotBeScored) {
   EXPECT_EQ(test::thrown_message<std::invalid_argument>([] { ChrfCounter(ChrfOptions{.character_order = 0}); }),
-            "chrF counts n-grams of 1 to 100 characters");
+            "chrF: the n-grams must have 1 to 100 characters");
   EXPECT_EQ(test::thrown_message<std::invalid_argument>([] { ChrfCounter(ChrfOptions{.beta = 0}); }),
-            "chrF needs a beta of 1 or more");
+            "chrF: beta must be at least 1");
   EXPECT_EQ(test::thrown_message<std::invalid_argument>([] { sentence_chrf("a", {}); }),
             "chrF needs a reference for each sentence");
   EXPECT_EQ(test::thrown_message<std::invalid_argument>([] { corpus_chrf(Texts{"a"}, std::vector<Texts>{{}}); }),
-            "there are 1 sentences, and reference 1 has 0 lines");
+            "there are 1 sentences, but reference 1 has 0 lines");
   EXPECT_EQ(chrf_signature({}, std::nullopt), "nrefs:var|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0");
 }
 

@@ -172,7 +172,7 @@ TEST(CocoMatching, ObjectsWithoutAMaskCountAsBoxesOnly) {
 TEST(CocoMatching, RefusesWhatCannotBe) {
   const std::vector<DetectedObject> detections{seen_at(0, std::nan(""))};
   EXPECT_EQ(thrown_message<std::invalid_argument>([&] { match_image(7, {}, detections, OverlapKind::boxes); }),
-            "image 7: a detection's score is nan");
+            "image 7: the score of a detection must be finite, not nan");
   const std::vector<TrueObject> truths{{.mask = RunLengths({2, 3}, std::vector<uint32_t>{0, 6})}};
   const std::vector<DetectedObject> other{{.score = 1, .mask = RunLengths({3, 2}, std::vector<uint32_t>{0, 6})}};
   EXPECT_EQ(thrown_message<std::invalid_argument>([&] { match_image(7, truths, other, OverlapKind::masks); }),

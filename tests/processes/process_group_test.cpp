@@ -125,7 +125,7 @@ TEST(ProcessGroup, AWaitBeforeTheyConnectIsReported) {
       },
       {.waiting = {.report = report, .report_every = 1s}, .sum = 2s}, test::Played::met);
   EXPECT_EQ(lines, std::vector<std::string>{"waiting for process 1 (1 s)"});
-  EXPECT_EQ(message_of(errors[0]), "process 1 did not answer in time (gathering what each has)");
+  EXPECT_EQ(message_of(errors[0]), "process 1 did not answer in time (gathering the data of all processes)");
 }
 
 TEST(ProcessGroup, OneThatIsGoneIsFound) {
@@ -136,7 +136,8 @@ TEST(ProcessGroup, OneThatIsGoneIsFound) {
   });
   for (const size_t rank : {0, 2}) {
     EXPECT_THROW(std::rethrow_exception(errors[rank]), ProcessLost);
-    EXPECT_NE(message_of(errors[rank]).find("gone (adding sums up)"), std::string::npos) << message_of(errors[rank]);
+    EXPECT_NE(message_of(errors[rank]).find("ended (all-reducing sums)"), std::string::npos)
+        << message_of(errors[rank]);
   }
 }
 
@@ -174,7 +175,7 @@ TEST(ProcessGroup, OneThatDoesNotAnswerIsLate) {
                                              own->all_reduce(sum);
                                            },
                                            {.join = 60s, .sum = 1s});
-  EXPECT_EQ(message_of(errors[0]), "process 1 did not answer in time (adding sums up)");
+  EXPECT_EQ(message_of(errors[0]), "process 1 did not answer in time (all-reducing sums)");
 }
 
 TEST(ProcessGroup, TheFirstThatWaitsNamesTheStraggler) {
@@ -193,7 +194,7 @@ TEST(ProcessGroup, TheFirstThatWaitsNamesTheStraggler) {
     const size_t first = straggler == 0 ? 1 : 0;
     for (size_t rank = 0; rank < said.size(); ++rank) EXPECT_EQ(said[rank].size(), rank == first ? 1U : 0U) << rank;
     if (said[first].empty()) continue;
-    EXPECT_EQ(said[first][0], "the others have waited 1 s for process " + std::to_string(straggler));
+    EXPECT_EQ(said[first][0], "the other processes have waited 1 s for process " + std::to_string(straggler));
   }
 }
 
@@ -206,7 +207,7 @@ TEST(ProcessGroup, SeveralStragglersAreNamedTogether) {
     at::Tensor sum = at::ones({10});
     own->all_reduce(sum);
   });
-  EXPECT_EQ(said, std::vector<std::string>{"the others have waited 1 s for processes 1, 2 and 3"});
+  EXPECT_EQ(said, std::vector<std::string>{"the other processes have waited 1 s for processes 1, 2 and 3"});
 }
 
 TEST(ProcessGroup, TheLeaderNamesThoseThatDoNotListen) {
@@ -219,7 +220,8 @@ TEST(ProcessGroup, TheLeaderNamesThoseThatDoNotListen) {
       if (own->rank() == straggler) std::this_thread::sleep_for(2500ms);
       EXPECT_EQ(own->broadcast(int64_t{own->leads() ? 7 : 3}), 7);
     });
-    EXPECT_EQ(said[0], std::vector<std::string>{"the others have waited 1 s for process " + std::to_string(straggler)});
+    EXPECT_EQ(said[0],
+              std::vector<std::string>{"the other processes have waited 1 s for process " + std::to_string(straggler)});
     EXPECT_TRUE(said[1].empty() && said[2].empty());
   }
 }
@@ -253,7 +255,7 @@ TEST(ProcessGroup, OneThatIsHeldUpWhileItWaitsIsNamed) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(said, std::vector<std::string>{"the others have waited 5 s for processes 1 and 2"});
+  EXPECT_EQ(said, std::vector<std::string>{"the other processes have waited 5 s for processes 1 and 2"});
 }
 
 TEST(ProcessGroup, AWaitForTheLeaderAtItsWorkIsNoStraggling) {

@@ -89,7 +89,7 @@ TEST(Rendezvous, OneThatDoesNotComeIsWaitedForSoLong) {
   const std::string said =
       test::thrown_message<ProcessLost>([&] { meet(place, &socket, {.join = std::chrono::seconds(1)}); });
   EXPECT_NE(said.find("the 2 processes of the run did not meet at 127.0.0.1:"), std::string::npos) << said;
-  EXPECT_NE(said.find("within 1 s: process 1 did not come"), std::string::npos) << said;
+  EXPECT_NE(said.find("within 1 s: process 1 did not arrive"), std::string::npos) << said;
   EXPECT_EQ(said.find('\n'), std::string::npos) << said;
 }
 
@@ -129,9 +129,9 @@ TEST(Rendezvous, AnotherNumberOfProcessesIsRefusedByAll) {
   }
   const std::vector<std::string> said =
       meet_at({{.rank = 0, .size = 3}, {.rank = 1, .size = 3}, {.rank = 2, .size = 4}});
-  EXPECT_NE(said[0].find("process 2 was started with WORLD_SIZE 4, and process 0 with 3"), std::string::npos)
+  EXPECT_NE(said[0].find("process 2 was started with WORLD_SIZE 4, but process 0 with 3"), std::string::npos)
       << said[0];
-  EXPECT_NE(said[1].find("process 2 was started with WORLD_SIZE 4, and process 0 with 3"), std::string::npos)
+  EXPECT_NE(said[1].find("process 2 was started with WORLD_SIZE 4, but process 0 with 3"), std::string::npos)
       << said[1];
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 }
@@ -146,7 +146,7 @@ TEST(Rendezvous, ARankThatIsTakenIsRefused) {
       meet_at({{.rank = 0, .size = 2}, {.rank = 1, .size = 2}, {.rank = 1, .size = 2}});
   EXPECT_EQ(said[0], "met");
   const std::string& refused = said[1] == "met" ? said[2] : said[1];
-  EXPECT_EQ(refused, "another process of this run was started with RANK 1 too; each needs its own");
+  EXPECT_EQ(refused, "another process of this run was started with RANK 1, too; each process needs its own RANK");
 }
 
 TEST(Rendezvous, ReportsForWhomItWaits) {
@@ -184,9 +184,9 @@ TEST(Rendezvous, APortAtWhichNobodyListensIsNamed) {
 
 TEST(Rendezvous, AServerThatDoesNotAnswerIsNamed) {
   const LocalSocket silent;
-  EXPECT_NE(
-      message_at(silent.port()).find("what listens at 127.0.0.1:" + std::to_string(silent.port()) + " does not answer"),
-      std::string::npos)
+  EXPECT_NE(message_at(silent.port())
+                .find("the program that listens at 127.0.0.1:" + std::to_string(silent.port()) + " does not answer"),
+            std::string::npos)
       << message_at(silent.port());
 }
 
@@ -216,16 +216,16 @@ TEST(Rendezvous, AnotherProgramsServerIsNamed) {
   server.join();
   close(listening);
   EXPECT_GT(answered, 0);
-  EXPECT_EQ(said, "what listens at 127.0.0.1:" + std::to_string(port) +
-                      " is not the store of this run's processes; does another program use the port?");
+  EXPECT_EQ(said, "the program that listens at 127.0.0.1:" + std::to_string(port) +
+                      " is not the store of this run's processes; check whether another program uses the port");
 }
 
 TEST(Rendezvous, APortThatIsTakenIsNamed) {
   const LocalSocket taken;
   const std::string said = test::thrown_message<std::runtime_error>(
       [&] { meet({.size = 2, .port = taken.port()}, nullptr, {.join = std::chrono::seconds(3)}); });
-  EXPECT_EQ(said, "another program of this machine uses port " + std::to_string(taken.port()) +
-                      ", at which the processes are to meet; set another MASTER_PORT for all of them");
+  EXPECT_EQ(said, "another program on this machine uses port " + std::to_string(taken.port()) +
+                      ", at which the processes should meet; set another MASTER_PORT for all processes");
 }
 
 TEST(Rendezvous, ANetworkInterfaceThatIsNotThereIsNamedToAll) {

@@ -52,7 +52,8 @@ TEST(CheckedSession, TakesWhatTheManifestSays) {
 TEST(CheckedSession, RefusesIdsAndLengthsThatTheModelDoesNotHave) {
   EXPECT_NE(refusal(of_sequences(), std::vector<int64_t>(10), 5).find("has 5 tokens; the model takes at most 4"),
             std::string::npos);
-  EXPECT_NE(refusal(of_sequences(), {0, 10}, 1).find("has the token id 10; ids are from 0 to 9"), std::string::npos);
+  EXPECT_NE(refusal(of_sequences(), {0, 10}, 1).find("has the token id 10; ids must be from 0 to 9"),
+            std::string::npos);
   EXPECT_NE(refusal(of_sequences(), {-1, 0}, 1).find("has the token id -1"), std::string::npos);
   EXPECT_NE(
       refusal(of_sequences(), {0, 0}, 2).find("input 'padding' of the exported model has another shape than 'ids'"),
@@ -72,7 +73,7 @@ TEST(CheckedSession, RefusesOtherInputs) {
   manifest.inputs[0].shape[1] = 3;
   EXPECT_NE(refusal(manifest, {0, 0}, 1).find("has the shape (2 x 1); the model takes (any x 3)"), std::string::npos);
   manifest.inputs[0].element = Element::float32;
-  EXPECT_NE(refusal(manifest, {0, 0}, 1).find("elements of another type"), std::string::npos);
+  EXPECT_NE(refusal(manifest, {0, 0}, 1).find("elements of the wrong type"), std::string::npos);
   manifest.inputs.pop_back();
   EXPECT_NE(refusal(manifest, {0, 0}, 1).find("takes 1 input, not 2"), std::string::npos);
   const std::vector<int64_t> ids(2);

@@ -101,7 +101,7 @@ TEST(ExportManifest, OfFormThreeIsReadAsItWas) {
   EXPECT_FALSE(lack_of(again));
   for (const auto& change : std::vector<std::function<void(Json&)>>{
            [](Json& json) { json["image"]["resize_in"] = "uint8"; }, [](Json& json) { json["untrained"] = {"head"}; }})
-    EXPECT_NE(refusal_of(signed_text(of_version(3), change)).find("which this version of the file does not have"),
+    EXPECT_NE(refusal_of(signed_text(of_version(3), change)).find("which is not allowed in this version of the file"),
               std::string::npos);
 }
 
@@ -122,7 +122,7 @@ TEST(ExportManifest, OfAnEarlierVersionSaysWhatItLacks) {
     const ExportManifest again = parse_export_manifest(text, "m.json");
     EXPECT_EQ(again.version, version);
     EXPECT_EQ(to_json(again), text);
-    EXPECT_NE(lack_of(again).value_or("").find("has no digest of itself"), std::string::npos);
+    EXPECT_NE(lack_of(again).value_or("").find("does not have its own digest"), std::string::npos);
   }
 }
 
@@ -204,9 +204,9 @@ TEST(ExportManifest, RefusesWhatDoesNotFitTogether) {
   const std::vector<std::pair<std::string, std::function<void(Json&)>>> damages{
       {"format", [](Json& json) { json["format"] = "zip"; }},
       {"has no 'engine'", [](Json& json) { json.erase("engine"); }},
-      {"engine: is 'tvm'; this version knows openvino, onnx, torch", [](Json& json) { json["engine"] = "tvm"; }},
+      {"engine: is 'tvm', but must be one of: openvino, onnx, torch", [](Json& json) { json["engine"] = "tvm"; }},
       {"precision: is 'int3'", [](Json& json) { json["precision"] = "int3"; }},
-      {"precision: is int8, which the engine openvino alone has", [](Json& json) { json["precision"] = "int8"; }},
+      {"precision: is int8, but only the engine openvino can run int8", [](Json& json) { json["precision"] = "int8"; }},
       {"files: has no model.onnx", [](Json& json) { json["engine"] = "onnx"; }},
       {"inputs: is empty", [](Json& json) { json["inputs"] = Json::array(); }},
       {"inputs[0].shape: must have two or more sizes, the first of them -1",
@@ -216,9 +216,9 @@ TEST(ExportManifest, RefusesWhatDoesNotFitTogether) {
       {"inputs[0].shape[3]: is -7, out of range", [](Json& json) { json["inputs"][0]["shape"][3] = -7; }},
       {"inputs[0].shape[0]: is 18446744073709551615, out of range",
        [](Json& json) { json["inputs"][0]["shape"][0] = 18446744073709551615ULL; }},
-      {"image: resizes images to more than",
+      {"image: must not resize images to more than",
        [](Json& json) { json["image"]["first_height"] = json["image"]["first_width"] = 65536; }},
-      {"files: has no model.bin",
+      {"files: must list model.bin",
        [](Json& json) {
          json["engine"] = "openvino";
          json["files"]["model.xml"] = "00";
@@ -226,15 +226,15 @@ TEST(ExportManifest, RefusesWhatDoesNotFitTogether) {
       {"inputs: is not a list", [](Json& json) { json["inputs"] = 3; }},
       {"classes: is empty", [](Json& json) { json["classes"] = Json::array(); }},
       {"classes[1]: is not a text", [](Json& json) { json["classes"][1] = 5; }},
-      {"image: has other sizes than the first input", [](Json& json) { json["image"]["width"] = 25; }},
+      {"image: must have the sizes of the first input", [](Json& json) { json["image"]["width"] = 25; }},
       {"image.channels: is 4, out of range", [](Json& json) { json["image"]["channels"] = 4; }},
-      {"image.channels: is neither 1 (grey) nor 3", [](Json& json) { json["image"]["channels"] = 2; }},
-      {"image.crop_fraction: is not from 0.1 to 1", [](Json& json) { json["image"]["crop_fraction"] = 1e-300; }},
+      {"image.channels: must be 1 (grey) or 3", [](Json& json) { json["image"]["channels"] = 2; }},
+      {"image.crop_fraction: must be from 0.1 to 1", [](Json& json) { json["image"]["crop_fraction"] = 1e-300; }},
       {"image.std: must be above 0", [](Json& json) { json["image"]["std"][2] = 0; }},
-      {"image: has another number of channels than mean or std", [](Json& json) { json["image"]["mean"] = {0.5}; }},
-      {"image: needs first_height and first_width", [](Json& json) { json["image"]["first_height"] = 8; }},
+      {"image: must have one value of mean and of std", [](Json& json) { json["image"]["mean"] = {0.5}; }},
+      {"image: must have both first_height and first_width", [](Json& json) { json["image"]["first_height"] = 8; }},
       {"image: has no 'resize_in'", [](Json& json) { json["image"].erase("resize_in"); }},
-      {"image.resize_in: does not fit middle: it has to be 'uint8'",
+      {"image.resize_in: does not match the key middle: it must be 'uint8'",
        [](Json& json) { json["image"]["resize_in"] = "float32"; }},
       {"untrained: is not a list", [](Json& json) { json["untrained"] = "head"; }},
       {"untrained[0]: is not a text", [](Json& json) { json["untrained"] = {5}; }},
@@ -273,7 +273,7 @@ TEST(Export, IsHeldToItsDigests) {
     read_export(folder.path());
     ADD_FAILURE() << "a changed file was taken";
   } catch (const io::Error& error) {
-    EXPECT_NE(std::string(error.what()).find("it was changed or damaged"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("the file was changed or damaged"), std::string::npos) << error.what();
   }
   std::filesystem::remove(folder.path() / "model.safetensors");
   EXPECT_THROW(read_export(folder.path()), io::Error);

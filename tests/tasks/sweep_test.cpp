@@ -77,7 +77,7 @@ TEST(Sweep, SaysWhatIsWrongWithIt) {
            {"[sweep]\nseeds = 2\n", "nothing varies"},
            {"[sweep]\nx.y = 3\n", "recipe.toml:2: sweep.x.y: must be a list"},
            {"[sweep]\nx.y = []\n", "must be a list"},
-           {"[sweep]\nx.y = [{a = 1}]\n", "cannot stand here"},
+           {"[sweep]\nx.y = [{a = 1}]\n", "is not allowed here"},
            {"[sweep]\nx.y = [1, 1]\n", "two points are called y_1"},
            {"[sweep]\nx.y = [1]\nseeds = \"a\"\n", "sweep.seeds: must be a number of seeds"},
            {"[sweep]\nx.y = [1]\nseeds = [-1]\n", "sweep.seeds"},

@@ -77,8 +77,8 @@ std::vector<RecipeData> matching_data(const std::string& glob) {
   };
   if (!glob.empty()) std::erase_if(all, [&](const RecipeData& data) { return !matches(data); });
   if (all.empty())
-    throw UsageError("no recipe reads data of kind or root '" + glob + "'" + config::suggestion(glob, known) +
-                     "; `cachet data ls` lists all");
+    throw UsageError("no recipe reads data whose kind or root matches '" + glob + "'" +
+                     config::suggestion(glob, known) + "; `cachet data ls` lists all");
   return all;
 }
 
@@ -162,8 +162,8 @@ void print_table(const std::vector<RecipeData>& all, const DataListArguments& ar
   if (missing)
     std::cout << '\n'
               << report::text_paragraph(
-                     "Roots are looked for here, then below CACHET_DATA; `--json` prints what a missing folder should "
-                     "contain.",
+                     "The command looks for a root in the working directory, then in CACHET_DATA. `--json` prints what "
+                     "a missing folder should contain.",
                      form);
 }
 
@@ -182,8 +182,9 @@ Action declare_data_list(CLI::App& app) {
   auto arguments = std::make_shared<DataListArguments>();
   app.add_option("GLOB", arguments->glob, "Pattern of the kinds or roots to list, such as 'cifar*' (all)")
       ->type_name("");
-  app.add_flag("--quick", arguments->quick,
-               "Do not read the folders. Skipped files and samples shared by splits are then not listed");
+  app.add_flag(
+      "--quick", arguments->quick,
+      "Do not read the folders. The list then does not show skipped files or samples that are in several splits");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_wide_option(app, arguments->wide);
   add_progress_option(app, arguments->progress);

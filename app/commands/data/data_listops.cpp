@@ -115,7 +115,7 @@ Action declare_data_listops(CLI::App& app) {
   number("--train", options.train, "Expressions to train with");
   number("--validation", options.validation, "Expressions to validate with");
   number("--test", options.test, "Expressions to test with");
-  number("--depth", options.depth, "Maximum depth of an expression; operators nest at most one level less");
+  number("--depth", options.depth, "Maximum depth of an expression. Operators are nested at most N - 1 levels deep");
   number("--arguments", options.arguments, "Maximum number of arguments of an operator");
   number("--longer-than", options.longer_than, "Each expression has more than N tokens, not counting parentheses");
   number("--shorter-than", options.shorter_than, "Each expression has fewer than N tokens, not counting parentheses");

@@ -19,10 +19,10 @@ struct MatchingArguments {
 
 int run_matching(const MatchingArguments& arguments) {
   if (!(arguments.options.evaluation_fraction > 0 && arguments.options.evaluation_fraction < 1))
-    throw UsageError("--evaluation must lie between 0 and 1, both excluded");
+    throw UsageError("--evaluation must be above 0 and below 1");
   const auto imdb =
       data::find_data_path("--imdb", arguments.imdb, data::PathKind::folder, std::filesystem::current_path(),
-                           "it should hold train and test, each with neg and pos");
+                           "it should contain the folders train and test, each with neg and pos");
   const data::MatchingCounts counts = data::write_matching_folder(imdb, arguments.folder, arguments.options);
   if (arguments.json) {
     const nlohmann::ordered_json json{{"schema", kSchema},
@@ -38,8 +38,9 @@ int run_matching(const MatchingArguments& arguments) {
   }
   std::cout << counts.train << " pairs to train with, " << counts.evaluation << " to evaluate with, " << counts.test
             << " to test with\n";
-  if (counts.left_out > 0) std::cout << counts.left_out << " reviews have no two words and were left out\n";
-  if (counts.repeated > 0) std::cout << counts.repeated << " reviews have the text of another and were left out\n";
+  if (counts.left_out > 0) std::cout << counts.left_out << " reviews with fewer than two words were left out\n";
+  if (counts.repeated > 0)
+    std::cout << counts.repeated << " reviews with the same text as another review were left out\n";
   for (const std::string& note : counts.notes) std::cout << note << '\n';
   std::cout << arguments.folder << '\n';
   return kDone;
@@ -49,7 +50,8 @@ int run_matching(const MatchingArguments& arguments) {
 
 Action declare_data_matching(CLI::App& app) {
   auto arguments = std::make_shared<MatchingArguments>();
-  app.add_option("--imdb", arguments->imdb, "Folder of the reviews, with train and test, each with neg and pos")
+  app.add_option("--imdb", arguments->imdb,
+                 "Folder of the reviews, which contains the folders train and test, each with neg and pos")
       ->required()
       ->type_name("FOLDER");
   app.add_option("-o,--output", arguments->folder, "The folder to create: imdb_pairs.train.tsv, .eval.tsv, .test.tsv")

@@ -24,7 +24,7 @@ int run_pairs(const PairsArguments& arguments) try {
   const std::string& folder = arguments.output.path;
   const data::PairSplitOptions& options = arguments.options;
   const auto file = data::find_data_path("FILE", arguments.file, data::PathKind::file, std::filesystem::current_path(),
-                                         "it should hold a sentence and its translation a line");
+                                         "it should have a sentence and its translation in each line");
   require_folder_output(arguments.output, {{}, {file}},
                         [&](const std::filesystem::path& path) { return data::is_pair_folder(path, options.columns); });
   const data::PairSplitCounts counts = data::write_pair_folder(file, folder, options, arguments.output.overwrite);
@@ -45,10 +45,11 @@ int run_pairs(const PairsArguments& arguments) try {
   }
   std::cout << counts.train << " pairs to train with, " << counts.validation << " to validate with, " << counts.test
             << " to test with\n"
-            << "pairs that share a sentence stay in one split: " << counts.groups << " groups, the largest has "
-            << counts.largest_group << (counts.largest_group == 1 ? " pair\n" : " pairs\n");
+            << "pairs that share a sentence form a group, which stays in one split: " << counts.groups
+            << " groups; the largest has " << counts.largest_group
+            << (counts.largest_group == 1 ? " pair\n" : " pairs\n");
   if (counts.empty > 0) std::cout << counts.empty << " rows with an empty side were left out\n";
-  if (counts.repeated > 0) std::cout << counts.repeated << " rows that repeat another were left out\n";
+  if (counts.repeated > 0) std::cout << counts.repeated << " rows that repeat another row were left out\n";
   if (counts.byte_order_mark) std::cout << "the byte-order mark before the first row was left out\n";
   std::cout << folder << '\n';
   return kDone;
@@ -67,15 +68,18 @@ Action declare_data_pairs(CLI::App& app) {
   add_output(app, arguments->output, "The folder to create: train.de, train.en, valid.de and so on", "FOLDER")
       ->required();
   app.add_option("--columns", arguments->options.columns,
-                 "Languages of the columns, with commas between them: en,de; - skips a column")
+                 "Languages of the columns, such as en,de. A - instead of a language skips the column")
       ->required()
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("LANGUAGES");
-  app.add_option("--by", arguments->options.by, "Language in which --held-out counts sentences (the first column's)")
+  app.add_option("--by", arguments->options.by,
+                 "Language whose sentences --held-out counts (the language of the first column)")
       ->type_name("LANGUAGE");
   add_number(app, "--held-out", arguments->options.held_out,
-             "Number of sentences of that language for validation, and as many for test (1000)", {1})
+             "Number of sentences, counted in the language of --by, for validation; the test split gets the same "
+             "number (1000)",
+             {1})
       ->type_name("N");
   add_number(app, "--seed", arguments->options.seed, "Random seed of the splits (0)")->type_name("N");
   app.add_flag("--json", arguments->json, "Print one JSON object");

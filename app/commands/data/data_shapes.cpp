@@ -62,7 +62,7 @@ void print_counts(const data::ShapeCounts& counts) {
 
 int run_shapes(ShapeArguments& arguments) {
   if (arguments.format != "png" && arguments.format != "jpeg")
-    throw UsageError("--format is '" + arguments.format + "'; it must be png or jpeg");
+    throw UsageError("--format must be png or jpeg, not '" + arguments.format + "'");
   arguments.options.jpeg = arguments.format == "jpeg";
   try {
     data::check(arguments.options);

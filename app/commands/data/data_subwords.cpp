@@ -67,7 +67,7 @@ Action declare_data_subwords(CLI::App& app) {
   auto arguments = std::make_shared<SubwordArguments>();
   app.add_option("--train", arguments->texts,
                  "Texts to train on: a folder of .txt files, a TSV file of pairs, or a text with one sentence in each "
-                 "line (plain, .gz or .xz). Repeatable: one model is trained on all texts")
+                 "line (plain, .gz or .xz). If you repeat the option, one model is trained on all texts")
       ->required()
       ->allow_extra_args(false)
       ->type_name("PATH");

@@ -33,8 +33,9 @@ struct TokensArguments {
 
 /// Where the texts lie.
 fs::path folder_of_texts(const TokensArguments& arguments) {
-  return data::find_data_path("FOLDER", arguments.folder, data::PathKind::folder, fs::current_path(),
-                              "it should hold wiki.train.tokens or train.txt, and so on, or train.de and train.en");
+  return data::find_data_path(
+      "FOLDER", arguments.folder, data::PathKind::folder, fs::current_path(),
+      "it should contain texts such as wiki.train.tokens or train.txt, or for translation train.de and train.en");
 }
 
 data::CorpusOptions corpus_options(const TokensArguments& arguments) {
@@ -68,7 +69,7 @@ data::TokenFileFacts write_split(const data::CorpusOptions& options, const data:
 }
 
 data::ParallelOptions parallel_options(const TokensArguments& arguments) {
-  if (arguments.tokens == "bytes") throw UsageError("--tokens: sentences and translations are words or subwords");
+  if (arguments.tokens == "bytes") throw UsageError("--tokens must be words or subwords for translation, not bytes");
   data::ParallelOptions options;
   options.root = folder_of_texts(arguments);
   options.source = arguments.source;
@@ -99,7 +100,7 @@ void add_file(nlohmann::ordered_json& files, const fs::path& file, const fs::pat
 /// The folder is made after all of its files may be written.
 void require_token_file(const fs::path& file, const OutputArgument& output, std::vector<fs::path> texts) {
   if (train::is_run_folder(output.path))
-    throw UsageError(output.path + " is the folder of a run; name another one for -o");
+    throw UsageError(output.path + " is the folder of a run; give another folder for -o");
   OutputRules rules{{".tokens-cachet"}, std::move(texts)};
   rules.makes_folder = true;
   require_file_output({file.string(), output.overwrite}, rules);
@@ -133,11 +134,11 @@ int run_parallel_tokens(const TokensArguments& arguments) {
 
 int run_tokens(const TokensArguments& arguments) {
   if (arguments.source.empty() != arguments.target.empty())
-    throw UsageError("--source and --target: translation needs both languages");
+    throw UsageError("translation needs both languages; give --source and --target");
   if (!arguments.source.empty()) return run_parallel_tokens(arguments);
   if (!arguments.target_vocabulary.empty() || !arguments.stems.empty() || !arguments.columns.empty())
     throw UsageError(
-        "--target-vocabulary-file, --files and --columns are options for translation: they need --source and --target");
+        "--target-vocabulary-file, --files and --columns are only for translation; give --source and --target, too");
   const data::CorpusOptions options = corpus_options(arguments);
   const auto encoder = data::make_corpus_encoder(options, fs::current_path());
   const fs::path folder = arguments.output.path;
@@ -172,16 +173,16 @@ Action declare_data_tokens(CLI::App& app) {
   app.add_option("FOLDER", arguments->folder,
                  "Folder of texts such as wiki.train.tokens or train.txt (for translation: train.de and train.en)")
       ->required();
-  add_output(app, arguments->output, "The folder for the files of tokens", "FOLDER")->required();
+  add_output(app, arguments->output, "The folder for the token files", "FOLDER")->required();
   app.add_option("--tokens", arguments->tokens,
-                 "Kind of the tokens: words, subwords or bytes (words, or for translation subwords)")
+                 "Kind of the tokens: words, subwords or bytes (words; for translation: subwords)")
       ->check(one_of({"words", "subwords", "bytes"}))
       ->type_name("KIND");
   app.add_option("--vocabulary-file", arguments->vocabulary,
-                 "Vocabulary that `cachet data words` or `cachet data subwords` made (words.txt, subwords.model)")
+                 "Vocabulary file from `cachet data words` or `cachet data subwords` (words.txt or subwords.model)")
       ->type_name("FILE");
   app.add_option("--source", arguments->source,
-                 "For translation: the source language, which is also the ending of its files' names")
+                 "For translation: the source language, which is also the ending of the names of its files")
       ->type_name("LANGUAGE");
   app.add_option("--target", arguments->target, "For translation: the target language")->type_name("LANGUAGE");
   app.add_option("--files", arguments->stems,

@@ -56,7 +56,7 @@ int run_words(const WordsArguments& arguments) {
   const std::string& file = arguments.output.path;
   const std::filesystem::path place =
       data::find_data_path("TEXT", arguments.text, data::PathKind::file_or_folder, std::filesystem::current_path(),
-                           "it is a text, or a folder that holds wiki.train.tokens or train.txt");
+                           "it must be a text, or a folder that contains wiki.train.tokens or train.txt");
   const std::filesystem::path text = data::find_corpus_text(place, data::SequenceSplit::train);
   require_file_output(arguments.output, {{".txt"}, {text}});
   const data::WordCounter counter = count_words(text, arguments);

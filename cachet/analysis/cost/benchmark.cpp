@@ -114,7 +114,8 @@ void check(const BenchmarkOptions& o) {
   if (o.batch < 1) throw std::invalid_argument("benchmark: the batch must be at least 1");
   if (o.threads < 0) throw std::invalid_argument("benchmark: threads must not be negative");
   if (!(o.seconds > 0) || o.least_repetitions < 1)
-    throw std::invalid_argument("benchmark: needs some seconds and a repetition at least");
+    throw std::invalid_argument(
+        "benchmark: seconds must be above 0, and the least number of repetitions must be at least 1");
 }
 
 }  // namespace

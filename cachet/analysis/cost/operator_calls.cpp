@@ -28,7 +28,7 @@ Operands operands_of(c10::ArrayRef<const c10::IValue> values) {
 }  // namespace
 
 OperatorCalls::OperatorCalls(NestedCalls nested, Listener listener) : nested_(nested), listener_(std::move(listener)) {
-  TORCH_CHECK(current_ == nullptr, "operator_calls: somebody listens on this thread already");
+  TORCH_CHECK(current_ == nullptr, "operator_calls: this thread already has a listener");
   current_ = this;
   handle_ = at::addThreadLocalCallback(
       at::RecordFunctionCallback(start, end).needsInputs(true).needsOutputs(true).scopes({at::RecordScope::FUNCTION}));

@@ -28,7 +28,8 @@ Grams grams_of(std::span<const at::Tensor> layers, int64_t examples) {
   std::vector<at::Tensor> all;
   for (const at::Tensor& layer : layers) {
     const at::Tensor x = flattened(layer);
-    TORCH_CHECK(x.size(0) == examples, "cka: layers of one batch have ", examples, " and ", x.size(0), " examples");
+    TORCH_CHECK(x.size(0) == examples, "cka: all layers of a batch must have the same number of examples, got ",
+                examples, " and ", x.size(0));
     at::Tensor gram = at::matmul(x, x.t());
     gram.fill_diagonal_(0);
     all.push_back(gram);
@@ -58,8 +59,9 @@ double linear_cka(const at::Tensor& x, const at::Tensor& y) {
   const at::NoGradGuard no_grad;
   const auto centred = [](const at::Tensor& t) { return t - t.mean(0, /*keepdim=*/true); };
   const at::Tensor a = centred(flattened(x)), b = centred(flattened(y));
-  TORCH_CHECK(a.size(0) == b.size(0) && a.size(0) >= 2, "cka: wants as many examples of both, two at least, got ",
-              a.size(0), " and ", b.size(0));
+  TORCH_CHECK(a.size(0) == b.size(0) && a.size(0) >= 2,
+              "cka: both representations must have the same number of examples, at least two; got ", a.size(0), " and ",
+              b.size(0));
   const auto norm = [](const at::Tensor& t) { return at::linalg_norm(t).item<double>(); };
   const double cross = norm(at::matmul(b.t(), a));
   return cross * cross / (norm(at::matmul(a.t(), a)) * norm(at::matmul(b.t(), b)));
@@ -74,12 +76,13 @@ void MinibatchCka::add(std::span<const at::Tensor> rows, std::span<const at::Ten
   const at::NoGradGuard no_grad;
   TORCH_CHECK(static_cast<int64_t>(rows.size()) == of_rows_.numel() &&
                   static_cast<int64_t>(columns.size()) == of_columns_.numel() && !rows.empty() && !columns.empty(),
-              "cka: was made for ", of_rows_.numel(), " and ", of_columns_.numel(), " layers, got ", rows.size(),
-              " and ", columns.size());
+              "cka: expected ", of_rows_.numel(), " and ", of_columns_.numel(), " layers, got ", rows.size(), " and ",
+              columns.size());
   const int64_t examples = rows.front().size(0);
   TORCH_CHECK(examples > 3, "cka: a batch must have more than three examples, got ", examples);
-  TORCH_CHECK(batches_ == 0 || examples == examples_, "cka: every batch must have as many examples as the first, ",
-              examples_, ", got ", examples, "; leave the last one out");
+  TORCH_CHECK(batches_ == 0 || examples == examples_,
+              "cka: every batch must have as many examples as the first batch, ", examples_, ", got ", examples,
+              "; leave the last batch out if it is smaller");
   const auto n = static_cast<double>(examples);
   const Grams a = grams_of(rows, examples), b = grams_of(columns, examples);
   both_ += hsic(a, b, n);

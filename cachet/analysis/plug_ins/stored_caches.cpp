@@ -26,7 +26,7 @@ at::Tensor size_of(const StoredCache& cache) {
 
 at::Tensor similarity_of_places(const at::Tensor& tokens) {
   const at::NoGradGuard no_grad;
-  TORCH_CHECK(tokens.dim() == 3 && tokens.size(0) == 1, "similarity_of_places: wants a cache (1, Tm, Dm), got ",
+  TORCH_CHECK(tokens.dim() == 3 && tokens.size(0) == 1, "similarity_of_places: the cache must be (1, Tm, Dm), got ",
               tokens.sizes());
   const at::Tensor entries = tokens[0].to(at::kCPU, at::kDouble);
   const at::Tensor unit = entries / entries.norm(2, {1}, /*keepdim=*/true);

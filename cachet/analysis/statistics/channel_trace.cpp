@@ -12,7 +12,7 @@
 namespace cachet::analysis {
 
 ChannelTrace channel_trace(const std::vector<at::Tensor>& statistics, int64_t channel, int64_t window) {
-  if (window < 1) throw std::invalid_argument("channel_trace: the window must have a step or more");
+  if (window < 1) throw std::invalid_argument("channel_trace: the window must have at least one step");
   ChannelTrace trace;
   for (const at::Tensor& step : statistics) {
     trace.statistic.push_back(step[channel].item<double>());

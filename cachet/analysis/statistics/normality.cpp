@@ -85,8 +85,8 @@ double NormalChannels::fraction() const { return static_cast<double>(count()) / 
 
 NormalChannels normal_channels(const at::Tensor& statistics, int64_t last) {
   if (statistics.dim() != 2 || statistics.size(0) < last || statistics.size(1) < 1)
-    throw std::invalid_argument("normality: statistics must be (steps, channels) of at least " + std::to_string(last) +
-                                " steps");
+    throw std::invalid_argument("normality: statistics must be (steps, channels), with at least " +
+                                std::to_string(last) + " steps");
   const at::Tensor columns =
       statistics.detach().narrow(0, statistics.size(0) - last, last).to(at::kCPU, at::kDouble).t().contiguous();
   NormalChannels channels;

@@ -59,13 +59,13 @@ constexpr const char *kExp = "Exp", *kRelu = "Relu", *kSigmoid = "Sigmoid", *kNo
 void square(Step& s) { s.give(s.model.add("Mul", {s.tensor(0), s.tensor(0)})); }
 
 void elu(Step& s) {
-  TORCH_CHECK(s.real(2) == 1 && s.real(3) == 1, "onnx: a scaled ELU is not written");
+  TORCH_CHECK(s.real(2) == 1 && s.real(3) == 1, "onnx: ELU can be written only without scales");
   s.give(s.model.add("Elu", {s.tensor(0)}, {{"alpha", static_cast<float>(s.real(1))}}));
 }
 
 // Beyond the threshold ATen's is the input itself, which log(1 + eˣ) then is in float32 too.
 void softplus(Step& s) {
-  TORCH_CHECK(s.real(1) == 1 && s.real(2) >= 16, "onnx: a softplus of another slope is not written");
+  TORCH_CHECK(s.real(1) == 1 && s.real(2) >= 16, "onnx: softplus can be written only with the slope 1");
   s.give(s.model.add("Softplus", {s.tensor(0)}));
 }
 
@@ -75,13 +75,13 @@ void floor_divide(Step& s) {
   const std::string x = s.tensor_as(0, dtype), divisor = s.scalar(1, dtype);
   const std::string quotient = s.model.add("Div", {x, divisor});
   if (c10::isFloatingType(dtype)) return s.give(s.model.add("Floor", {quotient}));
-  TORCH_CHECK(s.real(1) > 0, "onnx: whole numbers are divided by what is above 0");
+  TORCH_CHECK(s.real(1) > 0, "onnx: the divisor of whole numbers must be above 0");
   const std::string rest = s.model.add("Sub", {x, s.model.add("Mul", {quotient, divisor})});
   const std::string below = s.model.add("Less", {rest, s.model.scalar(0, dtype)});
   s.give(s.model.add("Sub", {quotient, s.cast(below, at::kBool, dtype)}));
 }
 void remainder(Step& s) {
-  TORCH_CHECK(!c10::isFloatingType(s.result_dtype()), "onnx: remainders are written of whole numbers");
+  TORCH_CHECK(!c10::isFloatingType(s.result_dtype()), "onnx: remainders can be written only for whole numbers");
   s.give(s.model.add("Mod", {s.tensor(0), s.scalar(1, s.dtype(0))}));
 }
 
@@ -125,7 +125,7 @@ void largest(Step& s) {
 }
 
 void place_of_largest(Step& s) {
-  TORCH_CHECK(!s.is_none(1), "onnx: argmax is written only along a dimension");
+  TORCH_CHECK(!s.is_none(1), "onnx: argmax can be written only along a dimension");
   s.give(s.model.add("ArgMax", {s.tensor(0)}, {{"axis", s.dimension(1, 0)}, {"keepdims", int64_t{s.yes(2)}}}));
 }
 

@@ -29,7 +29,7 @@ OnnxModel convert_to_onnx(const PortableModel& portable) {
   }
   std::string names;
   for (const std::string& operation : unknown) names += (names.empty() ? "" : ", ") + operation;
-  TORCH_CHECK(unknown.empty(), "ONNX has no operators for ", names, " here");
+  TORCH_CHECK(unknown.empty(), "the conversion to ONNX has no operators for ", names);
   model.set_output(values.name_of(portable.graph->outputs()[0]), "scores", portable.classes);
   return model;
 }

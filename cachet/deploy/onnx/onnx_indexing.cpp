@@ -77,14 +77,14 @@ void index(Step& s) {
   for (size_t i = 0; i < indices.size(); ++i)
     if (indices[i]->type()->kind() != c10::TypeKind::NoneType) indexed.push_back(static_cast<int64_t>(i));
   TORCH_CHECK(!indexed.empty() && indexed.back() - indexed.front() + 1 == std::ssize(indexed),
-              "onnx: indices are written of dimensions that follow each other");
+              "onnx: indexing can be written only for adjacent dimensions");
   const std::string x = s.tensor(0);
   const int64_t first = indexed.front(), end = indexed.back() + 1, rank = s.rank(0);
   std::string place;
   for (const int64_t dimension : indexed) {
     jit::Value* value = indices[static_cast<size_t>(dimension)];
     const auto type = value->type()->cast<c10::TensorType>();
-    TORCH_CHECK(type && type->scalarType() == at::kLong, "onnx: indices are written of whole numbers");
+    TORCH_CHECK(type && type->scalarType() == at::kLong, "onnx: indices must be 64-bit whole numbers");
     const std::string own = s.name_of(value);
     if (place.empty()) {
       place = own;
@@ -137,7 +137,7 @@ std::string order_of(const Step& s, const std::string& values) {
   const int64_t dimension = s.dimension(2, 0);
   const bool descending = s.yes(3);
   TORCH_CHECK(!c10::isFloatingType(s.dtype(0)) && dimension == s.rank(0) - 1,
-              "onnx: sorting is written of whole numbers along the last dimension");
+              "onnx: sorting can be written only for whole numbers along the last dimension");
   const std::string size = s.sizes_of(s.tensor(0), dimension, dimension + 1);
   const std::string scaled = s.model.add("Mul", {values, size});
   const std::string keys = s.model.add(descending ? "Sub" : "Add", {scaled, positions(s, size)});

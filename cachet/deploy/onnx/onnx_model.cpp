@@ -79,7 +79,7 @@ int64_t onnx_type(at::ScalarType dtype) {
     case at::kBool:
       return 9;
     default:
-      TORCH_CHECK(false, "onnx: no model here has numbers of type ", dtype);
+      TORCH_CHECK(false, "onnx: the file cannot have numbers of type ", dtype);
   }
 }
 
@@ -147,8 +147,8 @@ std::string OnnxModel::serialized(const std::string& producer, const std::string
     file.message(field::kProperties,
                  ProtobufMessage().bytes(field::kPropertyName, name).bytes(field::kPropertyValue, value));
   std::string bytes = file.str();
-  TORCH_CHECK(bytes.size() <= static_cast<size_t>(std::numeric_limits<int32_t>::max()), "onnx: the model takes ",
-              bytes.size(), " bytes, and a file of this format holds less than 2 GiB");
+  TORCH_CHECK(bytes.size() <= static_cast<size_t>(std::numeric_limits<int32_t>::max()), "onnx: the model has ",
+              bytes.size(), " bytes, but an ONNX file must be smaller than 2 GiB");
   return bytes;
 }
 

@@ -29,7 +29,7 @@ void linear(Step& s) {
 
 // q, k, v, mask, dropout, causal, scale
 void scaled_dot_product_attention(Step& s) {
-  TORCH_CHECK(!s.yes(5), "onnx: causal attention is not written: no classifier has it");
+  TORCH_CHECK(!s.yes(5), "onnx: causal attention cannot be written, because no classifier has it");
   const int64_t rank = s.rank(0);
   const double scale = s.is_none(6) ? 1 / std::sqrt(static_cast<double>(s.traced_size(0, rank - 1))) : s.real(6);
   Integers turned;
@@ -53,7 +53,7 @@ Integers of_map(const Step& s, size_t i) {
 
 // input, weight, bias, stride, padding, dilation, transposed, output padding, groups
 void convolution(Step& s) {
-  TORCH_CHECK(!s.yes(6), "onnx: transposed convolutions are not written: no model here has one");
+  TORCH_CHECK(!s.yes(6), "onnx: transposed convolutions cannot be written, because no model of Cachet has one");
   const Integers padding = of_map(s, 4);
   Integers pads = padding;
   pads.insert(pads.end(), padding.begin(), padding.end());

@@ -83,7 +83,7 @@ void stack(Step& s) {
 // Each several times, one after the other: laid side by side along a new dimension, which then goes into the one
 // before.
 void repeat_each(Step& s) {
-  TORCH_CHECK(!s.is_none(2), "onnx: repeating is written along a dimension");
+  TORCH_CHECK(!s.is_none(2), "onnx: repetition can be written only along a dimension");
   const int64_t dimension = s.dimension(2, 0), rank = s.rank(0);
   Integers times(static_cast<size_t>(rank + 1), 1);
   times.at(static_cast<size_t>(dimension + 1)) = s.integer(1);

@@ -11,14 +11,14 @@ namespace jit = torch::jit;
 std::string OnnxValues::name_of(jit::Value* value) {
   if (const auto known = names_.find(value); known != names_.end()) return known->second;
   const auto constant = jit::toIValue(value);
-  TORCH_CHECK(constant, "onnx: '", value->node()->kind().toQualString(), "' gives nothing that can be written");
+  TORCH_CHECK(constant, "onnx: '", value->node()->kind().toQualString(), "' has an output that cannot be written");
   std::string name;
   if (constant->isTensor())
     name = model_.constant(constant->toTensor());
   else if (constant->isInt())
     name = model_.constant(std::vector<int64_t>{constant->toInt()});
   else
-    TORCH_CHECK(false, "onnx: a constant of type ", constant->tagKind(), " stands where a tensor should");
+    TORCH_CHECK(false, "onnx: expected a tensor, not a constant of type ", constant->tagKind());
   names_[value] = name;
   return name;
 }
@@ -36,7 +36,7 @@ namespace {
 
 c10::IValue required(const jit::Node& node, size_t i) {
   const auto value = jit::toIValue(node.inputs().at(i));
-  TORCH_CHECK(value, "onnx: input ", i, " of '", node.kind().toQualString(), "' is computed, and cannot be");
+  TORCH_CHECK(value, "onnx: input ", i, " of '", node.kind().toQualString(), "' must be a constant, but is computed");
   return *value;
 }
 
@@ -50,7 +50,7 @@ std::string OnnxStep::text(size_t i) const { return required(node_, i).toStringR
 std::vector<jit::Value*> OnnxStep::list(size_t i) const {
   jit::Node& maker = *node_.inputs().at(i)->node();
   TORCH_CHECK(maker.kind() == jit::prim::ListConstruct, "onnx: input ", i, " of '", node_.kind().toQualString(),
-              "' is not a list");
+              "' must be a list");
   return maker.inputs().vec();
 }
 
@@ -59,7 +59,8 @@ std::vector<int64_t> OnnxStep::integers(size_t i) const {
   std::vector<int64_t> all;
   for (const jit::Value* value : list(i)) {
     const auto number = jit::toIValue(value);
-    TORCH_CHECK(number, "onnx: input ", i, " of '", node_.kind().toQualString(), "' is computed, and cannot be");
+    TORCH_CHECK(number, "onnx: input ", i, " of '", node_.kind().toQualString(),
+                "' must be a constant, but is computed");
     all.push_back(number->toInt());
   }
   return all;
@@ -96,8 +97,8 @@ std::string OnnxStep::sizes_of(const std::string& tensor, int64_t first, int64_t
 
 int64_t OnnxStep::rank(size_t i) const {
   const auto type = node_.inputs().at(i)->type()->cast<c10::TensorType>();
-  TORCH_CHECK(type && type->dim(), "onnx: nobody knows the dimensions of what '", node_.kind().toQualString(),
-              "' takes");
+  TORCH_CHECK(type && type->dim(), "onnx: the dimensions of an input of '", node_.kind().toQualString(),
+              "' are not known");
   return static_cast<int64_t>(*type->dim());
 }
 
@@ -116,7 +117,7 @@ int64_t OnnxStep::dimension(size_t i, size_t of) const {
 int64_t OnnxStep::traced_size(size_t i, int64_t dimension) const {
   const auto type = node_.inputs().at(i)->type()->cast<c10::TensorType>();
   const auto sizes = type ? type->sizes().concrete_sizes() : std::nullopt;
-  TORCH_CHECK(sizes, "onnx: nobody knows the sizes of what '", node_.kind().toQualString(), "' takes");
+  TORCH_CHECK(sizes, "onnx: the sizes of an input of '", node_.kind().toQualString(), "' are not known");
   return sizes->at(static_cast<size_t>(dimension));
 }
 
@@ -137,7 +138,7 @@ std::string OnnxStep::scalar(size_t i, at::ScalarType dtype) const {
 c10::ArrayRef<jit::Value*> OnnxStep::list_result() const {
   const auto& uses = node_.output()->uses();
   TORCH_CHECK(uses.size() == 1 && uses[0].user->kind() == jit::prim::ListUnpack, "onnx: the list of '",
-              node_.kind().toQualString(), "' is not taken apart");
+              node_.kind().toQualString(), "' must be unpacked");
   return uses[0].user->outputs();
 }
 

@@ -19,7 +19,7 @@ ov::element::Type element_type(at::ScalarType dtype) {
     case at::kBool:
       return ov::element::boolean;
     default:
-      TORCH_CHECK(false, "openvino: has no element type for ", dtype);
+      TORCH_CHECK(false, "openvino: there is no element type for ", dtype);
   }
 }
 

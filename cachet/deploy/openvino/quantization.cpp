@@ -138,7 +138,7 @@ std::shared_ptr<ov::Model> Quantization::quantized() {
   for (const auto& node : model_->get_ordered_ops())
     if (weight_of(*node)) layers.push_back(node);
   for (size_t i = 0; i < read_.size(); ++i) {
-    TORCH_CHECK(ranges_[i].batches > 0, "openvino: a model is quantised once a calibration has run");
+    TORCH_CHECK(ranges_[i].batches > 0, "openvino: a model must be calibrated before it is quantised");
     const double least = std::min(0.0, ranges_[i].least / static_cast<double>(ranges_[i].batches)),
                  largest = std::max(0.0, ranges_[i].largest / static_cast<double>(ranges_[i].batches));
     if (least == largest || !std::isfinite(largest - least)) continue;  // nothing but zeros: left as it is

@@ -18,7 +18,7 @@ void check_beam(const BeamOptions& options);
 
 /// Searches as fairseq does: each step takes the best 2·beam continuations of all hypotheses of a sentence. A
 /// continuation that ends is finished if it is among the first `beam`, and otherwise dropped. The best `beam`
-/// continuations without an end go on. A sentence is done when `beam` hypotheses are finished (a longer one might still
+/// continuations without an end stay. A sentence is done when `beam` hypotheses are finished (a longer one might still
 /// become better), or at its longest length, where all hypotheses end. Equal scores among candidates of at::topk are
 /// ordered by hypothesis, then by token (the lower first).
 /// Returns the hypotheses of each sentence, the best first. Sentences do not depend on each other.

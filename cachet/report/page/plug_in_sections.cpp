@@ -27,10 +27,11 @@ LineChart mean_shares(const std::vector<LayerShares>& layers) {
 }  // namespace
 
 Section cache_section(const std::vector<LayerShares>& layers, const std::vector<Series>& sizes, bool loss_is_nan) {
-  Section section{"Caches",
-                  {},
-                  "The gate σ(λ) is the weight of memory attention in a head's output: 0 is self-attention alone.",
-                  /*after_curves=*/true};
+  Section section{
+      "Caches",
+      {},
+      "The gate σ(λ) is the weight of memory attention in a head's output. At 0, the head has only self-attention.",
+      /*after_curves=*/true};
   SmallMultiples over_time{"σ(λ) per layer and head", {}, true, ""};
   HeatMap final{"σ(λ) at the last step", "head", "layer", {}, {}, {}, 0.0, 1.0, ""};
   size_t heads = 0;
@@ -46,9 +47,9 @@ Section cache_section(const std::vector<LayerShares>& layers, const std::vector<
   }
   section.blocks = {std::move(over_time), std::move(final), mean_shares(layers)};
   if (sizes.empty()) return section;
-  LineChart held{"What each cache holds, root mean square", "step", "root mean square", sizes};
+  LineChart held{"Values in each cache, root mean square", "step", "root mean square", sizes};
   held.log_y = true;
-  held.note = "A cache that grows without end outgrows float32.";
+  held.note = "A cache whose values grow without end overflows float32.";
   if (loss_is_nan) held.note += " The loss of this run is NaN.";
   section.blocks.push_back(std::move(held));
   return section;
@@ -69,7 +70,7 @@ Section unified_norm_section(const std::vector<WindowStatistics>& layers) {
   for (LineChart* chart : {&window, &filtered}) {
     chart->series = equal_series_joined(chart->series, "layers");
     if (chart->series.size() == 1 && layers.size() > 1)  // one line alone has no legend
-      chart->note = "One line for " + chart->series.front().name + ", which counted the same.";
+      chart->note = "One line for " + chart->series.front().name + ", because their counts are equal.";
   }
   section.blocks = {std::move(window), std::move(filtered)};
   LineChart channels{"Channels filtered", "step", "fraction"};

@@ -49,7 +49,7 @@ class OpenVinoSession : public Session {
   ov::Tensor unwritten_output(std::span<const Input> inputs) const {
     const ov::PartialShape shape = compiled_.output().get_partial_shape();
     if (inputs.empty() || inputs[0].shape.empty() || shape.rank() != 2 || shape[1].is_dynamic())
-      throw EngineError(name_, "its output is not a batch of scores of classes; export the model again");
+      throw EngineError(name_, "its output must be a batch of class scores; export the model again");
     ov::Tensor output(ov::element::f32,
                       {static_cast<size_t>(inputs[0].shape[0]), static_cast<size_t>(shape[1].get_length())});
     std::fill_n(output.data<float>(), output.get_size(), std::bit_cast<float>(kUnwritten));
@@ -60,8 +60,8 @@ class OpenVinoSession : public Session {
     const auto is_unwritten = [](float value) { return std::bit_cast<uint32_t>(value) == kUnwritten; };
     if (std::ranges::any_of(scores.values, is_unwritten))
       throw EngineError(name_,
-                        "OpenVINO did not compute an answer, and gave no reason; look whether the inputs are what the "
-                        "model takes, and run it with two threads to see the reason");
+                        "OpenVINO computed no answer and gave no reason; check whether the model accepts these inputs, "
+                        "and run it with two threads to see the reason");
   }
 
   static constexpr uint32_t kUnwritten = 0x7FC1A5E7;  // no number; processors write 0x7FC00000 and 0xFFC00000

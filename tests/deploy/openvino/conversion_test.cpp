@@ -158,7 +158,7 @@ TEST_P(Conversion, MultipliesInEightBitsWithinReach) {
   rewrite(*model);
   Quantization quantization(convert_to_openvino(make_portable(model)));
   test::expect_refused([&] { Quantization(convert_to_openvino(make_portable(model))).quantized(); },
-                       "once a calibration has run");
+                       "must be calibrated before it is quantised");
   const std::vector<at::Tensor> inputs = synthetic_inputs(*model, 16);
   const at::Tensor expected = classify(*model, inputs);
   {

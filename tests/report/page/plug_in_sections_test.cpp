@@ -24,7 +24,7 @@ TEST(UnifiedNormSection, LayersThatCountedTheSameAreOneLine) {
   EXPECT_EQ(names_of(section.blocks[0]), (std::vector<std::string>{"a and 2 more", "b"}));
   EXPECT_EQ(names_of(section.blocks[1]), (std::vector<std::string>{"all 4 layers"}));
   EXPECT_EQ(std::get<LineChart>(section.blocks[0]).note, "");
-  EXPECT_EQ(std::get<LineChart>(section.blocks[1]).note, "One line for all 4 layers, which counted the same.");
+  EXPECT_EQ(std::get<LineChart>(section.blocks[1]).note, "One line for all 4 layers, because their counts are equal.");
   EXPECT_EQ(names_of(unified_norm_section({counted_layer("a", 20, 0)}).blocks[0]), (std::vector<std::string>{"a"}));
 }
 
