@@ -7,8 +7,9 @@
 
 namespace cachet::ops {
 
-/// The processes that share a batch, including this one. Operators that sum over a batch all-reduce their sums over these
-/// processes before they use them, in forward and backward. Without a reducer (null), a process has the whole batch.
+/// The processes that share a batch, including this one. Operators that sum over a batch all-reduce their sums over
+/// these processes before they use them, in forward and backward. Without a reducer (null), a process has the whole
+/// batch.
 class BatchReducer {
  public:
   virtual ~BatchReducer() = default;
