@@ -13,7 +13,8 @@ bool check_cache_width(const config::View& table, const nn::CachedLayerOptions& 
   const std::string memory = "gives a memory of " + std::to_string(width) + " channels";
   if (width == 0 || width % num_heads != 0) {
     cache_table.problem("ratio", memory + " (ratio of embed_dim " + std::to_string(embed_dim) + std::string(where) +
-                                     "), which " + std::to_string(num_heads) + " heads do not divide");
+                                     "), which must be a positive multiple of the " + std::to_string(num_heads) +
+                                     " heads");
     return false;
   }
   if (options.positional_convolution && embed_dim % width != 0)
@@ -35,7 +36,7 @@ void read_image_shape(const config::View& table, ImageShape& image) {
   image.channels = table.integer("channels", image.channels, {1, 1024});
   const std::vector<int64_t> size = table.integers("image_size", {image.height, image.width}, {1, kMaxPixels});
   if (size.empty() || size.size() > 2) {
-    table.problem("image_size", "takes one number or two: [height, width]");
+    table.problem("image_size", "must be one number, or two: [height, width]");
     return;
   }
   image.height = size.front();
@@ -80,21 +81,21 @@ void check_causal_norm(const config::View& table, const nn::NormOptions& norm) {
 void note_norm_before_mean(const config::View& table, const nn::NormOptions& norm, int64_t channels) {
   if (fixes_mean_of_tokens(norm, channels))
     table.table("norm").note("kind",
-                             "the model averages its tokens after this norm, and the average is the norm's bias for "
-                             "every input, so all inputs get the same answer; take another norm");
+                             "the model averages its tokens after this norm, and that average is the norm's bias for "
+                             "every input. All inputs get the same prediction; choose another norm");
 }
 
 void check_mlp_ratio(const config::View& table, std::string_view key, double ratio, int64_t embed_dim,
                      std::string_view where) {
   if (static_cast<double>(embed_dim) * ratio >= 1) return;
   table.problem(key, "leaves the MLP of embed_dim " + std::to_string(embed_dim) + std::string(where) +
-                         " without a channel; take a larger one");
+                         " without channels; choose a larger number");
 }
 
 void check_cache_without_grid(const config::View& table, const nn::CacheOptions& cache, std::string_view tokens) {
   const config::View cache_table = table.table("cache");
-  const std::string missing =
-      "needs tokens on a grid, which " + std::string(tokens) + (tokens == "text" ? " is" : " are") + " not; set it to ";
+  const std::string missing = "needs tokens on a grid, which " + std::string(tokens) +
+                              (tokens == "text" ? " does" : " do") + " not have; set it to ";
   if (nn::is_concatenated(cache)) cache_table.problem("kind", nn::kConcatenatedIsForImages);
   const auto layer = nn::cached_layer_options(cache);
   if (layer && layer->positional_convolution) cache_table.problem("positional_convolution", missing + "false");
@@ -103,16 +104,16 @@ void check_cache_without_grid(const config::View& table, const nn::CacheOptions&
 
 void check_stage_pools(const config::View& table, const nn::CacheOptions& cache, bool pools) {
   if (pools && nn::is_concatenated(cache))
-    table.problem("cache_pools",
-                  "a concatenated cache has an entry for each of the layer's own keys and does not pool; "
-                  "leave it out, or set it to 1");
+    table.problem(
+        "cache_pools",
+        "must be left out or 1: a concatenated cache has one entry for each key of the layer, and does not pool");
 }
 
 void note_single_key(const config::View& table, std::string_view key, size_t stage, int64_t pool, int64_t reduction) {
   const std::string reduced = reduction > 1 ? " and the spatial reduction by " + std::to_string(reduction) : "";
   table.note(key, "the pooling by " + std::to_string(pool) + reduced + (reduction > 1 ? " leave" : " leaves") +
                       " the memory attention of stage " + std::to_string(stage) +
-                      " one key: what it gives does not depend on the query");
+                      " only one key, so its output does not depend on the query");
 }
 
 }  // namespace cachet::models

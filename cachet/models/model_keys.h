@@ -74,8 +74,8 @@ void read_per_stage(const config::View& table, std::string_view key, std::vector
   else
     values = table.integers(key, values, range);
   if (values.size() != stages.size()) {
-    table.problem(
-        key, "takes " + std::to_string(stages.size()) + " numbers, one a stage, not " + std::to_string(values.size()));
+    table.problem(key, "must have " + std::to_string(stages.size()) + " numbers, one for each stage, got " +
+                           std::to_string(values.size()));
     return;
   }
   for (size_t i = 0; i < stages.size(); ++i) stages[i].*member = values[i];

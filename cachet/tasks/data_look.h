@@ -17,7 +17,7 @@ struct DataLook {
 };
 
 /// The note for data whose texts no longer exist.
-inline constexpr const char* kOnlyTokens = "the texts are there as files of tokens only";
+inline constexpr const char* kOnlyTokens = "the texts exist only as files of tokens";
 
 /// Returns a line for the user on the splits that share samples with the training data: "12 of 1,000 test images are
 /// also in the training data (the first: A = B)", or the reason why this is not known. Empty if no sample is shared.

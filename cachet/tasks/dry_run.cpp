@@ -33,7 +33,7 @@ class ScratchFolder {
  public:
   ScratchFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "cachet-dry-run-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder can be made for " + name);
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder at " + name);
     path_ = name;
   }
   ScratchFolder(const ScratchFolder&) = delete;

@@ -66,10 +66,10 @@ SavedRun open_to_evaluate(const std::filesystem::path& path, const std::vector<s
     asked = open_saved_run(path, rules);
   }
   const std::optional<int64_t> of_data = asked.plan.task->data_limit();
-  if (limit && *limit < 1) throw std::invalid_argument("a limit of samples is 1 or more");
+  if (limit && *limit < 1) throw std::invalid_argument("the limit of samples must be at least 1");
   if (limit && !of_data)
     throw std::invalid_argument("a task of kind '" + asked.plan.task->profile().kind +
-                                "' has no limit of samples; leave it out");
+                                "' has no limit of samples; leave the limit out");
   if (of_others) asked.plan = with_all_evaluated(std::move(asked.plan));
   if (!of_data) return asked;
   int64_t evaluated = smaller_limit(*of_data, limit.value_or(0));

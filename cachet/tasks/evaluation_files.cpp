@@ -14,8 +14,8 @@ std::vector<std::string> checked(const EvaluationFiles& files) {
                             (files.faults.files == 1 ? " file" : " files") + " of the evaluation cannot be read",
                     named = (is_one ? ": " : "; the first: ") + files.faults.first;
   if (files.skips)
-    return {which + ", and it continues without " + (is_one ? "it" : "them") + " (" + files.setting_to_skip + ")" +
-            named};
+    return {which + ". The evaluation continues without " + (is_one ? "it" : "them") + " (" + files.setting_to_skip +
+            ")" + named};
   throw io::Error(
       which + named + "; put " + (is_one ? "it" : "them") + " back" +
       (files.setting_to_skip.empty() ? "" : ", or set " + files.setting_to_skip + " to continue without such files"));

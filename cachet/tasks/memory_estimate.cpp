@@ -261,22 +261,23 @@ std::optional<MemoryVerdict> judge_memory(const RecipePlan& plan, const MemoryQu
 
 std::string refusal_text(const RecipePlan& plan, const MemoryVerdict& verdict, bool resumes) {
   using report::format_bytes;
-  const std::string free = format_bytes(verdict.free) + " are free";
+  const std::string free = "only " + format_bytes(verdict.free) + " are free";
   const std::string smaller =
       resumes ? "; resume the run when more memory is free" : "; make the model or its samples smaller";
-  if (verdict.estimate.total() == 0) return "out of memory: a step of one sample does not fit, and " + free + smaller;
+  if (verdict.estimate.total() == 0)
+    return "out of memory: a step of one sample does not fit, because " + free + smaller;
   std::string text =
-      "a step takes about " + format_bytes(verdict.estimate.total() * verdict.processes) + " of memory, and " + free;
+      "a step takes about " + format_bytes(verdict.estimate.total() * verdict.processes) + " of memory, but " + free;
   if (resumes) return text + smaller;
   const auto choice = batches_that_fit(plan, verdict.most_samples);
   if (!choice) return text + (verdict.most_samples < 1 ? ", too little for one sample" + smaller : smaller);
   const TaskPlan::BatchCount count = plan.task->batch_count(plan.training.train);
   text += "; " + count.key + " = " + std::to_string(verdict.most_samples * count.value_of_sample) +
           " is the largest batch that fits\n" + count.key + " = " + std::to_string(choice->size) +
-          " and train.accumulate = " + std::to_string(choice->accumulate) + " keep the gradient of a step";
+          " and train.accumulate = " + std::to_string(choice->accumulate) + " give a step the same gradient";
   if (has_batch_state(plan) && plan.training.train.state == StateRule::shared)
-    text += ", and train.state = \"first\" moves the states of norms and caches once per step";
-  return text + " (--batch-size auto sets them)";
+    text += ", and train.state = \"first\" updates the states of norms and caches once per step";
+  return text + " (--batch-size auto sets these keys)";
 }
 
 std::vector<std::string> settings_that_fit(const RecipePlan& plan, const MemoryVerdict& verdict) {

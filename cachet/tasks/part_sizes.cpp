@@ -31,9 +31,10 @@ std::optional<std::string> part_sizes_text(const RecipePlan& plan) {
 
 std::optional<std::string> other_parts_note(const RecipePlan& run, const RecipePlan& recipe) {
   if (!run.training.train.has_parts()) return std::nullopt;
-  if (!recipe.training.train.has_parts()) return full_text(run) + "; the recipe has one state for all";
+  if (!recipe.training.train.has_parts())
+    return "the run has " + full_text(run) + ", but the recipe has one state for all parts";
   if (count_text(run) == count_text(recipe) && size_text(run) == size_text(recipe)) return std::nullopt;
-  return full_text(run) + "; the recipe has " + count_text(recipe) + " of " + size_text(recipe);
+  return "the run has " + full_text(run) + ", but the recipe has " + count_text(recipe) + " of " + size_text(recipe);
 }
 
 }  // namespace cachet::tasks

@@ -105,8 +105,8 @@ std::optional<std::string> complete_run(const std::filesystem::path& run, const 
       for (const auto& [name, bytes] : keep.files) {
         io::write_file_atomically(run / name, bytes);
         progress.log((run / name).string() +
-                     " is new: an earlier version trained the run and did not store these values, " +
-                     "which were computed from its training data");
+                     " is new: an earlier version trained the run and did not store these values. " +
+                     "They were now computed from the training data");
       }
       return std::nullopt;
     } catch (const std::runtime_error& error) {
@@ -120,7 +120,7 @@ void refuse_fixed_keys(const std::filesystem::path& path, const std::vector<std:
   for (const std::string& setting : settings)
     if (const auto key = fixed_key(setting))
       throw std::invalid_argument(path.string() +
-                                  " is an export: its model, the names of its classes and how it prepares images "
+                                  " is an export: its model, its class names and its preparation of images "
                                   "cannot be changed; leave " +
                                   *key + " out of --set");
 }
@@ -170,8 +170,8 @@ RecipePlan read_saved_plan(const std::filesystem::path& path, const std::vector<
 io::TensorMap read_weights(const SavedRun& saved) {
   if (saved.exported)
     throw io::Error(saved.run.string() +
-                    ": is an export, whose weights only its engine reads; name the run or model that "
-                    "it was made of");
+                    ": is an export, and only its engine can read its weights; name the run or model that "
+                    "it was made from");
   return is_model_folder(saved.checkpoint) ? read_model_folder(saved.checkpoint)
                                            : train::read_weights(saved.checkpoint);
 }

@@ -46,7 +46,7 @@ void require_free(const StepMemory& needed) {
   throw std::runtime_error(
       (of_caches ? "model.cache.length: " : "") + std::string("the weights of the model and their gradients take ") +
       report::format_bytes(needed.weight_bytes) + ", its caches take " + report::format_bytes(needed.cache_bytes) +
-      " in a step, and this machine has " + report::format_bytes(*available) + " of memory free; make the " +
+      " in a step, but this machine has only " + report::format_bytes(*available) + " of free memory; make the " +
       (of_caches ? "caches shorter" : "model smaller"));
 }
 
@@ -57,8 +57,9 @@ void require_memory(const models::ModelPlan& plan) { require_free(memory_of_step
 void require_memory_of_new_run(const models::ModelPlan& plan) {
   const StepMemory needed = memory_of_step(plan);
   if (needed.longest_cache > nn::kMaxCacheLength)
-    throw std::runtime_error("model.cache.length: a new run may have at most " + std::to_string(nn::kMaxCacheLength) +
-                             " slots, not " + std::to_string(needed.longest_cache) + ", for which a step takes about " +
+    throw std::runtime_error("model.cache.length: must be at most " + std::to_string(nn::kMaxCacheLength) +
+                             " in a new run, got " + std::to_string(needed.longest_cache) +
+                             ", with which the caches of a step take about " +
                              report::format_bytes(needed.cache_bytes));
   require_free(needed);
 }

@@ -84,7 +84,8 @@ std::vector<Choice> variants_of(const Node& sweep) {
     if (settings.table() == nullptr)
       refuse_sweep(settings.origin, key, "must be a table of keys of the recipe, not " + describe(settings));
     if (name.empty() || file_name_of(name) != name.substr(0, name.find_last_not_of('_') + 1))
-      refuse_sweep(settings.origin, key, "names a folder: letters, digits, '.', '-', '+' and single '_'");
+      refuse_sweep(settings.origin, key,
+                   "names a folder, so it must consist of letters, digits, '.', '-', '+' and single '_'");
     choices.push_back({name, config::assignments_of(settings)});
   }
   return choices;
@@ -101,7 +102,7 @@ void read_seeds(const Node& sweep, Sweep& result) {
     text += (text.empty() ? "" : ",") + std::to_string(*seed);
   };
   if (const auto* list = std::get_if<config::List>(&seeds->value)) {
-    if (list->empty()) refuse_sweep(seeds->origin, "seeds", "must have a seed at least");
+    if (list->empty()) refuse_sweep(seeds->origin, "seeds", "must have at least one seed");
     std::ranges::for_each(*list, add);
     if (list->size() == 1) {
       result.seed = static_cast<uint64_t>(std::get<int64_t>(list->front().value));
@@ -149,14 +150,15 @@ Sweep read_sweep(const std::filesystem::path& recipe) {
   for (const auto& choices : dimensions) {
     count *= choices.size();
     if (count > kMaxSweepPoints)
-      refuse_sweep(sweep->origin, "", "more than " + std::to_string(kMaxSweepPoints) + " points");
+      refuse_sweep(sweep->origin, "", "must not give more than " + std::to_string(kMaxSweepPoints) + " runs");
   }
   Sweep result{.points = {SweepPoint{}}};
   read_seeds(*sweep, result);
   for (const auto& choices : dimensions) result.points = crossed(result.points, choices);
   std::set<std::string> names;
   for (const SweepPoint& point : result.points)
-    if (!names.insert(point.name).second) refuse_sweep(sweep->origin, "", "two points are called " + point.name);
+    if (!names.insert(point.name).second)
+      refuse_sweep(sweep->origin, "", "two runs would have the same name, " + point.name);
   return result;
 }
 

@@ -98,18 +98,18 @@ std::vector<std::string> Task::notes_on_run(const train::RunLength& length) {
     if (const auto* norm = dynamic_cast<const nn::UnifiedNorm*>(module.get()))
       warmup = std::max(warmup, norm->settings().warmup);
   if (warmup == 0 || warmup < length.updates) return {};
-  return {
-      "the warm-up of the norms (model.norm.warmup) is " + std::to_string(warmup) +
-      " updates, and this run updates them " + std::to_string(length.updates) +
-      (length.updates == 1 ? " time" : " times") +
-      ": they do not use their window and filter; set a shorter one, such as model.norm.warmup = \"10 %\" of the run"};
+  return {"the warm-up of the norms (model.norm.warmup) takes " + std::to_string(warmup) +
+          " updates, but this run updates the norms only " + std::to_string(length.updates) +
+          (length.updates == 1 ? " time" : " times") +
+          ". The norms do not use their window and filter; set a shorter warm-up, such as model.norm.warmup = \"10 %\" "
+          "of the run"};
 }
 
 void Task::record_normality(int64_t passes) {
   if (analysis::has_batch_statistics(model()))
     normality_ = std::make_unique<analysis::RecentNormality>(model(), passes);
   else
-    note({"train.normality_passes: the model has no norm with statistics of its batches; nothing is recorded"});
+    note({"train.normality_passes: the model has no norm with batch statistics, so nothing is recorded"});
 }
 
 void Task::record_passes(bool recorded) {

@@ -18,7 +18,7 @@ const std::vector<TaskKind>& task_kinds() { return kinds(); }
 
 void register_task_kind(TaskKind kind) {
   if (std::ranges::find(kinds(), kind.name, &TaskKind::name) != kinds().end())
-    throw std::invalid_argument("there is a kind of task \"" + kind.name + "\" already");
+    throw std::invalid_argument("there is already a kind of task \"" + kind.name + "\"");
   kinds().push_back(std::move(kind));
 }
 

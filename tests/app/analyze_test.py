@@ -37,11 +37,11 @@ class Analyze(RunTest):
         self.assertEqual(values["analyses"]["kernels"][0]["samples"], 16)
         of_samples = "16 evaluation samples of 33, drawn by seed 0"
         self.assertIn(f"({of_samples})", page)
-        self.assertIn(f"Of {of_samples}; padding does not count.", page)
+        self.assertIn(f"Measured on {of_samples}, without padding.", page)
         self.assertIn("the samples are drawn by seed 0", page)
         text = self.cachet("analyze", "run", "--what", "kernels", *SMALL).stdout
         self.assertIn(f"run ({of_samples})", text)
-        self.assertIn(f"Of {of_samples};", " ".join(text.split()))
+        self.assertIn(f"Measured on {of_samples}, without padding.", " ".join(text.split()))
         self.assertEqual(list(values["analyses"]), ["caches", "gates", "maps", "interventions", "norms", "similarity",
                                                     "kernels"])
         for results in values["analyses"].values():
@@ -102,7 +102,7 @@ class Analyze(RunTest):
         for part in ("Attention on the memory: joined", "Slots of", "Gates and drift", "zeroed"):
             self.assertIn(part, page)
         self.assertNotIn("σ(λ): joined", page)
-        self.assertIn("left out: maps: joined has no memory attention", done.stderr)
+        self.assertIn("left out: maps: joined has no separate memory attention", done.stderr)
         values = json.loads((self.folder / "seen/analysis.json").read_text())["analyses"]
         layers = values["caches"][0]["memory_attention"]
         self.assertEqual(len(layers), 1)

@@ -130,7 +130,7 @@ class Classes(command.FolderTest):
         self.assertEqual(self.predicted("out", "images/val/red/0.png"), ["red"])
         manifest.write_text(json.dumps({**forged, "classes": ["blue", "red", "green"]}))
         said = self.refused("predict", "out", "images/val/red/0.png", cwd=self.folder, code=1)
-        self.assertIn("export.json and recipe.toml have different names of classes", said)
+        self.assertIn("export.json and recipe.toml have different class names", said)
 
     def test_of_an_old_export_are_its_manifests(self):
         self.take_old("export", "old")
@@ -144,7 +144,7 @@ class Classes(command.FolderTest):
     def test_an_old_run_says_that_it_matches_by_position(self):
         self.take_old("run", "old")
         done = self.cachet("eval", "old")
-        self.assertIn("the model does not store the names of its classes: they are matched by position", done.stderr)
+        self.assertIn("the model does not store the names of its classes. Its classes are matched by position", done.stderr)
         self.assertEqual(self.top1("old"), 1)
         named = self.cachet("eval", "old", "--set", 'data.class_names=["blue", "green", "red"]')
         self.assertNotIn("by position", named.stderr)
@@ -161,7 +161,7 @@ class Classes(command.FolderTest):
         (self.folder / "images").rename(self.folder / "kept")
         report = self.json_of("export", "old", "-o", "out", "--engine", "torch", "--json", cwd=self.folder)
         self.assertEqual(json.loads((self.folder / "out/export.json").read_text())["classes"], ["0", "1", "2"])
-        self.assertIn("the names of the classes are not known", " ".join(report["notes"]))
+        self.assertIn("the export has numbers instead of class names", " ".join(report["notes"]))
         self.assertIn("export again with --data FOLDER", " ".join(report["notes"]))
         for words in (("old", "--data", "kept"), ("old", "--set", 'data.class_names=["blue", "green", "red"]'), ("run",)):
             report = self.json_of("export", *words, "-o", "out", "--overwrite", "--engine", "torch", "--json", cwd=self.folder)

@@ -179,12 +179,12 @@ class Detection(command.CommandTest):
                           done.stderr)
         self.assertFalse((self.folder / "not-begun").exists())
         skip = ["--set", 'data.on_bad_image="skip"']
-        self.assertIn(counted + ', and it continues without them (data.on_bad_image = "skip")' + first,
+        self.assertIn(counted + '. The evaluation continues without them (data.on_bad_image = "skip")' + first,
                       self.cachet(*words, *skip, "--dry-run").stderr)
         done = self.cachet(*words, *skip, "--run", "skips", "--progress", "none")
         log = (self.folder / "skips/log.txt").read_text()
         for said in (done.stderr, log):
-            self.assertIn(counted + ', and it continues without them (data.on_bad_image = "skip")' + first, said)
+            self.assertIn(counted + '. The evaluation continues without them (data.on_bad_image = "skip")' + first, said)
         # By the rule of reading: as many as the evaluation then goes without.
         self.assertIn(f"2 of {VALIDATION} images could not be read, and their objects count as missed", done.stderr)
         self.assertIn("000030.png: the file is empty", done.stderr.split("count as missed")[1], "why they could not be read")
@@ -407,8 +407,8 @@ class Detection(command.CommandTest):
         # Another number of classes starts the layers that have rows for each.
         other = [word.replace("data.classes=6", "model.classes=3") for word in importing]
         said = self.cachet(*other, "-o", "three").stdout
-        self.assertIn("fresh, as the number of classes is another, 6: roi_head.bbox_head.fc_cls.bias", said)
-        self.assertIn("is not data.classes, 6; leave it out",
+        self.assertIn("new, because the number of classes differs, 6: roi_head.bbox_head.fc_cls.bias", said)
+        self.assertIn("must be equal to data.classes (6); leave the key out",
                       self.refused(*importing, "--set", "model.classes=3", "-o", "x", cwd=self.folder, code=2))
 
     def test_an_export_is_the_rewritten_model(self):
@@ -430,7 +430,7 @@ class Detection(command.CommandTest):
         self.assertIn(" boxes on 16 random images, none of them real", blind["compared_on"])
         for engine in ("openvino", "onnx"):
             said = self.refused("export", "run", "-o", "graph", "--engine", engine, cwd=self.folder, code=1)
-            self.assertIn("is not a graph", said)
+            self.assertIn("is not a fixed graph", said)
             self.assertFalse((self.folder / "graph").exists())
 
     def test_very_large_images(self):

@@ -202,12 +202,12 @@ class Case:
         if self.chooses_keys and precision == "bf16":
             return "chooses keys by the values of tokens"
         if self.inputs in NO_GRAPH and engine != "torch":
-            return "is not a graph that " + engine
+            return f"cannot be exported for {engine}: its model is not a fixed graph"
         # The rule of version 0.1.0: the answer to a text is another one if padding follows it.
         places = self.cache not in ("", "none")
         if self.inputs in PADDED and engine != "torch" and (self.attention == "reformer_of_the_batch" or
                                                             self.attention == "local_of_the_batch" and places):
-            return "another answer if padding follows it"
+            return "changes if padding follows"
         return ""
 
     def takes_file(self, name):

@@ -38,7 +38,7 @@ MEANS = {"f32": 3e-5, "bf16": 0.05, "int8": 0.1}
 SIDE = 0.01  # the largest difference of a side of a box, in pixels of 64
 SPREAD = 0.01  # of the answers to different inputs; if they were all alike, a wrong one would not be seen
 SEEDS = 3  # if the answers of a model are all alike, it is trained with the next one
-NOT_KEPT = "the export differs from its model by more than it may, and was not saved"
+NOT_KEPT = "the export differs too much from its model, so it was not saved"
 WHAT_WAS_GIVEN = ("index", "file", "label", "prompt", "line")
 
 
@@ -327,8 +327,8 @@ class ExportMatrix(command.FolderTest):
         case = export_cases.Case("vit")
         (self.folder / "recipe.toml").write_text(case.recipe)
         self.cachet("train", "recipe.toml", "--run", "run", "--progress", "none", "--set", "train.limit=1 steps")
-        for engine, precision, said in (("torch", "int8", "int8 is for the engine openvino"),
-                                        ("onnx", "int8", "int8 is for the engine openvino"),
+        for engine, precision, said in (("torch", "int8", "int8 needs the engine openvino"),
+                                        ("onnx", "int8", "int8 needs the engine openvino"),
                                         ("onnx", "bf16", "an ONNX file holds float32")):
             if engine in self.engines:
                 self.assertIn(said, self.export(engine, precision))

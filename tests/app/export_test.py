@@ -167,12 +167,12 @@ class Export(RunTest):
         for engine in engines():
             with self.subTest(engine):
                 said = self.refused("export", "overflows", "-o", "out", "--engine", engine, cwd=self.folder, code=1, lines=1)
-                self.assertIn("the model answers numbers that are NaN or infinite", said)
+                self.assertIn("the outputs of the model are NaN or infinite", said)
                 self.assertFalse((self.folder / "out").exists())
         # What bfloat16 rounds to infinity.
         self.cachet("export", "large", "-o", "wide", "--engine", "torch")
         said = self.refused("export", "large", "-o", "out", "--engine", "torch", "--precision", "bf16", cwd=self.folder, code=1)
-        self.assertIn("the outputs of the export are NaN or infinite, those of its model are not", said)
+        self.assertIn("its outputs are NaN or infinite and those of its model are not", said)
         self.assertIn("--precision f32", said)
 
     def test_sequences_of_a_few_tokens(self):
@@ -194,7 +194,7 @@ class Export(RunTest):
     def test_a_run_in_bfloat16_is_compared_in_float32(self):
         self.train("narrow", "--set", "train.limit='2 steps'", "--set", "train.precision=bf16")
         said = self.cachet("export", "narrow", "-o", "deployed", "--engine", "torch").stdout
-        self.assertIn("the run computes in bf16: the export is compared with its model in float32", said)
+        self.assertIn("the run computes in bf16. The export is compared with its model in float32", said)
 
     def test_given_samples_need_no_data(self):
         write_png(self.folder / "0.png", 8, 8, pixels(0))
@@ -274,8 +274,8 @@ class Export(RunTest):
                                r"\(quartiles \S+ to \S+\): \S+ ms instead of \S+ ms for a batch of [18]"
                                r"|the machine was too busy to compare the speed .*)$")
         self.assertTrue(said.startswith("engine torch, precision f32\n"), said)
-        self.assertRegex(said, r"(?m) gone; saves \S+( [kMG])? operations and \S+ \w+ moved for a sample$")
-        self.assertRegex(said, r"(?m)^files of [\d.]+ \w+; the model's weights have [\d.]+ \w+$")
+        self.assertRegex(said, r"(?m) gone; saves \S+( [kMG])? operations and moves \S+ \w+ less for each sample$")
+        self.assertRegex(said, r"(?m)^the files of the export have [\d.]+ \w+, the model's weights [\d.]+ \w+$")
         before = (self.folder / "deployed/export.json").read_bytes()
         self.cachet("export", "run/checkpoints/step-00000036", "-o", "deployed", "--engine", "torch")  # of the same run
         (self.folder / "mine").mkdir()
@@ -296,7 +296,7 @@ class Export(RunTest):
         for words in (["--precision", "bf16"], ["--engine", "torch"], ["--check"], ["--data", "images"], ["--set", "data.limit=2"]):
             self.assertIn(words[0] + " works only if -o is a folder", self.refused("export", "run", "-o", "run.safetensors", *words, cwd=self.folder))
         self.assertIn("--names works only with a file of weights", self.refused("export", "run", "-o", "new", "--names", "timm", cwd=self.folder))
-        self.assertIn("is an export already", self.refused("export", "deployed", "-o", "again", cwd=self.folder, code=1))
+        self.assertIn("is already an export", self.refused("export", "deployed", "-o", "again", cwd=self.folder, code=1))
 
     def test_a_long_comparison_says_how_far_it_is(self):
         for name, header, size in (("t10k-images-idx3-ubyte", 16, 64), ("t10k-labels-idx1-ubyte", 8, 1)):
@@ -348,7 +348,7 @@ class Export(RunTest):
         self.assertIn("leave --set out",
                       self.refused("bench", "deployed", "--set", "model.depth=2", cwd=self.folder))
         self.refused("export", "run", "-o", "x", "--engine", "abacus", cwd=self.folder)
-        self.assertIn("int8 is for the engine openvino",
+        self.assertIn("int8 needs the engine openvino",
                       self.refused("export", "run", "-o", "x", "--engine", "torch", "--precision", "int8",
                                    cwd=self.folder))
         self.assertIn("an ONNX file",

@@ -143,7 +143,7 @@ class FirstLine(command.FolderTest):
         small = [word for setting in ("embed_dims=[8, 16, 16, 32]", "depths=[1, 1, 1, 1]", "num_heads=[1, 2, 2, 4]", "mlp_ratios=[1, 1, 1, 1]",
                                       "neck.out_channels=8") for word in ("--set", f"model.{setting}")]
         said = self.trained("retinanet_pvt_tiny_fpn", "shapes", *small, "--set", "train.threads=1")
-        self.assertIn("COCO folder: 6 classes, 12 training images, of which a tenth validates, 4 test images\n", said)
+        self.assertIn("COCO folder: 6 classes, 12 training images, of which a tenth is for validation, 4 test images\n", said)
         made = self.made("run")[0]
         self.assertEqual((made["data"]["classes"], made["data"]["transform"]["long_side"]), (6, 64))
         self.assertEqual(self.json_of("eval", "run", "--json", cwd=self.folder)["split"], "test")
@@ -167,7 +167,7 @@ class FirstLine(command.FolderTest):
         write("one/labels.json", 12)
         (self.folder / "one/images").symlink_to(self.folder / "shapes/images/train")
         said, data = printed("one")
-        self.assertIn("COCO folder: 6 classes, 12 training images, of which a tenth validates, no test images\n", said)
+        self.assertIn("COCO folder: 6 classes, 12 training images, of which a tenth is for validation, no test images\n", said)
         self.assertEqual((data["train_annotations"], data["validation_annotations"], data["validation_fraction"]), ("labels.json", "labels.json", 0.1))
         for split, places in (("train", (0, 7)), ("valid", (7, 10)), ("test", (10, 12))):
             for each in write(f"three/{split}/_annotations.coco.json", *places):
@@ -235,9 +235,9 @@ class FirstLine(command.FolderTest):
         (self.folder / "pairs.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in pairs))
         said = self.cachet("train", "transformer_translation_small", "--data", "pairs.tsv", "--print").stderr
         self.assertIn("pairs of sentences (source to target): ", said)
-        self.assertIn("it also fits labelled texts, but transformer_translation_small is a translation model", said)
+        self.assertIn("the data could also be read as labelled texts, but transformer_translation_small is a translation model", said)
         (self.folder / "pairs/corpus.xx").write_text("only one\n")
-        self.assertIn("corpus.en has 300 lines, and ",
+        self.assertIn("corpus.en has 300 lines, but ",
                       self.refused("train", "transformer_translation_small", "--data", "pairs", code=1, cwd=self.folder))
 
     def test_labelled_texts(self):
@@ -264,10 +264,10 @@ class FirstLine(command.FolderTest):
         self.assertEqual(note, "note: lra_text is the name of both a recipe and a model; the command trains the recipe\n")
         self.assertIn("vit_tiny_patch16_224 is a model; give the data to train it on", self.refused("train", "vit_tiny_patch16_224"))
         refusal = self.refused("train", "transformer_xl_small", "--data", "photos", cwd=self.folder)
-        self.assertIn("photos holds class folders of images, and transformer_xl_small is a language model, which learns from text", refusal)
+        self.assertIn("photos contains class folders of images, but transformer_xl_small is a language model, which learns from text", refusal)
         self.assertIn("nowhere: there is no such folder or file", self.refused("train", "lra_small", "--data", "nowhere", code=1, cwd=self.folder))
         (self.folder / "empty").mkdir()
-        self.assertIn("empty: holds no data that can be recognised", self.refused("train", "lra_small", "--data", "empty", code=1, cwd=self.folder))
+        self.assertIn("empty: contains no data that Cachet recognises", self.refused("train", "lra_small", "--data", "empty", code=1, cwd=self.folder))
         (self.folder / "vit_tiny_patch16_224.toml").write_text('base = "demo_plain"\n')
         printed = self.cachet("train", "vit_tiny_patch16_224", "--print").stdout
         self.assertIn("data/fashion-mnist", printed, "a path comes before the name of a model")

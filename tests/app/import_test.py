@@ -246,9 +246,9 @@ class Models(ImportTest):
         words = ["import", "plain.pth", "--model", MODEL, "-o", "ten", *SMALL, "--set", "model.classes=10"]
         lines = self.succeed(*words, "--set", "model.cache.kind=grc", cwd=self.folder).stdout.splitlines()
         self.assertRegex(lines[0], r"^loaded 18 of \d+ tensors from plain.pth \(PyTorch, names of timm\)$")
-        self.assertEqual(lines[1], "fresh, as the number of classes is another, 2: head.bias, head.weight")
+        self.assertEqual(lines[1], "new, because the number of classes differs, 2: head.bias, head.weight")
         self.assertIn("blocks.*.attn.cache", lines[2])
-        self.assertEqual(lines[-2], "images: resized to 9 (bicubic), middle 8, mean 0.485 0.456 0.406, "
+        self.assertEqual(lines[-2], "images: resized to 9 (bicubic), center crop 8, mean 0.485 0.456 0.406, "
                                     "deviation 0.229 0.224 0.225")
         self.assertEqual(lines[-1], "ten")
 
@@ -268,7 +268,7 @@ class Models(ImportTest):
         shutil.copytree(self.folder / "photos/val", self.folder / "photos/train", dirs_exist_ok=True)
         words = ["import", "wide.pth", "--model", "vit_tiny_patch16_224", "-o", "wide", *SMALL,
                  "--set", "model.image_size=[8, 12]"]
-        self.assertIn("images: resized to cover 8 x 13 (bicubic), middle 8 x 12, ",
+        self.assertIn("images: resized to cover 8 x 13 (bicubic), center crop 8 x 12, ",
                       self.succeed(*words, cwd=self.folder).stdout)
         self.assertEqual(json.loads((self.folder / "wide/config.json").read_text())["input_size"], [3, 8, 12])
         self.assertEqual(len(self.predicted("wide", "photos/val/a/0.jpg")), 1)
@@ -395,7 +395,7 @@ class Models(ImportTest):
         self.imported("plain.pth", "elu", "--set", "model.attention.kind=elu")
         for model, part in (("plain", ""), ("elu", "does not compute an attention function other than softmax")):
             said = self.succeed("export", model, "--names", "cachet", "-o", "z.safetensors", "--overwrite", cwd=self.folder).stderr
-            self.assertIn("`cachet import` takes the file for timm's unless you give --from cachet", said)
+            self.assertIn("`cachet import` reads the file as timm's unless you set --from cachet", said)
             self.assertEqual("does not compute" in said, bool(part))
             self.assertIn(part, said)
             for words, names in (([], "timm"), (["--from", "cachet"], "cachet")):
@@ -437,7 +437,7 @@ class FromTheHub(HubTest):
     def test_makes_a_model_of_what_timm_names(self):
         done = self.take("by-name")
         self.assertIn(f"loaded 20 of 20 tensors from hf:{self.REPOSITORY}@{COMMIT}/pytorch_model.bin", done.stdout)
-        self.assertIn("resized to 8 (bilinear), middle 8, mean 0.4 0.4 0.4, deviation 0.2 0.2 0.2", done.stdout)
+        self.assertIn("resized to 8 (bilinear), center crop 8, mean 0.4 0.4 0.4, deviation 0.2 0.2 0.2", done.stdout)
         self.assertIn("downloaded hf:", done.stderr)
         recipe = (self.folder / "by-name/recipe.toml").read_text()
         for line in ('name = "vit_tiny_patch16_224"', "classes = 4", "image_size = 8", "crop_fraction = 0.95"):
@@ -521,10 +521,10 @@ lr = 1e-4
         self.set_config(label_names=["d", "c", "b", "a"])
         there = self.variables | {"HF_HOME": str(self.folder / "hf-names")}
         done = self.succeed(*train, "named", cwd=self.folder, variables=there)
-        self.assertIn("fresh, as the classes have other names, 2: head.bias, head.weight", done.stderr)
+        self.assertIn("new, because the classes have other names, 2: head.bias, head.weight", done.stderr)
         self.set_config(label_names=["a", "b", "c", "d"])
         done = self.succeed(*train, "same", cwd=self.folder, variables=self.variables | {"HF_HOME": str(self.folder / "hf-same")})
-        self.assertNotIn("fresh", done.stderr)
+        self.assertNotIn("new, because", done.stderr)
 
     def test_a_base_with_another_number_of_classes(self):
         self.write_own_images("three", "abc")
@@ -533,7 +533,7 @@ lr = 1e-4
         train = ["train", "three.toml", "--progress", "none"]
         done = self.succeed(*train, "--run", "three-run", cwd=self.folder, variables=self.variables)
         self.assertIn("the recipe has model.classes = 4, but the data have 3 classes. The model gets 3\n", done.stderr)
-        self.assertIn("fresh, as the number of classes is another, 2: head.bias, head.weight", done.stderr)
+        self.assertIn("new, because the number of classes differs, 2: head.bias, head.weight", done.stderr)
         self.assertEqual(self.resolved("three-run")["model"]["classes"], 3)
         self.assertEqual(self.json_of("eval", "three-run", "--json", cwd=self.folder)["images"], 6)
 
@@ -542,9 +542,9 @@ lr = 1e-4
         sizes = [word for each in ("patch_size=4", "embed_dim=16", "depth=1", "num_heads=2") for word in ("--set", f"model.{each}")]
         train = ["train", f"hf:{self.REPOSITORY}", "--data", "hub-photos", "--epochs", "1", *sizes, "--progress", "none", "--run"]
         done = self.succeed(*train, "hub-tuned", cwd=self.folder, variables=self.variables)
-        self.assertIn(f"images are prepared as those of hf:{self.REPOSITORY}: resized to 8 (bilinear), middle 8, mean 0.4 0.4 0.4, deviation 0.2 0.2 0.2\n",
+        self.assertIn(f"images are prepared as those of hf:{self.REPOSITORY}: resized to 8 (bilinear), center crop 8, mean 0.4 0.4 0.4, deviation 0.2 0.2 0.2\n",
                       done.stderr)
-        self.assertIn("fresh, as the number of classes is another, 2: head.bias, head.weight", done.stderr)
+        self.assertIn("new, because the number of classes differs, 2: head.bias, head.weight", done.stderr)
         made = tomllib.loads((self.folder / "hub-tuned/recipe.toml").read_text())
         self.assertEqual((made["model"]["name"], made["data"]["resize"]), ("vit_tiny_patch16_224",
                          {"image_size": 8, "crop_fraction": 0.95, "interpolation": "bilinear"}))
@@ -558,7 +558,7 @@ lr = 1e-4
         # Another model than that of the weights.
         done = self.succeed("train", "deit_tiny_patch16_224", "--data", "hub-photos", "--init", f"hf:{self.REPOSITORY}", "--print", *sizes,
                             cwd=self.folder, variables=self.variables)
-        self.assertIn("note: the weights are those of vit_tiny_patch16_224, and deit_tiny_patch16_224 is trained\n", done.stderr)
+        self.assertIn("note: the weights are of vit_tiny_patch16_224, but the trained model is deit_tiny_patch16_224\n", done.stderr)
 
     def test_one_line_that_cannot_be_trained(self):
         self.write_own_images("hub-photos", "xyz")

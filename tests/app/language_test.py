@@ -214,8 +214,8 @@ class Language(command.FolderTest):
         self.assertIn("has 23 tokens, and the recipe has data.vocabulary = 24", refuses())
         self.assertIn("`cachet data words", refuses("--set", "data.vocabulary_file=nowhere.txt"))
         vocabulary = ["--set", "data.vocabulary=23"]
-        self.assertIn("is more batch rows than a text", refuses(*vocabulary, "--set", "train.batch_size=1000"))
-        self.assertIn("task.evaluation.lanes = 500 is too much for a text of", refuses(*vocabulary, "--set", "task.evaluation.lanes=500"))
+        self.assertIn("gives too many batch rows for a text", refuses(*vocabulary, "--set", "train.batch_size=1000"))
+        self.assertIn("task.evaluation.lanes = 500 is too large for a text of", refuses(*vocabulary, "--set", "task.evaluation.lanes=500"))
         self.assertIn("memory_length", refuses(*vocabulary, "--set", "model.cache.kind=grc", "--set", "model.memory_length=8", code=2))
         self.assertIn("cutoffs", refuses(*vocabulary, "--set", "model.cutoffs=[12, 12]", code=2))
         (self.folder / "wikitext-2/wiki.train.tokens").write_text("")

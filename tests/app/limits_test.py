@@ -64,7 +64,7 @@ class Limits(command.FolderTest):
         (self.folder / "tiny.toml").write_text(runs.RECIPE)
         for recipe, words in (("demo_cached", ["--dry-run"]), ("tiny.toml", ["--dry-run"]), ("tiny.toml", ["--run", "run"])):
             errors = self.refusal("train", recipe, *words, "--set", "model.cache.length=1000000")
-            self.assertRegex(errors, "model.cache.length: a new run may have at most 131072 slots, not 1000000, for which a step takes about .*B")
+            self.assertRegex(errors, "model.cache.length: must be at most 131072 in a new run, got 1000000, with which the caches of a step take about .*B")
         self.assertFalse((self.folder / "run").exists())
         self.within_bounds("summary", "demo_cached", "--set", "model.cache.length=1000000")
 
@@ -73,7 +73,7 @@ class Limits(command.FolderTest):
         (self.folder / "tiny.toml").write_text(runs.RECIPE)
         for words in (["--dry-run"], ["--run", "run"]):
             errors = self.refusal("train", "tiny.toml", *words, "--set", "model.embed_dim=30000", "--set", "model.depth=20")
-            self.assertRegex(errors, "the weights of the model and their gradients take .*, and this machine has .* of memory free")
+            self.assertRegex(errors, "the weights of the model and their gradients take .*, but this machine has only .* of free memory")
         self.assertFalse((self.folder / "run").exists())
 
     def test_all_models_are_counted_at_once(self):

@@ -107,9 +107,9 @@ class Memory(command.FolderTest):
         # Stateless: the batch that keeps the gradient.
         recipe = ["demo_plain", *words, "--set", "train.batch_size=6000", "--set", "data.limit=6000"]
         code, output, errors, peak = self.resident_peak("train", *recipe, "--run", "run", CACHET_MEMORY_LIMIT=str(limit))
-        said = re.search(r"a step takes about ([0-9.]+) GiB of memory, and ([0-9.]+) MiB are free; train.batch_size = ([0-9]+) is the largest "
-                         r"batch that fits\ntrain.batch_size = ([0-9]+) and train.accumulate = ([0-9]+) keep the gradient of a step "
-                         r"\(--batch-size auto sets them\)\n", errors)
+        said = re.search(r"a step takes about ([0-9.]+) GiB of memory, but only ([0-9.]+) MiB are free; train.batch_size = ([0-9]+) is the largest "
+                         r"batch that fits\ntrain.batch_size = ([0-9]+) and train.accumulate = ([0-9]+) give a step the same gradient "
+                         r"\(--batch-size auto sets these keys\)\n", errors)
         self.assertTrue(said, errors)
         self.assertEqual(code, 1)
         self.assertLess(peak, limit)
@@ -136,7 +136,7 @@ class Memory(command.FolderTest):
         limit = str(3 << 28)
         done = command.run("train", *recipe, cwd=self.folder, variables={"CACHET_MEMORY_LIMIT": limit})
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn('keep the gradient of a step, and train.state = "first" moves the states of norms and caches once per step', done.stderr)
+        self.assertIn('give a step the same gradient, and train.state = "first" updates the states of norms and caches once per step', done.stderr)
         done = command.run("train", *recipe, "--batch-size", "auto", cwd=self.folder, variables={"CACHET_MEMORY_LIMIT": limit})
         self.assertEqual(done.returncode, 0, done.stderr)
         values = self.values("run")
@@ -154,7 +154,7 @@ class Memory(command.FolderTest):
         words = ["train", "lra_listops_transformer_cached", "--dry-run", "--set", "train.threads=1", "--set", "train.batch_size=64", *HALF_LENGTH]
         code, _, errors, _ = self.resident_peak(*words, group=group)
         self.assertNotEqual(code, -signal.SIGKILL, "the kernel ended it")
-        said = re.search(r"a step takes about [0-9.]+ GiB of memory, and ([0-9.]+) MiB are free; train.batch_size = [0-9]+ is the largest ", errors)
+        said = re.search(r"a step takes about [0-9.]+ GiB of memory, but only ([0-9.]+) MiB are free; train.batch_size = [0-9]+ is the largest ", errors)
         self.assertTrue(said, errors)
         self.assertEqual(code, 1)
         self.assertLess(float(said[1]), limit / MIB)
@@ -165,7 +165,7 @@ class Memory(command.FolderTest):
             "train", "lra_listops_transformer_cached", "--dry-run", "--set", "train.threads=1", "--set", "data.max_length=20000", "--set",
             "model.max_length=20000", "--set", "model.cache.kind=none", CACHET_MEMORY_LIMIT=str(limit))
         self.assertEqual(code, 1, output)
-        self.assertRegex(errors, r"out of memory: a step of one sample does not fit, and [0-9.]+ MiB are free; make the model or its samples smaller\n")
+        self.assertRegex(errors, r"out of memory: a step of one sample does not fit, because only [0-9.]+ MiB are free; make the model or its samples smaller\n")
         self.assertLess(peak, 2 * limit)
 
     def test_absent_data_are_reported_first(self):
@@ -194,7 +194,7 @@ class Memory(command.FolderTest):
         done = command.run("train", "run", "--resume", "--set", "train.limit=2 steps", cwd=self.folder,
                            variables={"CACHET_MEMORY_LIMIT": str(3 << 28)})
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r"a step takes about [0-9.]+ [MG]iB of memory, and [0-9.]+ MiB are free; resume the run when more memory is "
+        self.assertRegex(done.stderr, r"a step takes about [0-9.]+ [MG]iB of memory, but only [0-9.]+ MiB are free; resume the run when more memory is "
                                       r"free\n$")
 
     def test_bad_numbers(self):

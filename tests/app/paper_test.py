@@ -73,7 +73,7 @@ class Paper(RunTest):
         self.assertNotIn("the recipe has", text)
         text = self.dry_run("row.toml", *long)
         self.assertIn(CHANGED + parts + " is changed\n", text)
-        self.assertRegex(text, r"\nnote +4 states of 10 images; the recipe has 2 of 20\n")
+        self.assertRegex(text, r"\nnote +the run has 4 states of 10 images, but the recipe has 2 of 20\n")
         self.assertRegex(text, r"\nprocesses +2; the times")
         limit = ("--progress", "none", "--set", "train.limit=2 steps", "--set", "train.threads=1")
         for name, words, changed in (("spread", spread, "train.limit is"), ("long", long, f"train.limit, {parts} are")):

@@ -212,7 +212,7 @@ class Parts(RunTest):
         cut = settings("train.state=separate", "train.accumulate=4", "train.batch_size=8")
         dry = self.cachet("train", "tiny.toml", "--dry-run", *cut).stdout
         four = re.search(r"parts +4 states of 8 images; ([0-9.]+) KiB for copies of the model's state\n", dry)
-        self.assertRegex(dry, r"note +4 states of 8 images; the recipe has one state for all")
+        self.assertRegex(dry, r"note +the run has 4 states of 8 images, but the recipe has one state for all")
         (self.folder / "cut.toml").write_text((self.folder / "tiny.toml").read_text().replace(
             "[train]", '[train]\nstate = "first"\naccumulate = 2'))
         dry = self.cachet("train", "cut.toml", "--dry-run").stdout
@@ -224,7 +224,7 @@ class Parts(RunTest):
         dry = self.cachet("train", "cut.toml", "--dry-run", *settings("train.accumulate=1")).stdout
         self.assertRegex(dry, r"parts +1 part of 8 images; no copies of the model's state\n")
         done = self.cachet("train", "cut.toml", "--run", "two", "--processes", "2", *PLAIN, *settings("train.limit=1 steps"))
-        self.assertIn("4 parts of 4 images; the recipe has 2 of 8", done.stderr)
+        self.assertIn("the run has 4 parts of 4 images, but the recipe has 2 of 8", done.stderr)
         self.assertIn("Parts of a step", (self.folder / "two/report.html").read_text())
 
     def test_too_large_a_step_is_refused(self):

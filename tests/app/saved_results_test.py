@@ -285,7 +285,7 @@ class OldResults(command.FolderTest):
                             (["predict", "run", "0.png", "1.png", "--top", "1"], "given.jsonl")):
             held = {path: path.read_bytes() for path in self.folder.glob(name + "*") if path.is_file()}
             self.assertRegex(self.refused(*words, "-o", name, code=1, cwd=self.folder),
-                             "another model, another sample|holds 3 predictions, but 2 samples are asked for")
+                             "another model or sample|has 3 predictions, but only 2 samples are requested")
             self.assertEqual(held, {path: path.read_bytes() for path in held})
 
     def test_they_are_matched_with_their_samples_wherever_these_stand(self):
@@ -299,7 +299,7 @@ class OldResults(command.FolderTest):
         before = [json.loads(line)["top"] for line in (self.folder / "given_model.jsonl").read_text().splitlines()]
         held = (self.folder / "given_model.jsonl").read_bytes()
         said = self.refused(*words, "--set", "data.orientation=apply", code=1, cwd=self.folder)
-        self.assertIn("another model, another sample, other data or options", said)
+        self.assertIn("another model or sample, or to other data or options", said)
         self.assertEqual((self.folder / "given_model.jsonl").read_bytes(), held)
         self.assertIn("3 predictions of version 0.1.0 do not record", self.cachet(*words).stderr)
         after = [json.loads(line)["top"] for line in (self.folder / "given_model.jsonl").read_text().splitlines()]
@@ -350,7 +350,7 @@ class OldResults(command.FolderTest):
             done = self.cachet("compare", "run", other)
             self.assertEqual(done.stderr, "")
             text = " ".join(done.stdout.split())
-            return ("not known" if "Whether the test data are the same is not known of" in text else
+            return ("not known" if "It is not known whether these runs have the same test data" in text else
                     "others" if "the test data are not the same" in text else "the same")
 
         self.assertEqual([note("new"), note("elsewhere")], ["the same", "others"])
@@ -404,7 +404,7 @@ class ClassFolders(SavedResults):
         self.cachet("eval", "run", "-o", "kept")
         self.swap("folders/val/blue/0.png", "folders/val/red/1.png")
         said = self.refused("eval", "run", "-o", "kept", code=1, cwd=self.folder)
-        self.assertIn("kept/predictions.jsonl: line 1 was made of a sample whose bytes have changed since", said)
+        self.assertIn("kept/predictions.jsonl: line 1 is the prediction of a sample whose bytes have changed since", said)
 
     def test_a_resume(self):
         for folder, name in (("train", "training"), ("val", "evaluation")):
@@ -448,7 +448,7 @@ class Detection(SavedResults):
         folder = self.folder / "shapes/images"
         shutil.copy(folder / "train/000001.png", folder / "val/000003.png")
         said = self.refused("eval", "run", "-o", "kept", code=1, cwd=self.folder)
-        self.assertIn("was made of a sample whose bytes have changed since", said)
+        self.assertIn("is the prediction of a sample whose bytes have changed since", said)
         self.cachet("eval", "run", "-o", "kept", "--overwrite")
         again = self.json_of("eval", "run", "-o", "kept", "--json", cwd=self.folder)["metrics"]
         self.assertEqual(again, self.json_of("eval", "run", "--json", cwd=self.folder)["metrics"])

@@ -150,8 +150,8 @@ class SharedData(command.FolderTest):
         self.cachet("data", "tokens", "wikitext-2", "--vocabulary-file", "words.txt", "-o", "wikitext-2", "--progress", "none")
         (root / "wiki.train.tokens").unlink()
         found, remarks = self.listed("text", "wikitext-2")
-        self.assertEqual((found["overlaps"], found["not_compared"]), ([], "the texts are there as files of tokens only"))
-        self.assertEqual(remarks, ["wikitext-2: not compared: the texts are there as files of tokens only"])
+        self.assertEqual((found["overlaps"], found["not_compared"]), ([], "the texts exist only as files of tokens"))
+        self.assertEqual(remarks, ["wikitext-2: not compared: the texts exist only as files of tokens"])
 
     def test_a_quick_list_looks_into_no_folder(self):
         (self.folder / "aclImdb").mkdir()

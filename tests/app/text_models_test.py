@@ -110,11 +110,11 @@ class TextModels(command.FolderTest):
                                                 "--set", "model.depth=3"))
         self.assertIn("left over", self.refuses("import", "theirs.safetensors", "--model", "transformer_xl_small", "-o", "x", *settings,
                                                 "--set", "model.depth=1"))
-        self.assertIn("embedding.table_0 is [23, 16], the model has [24, 16]",
+        self.assertIn("embedding.table_0 is [23, 16], but the model has [24, 16]",
                       self.refuses("import", "theirs.safetensors", "--model", "transformer_xl_small", "-o", "x", *settings, "--set",
                                    "model.vocabulary=24"))
         self.assertIn("no other code base has tensor names for its weights", self.refuses("import", "theirs.safetensors", "--model", "lra_text", "-o", "x", code=2))
-        self.assertIn('is "translation" of such a model',
+        self.assertIn('must be "translation" for this model',
                       self.refuses("import", "theirs.safetensors", "--model", "transformer_iwslt_de_en", "-o", "x", "--set",
                                    "task.kind=language_modelling", code=2, lines=3))
         self.train("language.toml", "cached", "model.cache.kind=grc", "model.memory_length=0", "train.limit=1 steps")
@@ -184,7 +184,7 @@ class TextModels(command.FolderTest):
         self.assertLess(narrow["largest_difference"], 0.2)
         self.assertEqual(narrow["precision"], "bf16")
         self.assertIn('precision = "bf16"', (self.folder / "narrow/recipe.toml").read_text())
-        self.assertIn("is an export already", self.refuses("export", "deployed", "-o", "again"))
+        self.assertIn("is already an export", self.refuses("export", "deployed", "-o", "again"))
 
     def test_engines_that_cannot_take_them_say_so(self):
         self.train("translation.toml", "run", "train.limit=1 steps")
@@ -196,10 +196,10 @@ class TextModels(command.FolderTest):
                     if engine == "onnx" and not openvino:
                         continue
                     said = self.refuses("export", run, "-o", "x", "--engine", engine)
-                    self.assertIn(f"a task of kind '{kind}' is not a graph that {engine} runs", said)
+                    self.assertIn(f"a task of kind '{kind}' cannot be exported for {engine}: its model is not a fixed graph", said)
                     self.assertIn("--engine torch", said)
                     self.assertFalse((self.folder / "x").exists())
-        self.assertIn("int8 is for the engine openvino", self.refuses("export", "run", "-o", "x", "--engine", "torch", "--precision", "int8", code=2))
+        self.assertIn("int8 needs the engine openvino", self.refuses("export", "run", "-o", "x", "--engine", "torch", "--precision", "int8", code=2))
 
 
 if __name__ == "__main__":

@@ -57,8 +57,8 @@ class Train(RunTest):
                 self.assertLessEqual(len(last), columns)
 
     def test_what_wastes_a_run_is_said_before_it(self):
-        norm = ("the warm-up of the norms (model.norm.warmup) is 4000 updates, and this run updates them 24 times: they do not use "
-                "their window and filter; set a shorter one, such as model.norm.warmup = \"10 %\" of the run")
+        norm = ("the warm-up of the norms (model.norm.warmup) takes 4000 updates, but this run updates the norms only 24 times. The norms "
+                "do not use their window and filter; set a shorter warm-up, such as model.norm.warmup = \"10 %\" of the run")
         warmup = "schedule.warmup is 50 steps, and the run has 12 steps: the learning rate does not reach optimizer.lr; set a shorter"
         limit = "train.limit is 150 steps, and train.epochs = 2 ends the run after 12 steps; raise train.epochs"
         words = ["--set", "model.norm.warmup=4000", "--set", "schedule.warmup=50 steps", "--set", "train.limit=150 steps",
@@ -69,7 +69,7 @@ class Train(RunTest):
         for note in (norm, warmup, limit):
             self.assertEqual([text.count(note) for text in (said, log, dry)], [1, 1, 1], note)
         said = self.train("first", *words, "--set", "train.state=first").stderr
-        self.assertIn("this run updates them 12 times", said)
+        self.assertIn("this run updates the norms only 12 times", said)
         self.assertNotIn("warm-up of the norms", self.cachet("train", "run", "--resume", "--progress", "none").stderr)
         self.assertEqual(len([line for line in self.train("fits").stderr.splitlines() if "|" not in line]), 1, "the recipe fits")
 
@@ -105,7 +105,7 @@ class Train(RunTest):
         self.assertEqual([values(f"seeds/{run}") for run in ("seed-0", "seed-1")], ["1", "1"])
         self.assertEqual(json.loads((self.folder / "seeds/run.json").read_text())["values"]["model.norm.warmup"], "1")
         said = self.cachet("train", "tiny.toml", "--dry-run", "--set", "model.norm.warmup=100 %").stdout
-        self.assertIn("is 36 updates, and this run updates them 36 times", said)
+        self.assertIn("takes 36 updates, but this run updates the norms only 36 times", said)
         for text, message in (("10", ""), ("0 %", "must be above 0 % and at most 100 %"), ("120 %", "at most 100 %"),
                               ("-5 %", "must be above 0 %"), ("10%", 'or a fraction of the updates of a run such as "10 %", not the text "10%"')):
             done = command.run("train", "tiny.toml", "--print", "--set", f"model.norm.warmup={text}", cwd=self.folder)

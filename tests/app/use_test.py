@@ -58,7 +58,7 @@ class Use(RunTest):
         kept.write_text("".join(json.dumps({**record, "predicted": record["label"]}, separators=(",", ":")) + "\n" for record in records))
         self.assertEqual(self.json_of("eval", "run", "-o", "kept", "--json", cwd=self.folder)["metrics"]["top1"], 1)
         kept.write_text("".join(json.dumps({**record, "sample": 0}, separators=(",", ":")) + "\n" for record in records))
-        self.assertIn("an earlier one is of", self.refused("eval", "run", "-o", "kept", cwd=self.folder, code=1))
+        self.assertIn("of an earlier record", self.refused("eval", "run", "-o", "kept", cwd=self.folder, code=1))
         self.cachet("eval", "run", "-o", "kept", "--overwrite")
         self.assertEqual(kept.read_bytes(), held)
 
@@ -137,7 +137,7 @@ class Use(RunTest):
                     self.assertEqual(json.loads(line)["file"], "0.png")
                 else:
                     said = self.refused("predict", "run", "0.png", "-o", "notes.jsonl", cwd=self.folder, code=1)
-                    self.assertIn("line 1 is not a prediction that can be resumed", said)
+                    self.assertIn("line 1 is not a prediction, so the file cannot be resumed", said)
                     self.assertEqual((self.folder / "notes.jsonl").read_bytes(), foreign)
         self.assertIn("-o", self.refused("predict", "run", "0.png", "--overwrite", cwd=self.folder))
         self.assertIn("works only with pictures", self.refused("predict", "run", "0.png", "--least-score", "0.1", cwd=self.folder))
@@ -217,7 +217,7 @@ class Use(RunTest):
             self.assertEqual((self.folder / "p.jsonl").read_bytes(), held)
         write_png(self.folder / "0.png", 8, 8, pixels(3))
         said = self.refused("predict", "run", "3.png", "0.png", "1.png", "3.png", "4.png", "5.png", "-o", "p.jsonl", cwd=self.folder, code=1)
-        self.assertIn("line 5 was made of a sample whose bytes have changed since", said)
+        self.assertIn("line 5 is the prediction of a sample whose bytes have changed since", said)
         # From standard input samples come one by one, and records stay at their positions.
         words = ["predict", "run", "--lines", "-", "-o", "s.jsonl"]
         for stdin, code in (("1.png\n", 0), ("3.png\n1.png\n", 1), ("1.png\n3.png\n", 0)):

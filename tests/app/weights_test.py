@@ -28,7 +28,7 @@ class Weights(RunTest):
 
     def test_too_few_and_wrong_ones(self):
         refusal = self.refused("average", "run", "--last", "99", cwd=self.folder, code=1)
-        self.assertIn("holds 9 checkpoints, not 99; train.keep sets how many", refusal)
+        self.assertIn("has 9 checkpoints, but 99 are needed; train.keep sets how many", refusal)
         self.assertIn("no such run folder", self.refused("average", "nowhere", cwd=self.folder, code=1))
         self.assertIn("--last", self.refused("average", "run", "--last", "0", cwd=self.folder))
         self.assertIn("ends in .safetensors", self.refused("average", "run", "--last", "2", "-o", "mean.pt", cwd=self.folder))

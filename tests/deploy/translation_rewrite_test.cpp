@@ -49,7 +49,7 @@ TEST(RewriteOfATranslationModel, KeepsWhatItComputesAndTranslates) {
           EXPECT_EQ(place.gone, (offline || place.kind != RewrittenPart::Kind::norm) && !tied)
               << place.path << ": " << place.reason;
           if (tied) {
-            EXPECT_EQ(place.reason, "the weights of the output layer are the embeddings' too");
+            EXPECT_EQ(place.reason, "the output layer shares its weights with the embeddings");
           }
         }
         for (const auto& parameter : model->named_parameters())

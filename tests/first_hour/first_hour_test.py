@@ -172,7 +172,7 @@ class FirstHour(unittest.TestCase):
         line = journeys()["published weights"].to_model[0]
         self.assertIn("mean 0.5 0.5 0.5", self.notes[line])
         self.assertRegex(self.notes[line], r"loaded 150 of 152 tensors from hf:timm/")
-        self.assertRegex(self.notes[line], r"fresh, .*head")
+        self.assertRegex(self.notes[line], r"new, because .*head")
         self.assert_same_answer(predicted, deployed)
 
     def test_interrupted_and_resumed(self):

@@ -13,8 +13,9 @@ namespace cachet {
 namespace {
 
 constexpr const char* kNote =
-    "the model averages its tokens after this norm, and the average is the norm's bias for every input, so all inputs "
-    "get the same answer; take another norm";
+    "the model averages its tokens after this norm, and that average is the norm's bias for every input. All inputs "
+    "get "
+    "the same prediction; choose another norm";
 
 template <class Read>
 std::vector<std::string> notes_of(const std::string& model, Read read) {

@@ -21,7 +21,7 @@ TEST(DataLook, SaysHowManySamplesSplitsShare) {
   EXPECT_EQ(overlap_text({.overlaps = {shared_of(1, 1)}}), "1 of 1 test images is" + kFirst);
   EXPECT_EQ(overlap_text({.overlaps = {shared_of(2, 9, "validation"), shared_of(0, 3), shared_of(3, 8)}}),
             "2 of 9 validation images are" + kFirst + "; 3 of 8 test images are" + kFirst);
-  EXPECT_EQ(overlap_text({.not_compared = kOnlyTokens}), "not compared: the texts are there as files of tokens only");
+  EXPECT_EQ(overlap_text({.not_compared = kOnlyTokens}), "not compared: the texts exist only as files of tokens");
 }
 
 TEST(DataLook, SaysHowManyFilesWerePassedOver) {

@@ -32,8 +32,9 @@ TEST(EvaluationFiles, ThatCannotBeReadAreRefusedByName) {
 
 TEST(EvaluationFiles, ThatARecipeLeavesOutAreCounted) {
   EXPECT_EQ(checked({.faults = {4, 3, "a.png: is empty"}, .setting_to_skip = kSkip, .skips = true}),
-            std::vector<std::string>{"3 of the 4 files of the evaluation cannot be read, and it continues without them "
-                                     "(data.on_bad_image = \"skip\"); the first: a.png: is empty"});
+            std::vector<std::string>{
+                "3 of the 4 files of the evaluation cannot be read. The evaluation continues without them "
+                "(data.on_bad_image = \"skip\"); the first: a.png: is empty"});
 }
 
 }  // namespace

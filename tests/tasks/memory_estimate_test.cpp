@@ -77,16 +77,17 @@ TEST(MemoryEstimate, ARefusalNamesTheLargestBatchAndWhatKeepsTheStep) {
   const Settings plain{"model.cache.kind=none", "model.norm.kind=layer", "train.batch_size=12"};
   EXPECT_EQ(
       refusal_text(tiny(plain), verdict),
-      "a step takes about 3.0 GiB of memory, and 1.0 GiB are free; train.batch_size = 5 is the largest batch that "
-      "fits\ntrain.batch_size = 4 and train.accumulate = 3 keep the gradient of a step (--batch-size auto sets "
-      "them)");
+      "a step takes about 3.0 GiB of memory, but only 1.0 GiB are free; train.batch_size = 5 is the largest batch that "
+      "fits\ntrain.batch_size = 4 and train.accumulate = 3 give a step the same gradient (--batch-size auto "
+      "sets these keys)");
   EXPECT_EQ(settings_that_fit(tiny(plain), verdict), (Settings{"train.batch_size=4", "train.accumulate=3"}));
   for (const char* state : {"model.cache.kind=grc", "model.norm.kind=un", "model.norm.kind=batch"}) {
     Settings with_state = plain;
     with_state.push_back(state);
-    EXPECT_TRUE(refusal_text(tiny(with_state), verdict)
-                    .ends_with("keep the gradient of a step, and train.state = \"first\" moves the states of norms and "
-                               "caches once per step (--batch-size auto sets them)"))
+    EXPECT_TRUE(
+        refusal_text(tiny(with_state), verdict)
+            .ends_with("give a step the same gradient, and train.state = \"first\" updates the states of norms and "
+                       "caches once per step (--batch-size auto sets these keys)"))
         << state;
     EXPECT_EQ(settings_that_fit(tiny(with_state), verdict),
               (Settings{"train.batch_size=4", "train.accumulate=3", "train.state=first"}));

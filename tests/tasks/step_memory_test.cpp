@@ -28,7 +28,7 @@ TEST(StepMemory, ACacheOfANewRunHasABoundThatNamesItsKey) {
   EXPECT_NO_THROW(require_memory_of_new_run(tiny_model({length(nn::kMaxCacheLength)})));
   const models::ModelPlan longer = tiny_model({length(nn::kMaxCacheLength + 1)});
   const std::string said = test::thrown_message<std::runtime_error>([&] { require_memory_of_new_run(longer); });
-  EXPECT_TRUE(said.starts_with("model.cache.length: a new run may have at most 131072 slots, not 131073")) << said;
+  EXPECT_TRUE(said.starts_with("model.cache.length: must be at most 131072 in a new run, got 131073")) << said;
   EXPECT_NO_THROW(require_memory(longer));
 }
 

@@ -78,10 +78,10 @@ TEST(Sweep, SaysWhatIsWrongWithIt) {
            {"[sweep]\nx.y = 3\n", "recipe.toml:2: sweep.x.y: must be a list"},
            {"[sweep]\nx.y = []\n", "must be a list"},
            {"[sweep]\nx.y = [{a = 1}]\n", "is not allowed here"},
-           {"[sweep]\nx.y = [1, 1]\n", "two points are called y_1"},
+           {"[sweep]\nx.y = [1, 1]\n", "two runs would have the same name, y_1"},
            {"[sweep]\nx.y = [1]\nseeds = \"a\"\n", "sweep.seeds: must be a number of seeds"},
            {"[sweep]\nx.y = [1]\nseeds = [-1]\n", "sweep.seeds"},
-           {"[sweep]\nx.y = [1]\nseeds = []\n", "a seed at least"},
+           {"[sweep]\nx.y = [1]\nseeds = []\n", "must have at least one seed"},
            {"[sweep]\nvariants = 3\n", "a table for each variant"},
            {"[sweep]\nvariants.a = 3\n", "sweep.variants.a: must be a table"},
            {"[sweep.variants.\"../x\"]\n", "names a folder"}}) {
@@ -90,7 +90,7 @@ TEST(Sweep, SaysWhatIsWrongWithIt) {
   }
   std::string many = "[sweep]\n";
   for (const char axis : {'a', 'b', 'c', 'd'}) many += std::string("x.") + axis + " = [1, 2, 3, 4, 5, 6]\n";
-  EXPECT_NE(refusal_of_sweep(many).find("more than 1000 points"), std::string::npos);
+  EXPECT_NE(refusal_of_sweep(many).find("must not give more than 1000 runs"), std::string::npos);
 }
 
 // Each is dry-run by tests/app/dry_runs_test.py; here it is read by itself, which takes no process.

@@ -70,7 +70,7 @@ TEST(TaskKinds, OfATakenNameAreRefused) {
     EXPECT_EQ(test::thrown_message<std::invalid_argument>([&] {
                 register_task_kind({name, nullptr});
               }),
-              "there is a kind of task \"" + std::string(name) + "\" already");
+              "there is already a kind of task \"" + std::string(name) + "\"");
     EXPECT_EQ(task_kinds().size(), before);
   }
 }

@@ -42,7 +42,8 @@ RegionDetectorOptions RegionDetectorOptions::read(const config::View& table, Reg
     if (regions.size() > all.size() || !std::equal(regions.begin(), regions.end(), all.begin()))
       table.table("roi_head")
           .table(extractor)
-          .problem("featmap_strides", "must be those of the neck's levels, from the finest on: " + strides_text(all));
+          .problem("featmap_strides",
+                   "must be the strides of the neck's first levels, starting with the finest: " + strides_text(all));
   };
   check("bbox_roi_extractor", o.roi.extractor.strides);
   if (o.roi.mask) check("mask_roi_extractor", o.roi.mask->extractor.strides);
@@ -136,7 +137,7 @@ Trial FasterRcnn::trial(int64_t batch, const torch::TensorOptions& options) {
 
 MaskRcnn::MaskRcnn(const std::shared_ptr<FeaturePyramid>& backbone, const RegionDetectorOptions& options)
     : Cloneable(backbone, options) {
-  TORCH_CHECK(options.roi.mask, "mask_rcnn: options have no mask head");
+  TORCH_CHECK(options.roi.mask, "mask_rcnn: the options must have a mask head");
 }
 
 }  // namespace cachet::models

@@ -151,11 +151,11 @@ class BeamSearch {
 }  // namespace
 
 void check_beam(const BeamOptions& o) {
-  if (o.beam < 1) throw std::invalid_argument("the beam must be at least 1");
+  if (o.beam < 1) throw std::invalid_argument("the beam size must be at least 1");
   if (o.n_best < 1 || o.n_best > o.beam)
-    throw std::invalid_argument("n-best must be from 1 to the beam's " + std::to_string(o.beam) + ", got " +
+    throw std::invalid_argument("n-best must be from 1 to the beam size (" + std::to_string(o.beam) + "), got " +
                                 std::to_string(o.n_best));
-  if (!std::isfinite(o.length_penalty)) throw std::invalid_argument("the length penalty must be a number");
+  if (!std::isfinite(o.length_penalty)) throw std::invalid_argument("the length penalty must be a finite number");
 }
 
 std::vector<std::vector<Hypothesis>> beam_search(TranslationModel& model, const Sequences& source,

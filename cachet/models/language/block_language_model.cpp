@@ -59,9 +59,10 @@ torch::Tensor BlockLanguageModel::drop(const torch::Tensor& x) const {
 
 torch::Tensor BlockLanguageModel::embed(const torch::Tensor& ids, const LanguageSession& session) const {
   TORCH_CHECK(ids.dim() == 2 && ids.size(1) >= 1 && ids.scalar_type() == at::kLong, made_of_.model,
-              ": ids must be int64 (batch rows, L) with a token or more, got ", ids.scalar_type(), " ", ids.sizes());
-  TORCH_CHECK(session.state && session.state->batch_rows() == ids.size(0), made_of_.model, ": ids have ", ids.size(0),
-              " batch rows, the session ", session.state ? session.state->batch_rows() : 0);
+              ": ids must be int64 (batch rows, L) with L of at least 1, got ", ids.scalar_type(), " ", ids.sizes());
+  TORCH_CHECK(session.state && session.state->batch_rows() == ids.size(0), made_of_.model,
+              ": ids must have as many batch rows as the session (", session.state ? session.state->batch_rows() : 0,
+              "), got ", ids.size(0));
   return embedding_->forward(ids);
 }
 
@@ -84,7 +85,7 @@ LanguageSession BlockLanguageModel::block_session(int64_t batch_rows, const Segm
 
 torch::Tensor BlockLanguageModel::negative_log_likelihood(const torch::Tensor& ids, const torch::Tensor& targets,
                                                           LanguageSession& session) {
-  TORCH_CHECK(targets.sizes() == ids.sizes(), made_of_.model, ": targets must be as many as ids, ", ids.sizes(),
+  TORCH_CHECK(targets.sizes() == ids.sizes(), made_of_.model, ": targets must have the shape of ids, ", ids.sizes(),
               ", got ", targets.sizes());
   const torch::Tensor hidden = drop(encode(ids, session));
   return output_->negative_log_likelihood(hidden.flatten(0, 1), targets.flatten()).view(ids.sizes());

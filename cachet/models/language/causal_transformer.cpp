@@ -23,7 +23,8 @@ bool may_keep_whole_past(const nn::PlugIns& plug_ins) {
 
 void check_whole_past(const SegmentOptions& segments, const nn::PlugIns& plug_ins) {
   TORCH_CHECK(!segments.whole_past || may_keep_whole_past(plug_ins),
-              "causal_transformer: whole_past needs attention that sums up the past (elu, kernel), and no cache");
+              "causal_transformer: whole_past needs attention that keeps sums of the past (elu or kernel), and "
+              "no cache");
 }
 
 }  // namespace
@@ -34,9 +35,9 @@ CausalTransformerOptions read_causal_transformer_options(const config::View& tab
   const auto& function = o.plug_ins.attention.function;
   if (const std::string why = nn::why_not_causal(function); !why.empty()) table.table("attention").problem("kind", why);
   if (o.whole_past && !keeps_sums(function))
-    table.problem("whole_past", "needs attention that sums up the past: attention.kind = \"kernel\" or \"elu\"");
+    table.problem("whole_past", "needs attention that keeps sums of the past: attention.kind = \"kernel\" or \"elu\"");
   if (o.whole_past && nn::cached_layer_options(o.plug_ins.cache))
-    table.problem("whole_past", "and a cache exclude each other: choose one memory");
+    table.problem("whole_past", "cannot be used together with a cache; choose one of the two");
   return o;
 }
 
@@ -68,9 +69,10 @@ CausalTransformer::CausalTransformer(const CausalTransformerOptions& options)
 }
 
 LanguageSession CausalTransformer::make_session(int64_t batch_rows, const SegmentOptions& segments) const {
-  TORCH_CHECK(segments.memory_length == 0 && segments.clamp_length == 0 && !segments.same_length,
-              "causal_transformer: positions are absolute, and there is no memory of earlier tokens; memory_length and "
-              "clamp_length must be 0, same_length false");
+  TORCH_CHECK(
+      segments.memory_length == 0 && segments.clamp_length == 0 && !segments.same_length,
+      "causal_transformer: memory_length and clamp_length must be 0 and same_length false, because positions are "
+      "absolute and there is no memory of earlier tokens");
   check_whole_past(segments, options_.plug_ins);
   const nn::SessionUse use = segments.whole_past ? nn::SessionUse::decoding : nn::SessionUse::segments;
   LanguageSession session = block_session(batch_rows, segments, use);

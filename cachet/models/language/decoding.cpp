@@ -20,9 +20,9 @@ namespace {
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 void check_limits(const LengthLimits& limits) {
-  if (limits.shortest < 0) throw std::invalid_argument("the shortest length of a translation must be at least 0");
+  if (limits.shortest < 0) throw std::invalid_argument("the minimum length of a translation must be at least 0");
   if (!std::isfinite(limits.per_token) || limits.per_token < 0 || limits.added < 0)
-    throw std::invalid_argument("the longest length of a translation must be at least 0 for any sentence");
+    throw std::invalid_argument("the maximum length of a translation must be at least 0 for a source of any length");
 }
 
 torch::Tensor on_device(std::span<const int64_t> numbers, const torch::Device& device) {
@@ -73,7 +73,7 @@ double hypothesis_score(std::span<const double> log_probabilities, double length
 
 DecodingRows::DecodingRows(TranslationModel& model, const Sequences& source, const LengthLimits& limits)
     : model_(model), limits_(limits) {
-  TORCH_CHECK(!model.is_training(), "decoding: a model translates in evaluation: call eval() first");
+  TORCH_CHECK(!model.is_training(), "decoding: translation needs evaluation mode; call eval() first");
   check_limits(limits);
   const at::NoGradGuard no_grad;
   session_ = model.make_session(encode_in_parts(model, source));

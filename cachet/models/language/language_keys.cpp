@@ -7,14 +7,15 @@ void check_cutoffs(const config::View& table, const nn::AdaptiveVocabulary& voca
   int64_t last = 0;
   for (const int64_t cutoff : vocabulary.cutoffs) {
     if (cutoff <= last || cutoff >= vocabulary.tokens)
-      table.problem("cutoffs", "must ascend between 0 and the " + std::to_string(vocabulary.tokens) +
-                                   " tokens of the vocabulary (" + table.path() +
-                                   ".vocabulary, by default data.vocabulary); each is the first token of a cluster");
+      table.problem("cutoffs",
+                    "must ascend, above 0 and below the vocabulary's " + std::to_string(vocabulary.tokens) +
+                        " tokens (" + table.path() +
+                        ".vocabulary, by default data.vocabulary); each cutoff is the first token of a cluster");
     last = cutoff;
   }
   int64_t width = vocabulary.embedding_dim > 0 ? vocabulary.embedding_dim : vocabulary.dim;
   for (size_t i = 0; i < vocabulary.cutoffs.size(); ++i) width /= vocabulary.division;
-  if (width == 0) table.problem("division", "leaves the last cluster without a channel; choose a smaller one");
+  if (width == 0) table.problem("division", "leaves the last cluster without channels; choose a smaller number");
 }
 
 }  // namespace

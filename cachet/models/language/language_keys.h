@@ -30,8 +30,8 @@ Options read_language_keys(const config::View& table, Options o) {
   o.target_length = table.integer("target_length", o.target_length, {1, 1 << 20});
   o.plug_ins = nn::read_plug_ins(table, o.plug_ins.attention, nn::Sessions::batch_rows);
   if (o.plug_ins.attention.head_dim == 0 && o.vocabulary.dim % o.num_heads != 0)
-    table.problem("num_heads", std::to_string(o.num_heads) + " heads do not divide embed_dim " +
-                                   std::to_string(o.vocabulary.dim) + "; set attention.head_dim");
+    table.problem("num_heads", "must divide embed_dim (" + std::to_string(o.vocabulary.dim) + "), got " +
+                                   std::to_string(o.num_heads) + "; or set attention.head_dim");
   check_plug_ins(table, o.plug_ins, o.vocabulary.dim, o.num_heads);
   check_causal_norm(table, o.plug_ins.norm);
   check_cache_without_grid(table, o.plug_ins.cache, "text");

@@ -36,7 +36,7 @@ LongRangeOptions read_long_range_options(const config::View& table, LongRangeOpt
   o.plug_ins = nn::read_plug_ins(table, o.plug_ins.attention);
   if (o.embed_dim % o.num_heads != 0)
     table.problem("num_heads",
-                  std::to_string(o.num_heads) + " heads do not divide embed_dim " + std::to_string(o.embed_dim));
+                  "must divide embed_dim (" + std::to_string(o.embed_dim) + "), got " + std::to_string(o.num_heads));
   check_plug_ins(table, o.plug_ins, o.embed_dim, o.num_heads);
   check_cache_without_grid(table, o.plug_ins.cache, "sequences");
   if (o.pooling == SequencePooling::mean) note_norm_before_mean(table, o.plug_ins.norm, o.embed_dim);

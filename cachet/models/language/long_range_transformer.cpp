@@ -111,7 +111,7 @@ torch::Tensor LongRangeTransformer::encode(const Sequences& sequences) {
 }
 
 torch::Tensor LongRangeTransformer::forward(const Sequences& first, const Sequences& second) {
-  TORCH_CHECK(second.ids.defined() == options_.sequence.pairs, "long_range_transformer: the model takes ",
+  TORCH_CHECK(second.ids.defined() == options_.sequence.pairs, "long_range_transformer: the model needs ",
               options_.sequence.pairs ? "pairs of sequences" : "single sequences");
   const torch::Tensor u = encode(first);
   if (!options_.sequence.pairs) return head_->forward(u);

@@ -30,7 +30,8 @@ TokenGenerator::TokenGenerator(LanguageModel& model, const SegmentOptions& segme
       random_(seed) {
   check_sampling(sampling);
   if (known_ > model.language_shape().vocabulary)
-    throw std::invalid_argument(std::to_string(known_) + " known tokens are more than the model's vocabulary has");
+    throw std::invalid_argument("there are " + std::to_string(known_) +
+                                " known tokens, which is more than the model's vocabulary");
 }
 
 void TokenGenerator::read(std::span<const int64_t> tokens) {
@@ -52,7 +53,7 @@ void TokenGenerator::read_one(int64_t token) {
 }
 
 std::vector<double> TokenGenerator::scores() {
-  if (unread_.empty()) throw std::logic_error("a text begins with a token that is given");
+  if (unread_.empty()) throw std::logic_error("append the first token of the text before you ask for scores");
   const at::NoGradGuard no_grad;
   const torch::Tensor ids = one_batch_row(unread_, model_.device());
   LanguageSession beside{session_.segments, keeps_past_ ? session_.state : session_.state->clone()};

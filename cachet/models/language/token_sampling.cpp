@@ -15,7 +15,8 @@ std::vector<double> penalized(std::span<const double> scores, std::span<const in
   if (penalty == 1.0) return changed;
   for (const int64_t token : previous) {
     const auto place = static_cast<size_t>(token);
-    if (place >= changed.size()) throw std::invalid_argument("token " + std::to_string(token) + " has no score");
+    if (place >= changed.size())
+      throw std::invalid_argument("there is no score for the earlier token " + std::to_string(token));
     changed[place] = scores[place] > 0 ? scores[place] / penalty : scores[place] * penalty;  // once each
   }
   return changed;

@@ -51,7 +51,7 @@ TransformerXL::TransformerXL(const TransformerXLOptions& options)
                                      .activation = nn::Activation::relu}),
       options_(options) {
   auto& o = options_;
-  TORCH_CHECK(o.memory_tokens.count >= 0, "transformer_xl: memory tokens must be at least 0, got ",
+  TORCH_CHECK(o.memory_tokens.count >= 0, "transformer_xl: the number of memory tokens must be at least 0, got ",
               o.memory_tokens.count);
   o.plug_ins.attention.projection_dropout = o.dropout;
   const int64_t dim = o.vocabulary.dim;
@@ -80,14 +80,16 @@ TransformerXL::TransformerXL(const TransformerXLOptions& options)
 
 LanguageSession TransformerXL::make_session(int64_t batch_rows, const SegmentOptions& segments) const {
   TORCH_CHECK(segments.memory_length >= 0 && segments.clamp_length >= 0,
-              "transformer_xl: lengths of memory and clamp must be at least 0, got ", segments.memory_length, " and ",
-              segments.clamp_length);
+              "transformer_xl: memory_length and clamp_length must be at least 0, got ", segments.memory_length,
+              " and ", segments.clamp_length);
   TORCH_CHECK(segments.memory_length == 0 || !blocks_[0]->has_cache(),
-              "transformer_xl: a cache replaces the memory; memory_length must be 0, got ", segments.memory_length);
-  TORCH_CHECK(!segments.whole_past,
-              "transformer_xl: has a memory of memory_length tokens; whole_past is for linear attention");
-  TORCH_CHECK(!segments.same_length || segments.memory_length > 0,
-              "transformer_xl: same_length lets a token see memory_length tokens, and that is 0");
+              "transformer_xl: a cache replaces the memory, so memory_length must be 0, got ", segments.memory_length);
+  TORCH_CHECK(
+      !segments.whole_past,
+      "transformer_xl: whole_past must be false, because it is for linear attention; set memory_length instead");
+  TORCH_CHECK(
+      !segments.same_length || segments.memory_length > 0,
+      "transformer_xl: same_length needs a memory_length above 0, because each token then sees memory_length tokens");
   const nn::SessionUse use = segments.memory_length == 0 ? nn::SessionUse::segments
                              : is_training()             ? nn::SessionUse::memory
                                                          : nn::SessionUse::decoding;

@@ -23,18 +23,19 @@ TransformerXLOptions read_transformer_xl_options(const config::View& table, Tran
   memory.recurrent = table.boolean("memory_tokens_recurrent", memory.recurrent);
   memory.reads_past = table.boolean("memory_tokens_read_past", memory.reads_past);
   if (memory.count == 0 && (memory.recurrent || memory.reads_past))
-    table.problem("memory_tokens", std::string("is 0, and ") +
+    table.problem("memory_tokens", std::string("must be above 0 if ") +
                                        (memory.recurrent ? "memory_tokens_recurrent" : "memory_tokens_read_past") +
-                                       " sets what memory tokens do; set both or none");
-  if (memory.count > 0 && cached) table.problem("memory_tokens", "and a cache exclude each other: choose one memory");
+                                       " is true; set both keys or neither");
+  if (memory.count > 0 && cached)
+    table.problem("memory_tokens", "cannot be used together with a cache; choose one of the two");
   if (cached && segments.memory_length > 0) table.problem("memory_length", "must be 0: the cache replaces the memory");
   if (segments.same_length && segments.memory_length == 0)
-    table.problem("same_length", "lets each token see memory_length tokens, which is 0");
+    table.problem("same_length", "needs memory_length above 0, because each token then sees memory_length tokens");
   if (!std::holds_alternative<nn::SoftmaxOptions>(o.plug_ins.attention.function))
     table.table("attention").problem("kind", "must be softmax: the model attends to relative positions");
   if (o.vocabulary.dim % 2 != 0)
-    table.problem("embed_dim",
-                  "must be even: distances are as many sines as cosines, got " + std::to_string(o.vocabulary.dim));
+    table.problem("embed_dim", "must be even, got " + std::to_string(o.vocabulary.dim) +
+                                   ": distances are encoded by as many sines as cosines");
   return o;
 }
 

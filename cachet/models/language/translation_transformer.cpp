@@ -26,12 +26,13 @@ std::string decoder_part(size_t i) { return "block_" + std::to_string(i); }
 
 void check_special_tokens(const TranslationTokens& tokens, int64_t vocabulary) {
   for (const int64_t id : {tokens.padding, tokens.begin, tokens.end})
-    TORCH_CHECK(id >= 0 && id < vocabulary, "translation_transformer: token ", id,
-                " stands for padding, begin or end and is not among the ", vocabulary, " of the target vocabulary");
+    TORCH_CHECK(id >= 0 && id < vocabulary,
+                "translation_transformer: the padding, begin and end tokens must be in the target vocabulary of ",
+                vocabulary, " tokens, got token ", id);
   const int64_t most = std::max({tokens.padding, tokens.begin, tokens.end});
   TORCH_CHECK(tokens.known == 0 || (tokens.known > most && tokens.known <= vocabulary),
-              "translation_transformer: ", tokens.known, " known tokens do not lie among the ", vocabulary,
-              " of the target vocabulary, or leave out padding, begin or end");
+              "translation_transformer: the known tokens must include padding, begin and end, and be at most the ",
+              vocabulary, " tokens of the target vocabulary, got ", tokens.known);
 }
 
 const TranslationTransformerOptions& checked_options(const TranslationTransformerOptions& o) {
@@ -46,7 +47,7 @@ const TranslationTransformerOptions& checked_options(const TranslationTransforme
   nn::check_dropout("translation_transformer: dropout", o.dropout);
   check_special_tokens(o.text.tokens, o.text.target_vocabulary);
   TORCH_CHECK(o.shared != SharedEmbeddings::all || o.text.source_vocabulary == o.text.target_vocabulary,
-              "translation_transformer: embeddings that all share need one vocabulary, and there are ",
+              "translation_transformer: if all embeddings are shared, both vocabularies must have the same size, got ",
               o.text.source_vocabulary, " and ", o.text.target_vocabulary, " tokens");
   const std::string not_causal = nn::why_not_causal(o.decoder_attention.function);
   TORCH_CHECK(not_causal.empty(), "translation_transformer: decoder_attention ", not_causal);
@@ -178,7 +179,7 @@ torch::Tensor TranslationTransformer::embed(const torch::Tensor& table, const Se
 
 void TranslationTransformer::set_tokens(const TranslationTokens& tokens) {
   check_special_tokens(tokens, options_.text.target_vocabulary);
-  TORCH_CHECK(tokens.padding == options_.text.tokens.padding, "translation_transformer: was made for padding ",
+  TORCH_CHECK(tokens.padding == options_.text.tokens.padding, "translation_transformer: the padding token must stay ",
               options_.text.tokens.padding, ", from which positions are counted, got ", tokens.padding);
   options_.text.tokens = tokens;
 }
@@ -204,7 +205,8 @@ torch::Tensor TranslationTransformer::decode(const Sequences& target, const Enco
 
 TranslationLosses TranslationTransformer::losses(const SentencePairs& pairs, const LabelSmoothing& smoothing) {
   TORCH_CHECK(pairs.targets.defined() && pairs.targets.sizes() == pairs.target.ids.sizes(),
-              "translation_transformer: targets must be as many as the tokens before them, ", pairs.target.ids.sizes());
+              "translation_transformer: targets must have the shape of the target's input tokens, ",
+              pairs.target.ids.sizes());
   const torch::Tensor hidden = decode(pairs.target, encode(pairs.source));
   const auto bias = output_->bias.defined() ? std::optional<at::Tensor>(output_->bias) : std::nullopt;
   const ops::CrossEntropies entropies =
@@ -214,7 +216,7 @@ TranslationLosses TranslationTransformer::losses(const SentencePairs& pairs, con
 }
 
 TranslationSession TranslationTransformer::make_session(const EncodedSentences& source) {
-  TORCH_CHECK(!is_training(), "translation_transformer: translates in evaluation: call eval() first");
+  TORCH_CHECK(!is_training(), "translation_transformer: translation needs evaluation mode; call eval() first");
   const int64_t batch_rows = source.tokens.size(0);
   TranslationSession session{std::make_shared<nn::AttentionState>(batch_rows), source};
   for (size_t i = 0; i < decoder_blocks_.size(); ++i)
@@ -226,7 +228,7 @@ torch::Tensor TranslationTransformer::next_token(const torch::Tensor& ids, Trans
   TORCH_CHECK(ids.dim() == 1 && ids.size(0) == session.batch_rows() && ids.scalar_type() == at::kLong,
               "translation_transformer: ids must be int64 (", session.batch_rows(), "), one for each batch row, got ",
               ids.sizes());
-  TORCH_CHECK(session.written < options_.text.target_length, "translation_transformer: a translation has at most ",
+  TORCH_CHECK(session.written < options_.text.target_length, "translation_transformer: a translation may have at most ",
               options_.text.target_length, " tokens");
   torch::Tensor x = at::embedding(target_table_, ids.unsqueeze(1)) * std::sqrt(static_cast<double>(options_.embed_dim));
   x = x + positions(x).narrow(0, session.written, 1);
@@ -256,13 +258,13 @@ void TranslationTransformer::reorder(TranslationSession& session, const torch::T
     return;
   }
   TORCH_CHECK(rows.numel() == session.batch_rows(),
-              "translation_transformer: with the same sentences, there must be as many batch rows as before, ",
+              "translation_transformer: if the sentences stay the same, the number of batch rows must stay ",
               session.batch_rows(), ", got ", rows.numel());
   for (size_t i = 0; i < decoder_blocks_.size(); ++i) session.state->part(decoder_part(i)).part("attn").reorder(rows);
 }
 
 torch::Tensor TranslationTransformer::cross_attention(const SentencePairs& pairs) {
-  TORCH_CHECK(!is_training(), "translation_transformer: shows its attention in evaluation: call eval() first");
+  TORCH_CHECK(!is_training(), "translation_transformer: cross_attention needs evaluation mode; call eval() first");
   const EncodedSentences source = encode(pairs.source);
   nn::MultiHeadAttention& last = *cross_attentions_.back();
   torch::Tensor queries;
@@ -287,7 +289,7 @@ std::vector<nn::NormFold> TranslationTransformer::norm_folds() {
                                          [this](const nn::Affine& before) { output_->fold_affine_before(before); }));
   else
     folds.push_back(nn::leave_norm(*this, "decoder_norm", decoder_norm_,
-                                   "the weights of the output layer are the embeddings' too"));
+                                   "the output layer shares its weights with the embeddings"));
   return folds;
 }
 

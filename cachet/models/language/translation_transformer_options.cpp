@@ -26,8 +26,8 @@ void check_heads(const config::View& table, const std::string& half, int64_t hea
                  std::initializer_list<const nn::AttentionOptions*> attentions) {
   for (const nn::AttentionOptions* attention : attentions)
     if (attention->head_dim == 0 && embed_dim % heads != 0) {
-      table.problem(half + "_heads", std::to_string(heads) + " heads do not divide embed_dim " +
-                                         std::to_string(embed_dim) + "; set head_dim of the attention");
+      table.problem(half + "_heads", "must divide embed_dim (" + std::to_string(embed_dim) + "), got " +
+                                         std::to_string(heads) + "; or set head_dim of the attention");
       return;
     }
 }
@@ -66,15 +66,15 @@ TranslationTransformerOptions read_translation_transformer_options(const config:
   for (const auto& [name, id] :
        {std::pair{"padding", text.tokens.padding}, {"begin", text.tokens.begin}, {"end", text.tokens.end}})
     if (id >= text.target_vocabulary)
-      table.problem("target_vocabulary", "of " + std::to_string(text.target_vocabulary) + " tokens does not hold the " +
-                                             name + ", which is token " + std::to_string(id));
+      table.problem("target_vocabulary", "must be above " + std::to_string(id) + ", which is the " + name +
+                                             " token, got " + std::to_string(text.target_vocabulary));
   if (o.shared == SharedEmbeddings::all && text.source_vocabulary != text.target_vocabulary)
-    table.problem("share_embeddings", "'all' needs one vocabulary for both languages, and source_vocabulary is " +
-                                          std::to_string(text.source_vocabulary) + ", target_vocabulary " +
+    table.problem("share_embeddings", "'all' needs one vocabulary for both languages, but source_vocabulary is " +
+                                          std::to_string(text.source_vocabulary) + " and target_vocabulary is " +
                                           std::to_string(text.target_vocabulary) + "; use 'target'");
   if (o.embed_dim % 2 != 0)
-    table.problem("embed_dim",
-                  "must be even: positions are as many sines as cosines, got " + std::to_string(o.embed_dim));
+    table.problem("embed_dim", "must be even, got " + std::to_string(o.embed_dim) +
+                                   ": positions are encoded by as many sines as cosines");
   check_heads(table, "encoder", o.encoder.num_heads, o.embed_dim, {&o.plug_ins.attention});
   check_heads(table, "decoder", o.decoder.num_heads, o.embed_dim, {&o.decoder_attention, &o.cross_attention});
   if (const std::string why = nn::why_not_causal(o.decoder_attention.function); !why.empty())

@@ -18,8 +18,8 @@ void check_stages(const config::View& table, const PyramidVisionTransformerOptio
     const auto& stage = o.stages[i];
     check_mlp_ratio(table, "mlp_ratios", stage.mlp_ratio, stage.embed_dim, " of stage " + std::to_string(i + 1));
     if (stage.embed_dim % stage.num_heads != 0)
-      table.problem("num_heads", std::to_string(stage.num_heads) + " heads do not divide embed_dim " +
-                                     std::to_string(stage.embed_dim) + " of stage " + std::to_string(i + 1));
+      table.problem("num_heads", "must divide embed_dim (" + std::to_string(stage.embed_dim) + ") of stage " +
+                                     std::to_string(i + 1) + ", got " + std::to_string(stage.num_heads));
     else
       check_plug_ins(table, o.plug_ins, stage.embed_dim, stage.num_heads, " of stage " + std::to_string(i + 1));
   }
@@ -34,10 +34,11 @@ void check_size(const config::View& table, const PyramidVisionTransformerOptions
   const std::string size = std::to_string(o.image.height) + " x " + std::to_string(o.image.width);
   if (o.form == PyramidForm::v1 && (o.image.height % step != 0 || o.image.width % step != 0)) {
     table.problem("image_size",
-                  size + " must be multiples of " + std::to_string(step) + ", patch_size halved once a stage" +
+                  "height and width must be multiples of " + std::to_string(step) +
+                      " (patch_size, doubled for each later stage), got " + size +
                       (table.has("image_size") ? ""
-                                               : "; the data give this size: see data.resize.image_size, or "
-                                                 "data.transform.pad_multiple of a detector"));
+                                               : "; this size comes from data.resize.image_size, or for a detector "
+                                                 "from data.transform.pad_multiple"));
     return;
   }
   if (o.form == PyramidForm::v2_linear) return;  // which pools any grid
@@ -46,8 +47,8 @@ void check_size(const config::View& table, const PyramidVisionTransformerOptions
     const int64_t least = o.stages[i].spatial_reduction, side = std::min(o.image.height, o.image.width);
     if (parts(side, strides[i]) >= least) continue;
     table.problem("image_size", size + " is too small: stage " + std::to_string(i + 1) + " reduces " +
-                                    std::to_string(least) + " tokens a side to one, which takes " +
-                                    std::to_string((least - 1) * strides[i] + 1) + " pixels");
+                                    std::to_string(least) + " tokens a side to one, which needs at least " +
+                                    std::to_string((least - 1) * strides[i] + 1) + " pixels a side");
     return;
   }
 }
@@ -56,8 +57,8 @@ void check_size(const config::View& table, const PyramidVisionTransformerOptions
 void check_memory(const config::View& table, const PyramidVisionTransformerOptions& o) {
   const std::optional<nn::CachedLayerOptions> cache = nn::cached_layer_options(o.plug_ins.cache);
   if (cache && cache->length && o.memory_reduction == MemoryReduction::as_self)
-    table.table("cache").problem("length", "gives a cache without a grid, which spatial reduction needs; use " +
-                                               std::string("memory_reduction = \"none\", or cache_pools"));
+    table.table("cache").problem("length", "gives a cache without a grid, but spatial reduction needs a grid; set " +
+                                               std::string("memory_reduction = \"none\", or use cache_pools"));
 }
 
 // What is pooled is reduced once more where memory attention reduces as the tokens' own does.
@@ -81,7 +82,7 @@ void check_pools(const config::View& table, const PyramidVisionTransformerOption
       where.problem(key, "leaves the cache of stage " + std::to_string(i + 1) + " with " +
                              std::to_string(side(pooled)) + " slots a side, fewer than the " +
                              std::to_string(reduction) +
-                             " that its memory attention reduces to one; take smaller pools, larger images, or " +
+                             " that its memory attention reduces to one; choose smaller pools, larger images, or " +
                              "memory_reduction = \"none\"");
       return;
     }

@@ -17,15 +17,15 @@ void check_swin(const config::View& table, const SwinTransformerOptions& o) {
   if (!nn::chosen_attention_function(o.plug_ins.attention.function).traits.takes_bias)
     table.table("attention")
         .problem("kind",
-                 "must be 'softmax': a window's bias for each offset is added to the scores of all "
-                 "its pairs, which other functions do not look at");
+                 "must be 'softmax': Swin adds a bias for each offset to the attention scores of a window, "
+                 "which other functions do not compute");
   for (size_t i = 0; i < o.stages.size(); ++i) {
     const int64_t dim = o.stage_dim(i), heads = o.stages[i].num_heads;
     const std::string where = " of stage " + std::to_string(i + 1);
     check_mlp_ratio(table, "mlp_ratio", o.mlp_ratio, dim, where);
     if (dim % heads != 0)
       table.problem("num_heads",
-                    std::to_string(heads) + " heads do not divide the " + std::to_string(dim) + " channels" + where);
+                    "must divide the " + std::to_string(dim) + " channels" + where + ", got " + std::to_string(heads));
     else
       check_plug_ins(table, o.plug_ins, dim, heads, where);
   }

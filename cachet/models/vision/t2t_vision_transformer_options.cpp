@@ -43,12 +43,12 @@ T2tVisionTransformerOptions read_t2t_vision_transformer_options(const config::Vi
   // The first split is the widest: 2 * split_stride - 1 pixels, with split_stride / 2 of padding on each side.
   const int64_t least = 2 * o.split_stride - 1 - 2 * (o.split_stride / 2);
   if (std::min(o.image.height, o.image.width) < least)
-    table.problem("split_stride", "takes images of " + std::to_string(least) +
-                                      " pixels a side at least (data.resize.image_size), not " +
+    table.problem("split_stride", "needs images of at least " + std::to_string(least) +
+                                      " pixels a side (data.resize.image_size), got " +
                                       std::to_string(std::min(o.image.height, o.image.width)));
   if (o.embed_dim % o.num_heads != 0)
     table.problem("num_heads",
-                  std::to_string(o.num_heads) + " heads do not divide embed_dim " + std::to_string(o.embed_dim));
+                  "must divide embed_dim (" + std::to_string(o.embed_dim) + "), got " + std::to_string(o.num_heads));
   else
     check_plug_ins(table, o.plug_ins, o.embed_dim, o.num_heads);
   for (const auto& [channels, where] : token_norms_of(o)) check_norm(table, o.plug_ins.norm, channels, where);

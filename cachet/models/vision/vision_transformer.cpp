@@ -20,8 +20,8 @@ constexpr double kClassTokenSpread = 1e-6;
 VisionTransformer::VisionTransformer(const VisionTransformerOptions& options) : options_(options) {
   const auto& o = options_;
   TORCH_CHECK(o.image.height % o.patch_size == 0 && o.image.width % o.patch_size == 0,
-              "vision_transformer: patches of ", o.patch_size, " do not divide an image of ", o.image.height, " x ",
-              o.image.width);
+              "vision_transformer: the height and width of the image must be multiples of the patch size, ",
+              o.patch_size, ", got ", o.image.height, " x ", o.image.width);
   if (o.class_token) cls_token_ = register_parameter("cls_token", at::empty({1, 1, o.embed_dim}));
   if (o.distilled) dist_token_ = register_parameter("dist_token", at::empty({1, 1, o.embed_dim}));
   pos_embed_ = register_parameter("pos_embed", at::empty({1, o.tokens(), o.embed_dim}));

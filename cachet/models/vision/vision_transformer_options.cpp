@@ -13,12 +13,12 @@ std::string number(int64_t n) { return std::to_string(n); }
 
 void check_combination(const config::View& table, const VisionTransformerOptions& o) {
   if (o.embed_dim % o.num_heads != 0)
-    table.problem("num_heads", number(o.num_heads) + " heads do not divide embed_dim " + number(o.embed_dim));
+    table.problem("num_heads", "must divide embed_dim (" + number(o.embed_dim) + "), got " + number(o.num_heads));
   if (o.image.height % o.patch_size != 0 || o.image.width % o.patch_size != 0)
-    table.problem("patch_size", number(o.patch_size) + " does not divide the image of " + number(o.image.height) +
-                                    " x " + number(o.image.width));
+    table.problem("patch_size", "must divide the height and width of the image (" + number(o.image.height) + " x " +
+                                    number(o.image.width) + "), got " + number(o.patch_size));
   if (o.pooling == Pooling::token && !o.class_token)
-    table.problem("pooling", "'token' needs class_token = true; use 'mean' without one");
+    table.problem("pooling", "'token' needs class_token = true; without a class token, use 'mean'");
   if (o.distilled && (!o.class_token || o.pooling == Pooling::mean))
     table.problem("distilled", "needs a class token and pooling = \"token\"");
   check_plug_ins(table, o.plug_ins, o.embed_dim, o.num_heads);

@@ -68,8 +68,9 @@ AnalysedRun::AnalysedRun(std::string name, const std::filesystem::path& path, co
       device_(device),
       saved_(open_saved_run(path, settings)) {
   if (saved_.exported)
-    throw io::Error(path.string() +
-                    " is an export, whose layers cannot be analysed; name the run or the model that it was made of");
+    throw io::Error(
+        path.string() +
+        " is an export, and the layers of an export cannot be analysed; name the run or model that it was made from");
   digest_ = weights_digest(saved_) + '\0' + saved_.what_answers_depend_on;
   for (const train::HeldCheckpoint& checkpoint : saved_checkpoints())
     digest_ += '\0' + digest_of_checkpoint(checkpoint.folder);
@@ -178,7 +179,7 @@ void AnalysedRun::replay(const std::function<Replay(torch::nn::Module& model)>& 
   };
   const int64_t own_parts = saved_.plan.training.train.shard.parts;
   if (train::for_each_micro_batch(*training_, options_.steps, take, own_parts) < options_.steps)
-    throw std::runtime_error(name_ + ": an epoch of its training data has no batch");
+    throw std::runtime_error(name_ + ": its training data have no batch in an epoch");
   model.eval();
 }
 

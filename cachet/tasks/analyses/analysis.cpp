@@ -43,7 +43,7 @@ std::vector<const Analysis*> analyses_named(const std::string& list) {
       std::string all;
       for (const std::string& each : known) all += (all.empty() ? "" : ", ") + each;
       throw std::invalid_argument("there is no analysis '" + word + "'" + config::suggestion(word, known) +
-                                  "; there are " + all);
+                                  "; the analyses are " + all);
     }
     asked.insert(word);
   }

@@ -87,8 +87,8 @@ report::Table activation_table(const std::string& run, const ordered_json& layer
                        {"mixture", Alignment::right},
                        {"memory's part", Alignment::right}},
                       {},
-                      "Means of absolute values over tokens and channels; the memory's part is ‖σ(λ)·o_mem‖ ÷ ‖o‖ of "
-                      "all heads together."};
+                      "Means of absolute values over tokens and channels. The memory's part is ‖σ(λ)·o_mem‖ ÷ ‖o‖ over "
+                      "all heads."};
   for (const ordered_json& layer : layers) {
     std::vector<report::Cell> row{layer.at("layer").get<std::string>()};
     for (const char* name : {"self_activation", "memory_activation", "mixture_activation", "contribution"})
@@ -101,7 +101,7 @@ report::Table activation_table(const std::string& run, const ordered_json& layer
 // What memory attention adds, of layers that have one.
 void add_memory_use(report::Section& section, const std::string& run, const ordered_json& layers) {
   section.blocks.push_back(head_map("σ(λ): " + run, layers, "shares",
-                                    "The weight of memory attention in a head: 0 is self-attention alone."));
+                                    "The weight of memory attention in a head. 0 means self-attention only."));
   section.blocks.push_back(head_map("‖σ(λ)·o_mem‖ ÷ ‖o‖: " + run, layers, "contributions",
                                     "How much of a head's output comes from its memory."));
   section.blocks.push_back(activation_table(run, layers));
@@ -150,8 +150,9 @@ class CacheAnalysis final : public Analysis {
       if (const auto fractions = values.find("memory_attention"); fractions != values.end() && !fractions->empty())
         section.blocks.push_back(
             head_map("Attention on the memory: " + result.run, *fractions, "fractions",
-                     "The fraction of a head's attention that the concatenated cache gets: the sum of its weights, "
-                     "mean over queries. 0 is the layer's own tokens alone."));
+                     "The fraction of a head's attention that goes to the concatenated cache: the sum of the "
+                     "attention weights, averaged over queries. 0 means that only the layer's own tokens get "
+                     "attention."));
       if (!layers.empty()) add_memory_use(section, result.run, layers);
       if (!values.at("shares_over_steps").empty())
         section.blocks.push_back(share_curves(result.run, values.at("shares_over_steps")));
@@ -166,7 +167,7 @@ class CacheAnalysis final : public Analysis {
                             matrix_in(cache.at("similarity")),
                             {},
                             {},
-                            "Cosine of each slot with each; mean of different slots " +
+                            "Cosine similarity of each pair of slots. The mean over pairs of different slots is " +
                                 report::format_fixed(number_in(cache.at("mean_similarity")), 3) + "."}));
       }
     }

@@ -19,9 +19,10 @@ report::Table gate_table(const std::string& run, const ordered_json& gates) {
   report::Table table{"Gates: " + run,
                       {{"cache"}},
                       {},
-                      "Over the replayed training steps. Shut: fraction of a gate's values below " +
-                          report::format_number(analysis::kGateShut) + "; open: above " +
-                          report::format_number(analysis::kGateOpen) + "."};
+                      "Over the replayed training steps. A gate is shut for values below " +
+                          report::format_number(analysis::kGateShut) + " and open for values above " +
+                          report::format_number(analysis::kGateOpen) +
+                          ". The columns shut and open are fractions of its values."};
   for (const char* gate : {"r", "u"})
     for (const char* what : {"mean", "shut", "open"})
       table.columns.push_back({std::string(gate) + " " + what, Alignment::right});
@@ -64,19 +65,19 @@ class GateAnalysis final : public Analysis {
   }
 
   report::Section section(const std::vector<NamedResult>& results) const override {
-    report::Section section{std::string(title()),
-                            {},
-                            "What the caches keep and what they let in, over training steps that were replayed without "
-                            "an update of the weights."};
+    report::Section section{
+        std::string(title()),
+        {},
+        "How much of their old content the caches keep, and how much new content they take in, over "
+        "training steps that were replayed without updating the weights."};
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
       if (!values.at("gates").empty()) section.blocks.push_back(gate_table(result.run, values.at("gates")));
       report::LineChart drift{"‖C_t − C_{t−1}‖ ÷ ‖C_t‖: " + result.run, "replayed step", "drift"};
       drift.y_from_zero = true;
       drift.note =
-          "0: the cache does not change. A cache for each session (`scope = \"lane\"`) is not stored, so that its "
-          "drift "
-          "is 0.";
+          "0 means that the cache does not change. A cache for each session (`scope = \"lane\"`) is not stored, so its "
+          "drift is 0.";
       for (const ordered_json& layer : values.at("drift"))
         drift.series.push_back(
             {layer.at("layer"), counted_steps(layer.at("drift").size()), numbers_in(layer.at("drift"))});

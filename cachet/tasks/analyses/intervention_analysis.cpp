@@ -77,7 +77,7 @@ class InterventionAnalysis final : public Analysis {
         if (rotate_caches(model) > 0)
           evaluate("shuffled");
         else
-          impossible("shuffled", "no two layers have caches of one shape");
+          impossible("shuffled", "no two layers have caches of the same shape");
       }
       zero_caches(model);
       evaluate("zeroed");
@@ -89,7 +89,7 @@ class InterventionAnalysis final : public Analysis {
     report::Section section{
         std::string(title()),
         {},
-        "The same evaluation with other caches: all zero (zeroed), each layer with the cache of another layer of the "
+        "The same evaluation with changed caches: all zero (zeroed), each layer with the cache of another layer of the "
         "same shape (shuffled), or the caches of another run. If the model uses its memory, these results are worse."};
     std::map<std::string, report::Table> tables;
     std::vector<std::string> order;
@@ -108,8 +108,8 @@ class InterventionAnalysis final : public Analysis {
       for (const ordered_json& row : values.at("rows")) {
         std::vector<report::Cell> cells{row.at("what").get<std::string>()};
         if (row.contains("impossible")) {
-          table.note += (table.note.empty() ? "" : " ") + row.at("what").get<std::string>() + ": not done, " +
-                        row.at("impossible").get<std::string>() + ".";
+          table.note += (table.note.empty() ? "" : " ") + row.at("what").get<std::string>() +
+                        ": not measured, because " + row.at("impossible").get<std::string>() + ".";
           continue;
         }
         const ordered_json& values_of = row.at("metrics");

@@ -15,17 +15,19 @@ report::Table attention_table(const std::string& run, const ordered_json& values
       "Attention: " + run,
       {{"layer"}, {"attention"}, {"entropy", Alignment::right}},
       {},
-      "Of " + values.at("samples_text").get<std::string>() +
-          "; padding does not count. Entropy is that of a query's weights, divided by the logarithm of the number of "
-          "keys that it sees: 0 = one key has all the weight, 1 = all keys have the same."};
+      "Measured on " + values.at("samples_text").get<std::string>() +
+          ", without padding. The entropy of a query's attention weights is divided by the logarithm of the number of "
+          "keys that the query sees. 0 means that one key has all the weight, 1 that all keys have the same weight."};
   if (kernels) {
     for (const char* column : {"softmax entropy", "distance", "dead features", "not orthogonal"})
       table.columns.push_back({column, Alignment::right});
     table.note +=
-        " For kernels, the table also has: the entropy of the softmax of the same queries and keys; the distance "
-        "between both, half the sum of the absolute differences, from 0 to 1; dead features, which never reach " +
+        " For kernel attention, the table also has the entropy of the softmax of the same queries and keys. The "
+        "distance is half the sum of the absolute differences between both attentions, from 0 to 1. Dead features "
+        "never reach " +
         report::format_percent(analysis::kDeadFeature, 0) +
-        " of their head's mean; ‖WWᵀ − I‖ ÷ √n of the weights that must stay orthogonal, the largest of a layer.";
+        " of their head's mean. \"Not orthogonal\" is the largest ‖WWᵀ − I‖ ÷ √n of a layer's weights that must stay "
+        "orthogonal.";
   }
   for (const ordered_json& layer : values.at("layers")) {
     const bool kernel = layer.at("attention") == "kernel";
@@ -44,22 +46,25 @@ report::Table attention_table(const std::string& run, const ordered_json& values
 }
 
 report::HeatMap attention_map(const std::string& title, const ordered_json& weights, int64_t seed) {
-  return {title,
-          "key",
-          "query",
-          counted_names(weights.front().size()),
-          counted_names(weights.size()),
-          matrix_in(weights),
-          0.0,
-          std::nullopt,
-          "The first head of one sample, drawn by seed " + std::to_string(seed) +
-              ", without its padding. If there are more tokens, means of neighbours are shown.",
-          /*square=*/true};
+  return {
+      title,
+      "key",
+      "query",
+      counted_names(weights.front().size()),
+      counted_names(weights.size()),
+      matrix_in(weights),
+      0.0,
+      std::nullopt,
+      "The first head of one sample, drawn by seed " + std::to_string(seed) +
+          ", without padding. If the sample has more tokens than the map has cells, a cell is a mean of neighbours.",
+      /*square=*/true};
 }
 
 report::SmallMultiples feature_charts(const std::string& run, const ordered_json& layers) {
-  report::SmallMultiples charts{
-      "Values of φ: " + run, {}, true, "Fraction of the features' values by their size, four bins a decade."};
+  report::SmallMultiples charts{"Values of φ: " + run,
+                                {},
+                                true,
+                                "Fraction of the features' values in each bin, with four bins for each factor of ten."};
   std::vector<double> bins;
   for (int64_t bin = 0; bin < analysis::kFeatureBins; ++bin) bins.push_back(-4 + static_cast<double>(bin) / 4);
   for (const ordered_json& layer : layers)
@@ -116,7 +121,7 @@ class KernelAnalysis final : public Analysis {
           std::ranges::any_of(layers, [](const auto& layer) { return layer.at("attention") == "kernel"; });
       section.blocks.push_back(attention_table(result.run, values, kernels));
       if (!kernels) {
-        section.note = "A model with softmax attention alone has no kernel to look at.";
+        section.note = "A model with only softmax attention has no kernels to show.";
         continue;
       }
       section.blocks.push_back(feature_charts(result.run, layers));

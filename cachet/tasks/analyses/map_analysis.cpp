@@ -133,7 +133,7 @@ class MapAnalysis final : public Analysis {
   std::optional<std::string> lacks(const torch::nn::Module& model) const override {
     if (!analysis::cache_shares(model).empty()) return std::nullopt;
     return analysis::has_concatenated_cache(model)
-               ? "has no memory attention: its cache is in the softmax of its own tokens"
+               ? "has no separate memory attention: its cache is part of the softmax over its own tokens"
                : "has no cache";
   }
 
@@ -177,9 +177,9 @@ class MapAnalysis final : public Analysis {
         section.note += " " + result.run + " is left out: " + values.at("nothing").get<std::string>() + ".";
         continue;
       }
-      section.note += " " + result.run + ": the samples are drawn by seed " +
-                      std::to_string(values.at("seed").get<uint64_t>()) +
-                      ", of different classes if they have some; if possible, one is predicted right and one wrong.";
+      section.note +=
+          " " + result.run + ": the samples are drawn by seed " + std::to_string(values.at("seed").get<uint64_t>()) +
+          ", from different classes if there are classes. If possible, one is predicted right and one wrong.";
       for (const ordered_json& sample : values.at("samples")) {
         const std::string name = sample.at("name").get<std::string>();
         const std::string answer = sample.value("answer", std::string());
@@ -270,7 +270,7 @@ class MapAnalysis final : public Analysis {
       const double most = *std::ranges::max_element(values);
       for (const double value : values) map.values.push_back(value / std::max(most, 1e-12));
     }
-    map.note = "Each row relative to its most; the first tokens of a longer text.";
+    map.note = "Each row is divided by its largest value. Only the first tokens of a longer text are shown.";
     return map;
   }
 };

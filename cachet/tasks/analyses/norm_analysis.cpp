@@ -61,10 +61,11 @@ report::SmallMultiples channel_charts(const std::string& run, const ordered_json
       {},
       false,
       std::string("Two channels of the first, the middle and the last norm: the channel with the median fluctuation of "
-                  "its statistic, and the channel with the largest one. ") +
-          (of_gradient ? "The mean is over the window of the norm; this statistic may be negative, so that it has no "
+                  "its statistic, and the channel with the largest fluctuation. ") +
+          (of_gradient ? "The mean is over the window of the norm. This statistic can be negative, so it has no "
                          "geometric mean."
-                       : "The means are over the window of the norm: outliers move the arithmetic mean more.")};
+                       : "The means are over the window of the norm. Outliers change the arithmetic mean more than "
+                         "the geometric mean.")};
   std::vector<size_t> shown{0, layers.size() / 2, layers.size() - 1};
   shown.erase(std::unique(shown.begin(), shown.end()), shown.end());
   for (const size_t number : shown)
@@ -119,12 +120,12 @@ report::Table norm_table(const std::string& run, const ordered_json& values) {
        {"of the gradient", Alignment::right},
        {"σ̂² from σ²", Alignment::right}},
       {},
-      "Normal channels (PNAC): those whose last " + std::to_string(values.at("steps").get<int64_t>()) +
-          " statistics pass D'Agostino and Pearson's test at 0.05; constant ones do not. σ̂² from σ²: how "
-          "far what was normalised with lies from the running average at the last step, relative to it."};
+      "Normal channels (PNAC) are those whose last " + std::to_string(values.at("steps").get<int64_t>()) +
+          " statistics pass D'Agostino and Pearson's test at 0.05. Constant channels do not pass. \"σ̂² from σ²\" is "
+          "the relative difference between the statistic that normalised the last step and the running average."};
   if (values.at("steps").get<int64_t>() < analysis::kEnoughForNormality)
-    table.note += " Of fewer than " + std::to_string(analysis::kEnoughForNormality) +
-                  " values the test's kurtosis part is inaccurate.";
+    table.note += " With fewer than " + std::to_string(analysis::kEnoughForNormality) +
+                  " values, the kurtosis part of the test is inaccurate.";
   for (const ordered_json& layer : values.at("layers")) {
     const auto percent = [](const ordered_json& value) {
       return value.is_number() ? report::Cell(report::format_percent(value.get<double>()), value.get<double>())
@@ -179,7 +180,7 @@ report::LineChart filtered_chart(const std::string& run, const ordered_json& lay
 // How normal the statistics of each layer are at the checkpoints that a run keeps: PNAC over steps.
 report::LineChart normality_chart(const std::string& title, const ordered_json& values, const char* which) {
   report::LineChart chart{title, "step", "normal channels"};
-  chart.note = "At each checkpoint that the run keeps, over the same replayed steps.";
+  chart.note = "For each saved checkpoint of the run, over the same replayed steps.";
   chart.y_from_zero = true;
   for (size_t layer = 0; layer < values.at("layers").size(); ++layer) {
     report::Series series{values.at("layers").at(layer).at("layer"), {}, {}};
@@ -212,7 +213,7 @@ class NormAnalysis final : public Analysis {
   AnalysisEffort effort() const override { return AnalysisEffort::steps; }
   std::optional<std::string> lacks(const torch::nn::Module& model) const override {
     if (analysis::has_batch_statistics(model)) return std::nullopt;
-    return "has no norm with statistics of its batches";
+    return "has no norm with batch statistics";
   }
 
   double passes(const AnalysedRun& run) const override {
@@ -255,9 +256,9 @@ class NormAnalysis final : public Analysis {
     report::Section section{
         std::string(title()),
         {},
-        "Statistics of the batches of training steps that were replayed without an update of the weights. Unified "
-        "Normalization (arXiv 2208.01313) tests the iterations of training themselves, in which the weights move: set "
-        "train.normality_passes in the recipe, and the run's page shows that quantity."};
+        "Batch statistics of training steps that were replayed without updating the weights. Unified Normalization "
+        "(arXiv 2208.01313) tests the training iterations themselves, in which the weights change. To show that "
+        "quantity on the run's page, set train.normality_passes in the recipe."};
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
       const ordered_json& layers = values.at("layers");

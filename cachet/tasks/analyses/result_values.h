@@ -61,7 +61,7 @@ inline report::HeatMap similarity_map(report::HeatMap map) {
   }
   if (with_itself && map.least)
     map.note += (map.note.empty() ? "" : " ") +
-                std::string("The colours end at the smallest and the largest value outside the diagonal.");
+                std::string("The colour scale goes from the smallest to the largest value outside the diagonal.");
   return map;
 }
 

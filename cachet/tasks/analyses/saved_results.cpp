@@ -159,7 +159,7 @@ void empty_analysis_folder(const fs::path& folder) {
 void write_analysis_file(const fs::path& file, const std::string& text) {
   std::error_code failed;
   fs::create_directories(file.parent_path(), failed);
-  if (failed) throw io::Error(file.parent_path().string() + ": the folder cannot be made: " + failed.message());
+  if (failed) throw io::Error(file.parent_path().string() + ": the folder cannot be created: " + failed.message());
   io::write_file_atomically(file, std::string_view(text));
 }
 

@@ -16,7 +16,7 @@ analysis::BlockOutputs outputs_of(AnalysedRun& run, const train::EvaluationProgr
   run.evaluate(outputs.listener(), progress);
   if (outputs.blocks().batches() == 0)
     throw NotMeasurable("has no evaluation batch of " + std::to_string(run.options().batch) +
-                        ", over which similarity is asked; raise --samples");
+                        " samples, which similarity needs; raise --samples");
   return outputs;
 }
 
@@ -29,9 +29,8 @@ at::Tensor alignment(const analysis::Representations& rows, const analysis::Repr
 void require_same_examples(AnalysedRun& a, AnalysedRun& b) {
   if (a.evaluation().data_digests()["evaluation"].identity() != b.evaluation().data_digests()["evaluation"].identity())
     throw NotMeasurable(
-        "are evaluated on other data: what they make of the same samples cannot be compared; analyse each by itself, "
-        "or "
-        "leave similarity out of --what");
+        "are evaluated on different data, so their layers cannot be compared on the same samples; analyse each run by "
+        "itself, or leave similarity out of --what");
 }
 
 // How alike each layer is to itself at the checkpoints that a run keeps in addition to the one that is looked at.
@@ -47,8 +46,8 @@ ordered_json change_over_checkpoints(AnalysedRun& run, const analysis::BlockOutp
 /// Batches are of one size: a shorter last one is left out.
 std::string used_text(const ordered_json& values) {
   const auto batches = values.at("batches").get<int64_t>(), examples = values.at("examples").get<int64_t>();
-  std::string text = "Unbiased, over " + std::to_string(batches) + (batches == 1 ? " batch of " : " batches of ") +
-                     std::to_string(examples) + " samples.";
+  std::string text = "Unbiased estimate over " + std::to_string(batches) +
+                     (batches == 1 ? " batch of " : " batches of ") + std::to_string(examples) + " samples.";
   const int64_t samples = values.value("samples", int64_t{0}), left_out = samples % examples;
   if (left_out > 0)
     text += " The last " + std::to_string(left_out) + " of the " + std::to_string(samples) +
@@ -72,7 +71,7 @@ void add_parts(report::Section& section, const std::string& title, const NamedRe
                                            {},
                                            ""}));
   if (result.beside.empty() || rows != columns) return;
-  report::LineChart same{"CKA of layers of one name: " + title, "layer, in the order of the model", "CKA"};
+  report::LineChart same{"CKA of layers with the same name: " + title, "layer, in the order of the model", "CKA"};
   same.note = "The diagonal of the map above.";
   report::Series diagonal{"CKA", counted_steps(rows.size()), {}};
   for (size_t i = 0; i < rows.size(); ++i) diagonal.y.push_back(number_in(parts.at("cka").at(i).at(i)));
@@ -106,8 +105,8 @@ class SimilarityAnalysis final : public Analysis {
   AnalysisResult measure(AnalysedRun& run, AnalysedRun* beside,
                          const train::EvaluationProgress& progress) const override {
     if (run.options().batch < kMinExamples)
-      throw NotMeasurable("is asked for the similarity of fewer than " + std::to_string(kMinExamples) +
-                          " samples; raise --samples");
+      throw NotMeasurable("uses fewer than the " + std::to_string(kMinExamples) +
+                          " samples that similarity needs; raise --samples");
     if (beside) require_same_examples(run, *beside);
     const analysis::BlockOutputs rows = outputs_of(run, progress);
     std::optional<analysis::BlockOutputs> others;
@@ -115,7 +114,8 @@ class SimilarityAnalysis final : public Analysis {
     const analysis::BlockOutputs& columns = others ? *others : rows;
     if (rows.blocks().batches() != columns.blocks().batches())
       throw NotMeasurable(
-          "do not call their blocks equally often: what they give cannot be paired; leave similarity out of --what");
+          "call their blocks a different number of times, so the outputs cannot be paired; leave similarity out of "
+          "--what");
     ordered_json values{{"rows", rows.blocks().layers()},
                         {"columns", columns.blocks().layers()},
                         {"batches", rows.blocks().batches()},
@@ -151,7 +151,7 @@ class SimilarityAnalysis final : public Analysis {
       add_parts(section, title, result, values.at("parts"));
       if (!values.contains("checkpoints") || values.at("checkpoints").empty()) continue;
       report::LineChart change{"CKA with itself over checkpoints: " + result.run, "step", "CKA"};
-      change.note = "Each layer at the checkpoints that the run keeps, with itself at the one that is analysed.";
+      change.note = "Compares each layer at every saved checkpoint with the same layer at the analysed checkpoint.";
       for (size_t layer = 0; layer < values.at("rows").size(); ++layer) {
         report::Series series{values.at("rows").at(layer), {}, {}};
         for (const ordered_json& checkpoint : values.at("checkpoints")) {

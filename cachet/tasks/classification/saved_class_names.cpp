@@ -13,11 +13,12 @@ SavedFiles keep_class_names(const std::vector<std::string>& names) {
 
 void take_class_names(const runtime::ExportManifest& manifest, int64_t classes, std::vector<std::string>& names) {
   if (static_cast<int64_t>(manifest.classes.size()) != classes)
-    throw io::Error(std::string(runtime::kExportManifest) + ": names " + std::to_string(manifest.classes.size()) +
-                    " classes, but the model has " + std::to_string(classes) + "; export the model again");
+    throw io::Error(std::string(runtime::kExportManifest) + ": has the names of " +
+                    std::to_string(manifest.classes.size()) + " classes, but the model has " + std::to_string(classes) +
+                    "; export the model again");
   if (!names.empty() && names != manifest.classes)
     throw io::Error(std::string(runtime::kExportManifest) + " and " + runtime::kExportRecipe +
-                    " have different names of classes: one of the files was changed; export the model again");
+                    " have different class names, so one of the files was changed; export the model again");
   if (names.empty() && !data::are_numbers(manifest.classes)) names = manifest.classes;
 }
 

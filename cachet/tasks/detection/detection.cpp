@@ -120,7 +120,7 @@ Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& train
     if (training_ && training_->class_names() != validation_->class_names())
       throw std::invalid_argument(validation_->instances().name() + ": has other categories than " +
                                   training_->instances().name() +
-                                  ", or in another order; name them in data.class_names");
+                                  ", or the same categories in another order; list their names in data.class_names");
   }
   class_names_ = validation_ ? validation_->class_names() : options_.class_names;
   for (int64_t i = static_cast<int64_t>(class_names_.size()); i < options_.classes; ++i)
@@ -129,9 +129,12 @@ Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& train
     if (training_) note(training_->notes());
     if (validation_ && validation_ != training_) note(validation_->notes());
     if (validation_ && !training_ && options_.class_names.empty())
-      note({"the model does not store the names of its classes: they are matched by position with the categories of " +
-            validation_->instances().name() +
-            ", which is wrong if these are not the ones of its training; data.class_names gives names to them"});
+      note(
+          {"the model does not store the names of its classes. Its classes are matched by position with the categories "
+           "of " +
+           validation_->instances().name() +
+           ", which is wrong if the model was trained with other categories; set data.class_names to name the "
+           "classes"});
     if (validation_) note(why_not_measured(*validation_));
   }
   if (validation_) {
@@ -254,7 +257,8 @@ class Detection::Evaluation {
     };
     if (found.index != images_ || found.index >= set.size() || found.image_id != set.image(found.index).id ||
         !std::all_of(found.objects.begin(), found.objects.end(), is_of_image))
-      throw std::runtime_error("record " + std::to_string(images_) + " is of another image than the evaluation's");
+      throw std::runtime_error("record " + std::to_string(images_) + " does not belong to image " +
+                               std::to_string(images_) + " of the evaluation");
     tally_.add(found.index, *found.image_id, task_.true_objects(found.index), found.objects);
     if (!found.problem.empty() && unreadable_++ == 0) first_unreadable_ = found.problem;
     ++images_;
@@ -263,8 +267,8 @@ class Detection::Evaluation {
 
   train::Metrics finish() {
     if (images_ != task_.validation_->size())
-      throw std::runtime_error("records of " + std::to_string(images_) + " of " +
-                               std::to_string(task_.validation_->size()) + " images are not a complete evaluation");
+      throw std::runtime_error("the evaluation is incomplete: there are records of " + std::to_string(images_) +
+                               " of " + std::to_string(task_.validation_->size()) + " images");
     if (unreadable_ == images_ && images_ > 0)
       throw std::runtime_error("none of the " + std::to_string(images_) +
                                " images of the evaluation could be read; the first: " + first_unreadable_);
@@ -373,7 +377,7 @@ std::vector<report::Block> Detection::training_samples() const {
 std::vector<report::Section> Detection::evaluation_sections() const {
   if (evaluation_.images == 0) return {};
   report::Section section{"Objects", detection_blocks(evaluation_, class_names_), ""};
-  const char* note = "Truth on the left, what was found on the right; agreement of answers and truths (F1) below.";
+  const char* note = "Left: the true objects. Right: the detections. Below: how well both agree (F1).";
   for (const auto& [title, images] :
        {std::pair{"Worst images", &evaluation_.worst}, {"Best images", &evaluation_.best}}) {
     auto shown = pictures(*images);

@@ -76,7 +76,7 @@ class Detection : public Task,
   std::string evaluation_table() const override { return coco_table(evaluation_); }
   /// Returns the model's scores of boxes on 16 images.
   ComparedScores compared_scores() override;
-  std::string why_no_graph() const override { return "chooses the boxes that it looks at by what it has found"; }
+  std::string why_no_graph() const override { return "selects boxes by the scores that it has computed"; }
   /// Returns the padded picture that the model gets.
   ShownSample run_over(int64_t index) override;
 

@@ -201,9 +201,10 @@ std::vector<report::Block> detection_blocks(const DetectionEvaluation& evaluatio
     numbers.rows.push_back({kNumbers[i].words, number_text(boxes, i)});
     if (masks != nullptr) numbers.rows.back().push_back(number_text(*masks, i));
   }
-  numbers.note = "The last evaluation, " + std::to_string(evaluation.images) +
-                 " images. Small is up to 32², medium up to 96² pixels. –: no object of that size. ±: how much AP "
-                 "moves from one such set of images to the next, by bootstrap.";
+  numbers.note =
+      "The last evaluation, of " + std::to_string(evaluation.images) +
+      " images. Small objects have up to 32² pixels, medium objects up to 96². A dash means that there is no "
+      "object of that size. ± is the standard error of AP over the images, by bootstrap.";
   blocks.push_back(numbers);
 
   report::Table classes{"Classes",
@@ -214,7 +215,7 @@ std::vector<report::Block> detection_blocks(const DetectionEvaluation& evaluatio
                          {"box AP50", Alignment::right, report::Better::higher},
                          {"box AR", Alignment::right, report::Better::higher}},
                         {},
-                        "Detections: those of any score that count."};
+                        "Detections of any score are counted."};
   if (masks != nullptr) classes.columns.push_back({"mask AP", Alignment::right, report::Better::higher});
   for (size_t i = 0; i < boxes.classes.size(); ++i) {
     const OverlapNumbers::ClassRow& row = boxes.classes[i];
@@ -234,7 +235,7 @@ std::vector<report::Block> detection_blocks(const DetectionEvaluation& evaluatio
         series.x.push_back(static_cast<double>(i) / static_cast<double>(metrics::kRecallSteps - 1));
       chart.series.push_back(std::move(series));
     }
-    chart.note = "The mean over classes; the area below a curve is AP at that overlap.";
+    chart.note = "Each curve is the mean over classes. The area below a curve is AP at that overlap.";
     blocks.push_back(chart);
   }
 
@@ -242,8 +243,8 @@ std::vector<report::Block> detection_blocks(const DetectionEvaluation& evaluatio
   names.push_back("nothing");
   blocks.push_back(
       report::ConfusionMatrix{"Confusion of classes", names, evaluation.confusion,
-                              "Detections with a score of at least " + report::format_fixed(kShownScore, 1) +
-                                  ", compared with the object of any class that each overlaps most, by half or more.",
+                              "Each detection with a score of at least " + report::format_fixed(kShownScore, 1) +
+                                  " is compared with the object of any class that it overlaps most, by half or more.",
                               "objects", /*ends_with_none=*/true});
   return blocks;
 }

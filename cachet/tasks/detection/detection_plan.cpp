@@ -53,8 +53,8 @@ data::Normalization read_detection_normalization(const config::View& view) {
   const data::Normalization known = *data::Normalization::known(data::kClassFolders);
   data::Normalization normalization{view.reals("mean", known.mean, data::kChannelMeans),
                                     view.reals("std", known.std, data::kChannelDeviations)};
-  if (normalization.mean.size() != 3) view.problem("mean", "needs a value for each of the three channels");
-  if (normalization.std.size() != 3) view.problem("std", "needs a value for each of the three channels");
+  if (normalization.mean.size() != 3) view.problem("mean", "must have one value for each of the three channels");
+  if (normalization.std.size() != 3) view.problem("std", "must have one value for each of the three channels");
   return normalization;
 }
 
@@ -73,10 +73,10 @@ DetectorOptions read_detector_options(const config::View& root) {
   if (of_model) options.classes = model.integer("classes", options.classes, kClasses);
   options.classes = data.integer("classes", named > 0 ? named : options.classes, kClasses);
   if (named > 0 && named != options.classes)
-    data.problem("classes", "is not the number of class_names, " + std::to_string(named));
+    data.problem("classes", "must be the number of class_names (" + std::to_string(named) + ")");
   options.category_ids = data.integers("category_ids", {}, {.least = 0});
   if (!options.category_ids.empty() && std::ssize(options.category_ids) != named)
-    data.problem("category_ids", "must be as many as class_names, " + std::to_string(named));
+    data.problem("category_ids", "must have as many entries as class_names (" + std::to_string(named) + ")");
   // A recipe without the key has none in its resolved form either: it is the same as before the key existed.
   if (data.has("other_categories"))
     options.other_categories = data.choice("other_categories", data::OtherCategories::leave_out, kOtherCategories);
@@ -88,17 +88,19 @@ DetectorOptions read_detector_options(const config::View& root) {
                                  data::padded_side(largest.longer, options.transform.multiple)};
   options.model = models::read_object_detector(model, {.image = image, .classes = options.classes});
   if (options.model.image.channels != image.channels)
-    model.problem("channels", "must be 3: the images of a detector have three colours; leave it out");
+    model.problem("channels",
+                  "must be 3, because the images of a detector have three colour channels; leave the key out");
   if (options.model.classes != options.classes)
-    model.problem("classes", "is not data.classes, " + std::to_string(options.classes) + "; leave it out");
+    model.problem("classes",
+                  "must be equal to data.classes (" + std::to_string(options.classes) + "); leave the key out");
   return options;
 }
 
 std::string preparation_text(const DetectorOptions& options) {
   const data::ScaleLimit largest = evaluation_scale(options);
   const bool turned = options.orientation == io::OrientationRule::apply;
-  return std::string(turned ? "turned upright, " : "") + "as large as " + std::to_string(largest.longer) + " x " +
-         std::to_string(largest.shorter) + " allow (bilinear), filled up to multiples of " +
+  return std::string(turned ? "turned upright, " : "") + "as large as fits in " + std::to_string(largest.longer) +
+         " x " + std::to_string(largest.shorter) + " (bilinear), padded to multiples of " +
          std::to_string(options.transform.multiple) + ", " +
          normalization_text(options.normalization.mean, options.normalization.std);
 }
@@ -135,8 +137,8 @@ DetectionOptions read_detection_options(const config::View& root, data::DataRoot
   if (task.has("held_out")) options.held_out = task.choice("held_out", options.held_out, kHeldOutScenes);
   if (options.held_out == data::Split::test && !has_own_test(options))
     task.problem("held_out",
-                 "needs test images: set data.test_annotations and data.test_images, or "
-                 "data.validation_fraction above 0, with which the validation files are those of the test");
+                 "needs test images: set data.test_annotations and data.test_images, or set "
+                 "data.validation_fraction above 0, which makes the validation files the test files");
   options.empty_images = data.choice("images_without_objects", options.empty_images, kEmptyImages);
   options.on_training = data.choice("evaluate_on", options.on_training, kEvaluatedOn);
   options.strict_images = data.boolean("strict_images", options.strict_images);
@@ -218,8 +220,8 @@ std::shared_ptr<const data::DetectionSet> open_detection_split(const DetectionOp
   const auto classes = static_cast<int64_t>(set->class_names().size());
   if (classes != options.classes)
     throw std::invalid_argument(set->instances().name() + ": has " + std::to_string(classes) +
-                                " categories, the model " + std::to_string(options.classes) +
-                                " classes; set data.classes, or name those that are meant in data.class_names");
+                                " categories, but the model has " + std::to_string(options.classes) +
+                                " classes; set data.classes, or list the categories to use in data.class_names");
   return set;
 }
 

@@ -77,7 +77,7 @@ FoundObjects read_found_objects(const std::string& record, int64_t classes) {
   auto found = found_objects_from_json(record);
   const auto is_known = [&](const FoundObject& object) { return object.label >= 0 && object.label < classes; };
   if (!found || !std::ranges::all_of(found->objects, is_known))
-    throw std::runtime_error("not a record of what this detector found: " + record.substr(0, 60));
+    throw std::runtime_error("this record is not a result of this detector: " + record.substr(0, 60));
   return *std::move(found);
 }
 

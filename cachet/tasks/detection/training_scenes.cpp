@@ -43,8 +43,8 @@ report::ImageGrid training_scenes(const data::DetectionLoader& loader, const dat
   }
   grid.note =
       std::to_string(grid.pictures.size()) + " of the " + std::to_string(all) +
-      " images of the first batch, resized, cropped and mirrored as the model gets them, and what it is to find "
-      "in them.";
+      " images of the first batch, resized, cropped and mirrored as the model gets them, with the objects that it "
+      "has to find.";
   return grid;
 }
 

@@ -200,7 +200,8 @@ std::vector<std::string> ExportCheck::broken_bounds() const {
   // Accuracies and precisions are fractions of 1, perplexities and BLEU are not.
   const double whole = std::max(1.0, std::abs(metric_before)), most = tolerance.metric * whole;
   if (has_metric && !(std::abs(metric_after - metric_before) <= most))
-    broken.push_back((metric == kTop1 ? "accuracy" : metric) + " may change by " + report::format_number(most, 3));
+    broken.push_back((metric == kTop1 ? "accuracy" : metric) + " may change by at most " +
+                     report::format_number(most, 3));
   return broken;
 }
 
@@ -214,7 +215,7 @@ ExportCheck compare_export(const ExportSource& source, const ExportOptions& opti
   const auto absent = found.plan.task->absent_data();
   const bool real = !absent;
   if (absent && options.check_all)
-    throw io::Error("--check needs the evaluation data; without it the export is compared on random inputs: " +
+    throw io::Error("--check needs the evaluation data; leave --check out to compare the export on random inputs: " +
                     *absent);
   if (dynamic_cast<const TakesRewrittenModel*>(found.plan.task.get()) != nullptr) {
     compare_rewritten(found, open_to_evaluate(folder, source.settings_of_export()), real, options.check_all, sides,

@@ -12,12 +12,12 @@ using deploy::RewrittenPart;
 
 report::Table parts_table(const deploy::RewriteReport& rewrite) {
   report::Table table;
-  table.title = "Places";
-  table.columns = {{"place"},
-                   {"what it was"},
-                   {"what is left of it"},
-                   {"operations less", report::Alignment::right},
-                   {"bytes less", report::Alignment::right},
+  table.title = "Rewritten parts";
+  table.columns = {{"part"},
+                   {"before"},
+                   {"after"},
+                   {"operations saved", report::Alignment::right},
+                   {"bytes saved", report::Alignment::right},
                    {"why"}};
   for (const RewrittenPart& place : rewrite.parts)
     table.rows.push_back({place.path, to_string(place.kind), place.gone ? "nothing" : place.left,
@@ -33,7 +33,7 @@ report::Table sizes(const ExportReport& report) {
                    {"parameters", report::Alignment::right},
                    {"weights", report::Alignment::right},
                    {"operations of a sample", report::Alignment::right},
-                   {"bytes that it moves", report::Alignment::right}};
+                   {"bytes moved", report::Alignment::right}};
   const auto add = [&](const char* form, const deploy::Footprint& footprint) {
     table.rows.push_back({form, report::format_count(static_cast<double>(footprint.parameters)),
                           report::format_bytes(footprint.bytes),
@@ -60,8 +60,10 @@ report::Table speed_and_files(const ExportReport& report) {
   };
   add("the model in float32", speed.model_milliseconds, report.model_bytes);
   add("the export", speed.export_milliseconds, report.bytes);
-  table.note = to_text(speed) + ". Random samples on the CPU that wrote this page, both in turns, " +
-               std::to_string(speed.pairs) + (speed.pairs == 1 ? " time." : " times.");
+  table.note =
+      to_text(speed) +
+      ". Measured with random samples on the CPU that wrote this page. The model and the export ran in turns, " +
+      std::to_string(speed.pairs) + (speed.pairs == 1 ? " time." : " times.");
   return table;
 }
 
@@ -83,7 +85,7 @@ report::Table layers(const ExportReport& report) {
   add(report.layers_before, &Row::before);
   add(report.layers_after, &Row::after);
   report::Table table;
-  table.title = "Layers, and what they multiply for a sample";
+  table.title = "Layers, and their multiply-accumulates for a sample";
   const auto right = report::Alignment::right;
   table.columns = {{"layer"},     {"kind"}, {"parameters", right}, {"now", right}, {"MACs (evaluation)", right},
                    {"now", right}};
@@ -105,7 +107,7 @@ report::Page export_page(const ExportReport& report) {
   const runtime::ExportManifest& manifest = report.manifest;
   report::Page page;
   page.title = manifest.model + " for " + std::string(to_string(manifest.engine));
-  page.subtitle = "Made of " + manifest.source;
+  page.subtitle = "Made from " + manifest.source;
   const deploy::Equality& equality = report.check.equality;
   page.facts = {
       {"Precision", std::string(to_string(manifest.precision)), ""},

@@ -43,8 +43,8 @@ std::string words_of(const SavedRun& saved) {
 // What else can be tried.
 std::string remedy(EngineKind engine, Precision precision) {
   const std::string wider = precision == Precision::float32 ? "" : "--precision f32";
-  if (engine == EngineKind::torch) return wider.empty() ? "name another engine with --engine" : "take " + wider;
-  return "take " + (wider.empty() ? "" : wider + " or ") + "--engine torch, which takes every model";
+  if (engine == EngineKind::torch) return wider.empty() ? "choose another engine with --engine" : "use " + wider;
+  return "use " + (wider.empty() ? "" : wider + " or ") + "--engine torch, which supports every model";
 }
 
 }  // namespace
@@ -54,15 +54,14 @@ void throw_export_problem(const SavedRun& saved, EngineKind engine, Precision pr
   try {
     throw;
   } catch (const deploy::CannotConvert& error) {
-    throw std::runtime_error(words_of(saved) + " cannot be written for " + name_of(engine) + way_out + error.what());
+    throw std::runtime_error(words_of(saved) + " cannot be exported for " + name_of(engine) + way_out + error.what());
   } catch (const runtime::EngineError& error) {
-    throw std::runtime_error("the export of " + words_of(saved) + " cannot be run, and was not saved" + way_out +
+    throw std::runtime_error("the export of " + words_of(saved) + " cannot be run, so it was not saved" + way_out +
                              error.problem());
   } catch (const deploy::ExportNotFinite&) {
     throw std::runtime_error(
-        "the outputs of the export are NaN or infinite, those of its model are not, and the export was not saved" +
-        way_out + "the numbers of the model are too large for " + std::string(to_string(precision)) + " on " +
-        name_of(engine));
+        "the export was not saved, because its outputs are NaN or infinite and those of its model are not" + way_out +
+        "the numbers of the model are too large for " + std::string(to_string(precision)) + " on " + name_of(engine));
   }
 }
 

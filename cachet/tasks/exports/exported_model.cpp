@@ -56,7 +56,8 @@ RecipePlan with_sessions(const RecipePlan& plan, const runtime::ExportManifest& 
   const std::shared_ptr<TaskPlan> task = plan.task->copy();
   auto* takes = dynamic_cast<TakesExportedModel*>(task.get());
   if (takes == nullptr)
-    throw io::Error(name + ": is an export of a task of kind '" + plan.task->profile().kind + "', which takes none");
+    throw io::Error(name + ": is an export of a task of kind '" + plan.task->profile().kind +
+                    "', and such a task cannot use an export");
   takes->replace_model(manifest, std::move(make));
   result.task = task;
   return result;

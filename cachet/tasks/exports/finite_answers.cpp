@@ -24,7 +24,7 @@ void require_finite_answers(models::Model& model, const std::string& name) {
   const at::NoGradGuard no_grad;
   if (!ops::all_finite(deploy::classify(model, deploy::sample_inputs(model, kTriedSamples))))
     throw ops::NotFinite(name +
-                         ": the model answers numbers that are NaN or infinite, because its weights are too large for "
+                         ": the outputs of the model are NaN or infinite, because its weights are too large for "
                          "float32; export a checkpoint from before training diverged");
 }
 

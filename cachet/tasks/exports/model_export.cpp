@@ -66,16 +66,17 @@ void require_exportable(Task& task, EngineKind engine, runtime::Precision precis
         if (function->chooses_keys_by_value())
           throw std::runtime_error(
               module.key() +
-              ": chooses keys by the values of tokens, and values that are rounded to bfloat16 may "
-              "choose other keys; take --precision f32");
+              ": chooses keys by the values of tokens, and rounding these values to bfloat16 may change the "
+              "choice; use --precision f32");
   }
   if (dynamic_cast<ClassificationTask*>(&task) != nullptr) return;
   const std::string whose = "a task of kind '" + task.profile().kind + "' ";
   const auto* rewritten = dynamic_cast<ExportsRewrittenModel*>(&task);
   if (rewritten == nullptr) throw std::runtime_error(whose + "cannot be exported");
   if (engine != EngineKind::torch)
-    throw std::runtime_error(whose + "is not a graph that " + std::string(to_string(engine)) + " runs: its model " +
-                             rewritten->why_no_graph() + "; take --engine torch");
+    throw std::runtime_error(whose + "cannot be exported for " + std::string(to_string(engine)) +
+                             ": its model is not a fixed graph, because it " + rewritten->why_no_graph() +
+                             "; use --engine torch");
 }
 
 // Of a model that is not a graph: tokens, or images; batch and length, or sides, are free.
@@ -213,11 +214,12 @@ void write_compared(const ExportSource& source, const ExportOptions& options, co
   report.check = compare_export(source, options, folder, progress);
   if (!report.check.holds())
     throw std::runtime_error(
-        "the export differs from its model by more than it may, and was not saved: " + to_text(report.check) +
-        ". The bounds that it breaks: " + clauses(report.check.broken_bounds()));
+        "the export differs too much from its model, so it was not saved: " + to_text(report.check) +
+        ". It breaks these bounds: " + clauses(report.check.broken_bounds()));
   if (saved.plan.training.train.precision == train::Precision::bfloat16)
     report.notes.emplace_back(
-        "the run computes in bf16: the export is compared with its model in float32, not with the run's own answers");
+        "the run computes in bf16. The export is compared with its model in float32, not with the run's bf16 "
+        "predictions");
   report.speed = compare_speed(saved, open_saved_run(folder, source.settings_of_export()));
 }
 
@@ -228,13 +230,13 @@ const char* to_string(ExportPart part) { return part == ExportPart::calibration 
 void check_export_options(const ExportOptions& options) {
   using runtime::Precision;
   if (options.precision == Precision::int8 && options.engine != EngineKind::openvino)
-    throw std::invalid_argument("int8 is for the engine openvino: the other engines do not multiply in 8 bits");
+    throw std::invalid_argument("int8 needs the engine openvino, because the other engines do not multiply in 8 bits");
   if (options.precision != Precision::float32 && options.engine == EngineKind::onnx)
     throw std::invalid_argument(
         "an ONNX file holds float32, and the program that runs it chooses the precision; leave --precision out");
   if (options.engine == EngineKind::onnx && runtime::openvino_version().empty())
     throw std::invalid_argument(
-        "an ONNX file is compared with its model by OpenVINO, and this Cachet was built without it; "
+        "OpenVINO is needed to compare an ONNX file with its model, but this Cachet was built without OpenVINO; "
         "run tools/setup --openvino, then build again");
 }
 
@@ -246,7 +248,7 @@ std::vector<std::string> ExportSource::settings_of_export() const {
 
 std::string export_source(const SavedRun& saved) {
   if (saved.exported)
-    throw io::Error(saved.run.string() + ": is an export already; name the run or model that it was made of");
+    throw io::Error(saved.run.string() + ": is already an export; name the run or model that it was made from");
   return is_model_folder(saved.run) ? "model " + model_folder_digest(saved.run)
                                     : "run " + train::RunFolder::open(saved.run).id();
 }
@@ -259,7 +261,7 @@ ExportReport export_model(const ExportSource& source, const ExportOptions& optio
   const std::string made_of = export_source(asked);
   const auto absent = asked.plan.task->absent_data();
   if (absent && options.precision == runtime::Precision::int8)
-    throw io::Error("int8 needs samples of the training data, to see which numbers the model meets: " + *absent);
+    throw io::Error("int8 needs samples of the training data, to measure the range of the model's numbers: " + *absent);
   const SavedRun saved = open_exported(source, asked.plan);
   const auto task = load(saved, Splits::given);
   require_exportable(*task, options.engine, options.precision);
@@ -281,8 +283,8 @@ ExportReport export_model(const ExportSource& source, const ExportOptions& optio
     report.manifest.image = classifier->image_preparation();
     if (classifier->lacks_class_names())
       report.notes.emplace_back(
-          "the names of the classes are not known, and the export has their numbers instead: the model does not store "
-          "names, and its data are absent; export again with --data FOLDER, or with --set data.class_names");
+          "the export has numbers instead of class names, because the model does not store names and its data are "
+          "absent. To add names, export again with --data FOLDER, or with --set data.class_names");
   }
   try {
     write_compared(source, options, saved, *task, folder.path(), report, progress);
@@ -300,24 +302,24 @@ std::vector<std::string> report_lines(const ExportReport& report) {
                                  std::string(to_string(report.manifest.precision))};
   const std::vector<std::string> rewritten = deploy::report_lines(report.rewrite, [](const analysis::Work& saved) {
     return "saves " + report::format_count(static_cast<double>(std::max<int64_t>(0, saved.operations))) +
-           " operations and " + report::format_bytes(std::max<int64_t>(0, saved.bytes)) + " moved for a sample";
+           " operations and moves " + report::format_bytes(std::max<int64_t>(0, saved.bytes)) + " less for each sample";
   });
   lines.insert(lines.end(), rewritten.begin(), rewritten.end());
   const auto &before = report.rewrite.before, &after = report.rewrite.after;
   const auto operations_of = [](const deploy::Footprint& footprint) {
-    return report::format_count(static_cast<double>(footprint.work.operations)) + " operations and moves " +
-           report::format_bytes(footprint.work.bytes);
+    return report::format_count(static_cast<double>(footprint.work.operations)) + " operations and " +
+           report::format_bytes(footprint.work.bytes) + " of memory traffic";
   };
   const auto size_of = [](const deploy::Footprint& footprint, const char* what) {
     return report::format_count(static_cast<double>(footprint.parameters)) + what + " (" +
            report::format_bytes(footprint.bytes) + ")";
   };
   lines.push_back(size_of(before, " parameters") + " became " + size_of(after, ""));
-  lines.push_back("a sample takes " + operations_of(after) + " instead of " + operations_of(before));
+  lines.push_back("a sample now takes " + operations_of(after) + "; before, it took " + operations_of(before));
   lines.insert(lines.end(), report.notes.begin(), report.notes.end());
   lines.push_back(to_text(report.check));
   lines.push_back(to_text(report.speed));
-  lines.push_back("files of " + report::format_bytes(report.bytes) + "; the model's weights have " +
+  lines.push_back("the files of the export have " + report::format_bytes(report.bytes) + ", the model's weights " +
                   report::format_bytes(report.model_bytes));
   return lines;
 }

@@ -40,10 +40,10 @@ void require_no_effect_of_padding(models::SequenceClassifier& model) {
     const double largest = std::max(alone.abs().max().item<double>(), 1e-30);
     if ((with_padding - alone).abs().max().item<double>() > kRoundings * largest)
       throw std::runtime_error(
-          "the model gives a sequence of " + std::to_string(length) +
-          " tokens another answer if padding follows it, and " + "an export for this engine pads each sequence to " +
+          "the model's prediction for a sequence of " + std::to_string(length) +
+          " tokens changes if padding follows, but an export for this engine pads each sequence to " +
           std::to_string(shape.max_length) +
-          "; take --engine torch, or the rule of new runs: --set model.attention.pattern_length=model");
+          " tokens; use --engine torch, or the rule of new runs: --set model.attention.pattern_length=model");
   }
 }
 

@@ -49,6 +49,6 @@ class TakesRewrittenModel {
 
 // Constants for models that write text.
 inline constexpr int64_t kComparedBeginnings = 64;
-inline constexpr const char* kWritesTokenByToken = "writes token by token, and keeps what it has read";
+inline constexpr const char* kWritesTokenByToken = "writes token by token and remembers what it has read";
 
 }  // namespace cachet::tasks

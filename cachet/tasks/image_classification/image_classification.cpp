@@ -47,25 +47,27 @@ void check_fit(const data::ImageTransform& transform, const data::LabelledImages
   const data::ImageShape shape = transform.output_shape();
   if (shape.channels != model.image.channels || shape.height != model.image.height || shape.width != model.image.width)
     throw std::invalid_argument(
-        "the images are " + text_of(shape.channels, shape.height, shape.width) + ", the model takes " +
+        "the images are " + text_of(shape.channels, shape.height, shape.width) + ", but the model takes " +
         text_of(model.image.channels, model.image.height, model.image.width) +
-        " (data.kind names the images); set data.resize.image_size, or model.image_size and model.channels");
+        " (data.kind selects the images); set data.resize.image_size, or model.image_size and model.channels");
   if (images.labels().classes() != model.classes)
-    throw std::invalid_argument("the data has " + std::to_string(images.labels().classes()) + " classes, the model " +
-                                std::to_string(model.classes) +
-                                "; leave model.classes out, which is then the number of the data");
+    throw std::invalid_argument("the data have " + std::to_string(images.labels().classes()) +
+                                " classes, but the model has " + std::to_string(model.classes) +
+                                "; leave model.classes out to use the number of the data");
 }
 
 // The note on a run, a model folder or an export of a version that did not store names. If files have numbers for
 // classes, position is right, and there is no note.
 constexpr const char* kMatchedByPosition =
-    "the model does not store the names of its classes: they are matched by position with the sorted names of the "
-    "class folders, which is wrong if these are not the folders of its training; data.class_names gives names to them";
+    "the model does not store the names of its classes. Its classes are matched by position with the sorted names of "
+    "the "
+    "class folders, which is wrong if the model was trained with other folders; set data.class_names to name the "
+    "classes";
 
 // The note on given images, if neither the run nor files have the size of its training images.
 constexpr const char* kSizeUnknown =
-    "the size of the training images is not known, because the data are absent: each image is resized to the model's "
-    "input at once; data.stored_size gives the size";
+    "the size of the training images is not known, because the data are absent. Each image is resized directly to the "
+    "model's input size; set data.stored_size to give the size of the training images";
 
 data::ImageShape input_shape(const models::ImageClassifierPlan& model) {
   return {model.image.channels, model.image.height, model.image.width};
@@ -297,7 +299,8 @@ std::vector<report::Block> ImageClassification::training_samples() const {
   report::ImageGrid grid =
       training_pictures(*training_loader_, normalization_, options_.mixing, training_options_.seed);
   if (grid.pictures.empty()) return {};
-  if (options_.outliers.probability > 0) grid.note += " Outliers (data.outliers) come on top, drawn anew in each step.";
+  if (options_.outliers.probability > 0)
+    grid.note += " Outliers (data.outliers) are added later, drawn anew in each step.";
   return {std::move(grid)};
 }
 

@@ -27,11 +27,11 @@ data::Split read_held_out(const config::View& task, const data::DatasetOptions& 
   data::Split held_out = validates ? data::Split::validation : data::Split::test;
   if (task.has("held_out")) held_out = task.choice("held_out", held_out, kHeldOutImages);
   if (held_out == data::Split::validation && !validates)
-    task.problem("held_out", "needs images to validate with: set data.validation_fraction above 0" +
+    task.problem("held_out", "needs validation images: set data.validation_fraction above 0" +
                                  std::string(dataset.kind->has_class_folders ? ", or data.test_folder" : ""));
   if (held_out == data::Split::test && !data::has_test_images(dataset))
     task.problem(task.has("held_out") ? "held_out" : "kind",
-                 "needs test images, and data.validation_folder is data.train_folder; set data.test_folder");
+                 "needs test images, but data.validation_folder is data.train_folder; set data.test_folder");
   return held_out;
 }
 
@@ -56,12 +56,14 @@ ImageClassificationOptions read_image_classification_options(const config::View&
   options.resize = data::read_resize_options(
       data.table("resize"), options.dataset.own_sizes() ? data::ResizeOptions::of_own_sizes() : data::ResizeOptions());
   if (options.dataset.own_sizes() && options.normalization.source == data::NormalizationSource::data) {
-    data.table("normalization").problem("source", "data is for images of one size; give mean and std");
+    data.table("normalization")
+        .problem("source", "must not be data, because the images have several sizes; set mean and std");
   }
   if (data.has("stored_size")) {
     const auto [height, width] = data.integer_pair("stored_size", {0, 0}, {.least = 1, .most = 65536});
     options.stored_size = {height, width};
-    if (options.dataset.own_sizes()) data.problem("stored_size", "is for kinds whose images have one size");
+    if (options.dataset.own_sizes())
+      data.problem("stored_size", "is only for kinds of data whose images all have one size; leave the key out");
   }
   options.mixing = data::read_mixing_options(data.table("mixing"));
   options.outliers = nn::read_outlier_options(data.table("outliers"));

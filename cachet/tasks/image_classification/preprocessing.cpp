@@ -27,7 +27,7 @@ Preprocessing of_saved(const fs::path& path) {
   const SavedRun saved = open_saved_run(path);
   const auto* images = dynamic_cast<const PreparesImages*>(saved.plan.task.get());
   if (images == nullptr)
-    throw std::invalid_argument(path.string() + " is a model of another kind; one of images is needed here");
+    throw std::invalid_argument(path.string() + " is not a model for images, which is needed here");
   return images->preprocessing();
 }
 
@@ -109,7 +109,7 @@ std::string to_text(const Preprocessing& preprocessing) {
   const auto [height, width] = std::pair(resize.image_size.height, resize.image_size.width);
   const bool square = height == width;
   std::string text = "resized to " + (square ? covered(height) : "cover " + covered(height) + " x " + covered(width)) +
-                     " (" + interpolation_word(resize.interpolation) + "), middle " + std::to_string(height) +
+                     " (" + interpolation_word(resize.interpolation) + "), center crop " + std::to_string(height) +
                      (square ? "" : " x " + std::to_string(width));
   if (!preprocessing.normalization.mean.empty())
     text += ", " + normalization_text(preprocessing.normalization.mean, preprocessing.normalization.std);

@@ -44,12 +44,12 @@ std::string note_of(size_t shown, size_t all, const data::MixingOptions& options
   std::string note = std::to_string(shown) + " of the " + std::to_string(all) +
                      " images of the first batch, resized and augmented as the model gets them.";
   if (mixing)
-    note += std::string(mixing->cut ? " A box of another image lies over each (CutMix)"
-                                    : " Each is blended with another (mixup)") +
+    note += std::string(mixing->cut ? " A box of each image shows another image (CutMix)"
+                                    : " Each image is blended with another image (mixup)") +
             "; the number after a class is its fraction of the target.";
   else if (options.mixes())
-    note += " This batch is one of those that are not mixed.";
-  if (options.label_smoothing > 0) note += " What is missing to 1 is spread over all classes (label smoothing).";
+    note += " Some batches are mixed, but not this one.";
+  if (options.label_smoothing > 0) note += " The rest of the target is spread over all classes (label smoothing).";
   return note;
 }
 

@@ -111,7 +111,7 @@ void read_text(const io::JsonFields& json, HeldOutText& text, NgramBaseline& bas
   text.text = size_from(json.object("text"));
   text.coded = {size_from(coded.object("first")), {size_from(coded.object("targets")), coded.count("unknown")}};
   const std::string bits_of = json.text("bits_of");
-  if (bits_of != kWholeText && bits_of != kCodedText) json.fail("'bits_of' is neither coded_text nor whole_text");
+  if (bits_of != kWholeText && bits_of != kCodedText) json.fail("'bits_of' must be coded_text or whole_text");
   text.bits_of = bits_of == kWholeText ? BitsOf::whole_text : BitsOf::coded_text;
   baseline = {ngrams.number("perplexity"), ngrams.texts("notes")};
 }

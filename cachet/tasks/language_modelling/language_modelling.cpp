@@ -147,8 +147,9 @@ LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const tr
                                      Splits splits)
     : Task(plan.profile()), options_(plan.options()), training_options_(training), splits_(splits) {
   if (options_.corpus.vocabulary > options_.model.text.vocabulary)
-    throw std::invalid_argument("the corpus has " + std::to_string(options_.corpus.vocabulary) + " tokens, the model " +
-                                std::to_string(options_.model.text.vocabulary) + "; leave model.vocabulary out");
+    throw std::invalid_argument("the vocabulary of the corpus has " + std::to_string(options_.corpus.vocabulary) +
+                                " tokens, but the model has " + std::to_string(options_.model.text.vocabulary) +
+                                "; leave model.vocabulary out");
   const data::BatchRowOptions batch_rows{training.shared_batch(), options_.model.text.target_length};
   if (splits == Splits::synthetic) {
     const auto synthetic = [&](int64_t tokens) {
@@ -171,8 +172,8 @@ LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const tr
   }
   if (held_out_ && held_out_->tokens->size() <= options_.evaluation.batch_rows)
     throw std::invalid_argument("task.evaluation.lanes = " + std::to_string(options_.evaluation.batch_rows) +
-                                " is too much for a text of " + std::to_string(held_out_->tokens->size()) +
-                                " tokens: choose fewer batch rows");
+                                " is too large for a text of " + std::to_string(held_out_->tokens->size()) +
+                                " tokens; choose fewer batch rows");
   if (held_out_) {
     held_out_text_ = {.text = held_out_->facts.text, .bits_of = options_.evaluation.bits_of};
     held_out_text_.coded.targets.size = held_out_->facts.text;  // of synthetic tokens
@@ -182,8 +183,8 @@ LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const tr
   if (training_) {
     training_loader_.emplace(training_->tokens, batch_rows, options_.loader, training.shard);
     if (training_loader_->batches() == 0)
-      throw std::invalid_argument(train::shared_batch_text(training) + " is more batch rows than a text of " +
-                                  std::to_string(training_->tokens->size()) + " tokens has");
+      throw std::invalid_argument(train::shared_batch_text(training) + " gives too many batch rows for a text of " +
+                                  std::to_string(training_->tokens->size()) + " tokens");
   }
   model_ = options_.model.build();
 }
@@ -193,15 +194,15 @@ void LanguageModelling::require_bits(const std::string& decides) const {
   if (decides != kBitsPerByte) return;
   const std::string name = held_out_->path.string();
   if (held_out_text_.bits_of == BitsOf::whole_text && held_out_text_.text.bytes == 0)
-    throw std::invalid_argument(
-        name +
-        ": the number of bytes of its text is not known, and task.evaluation.bits_of = \"whole_text\" needs it; " +
-        (options_.corpus.limit > 0 ? "leave data.limit out, which cuts the text"
-                                   : "make the file again from its text"));
+    throw std::invalid_argument(name +
+                                ": the number of bytes of the text is not known, but task.evaluation.bits_of = "
+                                "\"whole_text\" needs this number; " +
+                                (options_.corpus.limit > 0 ? "leave data.limit out, which cuts the text"
+                                                           : "create the file again from its text"));
   if (held_out_text_.coded.targets.size.bytes == 0)
-    throw std::invalid_argument(name + ": the vocabulary has none of its text, so " + decides +
-                                ", which decides which evaluation is the best, cannot be measured; use a vocabulary of "
-                                "such texts");
+    throw std::invalid_argument(name + ": the vocabulary covers nothing of the text, so " + decides +
+                                ", which chooses the best evaluation, cannot be measured; use a vocabulary that was "
+                                "made from such texts");
 }
 
 std::map<std::string, data::DataDigest> LanguageModelling::data_digests() const {
@@ -327,8 +328,8 @@ train::Metrics LanguageModelling::evaluate_records(const NextRecord& next) {
   for (int64_t i = 0; i < segments; ++i) {
     const auto record = next();
     if (!record)
-      throw std::runtime_error("records of " + std::to_string(i) + " of " + std::to_string(segments) +
-                               " segments of each batch row are not a complete evaluation");
+      throw std::runtime_error("the evaluation is incomplete: there are records of " + std::to_string(i) + " of " +
+                               std::to_string(segments) + " segments of each batch row");
     tally.add(segment_from_record(*record, i, evaluation_batch_rows().batch_rows));
   }
   evaluation_ = finished(tally);
@@ -363,10 +364,10 @@ std::vector<report::Block> LanguageModelling::training_samples() const {
   const int64_t batch_rows = ids.size(0), length = ids.size(1);
   report::Table table{
       "Text of the first step",
-      {{"lane", report::Alignment::right}, {"text"}},
+      {{"batch row", report::Alignment::right}, {"text"}},
       {},
-      "Each batch row, of " + std::to_string(batch_rows) + ", reads " + std::to_string(length) +
-          " tokens at a time, and then those after them. Its targets are the same text, one token later."};
+      "Each of the " + std::to_string(batch_rows) + " batch rows reads " + std::to_string(length) +
+          " tokens at a time and continues with the next tokens. The targets are the same text, one token later."};
   for (int64_t batch_row = 0; batch_row < std::min(batch_rows, kMaxBatchRows); ++batch_row) {
     const auto* tokens = ids.const_data_ptr<int64_t>() + batch_row * length;
     table.rows.push_back(

@@ -47,7 +47,7 @@ LanguageModellingOptions read_language_modelling_options(const config::View& roo
   if (own.segments.whole_past && !options.model.segments.whole_past)
     evaluation.problem("whole_past", "must be false: the model was trained without it");
   if (own.segments.same_length && own.segments.memory_length == 0)
-    evaluation.problem("same_length", "lets each token see memory_length tokens, which is 0");
+    evaluation.problem("same_length", "needs memory_length above 0, because each token then sees memory_length tokens");
   if (options.model.segments.memory_length == 0 && own.segments.memory_length > 0)
     evaluation.problem("memory_length", "must be 0: the model was trained without a memory");
   if (!options.model.relative_positions && own.segments.clamp_length > 0)

@@ -43,15 +43,15 @@ std::vector<report::Section> language_evaluation_sections(const LanguageEvaluati
     fact("unknown tokens", report::format_count(static_cast<double>(coded.unknown)));
     if (*uncoded > 0)
       add_sentence(facts.note,
-                   "text not coded is the part of the text that the tokens lose: unknown words, characters without a "
-                   "token, repeated blanks; perplexity and bits do not include its cost");
+                   "text not coded is the part of the text that no token encodes: unknown words, characters without a "
+                   "token, repeated blanks. Perplexity and bits do not include the cost of this part");
   }
   section.blocks.push_back(facts);
   report::LineChart chart{"Loss by position in the segment", "position", "loss, nats"};
   report::Series series{"loss", {}, evaluation.loss_by_position};
   for (size_t i = 0; i < evaluation.loss_by_position.size(); ++i) series.x.push_back(static_cast<double>(i + 1));
   chart.series.push_back(std::move(series));
-  chart.note = "The first tokens of a segment are predicted from the memory alone.";
+  chart.note = "The first tokens of a segment are predicted only from the memory.";
   section.blocks.push_back(chart);
   if (!evaluation.samples.empty()) {
     report::Table written{"What the model writes after passages of the text", {{"given"}, {"written"}}, {}, ""};
@@ -65,7 +65,7 @@ std::vector<report::Section> language_learning_sections(const std::vector<train:
                                                         int64_t tokens_per_step) {
   const train::StepCurve curve = train::step_curve(events, train::Event::Kind::evaluation, "perplexity");
   if (curve.values.empty()) return {};
-  report::Section section{"What a budget buys", {}, ""};
+  report::Section section{"Perplexity by budget", {}, ""};
   const auto add = [&](const char* title, const char* x_label, const std::vector<double>& of, double scale) {
     report::LineChart chart{title, x_label, "perplexity"};
     report::Series series{"perplexity", {}, curve.values};

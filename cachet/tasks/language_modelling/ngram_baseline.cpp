@@ -27,14 +27,16 @@ NgramBaseline ngram_baseline(const data::TokenSequence& training, const data::To
                              int64_t vocabulary, data::Token line_end) {
   const auto count = [](int64_t tokens) { return report::format_count(static_cast<double>(tokens)); };
   if (training.size() > NgramBaseline::kMaxTrainingTokens)
-    return no_ngram_baseline("the training text has " + count(training.size()) + " tokens; n-grams of at most " +
-                             count(NgramBaseline::kMaxTrainingTokens) + " are counted");
+    return no_ngram_baseline("the training text has " + count(training.size()) +
+                             " tokens, but n-grams are counted for at most " +
+                             count(NgramBaseline::kMaxTrainingTokens) + " tokens");
   const baselines::KneserNey ngrams(training, vocabulary, line_end, NgramBaseline::kOrder);
   NgramBaseline baseline{.perplexity = ngrams.score(held_out).perplexity()};
   if (const std::string lengths = lengths_with_fallback(ngrams); !lengths.empty())
-    baseline.notes.push_back("the 5-gram baseline uses the fixed discounts 0.5, 1 and 1.5 for n-grams of " + lengths +
-                             ": the training text gives no valid estimate of them, as texts with few words or with "
-                             "repeated lines do");
+    baseline.notes.push_back(
+        "the 5-gram baseline uses the fixed discounts 0.5, 1 and 1.5 for n-grams of " + lengths +
+        ", because the training text gives no valid estimate of the discounts. This happens if a text has few words or "
+        "repeated lines");
   return baseline;
 }
 

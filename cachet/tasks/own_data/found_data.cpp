@@ -162,7 +162,7 @@ OwnCoco find_coco(const fs::path& path) {
     if (!images) {
       problem = file.string() + ": the image " +
                 (instances->images().empty() ? "" : instances->images().front().file_name) +
-                " lies neither in images nor next to the file";
+                " is neither in the folder images nor next to the file";
       continue;
     }
     OwnAnnotations own{file.lexically_relative(path).generic_string(), *images,
@@ -262,13 +262,14 @@ void find_in_file(const fs::path& path, FoundData& found) {
   if (is_tsv(path)) {
     if (columns_of(path) < 2)
       throw io::Error(path.string() +
-                      ": the first line has no tab; a line is a sentence and its translation, or a "
-                      "class and a text, with a tab between them");
+                      ": the first line has no tab; each line must be a sentence and its translation, or a "
+                      "class and a text, separated by a tab");
     found.pairs.tsv = found.labelled = path;
     found.kinds = {OwnDataKind::pairs, OwnDataKind::labelled_texts};
   }
   if (data::has_image_name(path))
-    throw io::Error(path.string() + ": is one image; name the folder that holds a folder of images for each class");
+    throw io::Error(path.string() +
+                    ": is a single image; name the folder that contains a folder of images for each class");
   found.texts.train = {path};
   found.kinds.push_back(OwnDataKind::text);
 }
@@ -335,8 +336,8 @@ FoundData find_own_data(const fs::path& path) {
     throw io::Error(path.string() + ": there is no such folder or file");
   if (found.kinds.empty())
     throw io::Error(path.string() +
-                    ": holds no data that can be recognised: class folders of images or texts, annotations in COCO's "
-                    "form with their images, text files, or files of two languages with the same names");
+                    ": contains no data that Cachet recognises: no class folders of images or texts, no COCO "
+                    "annotations with their images, no text files, and no files of two languages with the same names");
   return found;
 }
 

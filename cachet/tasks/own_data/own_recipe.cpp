@@ -247,7 +247,8 @@ void write_images(const OwnDataRequest& request, const FoundData& found, RecipeT
   recipe.set_training(samples, epochs_for(samples, batch, 1'500, 50), batch, 5e-4);
   std::string line = "class folders: " + config::counted(classes, "class", "classes") + ", " +
                      config::counted(train.images(), "training image", "training images");
-  if (draws) line += ", of which " + std::to_string(drawn) + (drawn == 1 ? " validates" : " validate");
+  if (draws)
+    line += ", of which " + std::to_string(drawn) + (drawn == 1 ? " is for validation" : " are for validation");
   if (!draws) line += ", " + config::counted(validation.images(), "validation image", "validation images");
   if (has_validation || has_test) {
     const OwnSplit& tested = has_test ? test : validation;
@@ -263,15 +264,15 @@ void write_images(const OwnDataRequest& request, const FoundData& found, RecipeT
   shown.resize.image_size = side;
   result.lines.push_back("images are prepared as those of " + config::printable(request.init) + ": " + to_text(shown));
   if (!of_weights.model.empty() && of_weights.model != request.model)
-    result.lines.push_back("note: the weights are those of " + config::printable(of_weights.model) + ", and " +
-                           request.model + " is trained");
+    result.lines.push_back("note: the weights are of " + config::printable(of_weights.model) +
+                           ", but the trained model is " + request.model);
 }
 
 void write_coco(const OwnDataRequest& request, const FoundData& found, RecipeText& recipe, OwnRecipe& result) {
   const OwnCoco& coco = found.coco;
   if (request.model.starts_with("mask_") && !coco.masks)
     throw std::invalid_argument(request.model + " learns masks, and " + coco.train.file +
-                                " has none; take a detector of boxes, such as retinanet_pvt_tiny_fpn");
+                                " has no masks; choose a detector of boxes, such as retinanet_pvt_tiny_fpn");
   const bool one_file = !coco.validation.given() && !coco.test.given(),
              draws = !(coco.validation.given() && coco.test.given());
   const OwnAnnotations& second = coco.validation.given() ? coco.validation : one_file ? coco.train : coco.test;
@@ -302,7 +303,7 @@ void write_coco(const OwnDataRequest& request, const FoundData& found, RecipeTex
   recipe.set_training(samples, epochs_for(samples, batch, 3'000, 50), batch, 2e-4);
   std::string line = "COCO folder: " + config::counted(coco.classes, "class", "classes") + ", " +
                      config::counted(coco.train.pictures, "training image", "training images");
-  if (draws) line += ", of which a tenth validates";
+  if (draws) line += ", of which a tenth is for validation";
   if (!draws) line += ", " + config::counted(coco.validation.pictures, "validation image", "validation images");
   if (one_file)
     line += ", no test images";
@@ -419,9 +420,9 @@ OwnDataKind chosen_kind(const OwnDataRequest& request, const FoundData& found) {
   for (const OwnTask& task : kOwnTasks)
     if (wanted.empty() && model_can(request.model, task.needs))
       wanted = std::string(task.trains) + ", which learns from " + to_text(task.data);
-  if (wanted.empty()) wanted = "a part of other models, which is not trained alone";
-  throw std::invalid_argument(request.data.string() + " holds " + kinds + ", and " + request.model + " is " + wanted +
-                              "; `cachet models` lists other models");
+  if (wanted.empty()) wanted = "a part of other models, which cannot be trained by itself";
+  throw std::invalid_argument(request.data.string() + " contains " + kinds + ", but " + request.model + " is " +
+                              wanted + "; `cachet models` lists other models");
 }
 
 }  // namespace
@@ -456,7 +457,8 @@ OwnRecipe make_own_recipe(const OwnDataRequest& request) {
       break;
   }
   if (several)
-    result.lines.front() += "; it also fits " + other + ", but " + request.model + " is " + task_of(kind).trains;
+    result.lines.front() +=
+        "; the data could also be read as " + other + ", but " + request.model + " is " + task_of(kind).trains;
   result.text = recipe.text();
   return result;
 }

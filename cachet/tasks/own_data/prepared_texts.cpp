@@ -149,7 +149,7 @@ std::vector<LabelledText> draw_texts(std::vector<LabelledText>& from, uint64_t s
     strata.push_back(found->second);
   }
   if (from.size() < 3)
-    throw io::Error("the data have " + std::to_string(from.size()) + " texts, which cannot be split");
+    throw io::Error("the data have " + std::to_string(from.size()) + " texts, but at least 3 are needed");
   const data::HeldOut parts = data::hold_out(strata, kHeldOutShare, seed);
   std::vector<LabelledText> kept, drawn;
   for (const int64_t i : parts.training) kept.push_back(std::move(from[static_cast<size_t>(i)]));
@@ -167,7 +167,7 @@ std::vector<std::pair<std::string, std::string>> rows_of_two_columns(const fs::p
     if (line.empty()) continue;
     const size_t tab = line.find('\t');
     if (tab == std::string_view::npos)
-      throw io::Error(file.string() + ":" + std::to_string(number) + ": has no tab between two columns");
+      throw io::Error(file.string() + ":" + std::to_string(number) + ": must have a tab between two columns");
     rows.emplace_back(line.substr(0, tab), line.substr(tab + 1, line.find('\t', tab + 1) - tab - 1));
   }
   return rows;
@@ -185,8 +185,8 @@ std::vector<LabelledText> labelled_rows(const fs::path& file, TextReader& reader
   const size_t classes = std::min(first.size(), second.size());
   if (classes * 2 > rows.size())
     throw io::Error(file.string() +
-                    ": neither of the first two columns has classes: each has more different values "
-                    "than half of its rows");
+                    ": neither of the first two columns can be the classes, because in both, the number of different "
+                    "values is more than half the number of rows");
   std::vector<LabelledText> texts;
   for (const auto& [one, other] : rows) texts.push_back({label_first ? one : other, label_first ? other : one});
   return texts;
@@ -230,7 +230,7 @@ PreparedTexts prepare_text(const FoundData& found, const fs::path& prepared) {
   PreparedTexts result{.given = given_splits(!splits.validation.empty(), !splits.test.empty())};
   if (splits.train.size() < kFewestLines)
     throw io::Error(found.path.string() + ": has " + std::to_string(splits.train.size()) +
-                    " lines to train with; a text of 3 lines or more can be split");
+                    " training lines, but at least 3 are needed");
   const auto tenth = [&] { return std::max<size_t>(1, splits.train.size() / 10); };
   if (splits.test.empty() && !splits.validation.empty()) splits.test = std::exchange(splits.validation, {});
   if (splits.test.empty()) splits.test = last_lines(splits.train, tenth());
@@ -277,9 +277,9 @@ PreparedTexts prepare_pairs(const FoundData& found, const fs::path& prepared) {
     for (size_t i = 0; i < sources.size(); ++i) {
       const Lines one = read_lines({sources[i]}, reader), other = read_lines({targets[i]}, reader);
       if (one.size() != other.size())
-        throw io::Error(sources[i].string() + " has " + std::to_string(one.size()) + " lines, and " +
+        throw io::Error(sources[i].string() + " has " + std::to_string(one.size()) + " lines, but " +
                         targets[i].string() + " has " + std::to_string(other.size()) +
-                        "; a line of one file is the translation of that line of the other");
+                        "; each line of one file must be the translation of the same line of the other");
       sides.source.insert(sides.source.end(), one.begin(), one.end());
       sides.target.insert(sides.target.end(), other.begin(), other.end());
     }
@@ -299,7 +299,7 @@ PreparedTexts prepare_pairs(const FoundData& found, const fs::path& prepared) {
   result.given = given_splits(!validation.source.empty(), !test.source.empty());
   if (train.source.size() < 3)
     throw io::Error(found.path.string() + ": has " + std::to_string(train.source.size()) +
-                    " pairs of sentences; 3 or more can be split");
+                    " pairs of sentences, but at least 3 are needed");
   if (test.source.empty() && !validation.source.empty()) test = std::exchange(validation, {});
   const SplitLines both{train.source, validation.source, test.source},
       others{train.target, validation.target, test.target};
@@ -373,7 +373,7 @@ PreparedTexts prepare_labelled_texts(const FoundData& found, const fs::path& pre
   result.class_names.assign(names.begin(), names.end());
   if (names.size() < 2)
     throw io::Error(found.path.string() + ": has " + std::to_string(names.size()) +
-                    " class of texts; two or more are needed");
+                    " class of texts, but at least two are needed");
   for (const auto* split : {&validation, &test})
     for (const LabelledText& each : *split)
       if (!names.contains(each.label))

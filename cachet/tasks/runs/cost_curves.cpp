@@ -14,8 +14,8 @@ namespace cachet::tasks {
 namespace {
 
 const char* const kCostMeaning =
-    "Multiply-accumulates of an evaluation of one sample, linear, convolution and attention "
-    "together; the papers call them FLOPs.";
+    "Multiply-accumulates of linear layers, convolutions and attention in the evaluation of one "
+    "sample. The papers call them FLOPs.";
 
 /// A word of a recipe, without its quotes; empty if it has none.
 std::string word_of(const RunRecord& run, const std::string& key) {

@@ -29,7 +29,7 @@ Judgement held_to(double gap, double bound, const std::string& what) {
 
 Judgement judged_by_seeds(const Contender& first, const Contender& other, double gap) {
   if (*first.seeds < 2 || *other.seeds < 2) return none("each side needs two or more seeds");
-  if (first.value.spread == 0 && other.value.spread == 0) return none("the seeds of each side are equal");
+  if (first.value.spread == 0 && other.value.spread == 0) return none("all seeds of each side have the same value");
   const double bound = analysis::welch_bound({first.value.value, first.value.spread, *first.seeds},
                                              {other.value.value, other.value.spread, *other.seeds});
   return held_to(gap, bound, "seeds explain (± " + gap_text(first.value, bound) + " at 95 %)");

@@ -65,9 +65,9 @@ report::Table paired_seeds_table(const std::vector<RunGroup>& groups) {
        {"effect", Alignment::right},
        {"seeds to decide", Alignment::right}},
       {},
-      "Effect: the mean ÷ the standard deviation of the differences. Seeds to decide: how many would show "
-      "a difference of this effect in four of five experiments; empty if the seeds of the runs show it. The intervals "
-      "are not corrected for several comparisons."};
+      "The effect is the mean ÷ the standard deviation of the differences. \"Seeds to decide\" is the number of seeds "
+      "that would show a difference of this effect in four of five experiments. It is empty if the seeds of the runs "
+      "already show the difference. The intervals are not corrected for several comparisons."};
   if (groups.empty() || !is_ranked(groups.front(), groups)) return table;
   const auto first = decisive_values(groups.front());
   for (const RunGroup& group : groups) {

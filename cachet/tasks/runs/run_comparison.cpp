@@ -93,14 +93,14 @@ report::ComparedRun compared_run(const RunRecord& run, const std::vector<RunValu
 /// Why a group is not ranked: it is not over, runs of it have failed, or it was measured on something else than the
 /// first.
 std::string unranked_sentence(const RunGroup& group, const std::vector<RunGroup>& groups) {
-  const std::string left_out = "left out of tests and of what is best";
+  const std::string left_out = "left out of the tests and of the best values";
   if (group.has_seeds() && group.failed() > 0)
     return group.title() + " is " + left_out + ", because " + std::to_string(group.failed()) + " of its " +
            std::to_string(group.runs.size() + group.missing.size()) + " seeds failed.";
   if (group.is_over()) {
     const std::string differ = differing_conditions(group, groups);
     if (differ.empty()) return "";
-    return group.title() + " is " + left_out + ", because something else was measured (" + differ + ").";
+    return group.title() + " is " + left_out + ", because its measurement differs (" + differ + ").";
   }
   std::string text = group.title() + " is " + state_of(group) + ", and " + left_out;
   const std::optional<train::Status>& status = group.runs.front().status;
@@ -114,7 +114,7 @@ std::string unknown_sentence(const std::vector<RunGroup>& groups) {
   for (const RunGroup& group : groups)
     if (is_ranked(group, groups) && are_conditions_unknown(group, groups))
       names += (names.empty() ? "" : ", ") + group.title();
-  return names.empty() ? "" : "Whether the test data are the same is not known of: " + names + ".";
+  return names.empty() ? "" : "It is not known whether these runs have the same test data: " + names + ".";
 }
 
 /// The runs whose image files may be others although only their modification times differ.
@@ -122,8 +122,8 @@ std::string other_times_sentence(const std::vector<RunGroup>& groups) {
   std::string names;
   for (const std::string& name : runs_with_other_times(groups)) names += (names.empty() ? "" : ", ") + name;
   if (names.empty()) return "";
-  return "The image files have the same names and sizes, but other modification times, in: " + names +
-         ". Whether their pictures are the same is not known.";
+  return "The image files of these runs have the same names and sizes, but different modification times: " + names +
+         ". It is not known whether the images are the same.";
 }
 
 /// The runs whose last evaluation gave no number for the metric that decides.
@@ -145,7 +145,7 @@ std::string processes_sentence(const RunGroup& group) {
   if (*numbers.rbegin() == 1) return "";
   std::string text;
   for (const int64_t number : numbers) text += (text.empty() ? "" : " or ") + std::to_string(number);
-  return group.title() + " was trained by " + text + " processes. Its rates and times are those of all together.";
+  return group.title() + " was trained by " + text + " processes. Its rates and times are for all processes together.";
 }
 
 Cell integer_cell(int64_t value) { return {std::to_string(value), static_cast<double>(value)}; }
@@ -240,8 +240,8 @@ std::string choice_sentence(const std::vector<RunGroup>& groups) {
   for (const std::string& name : names) of += (of.empty() ? "" : ", ") + name;
   return "The best checkpoint" + std::string(names.size() > 1 ? "s" : "") + " of " +
          (names.size() == all && all > 1 ? "all runs" : of) + (names.size() > 1 ? " were" : " was") +
-         " chosen on the data that measured " + (names.size() > 1 ? "them" : "it") +
-         ", so the best values may be too good.";
+         " chosen on the same data that measured " + (names.size() > 1 ? "their best values" : "its best values") +
+         ", so these values may be too good.";
 }
 
 }  // namespace
@@ -252,8 +252,9 @@ std::string comparison_notes(const std::vector<RunGroup>& groups) {
     if (!sentence.empty()) notes += (notes.empty() ? "" : " ") + sentence;
   };
   if (any_seeds(groups))
-    add("Of several seeds there is the mean ± their standard deviation, and of the best the best; of a run alone ± is "
-        "the standard error on the test data.");
+    add("For several seeds, a value is the mean ± the standard deviation over the seeds, and a best value is the best "
+        "of "
+        "all seeds. For a single run, ± is the standard error on the test data.");
   for (const RunGroup& group : groups)
     if (group.has_seeds()) add(left_out(group));
   if (groups.size() > 1)

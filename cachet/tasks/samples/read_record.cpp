@@ -41,7 +41,7 @@ ReadRecord::ReadRecord(const Record& record, int64_t index)
 ReadRecord::~ReadRecord() = default;
 
 void ReadRecord::refuse() const {
-  throw std::runtime_error("record " + std::to_string(index_) + " is not of this evaluation: " +
+  throw std::runtime_error("record " + std::to_string(index_) + " does not belong to this evaluation: " +
                            json_->record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).substr(0, 60));
 }
 
@@ -87,16 +87,16 @@ bool ReadRecord::is_true(const char* key) const {
 void SamplesOfRecords::add(int64_t sample) {
   std::vector<bool>::reference seen = seen_[static_cast<size_t>(sample)];
   if (seen)
-    throw std::runtime_error("record " + std::to_string(records_) + " is of sample " + std::to_string(sample) +
-                             ", which an earlier one is of");
+    throw std::runtime_error("record " + std::to_string(records_) + " repeats sample " + std::to_string(sample) +
+                             " of an earlier record");
   seen = true;
   ++records_;
 }
 
 void SamplesOfRecords::require_all(const std::string& many) const {
   if (records_ != static_cast<int64_t>(seen_.size()))
-    throw std::runtime_error("records of " + std::to_string(records_) + " of " + std::to_string(seen_.size()) + " " +
-                             many + " are not a complete evaluation");
+    throw std::runtime_error("the evaluation is incomplete: there are records of " + std::to_string(records_) + " of " +
+                             std::to_string(seen_.size()) + " " + many);
 }
 
 }  // namespace cachet::tasks

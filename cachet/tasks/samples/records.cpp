@@ -59,7 +59,7 @@ bool is_object(const std::string& line) { return io::parse_json<nlohmann::json>(
 
 [[noreturn]] void refuse_line(const fs::path& file, int64_t line) {
   throw std::runtime_error(file.string() + ": line " + std::to_string(line + 1) +
-                           " is not a prediction that can be resumed; name another file");
+                           " is not a prediction, so the file cannot be resumed; name another file");
 }
 
 /// Throws std::runtime_error for a file that holds something else. If two processes wrote at the same time, a line to
@@ -180,18 +180,19 @@ bool RecordFile::read_records() {
 
 void RecordFile::refuse(int64_t index, const std::string& why) const {
   throw std::runtime_error(path_.string() + ": line " + std::to_string(index + 1) + " " + why +
-                           "; name another file, or begin this one anew with --overwrite");
+                           "; name another file, or overwrite this file with --overwrite");
 }
 
 void RecordFile::require(int64_t index, const RecordOrigin& origin) const {
   if (is_of(index, origin)) return;
-  if (this->origin(index).source == origin.source) refuse(index, "was made of a sample whose bytes have changed since");
-  refuse(index, "is of another model, another sample, other data or options");
+  if (this->origin(index).source == origin.source)
+    refuse(index, "is the prediction of a sample whose bytes have changed since");
+  refuse(index, "belongs to another model or sample, or to other data or options");
 }
 
 void RecordFile::require_old(int64_t index, const std::vector<std::string>& sources) const {
   if (std::ranges::find(sources, origin(index).source) == sources.end())
-    refuse(index, "is of another model, another sample, other data or options");
+    refuse(index, "belongs to another model or sample, or to other data or options");
 }
 
 void RecordFile::forget_from(int64_t index, WhyForgotten why) {
@@ -203,9 +204,9 @@ void RecordFile::forget_from(int64_t index, WhyForgotten why) {
 
 void RecordFile::require_at_most(int64_t samples) const {
   if (done() <= samples) return;
-  throw std::runtime_error(path_.string() + ": holds " + std::to_string(done()) + " predictions, but " +
+  throw std::runtime_error(path_.string() + ": has " + std::to_string(done()) + " predictions, but only " +
                            std::to_string(samples) + (samples == 1 ? " sample is" : " samples are") +
-                           " asked for; name another file, or begin this one anew with --overwrite");
+                           " requested; name another file, or overwrite this file with --overwrite");
 }
 
 void RecordFile::append(const Record& record, const RecordOrigin& origin) {
@@ -267,8 +268,7 @@ NextRecord records_in(const fs::path& file, int64_t count) {
     if (left == 0) return std::nullopt;
     --left;
     Record record;
-    if (!std::getline(*lines, record))
-      throw std::runtime_error(file.string() + ": holds fewer predictions than before");
+    if (!std::getline(*lines, record)) throw std::runtime_error(file.string() + ": has fewer predictions than before");
     return record + '\n';
   };
 }

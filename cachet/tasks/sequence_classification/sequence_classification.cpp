@@ -98,14 +98,15 @@ class SequenceTrainingBatches : public train::TrainingBatches {
 void check_fit(const data::SequenceDataset& dataset, const models::SequenceClassifierPlan& model) {
   const auto number = [](int64_t n) { return std::to_string(n); };
   if (dataset.vocabulary().size > model.sequence.vocabulary)
-    throw std::invalid_argument("the data has " + number(dataset.vocabulary().size) + " tokens, the model " +
-                                number(model.sequence.vocabulary) + "; leave model.vocabulary out");
+    throw std::invalid_argument("the vocabulary of the data has " + number(dataset.vocabulary().size) +
+                                " tokens, but the model has " + number(model.sequence.vocabulary) +
+                                "; leave model.vocabulary out");
   if (dataset.classes() != model.classes)
-    throw std::invalid_argument("the data has " + number(dataset.classes()) + " classes, the model " +
+    throw std::invalid_argument("the data have " + number(dataset.classes()) + " classes, but the model has " +
                                 number(model.classes) + "; leave model.classes out");
   if (dataset.has_pairs() != model.sequence.pairs)
     throw std::invalid_argument(std::string("the data are ") + (dataset.has_pairs() ? "pairs" : "single sequences") +
-                                "; leave model.pairs out");
+                                ", but the model is not made for them; leave model.pairs out");
 }
 
 struct PreparedSequence : PreparedSample {
@@ -140,7 +141,7 @@ SequenceClassification::SequenceClassification(const SequenceClassificationPlan&
   const std::string most = std::to_string(options.model.sequence.max_length);
   if (options.dataset.max_length > options.model.sequence.max_length)
     throw std::invalid_argument("data.max_length is " + std::to_string(options.dataset.max_length) +
-                                ", and the model takes at most " + most + " tokens; set data.max_length to " + most +
+                                ", but the model takes at most " + most + " tokens; set data.max_length to " + most +
                                 " or less" + (trains ? ", or leave model.max_length out" : ""));
   data::SequenceDatasetOptions evaluated = options.dataset;
   evaluated.limit = options.evaluation_limit.value_or(evaluated.limit);
@@ -282,7 +283,7 @@ std::vector<report::Block> SequenceClassification::training_samples() const {
   report::Table table{"Sequences of the first step",
                       {{"class"}, {"tokens", report::Alignment::right}, {"text"}},
                       {},
-                      "The first of " + std::to_string(indices.size()) + " in the first batch."};
+                      "The first of the " + std::to_string(indices.size()) + " sequences in the first batch."};
   if (training_->has_pairs()) table.columns.push_back({"second text"});
   bool any_is_cut = false;
   for (size_t i = 0; i < std::min(indices.size(), kMaxShownSequences); ++i) {
@@ -304,11 +305,11 @@ std::vector<report::Block> SequenceClassification::evaluation_samples(
     const ClassificationEvaluation& evaluation) const {
   using report::Alignment;
   if (evaluation.wrong.empty()) return {};
-  report::Table mistakes{"The surest mistakes",
+  report::Table mistakes{"Most confident mistakes",
                          {{"sequence", Alignment::right},
                           {"tokens", Alignment::right},
                           {"truth"},
-                          {"taken for"},
+                          {"prediction"},
                           {"probability", Alignment::right}},
                          {},
                          ""};

@@ -215,7 +215,7 @@ std::vector<report::Section> translation_sections(const TranslationEvaluation& e
   }
   section.blocks.push_back(facts);
   if (!e.by_length.empty()) {
-    report::Table lengths{"BLEU by the words of the source",
+    report::Table lengths{"BLEU by the number of words in the source",
                           {{"words"}, {"sentences", report::Alignment::right}, {"BLEU", report::Alignment::right}},
                           {},
                           ""};
@@ -230,10 +230,10 @@ std::vector<report::Section> translation_sections(const TranslationEvaluation& e
   if (!e.best.empty()) section.blocks.push_back(table_of("The best translations", e.best));
   for (const AttentionMap& map : e.attention) {
     report::HeatMap heat{
-        "Where a translation looks", "source", "translation", map.source, map.target, map.values, 0.0, 1.0, ""};
+        "Attention to the source", "source", "translation", map.source, map.target, map.values, 0.0, 1.0, ""};
     heat.note =
-        "How much the decoder's last layer attends to each source token, the mean over its heads, when it predicts "
-        "each token of the translation.";
+        "How much the decoder's last layer attends to each source token when it predicts each token of the "
+        "translation, averaged over the heads.";
     heat.square = true;
     section.blocks.push_back(std::move(heat));
   }

@@ -76,9 +76,9 @@ TranslationTaskOptions read_translation_options(const config::View& root, data::
   if (data_root == data::DataRoot::optional && !data.has("max_length") && room >= 1)
     options.parallel.rules.max_length = std::min(longest, room);
   else if (room < longest)
-    root.table("model").problem(
-        text.source_length <= longest ? "source_length" : "target_length",
-        "must be above data.max_length, " + std::to_string(longest) + ": a sentence has its end, too; leave it out");
+    root.table("model").problem(text.source_length <= longest ? "source_length" : "target_length",
+                                "must be above data.max_length, " + std::to_string(longest) +
+                                    ", because a sentence also has an end token; leave the key out");
   return options;
 }
 

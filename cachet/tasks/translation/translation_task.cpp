@@ -130,9 +130,10 @@ TranslationTask::TranslationTask(const TranslationPlan& plan, const train::Train
 // theirs.
 std::optional<std::string> TranslationTask::doubt_about(const nn::Cache& cache) const {
   if (cache.why_memory_varies()) return Task::doubt_about(cache);
-  return "evaluation reads caches as the last batch left them, and they depend on the length of its sentences: "
-         "translations may end too early or too late; model.cache.attend and model.cache.inference = \"per_sample\" "
-         "avoid that";
+  return "evaluation uses the caches of the last batch, which depend on the length of its sentences. "
+         "Translations "
+         "may end too early or too late; to avoid this, set model.cache.attend and model.cache.inference to "
+         "\"per_sample\"";
 }
 
 std::shared_ptr<const data::ParallelCorpus> TranslationTask::open(data::SequenceSplit split,
@@ -167,7 +168,7 @@ void TranslationTask::build_model() {
     const std::string name = data::to_string(side);
     if (tokens > known)
       throw std::invalid_argument("the vocabulary of the " + name + " has " + std::to_string(tokens) +
-                                  " tokens, the model " + std::to_string(known) + "; leave model." + name +
+                                  " tokens, but the model has " + std::to_string(known) + "; leave model." + name +
                                   "_vocabulary out");
   }
   model_ = options_.model.build();
@@ -327,8 +328,8 @@ std::vector<report::Block> TranslationTask::training_samples() const {
       "Pairs of the first step",
       {{"tokens", report::Alignment::right}, {"source"}, {"tokens", report::Alignment::right}, {"translation"}},
       {},
-      "The first of " + std::to_string(indices.size()) +
-          " pairs of like lengths in the first batch, their ends not counted."};
+      "The first of the " + std::to_string(indices.size()) +
+          " pairs in the first batch, which have similar lengths. End tokens are not counted."};
   for (size_t i = 0; i < std::min(indices.size(), kMaxPairs); ++i) {
     auto& row = table.rows.emplace_back();
     for (const Side side : {Side::source, Side::target}) {
@@ -370,8 +371,9 @@ std::vector<std::string> TranslationTask::notes_on_translated() const {
   if (counts.in_parts > 0)
     notes.push_back(std::to_string(counts.in_parts) + (counts.in_parts == 1 ? " line has" : " lines have") +
                     " more than the " + std::to_string(options_.parallel.rules.max_length) +
-                    " tokens that the model was trained on at a time, line " + std::to_string(counts.first_in_parts) +
-                    (counts.in_parts == 1 ? "" : " the first") + "; translated in parts, cut between words");
+                    " tokens that the model was trained on at a time (" + (counts.in_parts == 1 ? "" : "first: ") +
+                    "line " + std::to_string(counts.first_in_parts) +
+                    "). Such lines are translated in parts, cut between words");
   if (counts.replaced > 0) notes.push_back(data::replaced_bytes_text(counts.replaced));
   return notes;
 }

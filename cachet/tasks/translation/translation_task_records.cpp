@@ -60,8 +60,8 @@ train::Metrics TranslationTask::evaluate_records(const NextRecord& next) {
   const int64_t pairs = evaluation_size(), all = evaluation_records();
   const auto read = [&](int64_t index) {
     if (auto record = next()) return *std::move(record);
-    throw std::runtime_error(std::to_string(index) + " of " + std::to_string(all) +
-                             " records are not a complete evaluation");
+    throw std::runtime_error("the evaluation is incomplete: there are " + std::to_string(index) + " of " +
+                             std::to_string(all) + " records");
   };
   TranslationTally tally;
   SamplesOfRecords measured(pairs), translated(all - pairs);

@@ -23,9 +23,10 @@ train::CheckpointMean mean_of_last_checkpoints(const std::filesystem::path& run,
       train::hold_newest_checkpoints(folder.checkpoints(), static_cast<size_t>(last), train::CheckpointChoice::regular);
   const auto kept = static_cast<int64_t>(held.size());
   if (kept < last)
-    throw io::Error(folder.checkpoints().string() + ": holds " + std::to_string(kept) + " checkpoints, not " +
+    throw io::Error(folder.checkpoints().string() + ": has " + std::to_string(kept) + " checkpoints, but " +
                     std::to_string(last) +
-                    "; train.keep sets how many a run keeps, train.checkpoint_every how often it writes one");
+                    " are needed; train.keep sets how many checkpoints a run keeps, and train.checkpoint_every how "
+                    "often it saves one");
   std::vector<std::filesystem::path> checkpoints;
   for (const train::HeldCheckpoint& one : held) checkpoints.push_back(one.folder);
   std::ranges::reverse(checkpoints);
@@ -43,11 +44,11 @@ std::filesystem::path mean_folder(const std::filesystem::path& run, int64_t last
 train::CheckpointMean newest_moving_average(const std::filesystem::path& run) {
   const train::RunFolder folder = train::RunFolder::open(run);
   const auto held = train::hold_newest_checkpoints(folder.checkpoints(), 1);
-  if (held.empty()) throw io::Error(folder.checkpoints().string() + ": holds no checkpoint");
+  if (held.empty()) throw io::Error(folder.checkpoints().string() + ": has no checkpoint");
   train::Checkpoint checkpoint = train::read_checkpoint(held.front().folder);
   if (checkpoint.ema.empty())
     throw io::Error(held.front().folder.string() +
-                    ": has no moving average of the weights; a run with train.ema_decay has one");
+                    ": has no moving average of the weights; train with train.ema_decay to get an average");
   io::require_finite(checkpoint.ema, held.front().folder.string());
   const int64_t step = checkpoint.state.step;
   return {std::move(checkpoint.ema), {step}, folder.id(), std::move(checkpoint.state)};

@@ -36,9 +36,9 @@ void make_folder(const fs::path& folder) {
   // one.
   const bool holds = fs::exists(folder, error) && !fs::is_empty(folder, error);
   if (holds && !is_model_folder(folder))
-    throw io::Error(folder.string() + ": exists and is not a model folder; name another one");
+    throw io::Error(folder.string() + ": exists and is not a model folder; name another folder");
   fs::create_directories(folder, error);
-  if (error) throw io::Error(folder.string() + ": cannot be made: " + error.message());
+  if (error) throw io::Error(folder.string() + ": cannot be created: " + error.message());
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ std::vector<std::string> untrained_parts(const fs::path& path) {
 std::optional<std::string> untrained_note(const fs::path& path) {
   const std::vector<std::string> parts = untrained_parts(path);
   if (parts.empty()) return std::nullopt;
-  return path.string() + ": these parts are not trained, and answers depend on them: " + first_names(parts);
+  return path.string() + ": these parts are not trained, but predictions depend on them: " + first_names(parts);
 }
 
 std::string model_folder_digest(const fs::path& folder) { return read_config(folder / kConfig).text("sha256"); }
@@ -103,7 +103,8 @@ io::TensorMap read_model_folder(const fs::path& folder) {
   const fs::path path = folder / kWeights;
   const std::string digest = model_folder_digest(folder);
   const auto bytes = io::read_file(path, io::InputFile(path).size());
-  if (io::sha256_hex(bytes) != digest) throw io::Error(path.string() + ": its SHA-256 is not that of config.json");
+  if (io::sha256_hex(bytes) != digest)
+    throw io::Error(path.string() + ": its SHA-256 differs from the SHA-256 in config.json");
   io::TensorMap weights = io::parse_safetensors(bytes, path.string()).tensors;
   io::require_finite(weights, path.string());
   return weights;

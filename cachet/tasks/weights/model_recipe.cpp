@@ -13,7 +13,8 @@ using InputJson = nlohmann::ordered_json;
 
 void read_kind(const config::View& root, const std::string& kind) {
   const config::View task = root.table("task");
-  if (task.text("kind", kind) != kind) task.problem("kind", "is \"" + kind + "\" of such a model; leave it out");
+  if (task.text("kind", kind) != kind)
+    task.problem("kind", "must be \"" + kind + "\" for this model; leave the key out");
 }
 
 ModelRecipe of_text(models::ModelPlan plan) {

@@ -50,7 +50,7 @@ TimmConfig::TimmConfig(TimmJson config, std::string file) : config_(std::move(co
     images_ = config_;
     return;
   }
-  if (!nested->is_object()) fail(kTable, "is not an object");
+  if (!nested->is_object()) fail(kTable, "must be an object");
   images_ = *nested;
   table_ = std::string(kTable) + ".";
 }
@@ -62,7 +62,7 @@ std::optional<TimmConfig> TimmConfig::next_to(const fs::path& weights) {
   TimmJson json = io::parse_json<TimmJson>(io::read_text_file(file, kMaxBytes), /*throws=*/false);
   if (json.is_discarded())
     throw io::Error(file.string() +
-                    ": is not valid JSON, and may have the preparation of the images for these weights" + kRemedy);
+                    ": is not valid JSON, but may describe the preparation of images for these weights" + kRemedy);
   const bool is_timms =
       json.is_object() && (json.contains(kTable) || json.contains(kNames) ||
                            std::ranges::any_of(kImageKeys, [&](const char* key) { return json.contains(key); }));
@@ -76,14 +76,14 @@ Preprocessing TimmConfig::preprocessing(Preprocessing defaults, int64_t channels
   if (mean) defaults.normalization = normalization_options({*mean, *deviation}, channels);
   if (const auto fraction = numbers("crop_pct", 0.1, 1)) defaults.resize.crop_fraction = fraction->front();
   if (const auto mode = word("crop_mode"); mode && *mode != "center")
-    throw io::Error(file_ + ": " + table_ + "crop_mode is " + io::in_quotes(*mode) +
-                    ", and only 'center' is supported: an image keeps its proportions, and its center is cropped. If " +
-                    "you write 'center' in the file, images that are not square get other results than in timm");
+    throw io::Error(
+        file_ + ": " + table_ + "crop_mode is " + io::in_quotes(*mode) +
+        ", but only 'center' is supported, which keeps the proportions of an image and crops its center. If " +
+        "you write 'center' in the file, images that are not square get other results than in timm");
   if (const auto filter = word("interpolation")) {
     const auto* known = std::ranges::find(data::kInterpolations, *filter, &config::Choice<data::Interpolation>::word);
     if (known == data::kInterpolations.end())
-      fail("interpolation",
-           "is " + io::in_quotes(*filter) + ", which is not supported: bilinear, bicubic and lanczos are");
+      fail("interpolation", "must be bilinear, bicubic or lanczos, got " + io::in_quotes(*filter));
     defaults.resize.interpolation = known->value;
   }
   return defaults;
@@ -96,9 +96,9 @@ std::vector<std::string> TimmConfig::class_names(int64_t classes) const {
   const TimmJson list = (at_top ? config_ : images_).value(kNames, TimmJson());
   if (list.is_null()) return {};
   const auto is_text = [](const TimmJson& name) { return name.is_string(); };
-  if (!list.is_array() || !std::ranges::all_of(list, is_text)) fail_at(key, "is not a list of texts");
+  if (!list.is_array() || !std::ranges::all_of(list, is_text)) fail_at(key, "must be a list of texts");
   if (classes >= 0 && static_cast<int64_t>(list.size()) != classes)
-    fail_at(key, "has " + std::to_string(list.size()) + " names, and the weights have " + std::to_string(classes) +
+    fail_at(key, "has " + std::to_string(list.size()) + " names, but the weights have " + std::to_string(classes) +
                      " classes");
   const auto names = list.get<std::vector<std::string>>();
   return data::can_be_stored(names) ? names : std::vector<std::string>();
@@ -114,14 +114,14 @@ std::optional<TimmModel> TimmConfig::model() const {
     const auto classes = each->find("num_classes");
     if (classes == each->end() || *classes == 0) continue;  // 0: weights without a head
     const std::string text = whole_size(*classes);
-    if (text.empty()) fail("num_classes", "is not a whole number from 1 to 1000000");
+    if (text.empty()) fail("num_classes", "must be a whole number from 1 to 1000000");
     model.settings.push_back("model.classes=" + text);
     break;
   }
   if (const auto size = images_.find("input_size"); size != images_.end() && !size->is_null()) {
     const bool has_three = size->is_array() && size->size() == 3;
     const std::string height = has_three ? whole_size((*size)[1]) : "", width = has_three ? whole_size((*size)[2]) : "";
-    if (height.empty() || width.empty()) fail("input_size", "is not [channels, height, width]");
+    if (height.empty() || width.empty()) fail("input_size", "must be [channels, height, width]");
     model.settings.push_back("model.image_size=" + (height == width ? height : "[" + height + "," + width + "]"));
   }
   return model;
@@ -147,17 +147,17 @@ std::optional<std::vector<double>> TimmConfig::numbers(const char* key, double l
   std::vector<double> values;
   for (const TimmJson& item : list) {
     if (!item.is_number() || !(item.get<double>() >= least && item.get<double>() <= most))
-      fail(key, "is not a number, or out of range");
+      fail(key, "must be a number in the valid range");
     values.push_back(item.get<double>());
   }
-  if (values.size() != 1 && values.size() != 3) fail(key, "is neither one number nor three");
+  if (values.size() != 1 && values.size() != 3) fail(key, "must be one number or three numbers");
   return values;
 }
 
 std::optional<std::string> TimmConfig::word(const char* key) const {
   const auto found = images_.find(key);
   if (found == images_.end() || found->is_null()) return std::nullopt;
-  if (!found->is_string()) fail(key, "is not a text");
+  if (!found->is_string()) fail(key, "must be a text");
   return found->get<std::string>();
 }
 

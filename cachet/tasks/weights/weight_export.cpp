@@ -88,7 +88,7 @@ ModelFacts facts_of(const models::Model& model, const io::TensorMap& weights) {
 io::TensorMap text_weights(const SavedModel& saved, io::NameSource source, const ModelFacts& facts) {
   const auto refuse = [&](const std::string& part) {
     throw io::Error(saved.plan.name + " has a part that " + std::string(io::to_string(source)) +
-                    "'s code does not know, " + part + "; `--names cachet` writes our own");
+                    "'s code does not know, " + part + "; use `--names cachet` to write Cachet's names");
   };
   io::TensorMap all = saved.weights;
   for (const auto& [name, first] : facts.shared)
@@ -108,7 +108,7 @@ io::TensorMap text_weights(const SavedModel& saved, io::NameSource source, const
 io::TensorMap export_weights(const SavedModel& saved, io::NameSource source) {
   if (!has_mark(saved.weights, source))
     throw io::Error(saved.plan.name + " has no names in " + std::string(io::to_string(source)) +
-                    "'s code; `--names cachet` writes our own");
+                    "'s code; use `--names cachet` to write Cachet's names");
   const auto model = analysis::build_on_meta(saved.plan);
   const ModelFacts facts = facts_of(*model, saved.weights);
   const bool of_text = source == io::NameSource::transformer_xl || source == io::NameSource::fairseq;
@@ -117,7 +117,7 @@ io::TensorMap export_weights(const SavedModel& saved, io::NameSource source) {
   if (source == io::NameSource::t2t) tensors.emplace("pos_embed", facts.positions);
   if (const auto part = not_computed_by(source, *model))
     throw io::Error(saved.plan.name + " has " + *part + ", which " + std::string(io::to_string(source)) +
-                    "'s code does not compute; `--names cachet` writes our own");
+                    "'s code does not compute; use `--names cachet` to write Cachet's names");
   return tensors;
 }
 
@@ -125,10 +125,10 @@ std::optional<std::string> note_on_names(const SavedModel& saved, io::NameSource
   const io::NameSource recognized = io::recognize_names(written);
   if (source != io::NameSource::cachet || recognized == source) return std::nullopt;
   const std::string other(io::to_string(recognized));
-  std::string note = "Cachet's names of this model are those of " + other +
-                     ", too: `cachet import` takes the file for " + other + "'s unless you give --from cachet";
+  std::string note = "Cachet's names of this model are also the names of " + other +
+                     ", so `cachet import` reads the file as " + other + "'s unless you set --from cachet";
   if (const auto part = not_computed_by(recognized, *analysis::build_on_meta(saved.plan)))
-    note += ", and " + other + "'s code may load it but does not compute " + *part;
+    note += ", and " + other + "'s code may load the file but does not compute " + *part;
   return note;
 }
 

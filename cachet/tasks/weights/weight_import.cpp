@@ -188,7 +188,7 @@ class WeightFit {
       report_.fresh.push_back({name, Report::Reason::new_part});
     } else {
       report_.missing.push_back(name);
-      misshapen_.push_back(name + " is " + shape_text(tensor.sizes()) + ", the model has " + shape_text(shape));
+      misshapen_.push_back(name + " is " + shape_text(tensor.sizes()) + ", but the model has " + shape_text(shape));
     }
   }
 
@@ -243,9 +243,10 @@ void require_whole(const Report& report, const Strings& misshapen, const std::fi
   if (!absent.empty()) add(counted("missing", absent));
   if (!misshapen.empty()) add(counted("of another shape", misshapen));
   if (!report.left_over.empty()) add(counted("left over", report.left_over));
-  throw io::Error(path.string() + " does not fill the model: " + text +
-                  ". Is it another model, are its names not those of " + std::string(io::to_string(report.source)) +
-                  "? A partial load, which must be asked for, takes what fits");
+  throw io::Error(path.string() + " does not fit the model: " + text +
+                  ". The file may be of another model, or its names may not be those of " +
+                  std::string(io::to_string(report.source)) +
+                  ". If you ask for a partial load, the tensors that fit are loaded");
 }
 
 }  // namespace
@@ -265,7 +266,7 @@ WeightImportReport import_weights(torch::nn::Module& model, const std::filesyste
   WeightFit fit(model, path, weights, options.other_names, report);
   const io::TensorMap fitted = fit.fitted();
   if (!options.partial) require_whole(report, fit.misshapen(), path);
-  if (fitted.empty()) throw io::Error(path.string() + ": nothing in it fits the model");
+  if (fitted.empty()) throw io::Error(path.string() + ": none of its tensors fits the model");
   io::require_finite(fitted, path.string());
   report.converted = io::load_state_dict(model, fitted, {.allow_missing = true}).converted;
   return report;
@@ -311,14 +312,14 @@ std::vector<std::string> report_lines(const WeightImportReport& report, const st
   };
   add("resized", resized);
   add("converted", report.converted);
-  add(report.other_names ? "fresh, as the classes have other names," : "fresh, as the number of classes is another,",
+  add(report.other_names ? "new, because the classes have other names," : "new, because the number of classes differs,",
       head);
-  add("fresh, as the file's model does not have them,", tensor_parts(parts));
-  add("fresh, as the file is of a classifier,", tensor_parts(of_detector));
-  add("of the classifier alone, left out,", report.classifying);
+  add("new, because the file's model does not have them,", tensor_parts(parts));
+  add("new, because the file is of a classifier,", tensor_parts(of_detector));
+  add("only in the classifier, left out,", report.classifying);
   add("missing", report.missing);
   add("left over", report.left_over);
-  add("no tensors, left out,", report.not_tensors);
+  add("not tensors, left out,", report.not_tensors);
   return lines;
 }
 

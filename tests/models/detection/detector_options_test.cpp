@@ -184,9 +184,9 @@ TEST(DetectorOptions, NamesWhatIsWrong) {
   const std::string mask = "name = \"mask_rcnn_pvt_tiny_fpn\"\n", retina = "name = \"retinanet_pvt_tiny_fpn\"\n";
   refused("name = \"pvt_tiny\"", "'pvt_tiny' is not an object detector");
   refused("name = \"mask_rcnn_pvt_tini_fpn\"", "mask_rcnn_pvt_tiny_fpn");
-  refused(mask + "neck = {num_outs = 3}", "is below the 4 stages from start_level on");
+  refused(mask + "neck = {num_outs = 3}", "must be at least 4: each stage from start_level on gives a level");
   refused(mask + "neck = {add_extra_convs = \"on_inputs\"}", "on_input");
-  refused(mask + "rpn_head = {anchors = {strides = [4, 8]}}", "must be those of the neck's levels");
+  refused(mask + "rpn_head = {anchors = {strides = [4, 8]}}", "must be the strides of the neck's levels");
   refused(mask + "rpn_head = {coder = {target_stds = [1, 1]}}", "takes 4 numbers, not 2");
   refused(mask + "rpn_head = {sampler = {add_gt_as_proposals = true}}",
           "rpn_head.sampler.add_gt_as_proposals: must be false");
@@ -194,12 +194,12 @@ TEST(DetectorOptions, NamesWhatIsWrong) {
   refused(mask + "roi_head = {bbox_roi_extractor = {featmap_strides = []}}", "takes 1 to 16 integers, not 0");
   refused(mask + "rpn_head = {assigner = {pos_iou_thr = 0.2}}", "neg_iou_thr");
   refused(mask + "roi_head = {mask_head = {mask_size = 27}}",
-          "must be twice the output_size of mask_roi_extractor, 28");
+          "must be 28: the mask head doubles the output_size of mask_roi_extractor");
   refused(mask + "roi_head = {bbox_roi_extractor = {featmap_strides = [8, 16]}}",
-          "must be those of the neck's levels, from the finest on: 4, 8, 16, 32, 64");
+          "must be the strides of the neck's first levels, starting with the finest: 4, 8, 16, 32, 64");
   refused(mask + "rpn_head = {anchors = {strides = [8, 16, 32, 64, 128]}}",
-          "must be those of the neck's levels: 4, 8, 16, 32, 64");
-  refused(retina + "bbox_head = {anchors = {strides = [8]}}", "must be those of the neck's levels: 8, 16");
+          "must be the strides of the neck's levels: 4, 8, 16, 32, 64");
+  refused(retina + "bbox_head = {anchors = {strides = [8]}}", "must be the strides of the neck's levels: 8, 16");
   refused(mask + "roi_head = {bbox_head = {fc_out_chanels = 3}}", "fc_out_channels");
   refused(retina + "bbox_head = {anchors = {octave_base_scale = 4, scales = [1]}}", "octave_base_scale");
   refused(retina + "test = {score_thr = 2}", "score_thr");
@@ -215,7 +215,7 @@ TEST(DetectorOptions, StridesThatDoNotAgreeAreRefusedByTheModel) {
     models::FasterRcnn model(backbone, o);
     FAIL() << "accepted";
   } catch (const c10::Error& error) {
-    EXPECT_NE(std::string(error.what_without_backtrace()).find("strides 4, 8, 16, 32, 64, anchors 8, 16, 32, 64, 128"),
+    EXPECT_NE(std::string(error.what_without_backtrace()).find("levels (4, 8, 16, 32, 64), got (8, 16, 32, 64, 128)"),
               std::string::npos);
   }
 }

@@ -257,15 +257,15 @@ TEST_P(Detectors, NameWhatIsWrongWithABatch) {
     change(batch);
     test::expect_refused([&] { model->losses(batch); }, text);
   };
-  refused([](auto& b) { b.sizes.pop_back(); }, "images must be (B, C, H, W) with a size for each");
-  refused([](auto& b) { b.targets.pop_back(); }, "2 images and 1 targets");
-  refused([](auto& b) { b.sizes[1].padded.width = 128; }, "image 1, resized to 64 x 50");
-  refused([](auto& b) { b.sizes[0].scale[2] = 0; }, "image 0 is scaled by 0");
-  refused([](auto& b) { b.targets[0].boxes = at::zeros({2, 5}); }, "boxes of image 0 must be floating (n, 4)");
+  refused([](auto& b) { b.sizes.pop_back(); }, "images must be (B, C, H, W), with one size for each image");
+  refused([](auto& b) { b.targets.pop_back(); }, "targets for each of the 2 images, got targets for 1 images");
+  refused([](auto& b) { b.sizes[1].padded.width = 128; }, "image 1 (resized to 64 x 50");
+  refused([](auto& b) { b.sizes[0].scale[2] = 0; }, "the scale of image 0 must be above 0, got 0");
+  refused([](auto& b) { b.targets[0].boxes = at::zeros({2, 5}); }, "boxes of image 0 must be floating-point (n, 4)");
   refused([](auto& b) { b.targets[1].ignored = at::zeros({4}); }, "ignored boxes of image 1");
   refused([](auto& b) { b.targets[0].labels = at::zeros({3}, at::kLong); }, "labels of image 0 must be int64");
   refused([](auto& b) { b.targets[0].labels = at::full({2}, 3, at::kLong); },
-          "image 0 has labels 3 to 3, and the model has classes 0 to 2");
+          "labels of image 0 must be from 0 to 2 (the model's last class), got labels from 3 to 3");
   refused([](auto& b) { b.targets[0].boxes[1][2] = b.targets[0].boxes[1][0]; }, "a box of image 0 has no area");
   if (!GetParam().name.starts_with("retinanet"))
     refused([](auto& b) { b.priorities = {}; }, "the batch has no priorities");
@@ -381,12 +381,13 @@ TEST_P(Detectors, KnowTheirMapsBeforeTheForwardPass) {
     batch.targets[0] = batch.targets[1];
     EXPECT_TRUE(std::isfinite(model->losses(batch).sum().item<double>()));
     const models::AnchorTargets other = model->anchor_targets(batch, {height + 64, width});
-    test::expect_refused([&] { model->losses(batch, other); }, "anchors were laid for maps of other sizes");
+    test::expect_refused([&] { model->losses(batch, other); }, "the anchors are for maps of other sizes");
   }
   const models::DetectionBatch batch = synthetic_batch();
   models::AnchorTargets one = model->anchor_targets(batch, {64, 96});
   one.samples.pop_back();
-  test::expect_refused([&] { model->losses(batch, one); }, "there are 2 images and targets of 1");
+  test::expect_refused([&] { model->losses(batch, one); },
+                       "targets for each of the 2 images, got targets for 1 images");
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Detectors, ::testing::ValuesIn(test::small_detectors()),

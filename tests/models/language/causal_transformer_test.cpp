@@ -180,10 +180,11 @@ TEST(CausalTransformer, NamesWhatItRefuses) {
   expect_refused([&] { model.make_session(1, {.memory_length = 4}); }, "memory_length and clamp_length must be 0");
   expect_refused([&] { model.make_session(1, {.whole_past = true}); }, "whole_past needs attention");
   LanguageSession session = model.make_session(2, {});
-  expect_refused([&] { model.read(drawn_ids(3, 5), session); }, "ids have 3 batch rows, the session 2");
-  expect_refused([&] { model.read(drawn_ids(2, 0), session); }, "with a token or more");
+  expect_refused([&] { model.read(drawn_ids(3, 5), session); },
+                 "ids must have as many batch rows as the session (2), got 3");
+  expect_refused([&] { model.read(drawn_ids(2, 0), session); }, "with L of at least 1");
   expect_refused([&] { model.negative_log_likelihood(drawn_ids(2, 5), drawn_ids(2, 4), session); },
-                 "targets must be as many");
+                 "targets must have the shape of ids");
 }
 
 TEST(CausalTransformerRecipe, SaysWhatDoesNotGoTogether) {
@@ -201,10 +202,11 @@ TEST(CausalTransformerRecipe, SaysWhatDoesNotGoTogether) {
     EXPECT_NE(problems(keys).find(text), std::string::npos) << keys << ": " << problems(keys);
   };
   EXPECT_EQ(problems("whole_past = true\nattention = {kind = \"kernel\", layers = 2}\n"), "");
-  says("whole_past = true\n", "needs attention that sums up the past");
-  says("whole_past = true\nattention = {kind = \"elu\"}\ncache = {kind = \"grc\"}\n", "exclude each other");
+  says("whole_past = true\n", "needs attention that keeps sums of the past");
+  says("whole_past = true\nattention = {kind = \"elu\"}\ncache = {kind = \"grc\"}\n",
+       "cannot be used together with a cache");
   says("attention = {kind = \"bigbird\"}\n", "has no causal form");
-  says("num_heads = 3\n", "3 heads do not divide embed_dim 256");
+  says("num_heads = 3\n", "must divide embed_dim (256), got 3");
 }
 
 }  // namespace

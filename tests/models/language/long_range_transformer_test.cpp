@@ -80,7 +80,7 @@ TEST(LongRangeTransformer, PairsMeetInTheHeadAlone) {
     const Sequences first = random_sequences(2, 7), second = random_sequences(2, 4);
     EXPECT_EQ(model.forward(first, second).sizes(), at::IntArrayRef({2, 3}));
     EXPECT_FALSE(at::allclose(model.forward(first, second), model.forward(second, first))) << "an order";
-    test::expect_refused([&] { model.forward(first, {}); }, "takes pairs");
+    test::expect_refused([&] { model.forward(first, {}); }, "needs pairs");
   }
 }
 
@@ -128,11 +128,11 @@ TEST(LongRangeTransformer, NamesWhatARecipeCannotHave) {
   refused("name = \"lra_txt\"", "did you mean 'lra_text'");
   refused("name = \"pvt_tiny\"",
           "'pvt_tiny' is not a sequence classifier, which the task needs; its kind: image classifier");
-  refused("name = \"lra_text\"\nnum_heads = 5", "5 heads do not divide embed_dim 256");
+  refused("name = \"lra_text\"\nnum_heads = 5", "must divide embed_dim (256), got 5");
   refused("name = \"lra_text\"\npooling = \"clas_token\"", "class_token");
   refused("name = \"lra_text\"\n[model.cache]\nkind = \"grc\"\nvariant = \"official\"", "positional_convolution");
   refused("name = \"lra_text\"\n[model.cache]\nkind = \"grc\"\npool = 2",
-          "pool: needs tokens on a grid, which sequences are not; set it to 1");
+          "pool: needs tokens on a grid, which sequences do not have; set it to 1");
 }
 
 // Encoder, embedding and head of the arena's configurations, counted by hand from their layers.

@@ -210,12 +210,13 @@ TEST(TransformerXL, NamesWhatItRefuses) {
   TransformerXL model(small_language_options());
   expect_refused([&] { model.make_session(0, {}); }, "at least one batch row");
   expect_refused([&] { model.make_session(1, {.memory_length = -1}); }, "must be at least 0");
-  expect_refused([&] { model.make_session(1, {.same_length = true}); }, "same_length lets a token see");
+  expect_refused([&] { model.make_session(1, {.same_length = true}); }, "same_length needs a memory_length above 0");
   LanguageSession session = model.make_session(2, {});
-  expect_refused([&] { model.read(drawn_ids(3, 5), session); }, "ids have 3 batch rows, the session 2");
-  expect_refused([&] { model.read(drawn_ids(2, 0), session); }, "with a token or more");
+  expect_refused([&] { model.read(drawn_ids(3, 5), session); },
+                 "ids must have as many batch rows as the session (2), got 3");
+  expect_refused([&] { model.read(drawn_ids(2, 0), session); }, "with L of at least 1");
   expect_refused([&] { model.negative_log_likelihood(drawn_ids(2, 5), drawn_ids(2, 4), session); },
-                 "targets must be as many");
+                 "targets must have the shape of ids");
   TransformerXLOptions cached = small_language_options();
   cached.plug_ins.cache = nn::GatedRecurrentCacheOptions{};
   const TransformerXL with_cache(cached);
@@ -239,16 +240,16 @@ TEST(TransformerXLRecipe, SaysWhatDoesNotGoTogether) {
   EXPECT_EQ(problems("memory_tokens = 4\nmemory_tokens_recurrent = true\nsame_length = true\n"), "");
   EXPECT_EQ(problems("vocabulary = 5000\n"), "") << "clusters beyond the vocabulary are left out";
   says("cutoffs = [40000]\n",
-       "must ascend between 0 and the 33278 tokens of the vocabulary (model.vocabulary, by default data.vocabulary)");
+       "must ascend, above 0 and below the vocabulary's 33278 tokens (model.vocabulary, by default data.vocabulary)");
   says("cutoffs = [10, 10]\n", "must ascend");
-  says("division = 1000\n", "leaves the last cluster without a channel");
+  says("division = 1000\n", "leaves the last cluster without channels");
   says("memory_length = 0\nsame_length = true\n", "same_length");
   says("memory_length = 8\ncache = {kind = \"grc\"}\n", "the cache replaces the memory");
   says("memory_tokens_recurrent = true\n", "memory_tokens");
-  says("memory_tokens = 2\ncache = {kind = \"grc\"}\n", "exclude each other");
+  says("memory_tokens = 2\ncache = {kind = \"grc\"}\n", "cannot be used together with a cache");
   says("attention = {kind = \"elu\"}\n", "must be softmax");
   says("embed_dim = 255\nnum_heads = 5\n", "must be even");
-  says("num_heads = 3\n", "3 heads do not divide embed_dim 256");
+  says("num_heads = 3\n", "must divide embed_dim (256), got 3");
   says("cache = {kind = \"grc\", positional_convolution = true}\n", "needs tokens on a grid");
   says("cache = {kind = \"grc\", pool = 2}\n", "pool: needs tokens on a grid");
 }

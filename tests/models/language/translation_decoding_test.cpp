@@ -228,11 +228,11 @@ TEST(Decoding, OptionsAreRefusedByName) {
   const auto message = [&](const BeamOptions& options) {
     return test::thrown_message<std::invalid_argument>([&] { models::beam_search(*model, source, options); });
   };
-  EXPECT_NE(message({0}).find("the beam must be at least 1"), std::string::npos);
-  EXPECT_NE(message({2, 1.0, 3}).find("n-best must be from 1 to the beam's 2"), std::string::npos);
+  EXPECT_NE(message({0}).find("the beam size must be at least 1"), std::string::npos);
+  EXPECT_NE(message({2, 1.0, 3}).find("n-best must be from 1 to the beam size (2)"), std::string::npos);
   EXPECT_NE(message({2, std::nan("")}).find("length penalty"), std::string::npos);
-  EXPECT_NE(message({2, 1.0, 1, {-1}}).find("shortest length"), std::string::npos);
-  EXPECT_NE(message({2, 1.0, 1, {1, -1.0}}).find("longest length"), std::string::npos);
+  EXPECT_NE(message({2, 1.0, 1, {-1}}).find("minimum length"), std::string::npos);
+  EXPECT_NE(message({2, 1.0, 1, {1, -1.0}}).find("maximum length"), std::string::npos);
   const std::vector<int64_t> numbers{1};
   EXPECT_THROW(models::sampled_decoding(*model, source, numbers, {}, 0), std::invalid_argument);
   model->train();

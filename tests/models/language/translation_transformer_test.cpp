@@ -254,11 +254,11 @@ TEST(TranslationTransformer, RecipesAreRefusedByName) {
       {"decoder_attention.kind = \"reformer\"", "has no causal form"},
       {"decoder_attention.kind = \"performer\"", "features = \"relu\""},
       {"cross_attention.kind = \"local\"", "cross_attention.kind: chooses keys by the positions"},
-      {"encoder_heads = 7", "encoder_heads: 7 heads do not divide embed_dim 512"},
-      {"decoder_heads = 7", "decoder_heads: 7 heads do not divide embed_dim 512"},
+      {"encoder_heads = 7", "encoder_heads: must divide embed_dim (512), got 7"},
+      {"decoder_heads = 7", "decoder_heads: must divide embed_dim (512), got 7"},
       {"embed_dim = 511\nencoder_heads = 1\ndecoder_heads = 1", "must be even"},
       {"source_vocabulary = 8000", "'all' needs one vocabulary for both languages"},
-      {"target_vocabulary = 3\nshare_embeddings = \"target\"", "does not hold the end, which is token 3"},
+      {"target_vocabulary = 3\nshare_embeddings = \"target\"", "must be above 3, which is the end token, got 3"},
       {"cache.kind = \"grc\"\ncache.positional_convolution = true", "needs tokens on a grid"},
       {"cache.kind = \"grc\"\ncache.scope = \"lane\"", "which this one does not"},
       {"cache.kind = \"grc\"\ncache.ratio = 0.003", "gives a memory of 1 channels"},
@@ -284,14 +284,14 @@ TEST(TranslationTransformer, CallsAreRefusedByName) {
       [&] {
         model->losses({pairs.source, pairs.target, pairs.targets.narrow(1, 0, 3)}, {});
       },
-      "targets must be as many");
+      "targets must have the shape");
   expect_refused([&] { model->losses(pairs, {1.0}); }, "label smoothing");
   expect_refused([&] { model->make_session(model->encode(pairs.source)); }, "call eval() first");
   expect_refused([&] { model->cross_attention(pairs); }, "call eval() first");
   expect_refused([&] { model->set_tokens({0, 2, 20}); }, "token 20");
-  expect_refused([&] { model->set_tokens({1, 2, 3}); }, "was made for padding 0");
+  expect_refused([&] { model->set_tokens({1, 2, 3}); }, "the padding token must stay 0");
   for (const int64_t known : {-1, 3, 21}) {
-    expect_refused([&] { model->set_tokens({0, 2, 3, known}); }, std::to_string(known) + " known tokens");
+    expect_refused([&] { model->set_tokens({0, 2, 3, known}); }, "target vocabulary, got " + std::to_string(known));
   }
   model->set_tokens({0, 3, 3});
   EXPECT_EQ(model->translation_shape().tokens.begin, 3);
@@ -299,7 +299,7 @@ TEST(TranslationTransformer, CallsAreRefusedByName) {
   const at::NoGradGuard no_grad;
   auto session = model->make_session(model->encode(pairs.source));
   expect_refused([&] { model->next_token(at::zeros({2}, at::kLong), session); }, "one for each batch row");
-  expect_refused([&] { model->reorder(session, at::zeros({2}, at::kLong), true); }, "with the same sentences");
+  expect_refused([&] { model->reorder(session, at::zeros({2}, at::kLong), true); }, "if the sentences stay the same");
   for (int64_t i = 0; i < 8; ++i) model->next_token(at::zeros({3}, at::kLong), session);
   expect_refused([&] { model->next_token(at::zeros({3}, at::kLong), session); }, "at most 8 tokens");
   const auto make = [](const auto& change) {
@@ -308,7 +308,7 @@ TEST(TranslationTransformer, CallsAreRefusedByName) {
     return [o] { TranslationTransformer{o}; };
   };
   expect_refused(make([](auto& o) { o.text.tokens.end = 20; }), "token 20");
-  expect_refused(make([](auto& o) { o.text.source_vocabulary = 21; }), "need one vocabulary");
+  expect_refused(make([](auto& o) { o.text.source_vocabulary = 21; }), "both vocabularies must have the same size");
   expect_refused(make([](auto& o) { o.decoder.depth = 0; }), "depth");
   expect_refused(make([](auto& o) { o.decoder_attention.function = nn::LshOptions{}; }), "decoder_attention has no");
   expect_refused(make([](auto& o) { o.cross_attention.function = nn::BigBirdOptions{}; }), "cross_attention chooses");

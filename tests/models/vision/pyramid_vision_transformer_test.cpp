@@ -132,7 +132,7 @@ TEST(PyramidVisionTransformer, APoolAndAReductionThatLeaveOneKeyAreNoted) {
       notes("name = \"pvt_tiny\"\ncache_pools = [4, 2, 1, 1]" + grc),
       (std::vector<std::string>{
           "r.toml:3: model.cache_pools: the pooling by 4 and the spatial reduction by 8 leave the memory attention "
-          "of stage 1 one key: what it gives does not depend on the query"}));
+          "of stage 1 only one key, so its output does not depend on the query"}));
   EXPECT_EQ(notes("name = \"pvt_v2_b2\"\ncache = {kind = \"grc\", pool = 4}\n").size(), 2U) << "stages 1 and 2";
   for (const std::string& quiet :
        {"name = \"pvt_tiny\"" + grc, "name = \"pvt_tiny\"\ncache_pools = [2, 2, 1, 1]" + grc,
@@ -156,24 +156,26 @@ TEST(PyramidVisionTransformer, AConcatenatedCacheHasAnEntryForEachKey) {
 
 TEST(PyramidVisionTransformer, ImpossibleModelsAreProblemsThatNameTheKey) {
   test::expect_model_problems({
-      {"name = \"pvt_tiny\"\ndepths = [2, 2, 2]", "model.depths: takes 4 numbers, one a stage, not 3"},
-      {"name = \"pvt_tiny\"\nnum_heads = [1, 3, 5, 8]", "3 heads do not divide embed_dim 128 of stage 2"},
-      {"name = \"pvt_tiny\"\nimage_size = 100", "model.image_size: 100 x 100 must be multiples of 32"},
+      {"name = \"pvt_tiny\"\ndepths = [2, 2, 2]", "model.depths: must have 4 numbers, one for each stage, got 3"},
+      {"name = \"pvt_tiny\"\nnum_heads = [1, 3, 5, 8]", "must divide embed_dim (128) of stage 2, got 3"},
+      {"name = \"pvt_tiny\"\nimage_size = 100", "model.image_size: height and width must be multiples of 32"},
       {"name = \"pvt_v2_b0\"\nimage_size = [64, 28]",
-       "model.image_size: 64 x 28 is too small: stage 1 reduces 8 tokens a side to one, which takes 29 pixels"},
+       "model.image_size: 64 x 28 is too small: stage 1 reduces 8 tokens a side to one, which needs at least 29 pixels "
+       "a side"},
       {"name = \"pvt_v2_b0\"\nimage_size = 16\nspatial_reductions = [1, 1, 2, 1]",
-       "16 x 16 is too small: stage 3 reduces 2 tokens a side to one, which takes 17 pixels"},
-      {"name = \"pvt_tiny\"\ncache = {kind = \"grc\", ratio = 0.3}", "of stage 3), which 5 heads do not divide"},
+       "16 x 16 is too small: stage 3 reduces 2 tokens a side to one, which needs at least 17 pixels a side"},
+      {"name = \"pvt_tiny\"\ncache = {kind = \"grc\", ratio = 0.3}",
+       "of stage 3), which must be a positive multiple of the 5 heads"},
       {"name = \"pvt_v2_b2_li\"\nspatial_reductions = [8, 4, 2, 1]", "spatial_reductions"},
       {"name = \"pvt_tiny\"\nmemory_reduction = \"nothing\"", "memory_reduction"},
       {"name = \"pvt_tiny\"\ncache = {kind = \"grc\", length = 64}",
-       "model.cache.length: gives a cache without a grid, which spatial reduction needs"},
+       "model.cache.length: gives a cache without a grid, but spatial reduction needs a grid"},
       {"name = \"pvt_tiny\"\nimage_size = 64\ncache_pools = [4, 2, 1, 1]\ncache = {kind = \"grc\"}",
        "model.cache_pools: leaves the cache of stage 1 with 4 slots a side, fewer than the 8"},
       {"name = \"pvt_tiny\"\nimage_size = 64\ncache = {kind = \"grc\", pool = 4}",
        "model.cache.pool: leaves the cache of stage 1 with 4 slots a side, fewer than the 8"},
       {"name = \"pvt_tiny\"\ncache_pools = [4, 2, 1, 1]\ncache = {kind = \"concatenated\"}",
-       "model.cache_pools: a concatenated cache has an entry for each of the layer's own keys and does not pool"},
+       "model.cache_pools: must be left out or 1: a concatenated cache has one entry for each key of the layer"},
       {"name = \"pvt_smal\"", "did you mean 'pvt_small'"},
   });
 }

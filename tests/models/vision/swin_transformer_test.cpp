@@ -65,7 +65,7 @@ TEST(SwinTransformer, APoolAsLargeAsTheWindowIsNoted) {
   };
   EXPECT_EQ(notes("cache_pools = [7, 2, 1, 1]"),
             (std::vector<std::string>{"r.toml:4: model.cache_pools: the pooling by 7 leaves the memory attention of "
-                                      "stage 1 one key: what it gives does not depend on the query"}));
+                                      "stage 1 only one key, so its output does not depend on the query"}));
   EXPECT_TRUE(notes("cache_pools = [4, 2, 1, 1]").empty());
 }
 
@@ -98,9 +98,9 @@ TEST(SwinTransformer, NamesWhatItRefuses) {
       {"name = \"swin_tiny_patch4_window7_224\"\nattention.kind = \"bigbird\"",
        "model.attention.kind: must be 'softmax'"},
       {"name = \"swin_tiny_patch4_window7_224\"\nnum_heads = [3, 6, 12, 25]",
-       "25 heads do not divide the 768 channels of stage 4"},
+       "must divide the 768 channels of stage 4, got 25"},
       {"name = \"swin_tiny_patch4_window7_224\"\ncache = {kind = \"grc\", ratio = 0.1}",
-       "of stage 2), which 6 heads do not divide"},
+       "of stage 2), which must be a positive multiple of the 6 heads"},
       {"name = \"swin_tiny_patch4_window8_224\"", "did you mean 'swin_tiny_patch4_window7_224'"},
   });
 }

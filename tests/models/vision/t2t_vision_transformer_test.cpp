@@ -81,7 +81,7 @@ TEST(T2tVisionTransformer, NamesWhatItRefuses) {
   T2tVisionTransformer model(small_t2t(models::TokenAttention::performer));
   test::expect_refused([&] { model.forward(at::randn({1, 4, 32, 32})); }, "images must be (B, 3, H, W)");
   test::expect_model_problems({
-      {"name = \"t2t_vit_14\"\nnum_heads = 5", "model.num_heads: 5 heads do not divide embed_dim 384"},
+      {"name = \"t2t_vit_14\"\nnum_heads = 5", "model.num_heads: must divide embed_dim (384), got 5"},
       {"name = \"t2t_vit_t_14\"\ntoken_dropout = 0.1", "token_dropout"},
       {"name = \"t2t_vit_15\"", "did you mean"},
   });

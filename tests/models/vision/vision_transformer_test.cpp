@@ -135,9 +135,10 @@ TEST(ModelRegistry, ReadsARecipesTableOverTheDataSetsDefaults) {
 TEST(ModelRegistry, ImpossibleModelsAreProblemsThatNameTheKey) {
   const std::vector<std::pair<std::string, std::string>> cases{
       {"name = \"vit_tiny_patch16_244\"", "did you mean 'vit_tiny_patch16_224'"},
-      {"name = \"vit_tiny_patch16_224\"\nnum_heads = 5", "model.num_heads: 5 heads do not divide embed_dim 192"},
-      {"name = \"vit_tiny_patch16_224\"\nimage_size = 30", "model.patch_size: 16 does not divide the image of 30 x 30"},
-      {"name = \"vit_tiny_patch16_224\"\nimage_size = [32, 32, 32]", "takes one number or two"},
+      {"name = \"vit_tiny_patch16_224\"\nnum_heads = 5", "model.num_heads: must divide embed_dim (192), got 5"},
+      {"name = \"vit_tiny_patch16_224\"\nimage_size = 30",
+       "model.patch_size: must divide the height and width of the image (30 x 30), got 16"},
+      {"name = \"vit_tiny_patch16_224\"\nimage_size = [32, 32, 32]", "must be one number, or two"},
       {"name = \"vit_tiny_patch16_224\"\nclass_token = false", "model.pooling: 'token' needs class_token = true"},
       {"name = \"vit_tiny_patch16_224\"\ndistilled = true\npooling = \"mean\"", "model.distilled: needs a class token"},
       {"name = \"vit_tiny_patch16_224\"\ncache = {kind = \"grc\", ratio = 0.35}",

@@ -71,15 +71,16 @@ TEST(MeasuredRecords, RefuseOthers) {
   };
   EXPECT_EQ(said({3, 3}, measured_record(sample, 0, 3)), "(nothing thrown)");
   for (const auto& [classes, samples, index] : {std::tuple{3, 2, 0}, {1, 3, 0}, {3, 3, 1}})
-    EXPECT_NE(said({classes, samples}, measured_record(sample, index, 3)).find("record 0 is not of this evaluation"),
-              std::string::npos);
+    EXPECT_NE(
+        said({classes, samples}, measured_record(sample, index, 3)).find("record 0 does not belong to this evaluation"),
+        std::string::npos);
   MeasuredRecords records(3, 3);
   records.read(measured_record(sample, 0, 3));
-  EXPECT_NE(said(records, measured_record(sample, 1, 3)).find("is of sample 2, which an earlier one"),
+  EXPECT_NE(said(records, measured_record(sample, 1, 3)).find("repeats sample 2 of an earlier record"),
             std::string::npos);
   EXPECT_NE(test::thrown_message<std::runtime_error>([&] {
               records.require_all("images");
-            }).find("records of 1 of 3 images are not a complete evaluation"),
+            }).find("the evaluation is incomplete: there are records of 1 of 3 images"),
             std::string::npos);
 }
 

@@ -229,7 +229,7 @@ TEST(RecordsOf, StayUpToTheFirstOfAnotherOrigin) {
   EXPECT_FALSE(next().has_value());
   const NextRecord more = records_in(path, 3);
   EXPECT_TRUE(more() && more());
-  EXPECT_NE(test::thrown_message<std::runtime_error>([&] { more(); }).find("holds fewer"), std::string::npos);
+  EXPECT_NE(test::thrown_message<std::runtime_error>([&] { more(); }).find("has fewer"), std::string::npos);
   {
     RecordFile kept = records_of(path, [](int64_t index) { return index == 1 ? kOtherBytes : kOrigin; });
     EXPECT_EQ(kept.done(), 1);
@@ -253,10 +253,12 @@ TEST(RecordFile, RefusesRecordsOfSomethingElse) {
     const RecordFile file(path, EarlierRecords::resumed);
     file.require(0, kOrigin);
     file.require_at_most(1);
-    EXPECT_NE(said([&] { file.require(0, kOtherModel); }).find("line 1 is of another model"), std::string::npos);
-    EXPECT_NE(said([&] { file.require(0, kOtherBytes); }).find("line 1 was made of a sample whose bytes have changed"),
+    EXPECT_NE(said([&] { file.require(0, kOtherModel); }).find("line 1 belongs to another model"), std::string::npos);
+    EXPECT_NE(said([&] {
+                file.require(0, kOtherBytes);
+              }).find("line 1 is the prediction of a sample whose bytes have changed"),
               std::string::npos);
-    EXPECT_NE(said([&] { file.require_at_most(0); }).find("holds 1 predictions, but 0 samples"), std::string::npos);
+    EXPECT_NE(said([&] { file.require_at_most(0); }).find("has 1 predictions, but only 0 samples"), std::string::npos);
   }
   for (const std::string& text : {std::string("a letter to my aunt\n"), record_of(1), record_of(0) + record_of(0)}) {
     std::ofstream(path) << text;
@@ -283,7 +285,7 @@ TEST(RecordFile, RecordsThatDoNotTellTheirBytesAreMadeAgain) {
   const auto sources = [](const std::string& source) { return [source] { return std::vector<std::string>{source}; }; };
   EXPECT_NE(test::thrown_message<std::runtime_error>([&] {
               require_all(file, always(kOrigin), sources(kOtherModel.source));
-            }).find("line 2 is of another model"),
+            }).find("line 2 belongs to another model"),
             std::string::npos);
   EXPECT_EQ(file.forgotten(), 0);
   require_all(file, always(kOrigin), sources(kOrigin.source));
@@ -323,7 +325,7 @@ TEST(RecordFile, AllRecordsAreComparedBeforeOneIsForgotten) {
   const auto sources = [] { return std::vector<std::string>{kOrigin.source}; };
   EXPECT_NE(test::thrown_message<std::runtime_error>([&] {
               require_all(file, always(kOrigin), sources);
-            }).find("line 3 is of another model"),
+            }).find("line 3 belongs to another model"),
             std::string::npos);
   EXPECT_EQ(file.forgotten(), 0);
   EXPECT_EQ(io::read_text_file(path, 1 << 20), held);

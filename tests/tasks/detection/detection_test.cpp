@@ -271,16 +271,16 @@ TEST_F(DetectionTest, MeasuresByItsRecords) {
   EXPECT_EQ(read->metrics(), metrics);
   EXPECT_EQ(coco_table(*read), table);
   const auto said = [](const auto& act) { return test::thrown_message<std::runtime_error>(act); };
-  EXPECT_NE(said([&] { measured(0, 4); }).find("records of 4 of 5 images are not a complete evaluation"),
+  EXPECT_NE(said([&] { measured(0, 4); }).find("the evaluation is incomplete: there are records of 4 of 5 images"),
             std::string::npos);
-  EXPECT_NE(said([&] { measured(1, 5); }).find("record 0 is of another image"), std::string::npos);
+  EXPECT_NE(said([&] { measured(1, 5); }).find("record 0 does not belong to image 0"), std::string::npos);
   records[0] = "{\"index\":0}\n";
-  EXPECT_NE(said([&] { measured(0, 5); }).find("not a record of what this detector found"), std::string::npos);
+  EXPECT_NE(said([&] { measured(0, 5); }).find("is not a result of this detector"), std::string::npos);
   records[0] = R"({"index":0,"image_id":1,"detections":[{"label":6,"class":"?","score":1,"bbox":[0,0,9,9]}]})";
-  EXPECT_NE(said([&] { measured(0, 5); }).find("not a record of what this detector found"), std::string::npos);
+  EXPECT_NE(said([&] { measured(0, 5); }).find("is not a result of this detector"), std::string::npos);
   records[0] = R"({"index":0,"image_id":1,"detections":[{"label":1,"class":"?","score":1,"bbox":[0,0,9,9],)"
                R"("segmentation":{"size":[2,2],"counts":"4"}}]})";
-  EXPECT_NE(said([&] { measured(0, 5); }).find("record 0 is of another image"), std::string::npos);
+  EXPECT_NE(said([&] { measured(0, 5); }).find("record 0 does not belong to image 0"), std::string::npos);
 }
 
 TEST_F(DetectionTest, MeasuresEveryBoxWhateverItsMaskAndArea) {
@@ -492,7 +492,7 @@ TEST_F(DetectionTest, ARunKeepsTheNamesOfItsClasses) {
   EXPECT_EQ(plan(two).task->files_to_keep().settings, std::vector<std::string>{"data.category_ids=[6, 1]"});
   EXPECT_NE(test::thrown_message<config::Error>([&] {
               plan({two[0], two[1], "data.category_ids=[6]"});
-            }).find("data.category_ids: must be as many as class_names, 2"),
+            }).find("data.category_ids: must have as many entries as class_names (2)"),
             std::string::npos);
   EXPECT_TRUE(plan(keep.settings).task->files_to_keep().settings.empty());
   EXPECT_TRUE(plan({"data.root=\"nowhere\""}).task->files_to_keep().settings.empty());
@@ -565,14 +565,15 @@ kind = "grc"
 TEST_F(DetectionTest, RefusesASetOfOtherClasses) {
   EXPECT_NE(test::thrown_message<std::invalid_argument>([&] {
               plan({"data.classes=5"}).build();
-            }).find("has 6 categories, the model 5 classes; set data.classes, or name those"),
+            }).find("has 6 categories, but the model has 5 classes; set data.classes, or list the categories"),
             std::string::npos);
   EXPECT_NE(test::thrown_message<io::Error>([&] {
               plan({"data.class_names=[\"disc\", \"cube\"]", "data.classes=2"}).build();
             }).find("has no category 'cube'"),
             std::string::npos);
-  EXPECT_NE(test::thrown_message<config::Error>([&] { plan({"model.classes=9"}); }).find("is not data.classes, 6"),
-            std::string::npos);
+  EXPECT_NE(
+      test::thrown_message<config::Error>([&] { plan({"model.classes=9"}); }).find("must be equal to data.classes (6)"),
+      std::string::npos);
   EXPECT_EQ(plan({"data.class_names=[\"ring\", \"disc\"]", "data.classes=2"}).build()->evaluation_size(), 5);
 }
 

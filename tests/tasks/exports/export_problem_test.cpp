@@ -39,22 +39,23 @@ TEST(ExportProblem, SaysWhichModelAnEngineCannotTakeAndWhatToDo) {
   const deploy::CannotConvert unknown("OpenVINO reports: No conversion rule found for operations: aten::renorm");
   std::string text = told(saved, unknown, EngineKind::openvino, Precision::float32);
   EXPECT_TRUE(text.starts_with(of_model)) << text;
-  EXPECT_NE(text.find("cannot be written for OpenVINO; take --engine torch, which takes every model\nOpenVINO reports: "
-                      "No conversion rule found for operations: aten::renorm"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("cannot be exported for OpenVINO; use --engine torch, which supports every model\nOpenVINO reports: "
+                "No conversion rule found for operations: aten::renorm"),
+      std::string::npos)
       << text;
   text = told(saved, unknown, EngineKind::onnx, Precision::float32);
-  EXPECT_NE(text.find("cannot be written for ONNX; take --engine torch"), std::string::npos) << text;
+  EXPECT_NE(text.find("cannot be exported for ONNX; use --engine torch"), std::string::npos) << text;
 
   const runtime::EngineError fails("/tmp/.out.tmp-1-0/model.xml", "OpenVINO cannot run it: no memory");
   text = told(saved, fails, EngineKind::openvino, Precision::bfloat16);
-  EXPECT_NE(text.find("cannot be run, and was not saved; take --precision f32 or --engine torch"), std::string::npos)
+  EXPECT_NE(text.find("cannot be run, so it was not saved; use --precision f32 or --engine torch"), std::string::npos)
       << text;
   EXPECT_TRUE(text.ends_with("\nOpenVINO cannot run it: no memory")) << text;
   EXPECT_EQ(text.find("tmp"), std::string::npos) << "a temporary folder helps nobody: " << text;
 
   text = told(saved, deploy::ExportNotFinite(), EngineKind::torch, Precision::bfloat16);
-  EXPECT_NE(text.find("take --precision f32\nthe numbers of the model are too large for bf16 on LibTorch"),
+  EXPECT_NE(text.find("use --precision f32\nthe numbers of the model are too large for bf16 on LibTorch"),
             std::string::npos)
       << text;
   EXPECT_EQ(told(saved, io::Error("a file: is damaged"), EngineKind::onnx, Precision::float32), "a file: is damaged");

@@ -158,7 +158,7 @@ TEST_F(ImageClassificationTest, EvaluatesByRecordsOfItsSamples) {
     records.pop_back();
     EXPECT_NE(test::thrown_message<std::runtime_error>([&] {
                 test::metrics_of_records(*images, records);
-              }).find("records of 32 of 33 images are not a complete evaluation"),
+              }).find("the evaluation is incomplete: there are records of 32 of 33 images"),
               std::string::npos);
   }
 }
@@ -240,7 +240,7 @@ TEST_F(ImageClassificationTest, ReportsEveryEnding) {
 TEST_F(ImageClassificationTest, RefusesImagesThatDoNotFit) {
   EXPECT_NE(test::thrown_message<std::invalid_argument>([&] {
               task({"model.image_size=12"});
-            }).find("the images are 1 x 8 x 8, the model takes 1 x 12 x 12"),
+            }).find("the images are 1 x 8 x 8, but the model takes 1 x 12 x 12"),
             std::string::npos);
   EXPECT_NE(test::thrown_message<std::invalid_argument>([&] { task({"model.classes=7"}); }).find("4 classes"),
             std::string::npos);

@@ -68,13 +68,14 @@ TEST(Preprocessing, IsThatOfWhoeverPublishedTheWeights) {
 
 TEST(Preprocessing, IsToldInALineAndInJson) {
   const Preprocessing deit = published(io::NameSource::timm, "deit_small_patch16_224");
-  EXPECT_EQ(to_text(deit), "resized to 256 (bicubic), middle 224, mean 0.485 0.456 0.406, deviation 0.229 0.224 0.225");
+  EXPECT_EQ(to_text(deit),
+            "resized to 256 (bicubic), center crop 224, mean 0.485 0.456 0.406, deviation 0.229 0.224 0.225");
   EXPECT_EQ(
       to_json(deit),
       R"({"mean":[0.485,0.456,0.406],"std":[0.229,0.224,0.225],"crop_fraction":0.875,"interpolation":"bicubic"})");
   const Preprocessing wide = published_preprocessing(io::NameSource::cachet, "vit_small_patch16_224", {3, 192, 256});
   EXPECT_EQ(wide.resize.image_size, (data::TargetSize{192, 256}));
-  EXPECT_TRUE(to_text(wide).starts_with("resized to cover 219 x 292 (bicubic), middle 192 x 256, mean"))
+  EXPECT_TRUE(to_text(wide).starts_with("resized to cover 219 x 292 (bicubic), center crop 192 x 256, mean"))
       << to_text(wide);
   EXPECT_EQ(to_json(Preprocessing{}), R"({"mean":null,"std":null,"crop_fraction":1.0,"interpolation":"bicubic"})");
 }
@@ -140,7 +141,7 @@ TEST_F(TimmConfig, NamesTheClasses) {
     return test::thrown_message<io::Error>([&] { names(config, classes); });
   };
   EXPECT_NE(refusal(R"({"label_names": ["b", "a"], "pretrained_cfg": {}})", 3)
-                .find("config.json: label_names has 2 names, and the weights have 3 classes; correct the file"),
+                .find("config.json: label_names has 2 names, but the weights have 3 classes; correct the file"),
             std::string::npos);
   EXPECT_NE(refusal(R"({"pretrained_cfg": {"label_names": ["b"]}})", 3)
                 .find("config.json: pretrained_cfg.label_names has 1 names"),
@@ -239,7 +240,7 @@ TEST_F(TimmConfig, OfOtherProgramsIsPassedOver) {
 TEST_F(TimmConfig, WithAnotherCropModeIsToldWhatToDo) {
   const std::string message =
       test::thrown_message<io::Error>([&] { read(R"({"pretrained_cfg": {"crop_mode": "squash"}})"); });
-  EXPECT_NE(message.find("crop_mode is 'squash', and only 'center' is supported"), std::string::npos) << message;
+  EXPECT_NE(message.find("crop_mode is 'squash', but only 'center' is supported"), std::string::npos) << message;
   EXPECT_NE(message.find("If you write 'center' in the file, images that are not square get other results"),
             std::string::npos)
       << message;

@@ -97,7 +97,7 @@ TEST(TrainingPictures, SayTheClassesAndTheirShares) {
 
 TEST(TrainingPictures, SayWhereTheBatchIsOneOfThoseThatAreNotMixed) {
   const report::ImageGrid grid = pictures_of(picture_loader(20), {.cutmix = 1, .probability = 0});
-  EXPECT_NE(grid.note.find("not mixed"), std::string::npos) << grid.note;
+  EXPECT_NE(grid.note.find("mixed, but not this one"), std::string::npos) << grid.note;
 }
 
 TEST(TrainingPictures, AreNoneOfImagesThatHaveNoColoursToShow) {

@@ -116,7 +116,7 @@ TEST_F(LanguageModellingTest, EvaluatesByRecordsOfItsSegments) {
     records.pop_back();
     EXPECT_NE(test::thrown_message<std::runtime_error>([&] {
                 test::metrics_of_records(*task, records);
-              }).find("are not a complete evaluation"),
+              }).find("the evaluation is incomplete"),
               std::string::npos);
   }
 }

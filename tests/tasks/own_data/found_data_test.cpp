@@ -132,8 +132,9 @@ TEST_F(FoundDataTest, AnnotationsInTheFoldersOfSplits) {
 
 TEST_F(FoundDataTest, AnnotationsWithoutTheirImages) {
   write_annotations("annotations/instances_train.json", 1);
-  EXPECT_NE(refusal().find("instances_train.json: the image 0.jpg lies neither in images nor next to the file"),
-            std::string::npos)
+  EXPECT_NE(
+      refusal().find("instances_train.json: the image 0.jpg is neither in the folder images nor next to the file"),
+      std::string::npos)
       << refusal();
 }
 
@@ -175,9 +176,9 @@ TEST_F(FoundDataTest, TsvFiles) {
 
 TEST_F(FoundDataTest, WhatIsNoData) {
   EXPECT_NE(refusal("nowhere").find("there is no such folder or file"), std::string::npos);
-  EXPECT_NE(refusal().find("holds no data that can be recognised"), std::string::npos);
+  EXPECT_NE(refusal().find("contains no data that Cachet recognises"), std::string::npos);
   write("a.png");
-  EXPECT_NE(refusal("a.png").find("is one image; name the folder"), std::string::npos);
+  EXPECT_NE(refusal("a.png").find("is a single image; name the folder"), std::string::npos);
 }
 
 }  // namespace

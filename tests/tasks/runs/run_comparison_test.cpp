@@ -151,10 +151,11 @@ TEST(Comparison, LeavesRunsThatAreNotOverOutOfWhatIsBest) {
   EXPECT_EQ(table.rows[1][1].text, "running at step 10 of 30");
   EXPECT_EQ(table.rows[2][1].text, "not finite at step 10 of 30");
   EXPECT_EQ(table.unranked, (std::set<size_t>{1, 2}));
-  EXPECT_EQ(comparison_notes(groups),
-            "b is 10.0 points above a, more than twice the standard error of 1.4. "
-            "killed is running at step 10 of 30, and left out of tests and of what is best. "
-            "spoilt is not finite at step 10 of 30, and left out of tests and of what is best: the loss is nan.");
+  EXPECT_EQ(
+      comparison_notes(groups),
+      "b is 10.0 points above a, more than twice the standard error of 1.4. "
+      "killed is running at step 10 of 30, and left out of the tests and of the best values. "
+      "spoilt is not finite at step 10 of 30, and left out of the tests and of the best values: the loss is nan.");
 }
 
 TEST(Comparison, LeavesRunsThatWereMeasuredOnSomethingElseOutOfWhatIsBest) {
@@ -174,14 +175,14 @@ TEST(Comparison, LeavesRunsThatWereMeasuredOnSomethingElseOutOfWhatIsBest) {
                                language_run("other", 1.0, 0.0, 1100), language_run("old", 1.0, std::nullopt, 1200),
                                language_run("same", 1.9, 0.0, 1200)});
   EXPECT_EQ(report::results_table(compared(groups)).unranked, (std::set<size_t>{1, 2}));
-  const std::string left_out = " is left out of tests and of what is best, because something else was measured (";
+  const std::string left_out = " is left out of the tests and of the best values, because its measurement differs (";
   EXPECT_EQ(comparison_notes(groups),
             "old is 1.000 below all, more than twice the standard error of 0.001. "
             "same is 0.100 below all, more than twice the standard error of 0.001. " +
                 std::string(kNotCorrected) + " half" + left_out + "text not coded: 0.0 % and 50.0 %). other" +
                 left_out +
-                "bytes of the text: 1200 and 1100). Whether the test data are the same is not "
-                "known of: old.");
+                "bytes of the text: 1200 and 1100). It is not known whether these runs have "
+                "the same test data: old.");
 }
 
 // What the folders of runs record about their data.
@@ -204,7 +205,7 @@ TEST(Comparison, LeavesRunsOnOtherDataOutOfWhatIsBest) {
       grouped({run_on("first", 0.7, one, 100), moved, run_on("data", 0.95, other, 100), run_on("fewer", 0.9, one, 10),
                task, run_on("older", 0.8, std::string("4444"), 100), nothing});
   EXPECT_EQ(report::results_table(compared(groups)).unranked, (std::set<size_t>{2, 3, 4}));
-  const std::string left_out = " is left out of tests and of what is best, because something else was measured (";
+  const std::string left_out = " is left out of the tests and of the best values, because its measurement differs (";
   EXPECT_EQ(
       comparison_notes(groups),
       "moved is 5.0 points above first, more than twice the standard error of 1.4. "
@@ -212,9 +213,9 @@ TEST(Comparison, LeavesRunsOnOtherDataOutOfWhatIsBest) {
       "nothing is 10.0 points below first, more than twice the standard error of 1.4. " +
           std::string(kNotCorrected) + " data" + left_out + "the test data are not the same). fewer" + left_out +
           "test images: 100 and 10). task" + left_out +
-          "task: image_classification and sequence_classification). Whether the test data are the same is not "
-          "known of: older, nothing. The image files have the same names and sizes, but other modification times, "
-          "in: moved. Whether their pictures are the same is not known.");
+          "task: image_classification and sequence_classification). It is not known whether these "
+          "runs have the same test data: older, nothing. The image files of these runs have the same names and sizes, "
+          "but different modification times: moved. It is not known whether the images are the same.");
   // A run that does not record how many samples it was evaluated on has no number to compare.
   const std::string unequal =
       comparison_notes(grouped({run_on("first", 0.7, one, 100), run_on("silent", 0.9, other, 0)}));
@@ -249,8 +250,8 @@ TEST(Comparison, SaysThatImageFilesMayHaveBeenReplaced) {
     return run;
   };
   const std::string note =
-      "The image files have the same names and sizes, but other modification times, in: run-1. Whether their pictures "
-      "are the same is not known.";
+      "The image files of these runs have the same names and sizes, but different modification times: run-1. It is not "
+      "known whether the images are the same.";
   for (const char* split : {"training", "evaluation"}) {
     const auto groups = grouped({seed_on("0", split, "3333"), seed_on("1", split, "4444")});
     ASSERT_EQ(groups.size(), 1U);
@@ -322,8 +323,9 @@ TEST(Comparison, LeavesGroupsWithFailedSeedsOutOfWhatIsBest) {
   EXPECT_EQ(report::text_table(seeds).find("*"), std::string::npos) << report::text_table(seeds);
   EXPECT_EQ(seeds.rows[4][2].text, "not finite at step 10 of 30");
   const std::string notes = comparison_notes(groups);
-  EXPECT_NE(notes.find("b0 (1 of 3 seeds) is left out of tests and of what is best, because 2 of its 3 seeds failed."),
-            std::string::npos)
+  EXPECT_NE(
+      notes.find("b0 (1 of 3 seeds) is left out of the tests and of the best values, because 2 of its 3 seeds failed."),
+      std::string::npos)
       << notes;
   EXPECT_EQ(notes.find("above"), std::string::npos) << notes;
   EXPECT_TRUE(paired_seeds_table(groups).rows.empty());

@@ -31,7 +31,7 @@ TEST(ReadRecord, RefusesWhatItHasNot) {
   const auto nothing = [](const ReadRecord&) {};
   EXPECT_EQ(refusal(R"({"index":3})", nothing), "(nothing thrown)");
   for (const char* text : {"", "{", "[]", "7", "{}", R"({"index":2})", R"({"index":"3"})", R"({"index":3.0})"})
-    EXPECT_NE(refusal(text, nothing).find("record 3 is not of this evaluation"), std::string::npos) << text;
+    EXPECT_NE(refusal(text, nothing).find("record 3 does not belong to this evaluation"), std::string::npos) << text;
   const auto label = [](const ReadRecord& record) { record.integer("label", 5); };
   for (const char* value : {"5", "-1", "1.5", "null", "\"1\"", "[1]", "18446744073709551615"})
     EXPECT_NE(refusal(R"({"index":3,"label":)" + std::string(value) + "}", label).find("record 3"), std::string::npos)
@@ -54,8 +54,9 @@ TEST(SamplesOfRecords, AreEachThereOnce) {
   samples.add(2);
   samples.add(0);
   const auto said = [](const auto& act) { return test::thrown_message<std::runtime_error>(act); };
-  EXPECT_EQ(said([&] { samples.add(2); }), "record 2 is of sample 2, which an earlier one is of");
-  EXPECT_EQ(said([&] { samples.require_all("images"); }), "records of 2 of 3 images are not a complete evaluation");
+  EXPECT_EQ(said([&] { samples.add(2); }), "record 2 repeats sample 2 of an earlier record");
+  EXPECT_EQ(said([&] { samples.require_all("images"); }),
+            "the evaluation is incomplete: there are records of 2 of 3 images");
   samples.add(1);
   EXPECT_EQ(samples.records(), 3);
   samples.require_all("images");

@@ -95,8 +95,8 @@ TEST_F(SequenceClassificationTest, TrainsEvaluatesAndReports) {
   const std::string log = io::read_text_file(train::RunFolder::open(run).log(), 1 << 20);
   EXPECT_NE(log.find("train: 64 sequences, "), std::string::npos) << log;
   const std::string page = io::read_text_file(train::RunFolder::open(run).report(), 1 << 24);
-  for (const char* text : {"tokens/s", "validation sequences", "for one sequence", "The surest mistakes",
-                           "What the model is trained on", "The first of 8 in the first batch", "[MIN"})
+  for (const char* text : {"tokens/s", "validation sequences", "for one sequence", "Most confident mistakes",
+                           "What the model is trained on", "The first of the 8 sequences in the first batch", "[MIN"})
     EXPECT_NE(page.find(text), std::string::npos) << text;
 }
 

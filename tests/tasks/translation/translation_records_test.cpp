@@ -42,16 +42,17 @@ TEST(TranslationRecords, RefuseOthers) {
   const auto said = [](const auto& read) { return test::thrown_message<std::runtime_error>(read); };
   const Record losses = losses_record({4, 9, 1, 1}, 7), translation = translation_record({1, {5, 0, 2}}, 7, "a b");
   EXPECT_EQ(said([&] { losses_from_record(losses, 7, 5); }), "(nothing thrown)");
-  EXPECT_NE(said([&] { losses_from_record(losses, 6, 5); }).find("record 6 is not of this evaluation"),
+  EXPECT_NE(said([&] { losses_from_record(losses, 6, 5); }).find("record 6 does not belong to this evaluation"),
             std::string::npos);
-  EXPECT_NE(said([&] { losses_from_record(losses, 7, 4); }).find("record 7 is not of this evaluation"),
+  EXPECT_NE(said([&] { losses_from_record(losses, 7, 4); }).find("record 7 does not belong to this evaluation"),
             std::string::npos);
-  EXPECT_NE(said([&] { losses_from_record(translation, 7, 5); }).find("record 7 is not of this evaluation"),
+  EXPECT_NE(said([&] { losses_from_record(translation, 7, 5); }).find("record 7 does not belong to this evaluation"),
             std::string::npos);
-  EXPECT_NE(said([&] { translation_from_record(losses, 7, 5, 6); }).find("record 7 is not of this evaluation"),
+  EXPECT_NE(said([&] { translation_from_record(losses, 7, 5, 6); }).find("record 7 does not belong to this evaluation"),
             std::string::npos);
-  EXPECT_NE(said([&] { translation_from_record(translation, 7, 5, 5); }).find("record 7 is not of this evaluation"),
-            std::string::npos);
+  EXPECT_NE(
+      said([&] { translation_from_record(translation, 7, 5, 5); }).find("record 7 does not belong to this evaluation"),
+      std::string::npos);
 }
 
 }  // namespace

@@ -115,9 +115,10 @@ TEST_F(TranslationTaskTest, TrainsEvaluatesAndReports) {
   const std::string log = io::read_text_file(train::RunFolder::open(run).log(), 1 << 20);
   EXPECT_NE(log.find("90 pairs"), std::string::npos) << log;
   const std::string page = io::read_text_file(train::RunFolder::open(run).report(), 1 << 24);
-  for (const char* text : {"The worst translations", "The best translations", "BLEU by the words of the source",
-                           "Where a translation looks", "nrefs:1|case:mixed", "target tokens/s",
-                           "What the model is trained on", "Pairs of the first step", "standard error of BLEU", " ± "})
+  for (const char* text :
+       {"The worst translations", "The best translations", "BLEU by the number of words in the source",
+        "Attention to the source", "nrefs:1|case:mixed", "target tokens/s", "What the model is trained on",
+        "Pairs of the first step", "standard error of BLEU", " ± "})
     EXPECT_NE(page.find(text), std::string::npos) << text;
   EXPECT_EQ(page.find("bleu_stderr"), std::string::npos) << "a standard error is no curve";
 }
@@ -139,13 +140,13 @@ TEST_F(TranslationTaskTest, EvaluatesByRecordsOfItsSentences) {
     if (translated > 0) {
       const Record whole = records.back();
       records.back() = R"({"index":)" + std::to_string(records.size() - 1) + R"(,"sample":0,"translation":[26]})";
-      EXPECT_NE(said().find("is not of this evaluation"), std::string::npos) << "no such token";
+      EXPECT_NE(said().find("does not belong to this evaluation"), std::string::npos) << "no such token";
       records.back() = whole;
     }
     records.pop_back();
-    EXPECT_NE(said().find("records are not a complete evaluation"), std::string::npos);
+    EXPECT_NE(said().find("the evaluation is incomplete"), std::string::npos);
     std::swap(records[0], records[1]);
-    EXPECT_NE(said().find("record 0 is not of this evaluation"), std::string::npos);
+    EXPECT_NE(said().find("record 0 does not belong to this evaluation"), std::string::npos);
   }
 }
 
@@ -157,7 +158,7 @@ TEST_F(TranslationTaskTest, ANoteWarnsOfMemoryThatTellsLengths) {
     const auto run = folder_ / ("run-" + std::to_string(runs++));
     trained(run, settings);
     const std::string log = io::read_text_file(train::RunFolder::open(run).log(), 1 << 20);
-    return log.find("they depend on the length of its sentences") != std::string::npos;
+    return log.find("which depend on the length of its sentences") != std::string::npos;
   };
   EXPECT_TRUE(warns({}));
   EXPECT_TRUE(warns({"model.cache.kind=fifo"}));
@@ -287,9 +288,10 @@ TEST_F(TranslationTaskTest, NoLineIsLostOrMergedWhateverIsInIt) {
   }
   const auto notes = translates.notes_on_translated();
   ASSERT_FALSE(notes.empty());
-  EXPECT_EQ(notes[0],
-            "2 lines have more than the 8 tokens that the model was trained on at a time, line 5 the first; translated "
-            "in parts, cut between words");
+  EXPECT_EQ(
+      notes[0],
+      "2 lines have more than the 8 tokens that the model was trained on at a time (first: line 5). Such lines are "
+      "translated in parts, cut between words");
   // One by one, and a few tokens at once, they are the same.
   options.lines = 1;
   options.max_tokens = 1;
@@ -396,7 +398,7 @@ TEST_F(TranslationTaskTest, WhatDoesNotFitIsSaid) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
       {{"data.vocabulary=27"}, "has 26 tokens, and the recipe has data.vocabulary = 27"},
       {{"model.source_vocabulary=20", "model.target_vocabulary=20"},
-       "the vocabulary of the source has 26 tokens, the model 20; leave model.source_vocabulary out"},
+       "the vocabulary of the source has 26 tokens, but the model has 20; leave model.source_vocabulary out"},
       {{"model.source_length=8"}, "model.source_length: must be above data.max_length, 8"},
       {{"data.max_tokens=8"}, "must hold a sentence"},
       {{"task.label_smoothing=1.0"}, "label_smoothing"},

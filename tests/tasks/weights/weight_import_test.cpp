@@ -87,8 +87,8 @@ TEST(WeightImport, RefusesAPartialLoadUnlessAskedForOne) {
   const at::Tensor head = io::state_dict(*target.model).at("head.weight").clone();
   const std::string message = test::thrown_message<io::Error>([&] { import_weights(*target.model, path); });
   for (const char* part :
-       {"1 missing (blocks.1.mlp.fc1.bias)", "1 of another shape (norm.bias is [8], the model has [16])",
-        "1 left over (blocks.0.ls1.gamma)", "A partial load"})
+       {"1 missing (blocks.1.mlp.fc1.bias)", "1 of another shape (norm.bias is [8], but the model has [16])",
+        "1 left over (blocks.0.ls1.gamma)", "If you ask for a partial load"})
     EXPECT_NE(message.find(part), std::string::npos) << part << ": " << message;
   EXPECT_TRUE(at::equal(io::state_dict(*target.model).at("head.weight"), head)) << "the model was changed";
   WeightImportOptions options;

@@ -24,7 +24,7 @@ AnchorOptions AnchorOptions::read(const config::View& parent, AnchorOptions o) {
   constexpr config::Count kShapes{1, 64};
   o.ratios = config::counted_reals(table, "ratios", o.ratios, kShapes, kPositive);
   if (table.has("octave_base_scale") || table.has("scales_per_octave")) {
-    table.refuse("scales", "is set by octave_base_scale and scales_per_octave already; leave one of them out");
+    table.refuse("scales", "cannot be set together with octave_base_scale and scales_per_octave; leave it or them out");
     const double base = table.real("octave_base_scale", 4.0, kPositive);
     o.scales = octave(base, table.integer("scales_per_octave", 3, {1, 16}));
   } else {
@@ -33,7 +33,7 @@ AnchorOptions AnchorOptions::read(const config::View& parent, AnchorOptions o) {
   const std::vector<int64_t> of_levels = o.strides;
   o.strides = table.integers("strides", o.strides, {1, 1 << 12});
   if (o.strides != of_levels)
-    table.problem("strides", "must be those of the neck's levels: " + strides_text(of_levels));
+    table.problem("strides", "must be the strides of the neck's levels: " + strides_text(of_levels));
   return o;
 }
 
@@ -55,8 +55,8 @@ at::Tensor cell_anchors(const AnchorOptions& o, size_t level) {
 }
 
 LaidAnchors lay_anchors(const AnchorOptions& o, const std::vector<ImageSize>& maps, const at::Tensor& like) {
-  TORCH_CHECK(maps.size() == o.strides.size(), "anchors: there are ", maps.size(), " maps and ", o.strides.size(),
-              " strides");
+  TORCH_CHECK(maps.size() == o.strides.size(), "anchors: there must be one map for each of the ", o.strides.size(),
+              " strides, got ", maps.size(), " maps");
   LaidAnchors all;
   std::vector<at::Tensor> boxes;
   for (size_t level = 0; level < maps.size(); ++level) {

@@ -34,7 +34,7 @@ AssignmentOptions AssignmentOptions::read(const config::View& parent, Assignment
   o.ignored_share = table.real("ignore_iof_thr", o.ignored_share, {-1.0, 1.0});
   o.ignored_by_box = table.boolean("ignore_wrt_candidates", o.ignored_by_box);
   if (o.negative_iou > o.positive_iou)
-    table.problem("neg_iou_thr", "is above pos_iou_thr: a box would be background and object at once");
+    table.problem("neg_iou_thr", "must be at most pos_iou_thr; otherwise a box could be both background and object");
   return o;
 }
 

@@ -55,8 +55,9 @@ BoxSample sample(const at::Tensor& boxes, const Assignment& assignment, const at
     all = at::cat({objects.to(boxes.scalar_type()), boxes});
     assigned = at::cat({at::arange(1, objects.size(0) + 1, assigned.options()), assigned});
   }
-  TORCH_CHECK(priority.dim() == 1 && priority.size(0) == all.size(0), "sampling: there are ", all.size(0),
-              " candidates, and priorities ", priority.sizes());
+  TORCH_CHECK(priority.dim() == 1 && priority.size(0) == all.size(0),
+              "sampling: priorities must have one value for each of the ", all.size(0), " candidates, got ",
+              priority.sizes());
   const at::Tensor by = priority.to(all.device());
   const auto most_positive = static_cast<int64_t>(static_cast<double>(o.count) * o.positive_share);
   at::Tensor positives = lowest(places_where(assigned > 0), by, most_positive);

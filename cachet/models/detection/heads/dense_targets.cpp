@@ -63,12 +63,13 @@ AnchorTargets lay_targets(const std::vector<ImageSize>& maps, const DetectionBat
 
 void check_targets_fit(const AnchorTargets& targets, const DenseOutputs& out) {
   const auto same = [](const ImageSize& a, const ImageSize& b) { return a.height == b.height && a.width == b.width; };
-  TORCH_CHECK(std::ranges::equal(targets.maps, out.maps, same),
-              "detector: anchors were laid for maps of other sizes than the model gives; a stage of stride s must give "
-              "ceil(side / s) cells");
+  TORCH_CHECK(
+      std::ranges::equal(targets.maps, out.maps, same),
+      "detector: the anchors are for maps of other sizes than the model's maps; a stage of stride s must return "
+      "maps of ceil(side / s) cells a side");
   const int64_t images = out.scores.front().size(0);
-  TORCH_CHECK(std::ssize(targets.samples) == images, "detector: there are ", images, " images and targets of ",
-              targets.samples.size());
+  TORCH_CHECK(std::ssize(targets.samples) == images, "detector: there must be targets for each of the ", images,
+              " images, got targets for ", targets.samples.size(), " images");
 }
 
 LevelOfImage LevelOfImage::surest(const at::Tensor& sureness, int64_t most) const {

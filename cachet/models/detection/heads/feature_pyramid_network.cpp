@@ -33,8 +33,8 @@ FpnOptions FpnOptions::read(const config::View& parent, FpnOptions o, int64_t st
   o.extra = table.choice("add_extra_convs", o.extra, kExtraLevels);
   o.relu_before_extra = table.boolean("relu_before_extra_convs", o.relu_before_extra);
   if (o.outputs < stages - o.start_level)
-    table.problem("num_outs", "is below the " + std::to_string(stages - o.start_level) +
-                                  " stages from start_level on; each gives a level");
+    table.problem("num_outs", "must be at least " + std::to_string(stages - o.start_level) +
+                                  ": each stage from start_level on gives a level");
   return o;
 }
 
@@ -43,7 +43,8 @@ FeaturePyramidNetwork::FeaturePyramidNetwork(const FpnOptions& options, const st
   const auto& o = options_;
   const auto stages = static_cast<int64_t>(stage_channels.size());
   TORCH_CHECK(o.start_level >= 0 && o.start_level < stages && o.outputs >= stages - o.start_level,
-              "feature_pyramid_network: ", o.outputs, " levels from stage ", o.start_level, " of ", stages);
+              "feature_pyramid_network: there must be a level for each stage from the start level on, got ", o.outputs,
+              " levels, the start level ", o.start_level, " and ", stages, " stages");
   const auto lateral = register_module("lateral_convs", torch::nn::ModuleList());
   const auto smoothing = register_module("fpn_convs", torch::nn::ModuleList());
   for (int64_t i = o.start_level; i < stages; ++i) {
@@ -78,8 +79,8 @@ at::Tensor FeaturePyramidNetwork::extra_source(const std::vector<at::Tensor>& st
 
 std::vector<at::Tensor> FeaturePyramidNetwork::forward(const std::vector<at::Tensor>& stages) const {
   const auto first = static_cast<size_t>(options_.start_level);
-  TORCH_CHECK(stages.size() == first + lateral_.size(), "feature_pyramid_network: takes ", first + lateral_.size(),
-              " maps, one a stage, got ", stages.size());
+  TORCH_CHECK(stages.size() == first + lateral_.size(), "feature_pyramid_network: needs ", first + lateral_.size(),
+              " maps, one for each stage, got ", stages.size());
   std::vector<at::Tensor> lateral, levels;
   for (size_t i = 0; i < lateral_.size(); ++i) lateral.push_back(lateral_[i]->forward(stages[first + i]));
   for (size_t i = lateral.size() - 1; i > 0; --i)

@@ -21,8 +21,8 @@ std::string strides_text(const std::vector<int64_t>& strides) {
 void check_level_strides(const std::vector<int64_t>& backbone, const FpnOptions& neck,
                          const std::vector<int64_t>& anchors) {
   const std::vector<int64_t> levels = level_strides(backbone, neck);
-  TORCH_CHECK(anchors == levels, "detector: the neck's levels have strides ", strides_text(levels), ", anchors ",
-              strides_text(anchors));
+  TORCH_CHECK(anchors == levels, "detector: the anchors must have the strides of the neck's levels (",
+              strides_text(levels), "), got (", strides_text(anchors), ")");
 }
 
 }  // namespace cachet::models

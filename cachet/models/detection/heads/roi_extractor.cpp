@@ -27,7 +27,7 @@ at::Tensor roi_levels(const at::Tensor& boxes, const RoiExtractorOptions& o) {
 }
 
 at::Tensor extract_rois(const std::vector<at::Tensor>& levels, const at::Tensor& boxes, const RoiExtractorOptions& o) {
-  TORCH_CHECK(levels.size() >= o.strides.size(), "extract_rois: takes ", o.strides.size(), " levels, got ",
+  TORCH_CHECK(levels.size() >= o.strides.size(), "extract_rois: needs at least ", o.strides.size(), " levels, got ",
               levels.size());
   const at::Tensor level = roi_levels(boxes.narrow(1, 1, 4), o);
   std::vector<at::Tensor> cut, indices;

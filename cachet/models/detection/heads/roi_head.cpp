@@ -42,8 +42,8 @@ RoiHeadOptions RoiHeadOptions::read(const config::View& parent, RoiHeadOptions o
   o.mask->side = table.table("mask_head").integer("mask_size", 2 * o.mask->extractor.side, {1, 512});
   if (o.mask->side != 2 * o.mask->extractor.side)
     table.table("mask_head")
-        .problem("mask_size", "must be twice the output_size of mask_roi_extractor, " +
-                                  std::to_string(2 * o.mask->extractor.side) + ": the head doubles it");
+        .problem("mask_size", "must be " + std::to_string(2 * o.mask->extractor.side) +
+                                  ": the mask head doubles the output_size of mask_roi_extractor");
   return o;
 }
 
@@ -76,7 +76,8 @@ RoiLosses RoiHead::losses(const std::vector<at::Tensor>& levels, const std::vect
     labels.push_back(batch.targets[image].labels);
     boxes.push_back(with_image(sample.boxes, image));
     if (!mask_) continue;
-    TORCH_CHECK(batch.targets[image].masks, "detector: image ", image, " of the batch has no masks to learn from");
+    TORCH_CHECK(batch.targets[image].masks, "detector: image ", image,
+                " of the batch has no masks, but the mask head needs them for training");
     positives.push_back(boxes.back().narrow(0, 0, sample.positive_count()));
     positive_labels.push_back(labels.back().to(sample.objects.device()).index_select(0, sample.objects));
     masks.push_back(batch.targets[image].masks(sample.positive_boxes(), sample.objects, options_.mask->side));

@@ -47,8 +47,8 @@ RpnOptions RpnOptions::read(const config::View& parent, RpnOptions o) {
   o.targets.sampler = SampleOptions::read(table, o.targets.sampler.value_or(SampleOptions{}));
   if (o.targets.sampler->add_objects)
     table.table("sampler").problem("add_gt_as_proposals",
-                                   "must be false: this head scores its anchors, and an object's own box is not an "
-                                   "anchor; set it in model.roi_head.sampler");
+                                   "must be false: this head scores anchors, and the box of an object is not an "
+                                   "anchor; set the key in model.roi_head.sampler instead");
   o.targets.coder = BoxCoderOptions::read(table, o.targets.coder);
   o.targets.allowed_border = table.integer("allowed_border", o.targets.allowed_border, {-1, 100'000});
   o.score_loss_weight = table.table("loss_cls").real("loss_weight", o.score_loss_weight, {0.0, 1e4});
