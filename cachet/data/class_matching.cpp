@@ -38,10 +38,10 @@ std::vector<std::string> read_class_names(const config::View& data) {
   std::vector<std::string> names = data.texts("class_names", {});
   std::vector<std::string_view> sorted(names.begin(), names.end());
   std::ranges::sort(sorted);
-  if (!sorted.empty() && sorted.front().empty()) data.problem("class_names", "has a name that is empty");
+  if (!sorted.empty() && sorted.front().empty()) data.problem("class_names", "must not have an empty name");
   const auto twice = std::ranges::adjacent_find(sorted);
   if (twice != sorted.end() && !twice->empty())
-    data.problem("class_names", "has " + io::in_quotes(*twice) + " more than once");
+    data.problem("class_names", "has " + io::in_quotes(*twice) + " more than once; class names must differ");
   return names;
 }
 
@@ -59,9 +59,9 @@ std::vector<int64_t> match_classes(const std::vector<std::string>& data_names,
       matched.push_back(found->second);
   }
   if (!unknown.empty())
-    throw io::Error(std::string(place) + ": the model has no class " + some_of(unknown) + "; its " +
+    throw io::Error(std::string(place) + ": the model has no class " + some_of(unknown) + ". Its " +
                     std::to_string(model_names.size()) + " classes are " + some_of(model_names) +
-                    ". Rename or remove the classes that the model does not have");
+                    ". Rename the classes of the data, or remove those that the model does not have");
   return matched;
 }
 
@@ -70,7 +70,8 @@ std::vector<int64_t> match_numbered_classes(const std::vector<std::string>& data
   if (!are_numbers(data_names) && !are_numbers(model_names)) return match_classes(data_names, model_names, place);
   if (data_names.size() != model_names.size())
     throw io::Error(std::string(place) + ": has " + std::to_string(data_names.size()) +
-                    " classes, which are numbers without names, but data.class_names lists " +
+                    " classes with numbers but no names, so data.class_names must have one name for each class; the "
+                    "number of its names is " +
                     std::to_string(model_names.size()));
   std::vector<int64_t> same(data_names.size());
   std::iota(same.begin(), same.end(), int64_t{0});

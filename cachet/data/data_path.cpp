@@ -72,7 +72,8 @@ std::filesystem::path find_data_path(const std::string& key, const std::filesyst
   std::string message = key + ": there is no " + name_of(kind) + " " + places[0].lexically_normal().string();
   for (size_t i = 1; i < places.size(); ++i) message += " or " + places[i].lexically_normal().string();
   message += "; " + hint + ".";
-  if (value.is_relative() && places.size() == 1) message += " CACHET_DATA may name a folder to look in too.";
+  if (value.is_relative() && places.size() == 1)
+    message += " To search a second folder, set the environment variable CACHET_DATA to it.";
   throw io::Error(message);
 }
 

@@ -31,7 +31,7 @@ void go_through(const fs::path& folder, const std::string& prefix, int depth, co
       use(entry.path(), name);
       continue;
     }
-    if (depth == kMaxDepth) throw io::Error(entry.path().string() + ": folders are nested too deep");
+    if (depth == kMaxDepth) throw io::Error(entry.path().string() + ": has too many levels of folders");
     go_through(entry.path(), name + "/", depth + 1, use, passed_over);
   }
 }
@@ -61,12 +61,12 @@ std::optional<std::string> PassedOver::note() const {
   const std::string number = std::to_string(count());
   if (count() == 1)
     return (hidden_ == 1 ? "1 hidden file was" : "1 file that is not " + one_ + " was") +
-           " passed over: " + first_.string();
-  std::string text = others_ == 0   ? number + " hidden files were passed over"
-                     : hidden_ == 0 ? number + " files that are not " + many_ + " were passed over"
-                                    : number + " files were passed over (" + std::to_string(hidden_) + " hidden, " +
+           " skipped: " + first_.string();
+  std::string text = others_ == 0   ? number + " hidden files were skipped"
+                     : hidden_ == 0 ? number + " files that are not " + many_ + " were skipped"
+                                    : number + " files were skipped (" + std::to_string(hidden_) + " hidden, " +
                                           std::to_string(others_) + " not " + many_ + ")";
-  return text + ", the first of them " + first_.string();
+  return text + ". The first one is " + first_.string();
 }
 
 std::vector<fs::directory_entry> sorted_entries(const fs::path& folder, PassedOver* passed_over) {

@@ -48,7 +48,7 @@ class BatchLoader {
   BatchLoader(std::shared_ptr<const BatchOrder> order, LoaderOptions options, Make make)
       : order_(std::move(order)), options_(options), make_(std::move(make)) {
     if (options_.workers < 0 || options_.prefetch < 1)
-      throw std::invalid_argument("a loader needs 0 or more workers and a prefetch of 1 or more");
+      throw std::invalid_argument("a loader must have at least 0 workers, and its prefetch must be at least 1");
   }
 
   int64_t batches() const { return order_->read_batches(); }  // of one epoch, in this process
@@ -65,7 +65,8 @@ class BatchLoader {
   /// std::out_of_range unless 0 <= first_batch <= batches().
   BatchIterator<Batch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     if (first_batch < 0 || first_batch > batches())
-      throw std::out_of_range("batch " + std::to_string(first_batch) + " of an epoch of " + std::to_string(batches()));
+      throw std::out_of_range("there is no batch " + std::to_string(first_batch) +
+                              "; the number of batches in an epoch is " + std::to_string(batches()));
     // The iterator owns all objects that its workers use, so the iterator may outlive the loader.
     auto produce = [make = make_, order = order_->epoch(epoch)](int64_t number) { return make(order.place(number)); };
     return BatchIterator<Batch>(std::make_unique<OrderedPrefetch<Batch>>(

@@ -45,7 +45,7 @@ class KindTable {
   void add(const char* family, Row row) {
     for (const Row* other : rows_)
       if (other->name == row.name)
-        throw std::invalid_argument(std::string("there is a kind of ") + family + " \"" + row.name + "\" already");
+        throw std::invalid_argument(std::string("there is already a kind of ") + family + " \"" + row.name + "\"");
     rows_.push_back(&storage_.emplace_back(std::move(row)));
   }
 

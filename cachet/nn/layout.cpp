@@ -10,9 +10,10 @@ void check_tokens(const char* owner, const at::Tensor& tokens, int64_t channels,
   TORCH_CHECK(tokens.size(2) == channels, owner, " must be (B, L, ", channels, "), got ", tokens.sizes());
   const int64_t length = tokens.size(1);
   if (layout.grid)
-    TORCH_CHECK(layout.class_tokens + layout.grid->tokens() == length, owner, " has ", length, " tokens, but ",
-                layout.class_tokens, " class tokens and a grid of ", layout.grid->height, " x ", layout.grid->width,
-                " make ", layout.class_tokens + layout.grid->tokens());
+    TORCH_CHECK(layout.class_tokens + layout.grid->tokens() == length, owner, " has ", length,
+                " tokens, but the layout has ", layout.class_tokens, " class tokens and a grid of ",
+                layout.grid->height, " x ", layout.grid->width, ", which are ",
+                layout.class_tokens + layout.grid->tokens(), " tokens");
   if (layout.padding.defined())
     TORCH_CHECK(layout.padding.scalar_type() == at::kBool && layout.padding.sizes() == tokens.sizes().slice(0, 2),
                 owner, ": padding must be bool (B, L) = ", tokens.sizes().slice(0, 2), ", got ",

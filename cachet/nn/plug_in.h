@@ -37,8 +37,8 @@ std::shared_ptr<Made> marked(std::shared_ptr<Made> made, Export exports, std::st
                              std::string_view kind) {
   if (exports == Export::refused)
     made->refuse_export("the " + std::string(family) + " '" + std::string(kind) +
-                        "' does not define how it is exported; if it consists of tensor operations only, write "
-                        "`.exports = nn::Export::traced` in its record");
+                        "' does not define how to export it; if it has only tensor operations, add `.exports = "
+                        "nn::Export::traced` to its record");
   return made;
 }
 

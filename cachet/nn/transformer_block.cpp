@@ -87,7 +87,7 @@ torch::Tensor TransformerBlock::forward(const torch::Tensor& tokens, const Atten
   if (padding.defined()) notify(Signal::token_padding, padding);
   torch::Tensor context = x;
   if (args.state && args.state->declares("memory")) {
-    TORCH_CHECK(!padding.defined(), "transformer_block: a stream with a memory has no padding");
+    TORCH_CHECK(!padding.defined(), "transformer_block: a session with a memory cannot have padding");
     context = args.state->append("memory", x);
     args.state->detach("memory");
   }
@@ -100,13 +100,14 @@ torch::Tensor TransformerBlock::forward(const torch::Tensor& tokens, const Atten
   if (cross_attn_) {
     AttentionArgs cross{args.query, encoder.layout, {}, false, state("cross_attn")};
     TORCH_CHECK(encoder.tokens.defined() || cross.state,
-                "transformer_block: attends to an encoder, whose tokens the call must give");
+                "transformer_block: has cross attention, so the call must pass the encoder's tokens");
     y = add_branch(y, y, *cross_norm_, padding, {Signal::cross_norm_output, Signal::cross_attention_output},
                    [&](const torch::Tensor& tokens, const torch::Tensor&) {
                      return cross_attn_->forward(tokens, encoder.tokens, cross);
                    });
   } else {
-    TORCH_CHECK(!encoder.tokens.defined(), "transformer_block: was made without cross attention and takes no encoder");
+    TORCH_CHECK(!encoder.tokens.defined(),
+                "transformer_block: was made without cross attention, so the call must not pass an encoder's tokens");
   }
   y = add_branch(y, y, *norm2_, padding, {Signal::norm2_output, Signal::feed_forward_output},
                  [&](const torch::Tensor& tokens, const torch::Tensor&) { return mlp_->forward(tokens, args.query); });
@@ -130,7 +131,9 @@ std::shared_ptr<AttentionState> TransformerBlock::make_state(int64_t batch, Sess
 std::vector<NormFold> TransformerBlock::norm_folds() {
   const auto fold = [&](const char* name, std::shared_ptr<Norm>& norm, const FoldAffine& fold_affine) {
     if (norm_place_ == NormPlace::before) return fold_into_reader(*this, name, norm, fold_affine);
-    return leave_norm(*this, name, norm, "transformer_block: the sum that it gives goes past the next branch too");
+    return leave_norm(
+        *this, name, norm,
+        "transformer_block: its output also goes around the next branch, through the residual connection");
   };
   std::vector<NormFold> folded{fold("norm1", norm1_, [&](const Affine& before) { attn_->fold_affine_before(before); })};
   if (cross_attn_)

@@ -32,8 +32,9 @@ void read_state_rule(const config::View& view, TrainOptions& options) {
   options.state = view.choice("state", options.state, kStateRules);
   if (!options.has_parts()) return;
   if (options.accumulate > kMaxParts || options.batch_size > kAtLeastOne.most / options.accumulate) {
-    view.problem("accumulate", "is too large: with train.state = \"separate\" or \"first\" a step has at most " +
-                                   std::to_string(kMaxParts) + " micro-batches of 2^40 samples together");
+    view.problem("accumulate", "is too large: with train.state = \"separate\" or \"first\", a step must have at most " +
+                                   std::to_string(kMaxParts) +
+                                   " micro-batches, and at most 2^40 samples in all micro-batches together");
     return;
   }
   options.shard.parts = options.accumulate;
@@ -43,7 +44,7 @@ void read_average(const config::View& view, TrainOptions& options) {
   options.ema_decay = view.real("ema_decay", options.ema_decay, {.least = 0, .most = 0x1.fffffffffffffp-1});
   if (options.ema_decay == 0) {
     for (const char* key : {"ema_warmup", "ema_renew_states"})
-      view.refuse(key, "has no effect without averaged weights; set ema_decay, or remove it");
+      view.refuse(key, "has no effect without averaged weights; set ema_decay, or remove this key");
     return;
   }
   options.ema_warmup = view.boolean("ema_warmup", options.ema_warmup);
@@ -58,7 +59,8 @@ void read_saving(const config::View& view, TrainOptions& options) {
   options.normality_passes =
       view.integer("normality_passes", options.normality_passes, {.least = 0, .most = kMaxForTest});
   if (options.normality_passes > 0 && options.normality_passes < kMinForTest)
-    view.problem("normality_passes", "the test of normality needs 8 values or more; set 0 for no test");
+    view.problem("normality_passes",
+                 "must be at least 8, because the test of normality needs at least 8 values, or 0 for no test");
   options.evaluate_every = read_duration(view, "evaluate_every", options.evaluate_every);
   options.checkpoint_every = read_duration(view, "checkpoint_every", options.checkpoint_every);
   options.save_minutes = view.real("save_minutes", options.save_minutes, kNoLessThanZero);
@@ -107,14 +109,16 @@ Options read_options(const config::View& root) {
   options.optimizer = read_optimizer_options(root.table("optimizer"));
   options.schedule = read_schedule_options(root.table("schedule"));
   if (options.schedule.minimum > options.optimizer.learning_rate) {
-    root.table("schedule").problem("minimum", "lies above the peak, optimizer.lr; lower it or raise optimizer.lr");
+    root.table("schedule")
+        .problem("minimum",
+                 "must not be above optimizer.lr, the peak of the learning rate; lower minimum, or raise optimizer.lr");
   }
   const OptimizerOptions& optimizer = options.optimizer;
   if (options.schedule.cycles_momentum() && optimizer.kind == OptimizerOptions::Kind::sgd && optimizer.momentum == 0) {
     root.table("schedule")
-        .problem("cycle_momentum",
-                 "moves the momentum, and optimizer.momentum is 0; set it to false, "
-                 "or give the optimizer a momentum");
+        .problem(
+            "cycle_momentum",
+            "changes the momentum, but optimizer.momentum is 0; set cycle_momentum = false, or set optimizer.momentum");
   }
   return options;
 }

@@ -109,13 +109,13 @@ class Trainer::Loop {
       log_.say(line);
     task_.keep_evaluations_in(folder_.unfinished_evaluation());
     const std::optional<CheckpointStore::Found> found = store_.resume();
-    for (const std::string& reason : store_.refused()) log_.say("passed over a damaged checkpoint: " + reason);
+    for (const std::string& reason : store_.refused()) log_.say("skipped a damaged checkpoint: " + reason);
     if (found) tell_not_removed(found->not_removed);
     leader_.name_stragglers([this](const std::string& line) { log_.say(line); });
     leader_.begin({folder_.config_hash(), live_.device().type(), digests, options_.train.accumulate},
                   found ? std::optional(found->folder) : std::nullopt);
     if (leader_.processes() > 1)
-      log_.say(std::to_string(leader_.processes()) + " processes train together, each with its part of every batch");
+      log_.say(std::to_string(leader_.processes()) + " processes train together, each with a part of every batch");
     if (found) restore(*found);
     if (!found) tell_start_notes();
     started_ = true;
@@ -137,21 +137,22 @@ class Trainer::Loop {
     for (const std::string& change : folder_.changes()) log_.say("changed on resume: " + change);
     if (!folder_.recipe_text())
       log_.say(folder_.recipe().string() +
-               " is missing or cannot be read; this changes nothing, because the run is resumed from its other files");
+               " is missing or cannot be read. This has no effect, because the run is resumed from its other files");
     if (folder_.recipe_was_edited())
-      log_.say(
-          folder_.recipe().string() +
-          " was edited, which has no effect: a run keeps the recipe that it started with; change a value with --set");
+      log_.say(folder_.recipe().string() +
+               " was edited. This has no effect, because a run keeps the recipe with which it started; to change a "
+               "value, use --set");
   }
 
   /// Cuts metrics.jsonl back to the checkpoint, opens it for the events that follow, and reads those before.
   void reopen_events() {
     const RewoundEvents rewound = rewind_events(folder_.metrics(), live_.state.step, live_.state.evaluated);
-    if (rewound.bytes > 0) log_.note("cut " + std::to_string(rewound.bytes) + " bytes of metrics after the checkpoint");
+    if (rewound.bytes > 0)
+      log_.note("removed " + std::to_string(rewound.bytes) +
+                " bytes of metrics that were written after the checkpoint");
     if (rewound.damaged_lines > 0)
       log_.say(folder_.metrics().string() + ": " + std::to_string(rewound.damaged_lines) +
-               (rewound.damaged_lines == 1 ? " line is damaged and is" : " lines are damaged and are") +
-               " passed over");
+               (rewound.damaged_lines == 1 ? " line is damaged and was" : " lines are damaged and were") + " skipped");
     events_.emplace(folder_.metrics(), file_system_);
     history_ = read_events(folder_.metrics());
     for (const Event& event : history_) {
@@ -178,19 +179,20 @@ class Trainer::Loop {
   void restore(const CheckpointStore::Found& found) {
     const TrainState& saved = found.checkpoint.state;
     if (saved.config_hash != folder_.config_hash()) {
-      throw std::runtime_error(found.folder.string() + ": was made with another recipe than this run's");
+      throw std::runtime_error(found.folder.string() +
+                               ": was made with a recipe that differs from the recipe of this run");
     }
     const std::vector<std::string> notes = live_.restore(found.checkpoint);
     saved_ = {found.folder, saved.step, evaluation_mark_of(saved)};
     if (!found.checkpoint.mark_refused.empty())
-      log_.say("the evaluation at this step is done again: " + found.checkpoint.mark_refused);
+      log_.say("the evaluation at this step is repeated: " + found.checkpoint.mark_refused);
     log_.say("resuming from " + found.folder.string() + " (step " + std::to_string(saved.step) + ")");
     if (saved.penalty_in_loss) {
-      log_.note("the training loss has the penalties of the model in it, as it had when this run began");
+      log_.note("the training loss includes the penalties of the model, as at the start of this run");
     }
     if (saved.torch_version != torch_version() || saved.cachet_version != cachet_version()) {
       log_.say("the checkpoint was made with cachet " + saved.cachet_version + " and LibTorch " + saved.torch_version +
-               ": the run continues, but not with bit-identical results");
+               ". The run continues, but its results will not be bit-identical");
     }
     for (const std::string& note : notes) log_.say(note);
   }
@@ -313,8 +315,9 @@ class Trainer::Loop {
       return;  // still to be done, as the checkpoint records
     } catch (const std::exception&) {
       log_.say("the evaluation at step " + std::to_string(live_.state.step) +
-               " failed; the checkpoint of this step is " + saved_->folder.string() +
-               ", and a resume evaluates it first: " + resume_command(folder_.path(), leader_.processes()));
+               " failed. The checkpoint of this step is " + saved_->folder.string() +
+               "; if you resume the run, the checkpoint is evaluated first: " +
+               resume_command(folder_.path(), leader_.processes()));
       throw;
     }
     live_.state.evaluated = true;
@@ -494,7 +497,7 @@ class Trainer::Loop {
         return "interrupted " + at + "; resume with: " + resume_command(folder_.path(), leader_.processes());
       case StopReason::early_stop:
         return "stopped early " + at + ": " + std::to_string(live_.state.evaluations_since_best) +
-               " evaluations without a better " + deciding_metric(run_).title;
+               " evaluations in a row had no better " + deciding_metric(run_).title;
       case StopReason::out_of_time:
         return "out of time " + at +
                " (train.max_hours); resume with: " + resume_command(folder_.path(), leader_.processes()) +
@@ -506,7 +509,7 @@ class Trainer::Loop {
 
   std::string not_finite_message(const std::string& what) const {
     const auto last = store_.last();
-    return what + "\nNothing after it was saved; " +
+    return what + "\nNothing was saved after this; " +
            (last ? "the last good checkpoint is " + last->string() : std::string("there is no checkpoint yet")) +
            ". Try a lower optimizer.lr or optimizer.weight_decay, a longer schedule.warmup or train.clip_norm.";
   }

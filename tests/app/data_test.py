@@ -43,11 +43,11 @@ class ListOps(command.CommandTest):
         with tempfile.TemporaryDirectory() as folder:
             self.succeed("data", "listops", "-o", "a", *FEW, cwd=folder)
             self.assertIn("a: exists already", self.refused("data", "listops", "-o", "a", *FEW, code=1, cwd=folder))
-            self.assertIn("--arguments must lie in 2 to 1000",
+            self.assertIn("--arguments must be from 2 to 1000",
                           self.refused("data", "listops", "-o", "b", "--arguments", "1", cwd=folder))
             self.assertIn("--output is required", self.refused("data", "listops", cwd=folder))
             self.assertIn("did you mean '--depth'?", self.refused("data", "listops", "-o", "b", "--dpth", "3", cwd=folder))
-            self.assertIn("ask for fewer", self.refused("data", "listops", "-o", "b", "--depth", "2", "--arguments", "2",
+            self.assertIn("choose fewer expressions", self.refused("data", "listops", "-o", "b", "--depth", "2", "--arguments", "2",
                                                         "--longer-than", "3", "--shorter-than", "5", code=1, lines=12,
                                                         cwd=folder))
             self.assertEqual([path.name for path in pathlib.Path(folder).iterdir()], ["a"])
@@ -192,7 +192,7 @@ class Pairs(command.CommandTest):
             self.assertIn("for translation", self.refused("data", "tokens", ".", "-o", ".", "--files", "news", cwd=folder))
             self.assertIn("--line-ends", self.refused(*words, "--vocabulary-file", "some.model", "--overwrite", code=1, cwd=folder))
             (root / "train.en").write_text("one\n")
-            self.assertIn("line 2 there has no translation", self.refused(*words, "--overwrite", code=1, cwd=folder))
+            self.assertIn("its line 2 has no translation", self.refused(*words, "--overwrite", code=1, cwd=folder))
 
 
 class TextsGiven(command.FolderTest):

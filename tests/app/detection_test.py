@@ -287,7 +287,7 @@ class Detection(command.CommandTest):
         said = self.refused("eval", "run", "--data", "other", cwd=self.folder, code=1)
         self.assertIn("has objects of category 'moon', which is not a class of the model", said)
         without = self.cachet("eval", "run", "--data", "other", "--set", "data.other_categories=leave_out")
-        self.assertIn("left out: of categories that are not classes", without.stderr)
+        self.assertIn("left out: the category is not a class of the model", without.stderr)
 
     def test_a_set_that_lacks_a_category(self):
         other = self.folder / "fewer"

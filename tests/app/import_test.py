@@ -181,7 +181,7 @@ class Files(ImportTest):
         self.assertIn("'posix.system'", self.refusal("code.pth"))
         self.assertFalse((self.folder / "ran").exists())
         (self.folder / "junk.pth").write_bytes(bytes(range(256)) * 9)
-        self.assertIn("neither what torch.save writes nor a safetensors file", self.refusal("junk.pth"))
+        self.assertIn("neither a file of torch.save nor a safetensors file", self.refusal("junk.pth"))
         self.assertIn("TorchScript", self.refusal("script.pth"))
         self.assertIn("state_dict()", self.refusal("module.pth"))
         self.assertIn("left over", self.refusal("kinds.pth"))
@@ -300,7 +300,7 @@ class Models(ImportTest):
         photo = self.folder / "photos/val/a/0.jpg"
         photo.write_bytes(photo.read_bytes() + b"and more")
         done = self.succeed("eval", "plain", "--data", "photos", cwd=self.folder)
-        self.assertIn("photos/val/a/0.jpg: bytes of something else follow the image", done.stderr)
+        self.assertIn("photos/val/a/0.jpg: extra bytes follow the image", done.stderr)
         self.assertEqual(done.stderr.count("0.jpg"), 1)
 
     def test_knows_how_its_images_are_prepared(self):

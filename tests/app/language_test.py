@@ -180,7 +180,7 @@ class Language(command.FolderTest):
         self.assertEqual(self.weights("text", 12), self.weights("tokens-run", 12))
         damaged = self.folder / "tokens/train.tokens-cachet"
         damaged.write_bytes(damaged.read_bytes()[:-2])
-        self.assertIn("it is cut off or damaged", self.refused("train", "wikitext2_grc", "--run", "x", *SMALL, *vocabulary, "--set",
+        self.assertIn("the file is truncated or damaged", self.refused("train", "wikitext2_grc", "--run", "x", *SMALL, *vocabulary, "--set",
                                                                "data.root=tokens", cwd=self.folder, code=1))
 
     def test_bytes_and_subwords(self):
@@ -211,7 +211,7 @@ class Language(command.FolderTest):
     def test_what_does_not_fit_is_said_in_a_line(self):
         refuses = lambda *words, code=1: self.refused("train", "wikitext2_transformer_xl", "--run", "z", *SMALL, *words, cwd=self.folder, lines=3,
                                                       code=code)
-        self.assertIn("has 23 tokens, and the recipe has data.vocabulary = 24", refuses())
+        self.assertIn("has 23 tokens, but the recipe has data.vocabulary = 24", refuses())
         self.assertIn("`cachet data words", refuses("--set", "data.vocabulary_file=nowhere.txt"))
         vocabulary = ["--set", "data.vocabulary=23"]
         self.assertIn("gives too many batch rows for a text", refuses(*vocabulary, "--set", "train.batch_size=1000"))
@@ -241,7 +241,7 @@ class EarlierLanguage(command.FolderTest):
     def test_it_keeps_its_rule_and_evaluations_have_todays(self):
         before = self.evaluations()
         said = self.cachet("train", "run", "--resume", "--set", "train.limit=9 steps", "--progress", "none").stderr
-        self.assertEqual(said.count("keeps its rule, task.evaluation.bits_of"), 1, said)
+        self.assertEqual(said.count("keeps the earlier rule, task.evaluation.bits_of"), 1, said)
         after = self.evaluations()
         self.assertEqual(after[:2], before)
         size = len((self.folder / "texts/valid.txt").read_bytes())

@@ -49,7 +49,7 @@ class Limits(command.FolderTest):
         self.assertIn("train.txt.gz:2: a word is longer than", errors)
         (self.folder / "train.txt").write_text("a b\n" + "x" * 65537 + "\n")
         errors = self.refusal("data", "words", "train.txt", "-o", "words.txt")
-        self.assertIn("train.txt: line 2: a word has 65537 bytes, more than the 65536", errors)
+        self.assertIn("train.txt: line 2: a word has 65537 bytes; the maximum for a word of a vocabulary is 65536", errors)
         self.assertFalse((self.folder / "words.txt").exists())
         (self.folder / "train.txt").write_text("a b\n" + "x" * 65536 + "\n")
         self.within_bounds("data", "words", "train.txt", "-o", "words.txt")
@@ -84,7 +84,7 @@ class Limits(command.FolderTest):
         for words in ((), ("--shorter-than", "100000", "--longer-than", "99000")):
             errors = self.refusal("data", "listops", "-o", "expressions", "--depth", "1000", "--threads", "1", "--progress",
                                   "none", *words)
-            self.assertIn("draws gave no new one of such a length", errors)
+            self.assertIn("draws gave no new expression with a length within the bounds", errors)
         self.assertFalse((self.folder / "expressions").exists())
 
     def test_long_expressions_are_not_kept_by_thousands(self):
@@ -95,7 +95,7 @@ class Limits(command.FolderTest):
         (self.folder / "text.txt").write_text("a" * 65536 + "\n")
         words = ("data", "subwords", "--train", "text.txt", "-o", "text.model", "--vocabulary", "4")
         errors = self.refusal(*words)
-        self.assertIn("a word has more than 65535 characters, the most that BPE takes", errors)
+        self.assertIn("a word has more than 65535 characters, the maximum of BPE", errors)
         self.within_bounds(*words, "--type", "unigram")
 
     def test_threads_of_a_checkpoint(self):

@@ -84,7 +84,7 @@ class Models(command.CommandTest):
 
     def test_a_cache_of_lanes_needs_a_model_that_reads_streams(self):
         for kind in ("grc", "fifo"):
-            self.assertIn("model.cache.scope: 'lane' is for models that read streams",
+            self.assertIn("model.cache.scope: 'lane' is only for models that read texts in segments",
                           self.refused("train", "demo_plain", "--dry-run", "--set", f"model.cache.kind={kind}", "--set",
                                        "model.cache.scope=lane", lines=3))
 
@@ -93,19 +93,19 @@ class Models(command.CommandTest):
         for recipe, more in (("demo_plain", ("--set", "model.attention.kind=elu")), ("wikitext2_plain", ()), ("tatoeba_de_en", ()),
                              ("lra_short_text", ())):
             said = self.refused("train", recipe, "--print", *kind, *more)
-            self.assertIn("model.cache.kind: 'concatenated' is for image models", said)
-            self.assertIn("Transformer-XL's memory", said)
+            self.assertIn("model.cache.kind: 'concatenated' is only for image models", said)
+            self.assertIn("the memory of Transformer-XL", said)
         self.assertIn("model.cache.ratio: a concatenated cache has an entry for each of the layer's own keys",
                       self.refused("train", "demo_plain", "--print", *kind, "--set", "model.cache.ratio=0.5"))
         self.succeed("train", "demo_cached", "--print", *kind)  # the ratio of its grc is not this cache's
 
     def test_groups_that_do_not_divide_the_channels(self):
         group = ("--set", "model.norm.kind=group", "--set")
-        self.assertIn("model.norm.groups: must be a divisor, such as 4: 5 does not divide the 192 channels",
+        self.assertIn("model.norm.groups: must be a divisor of the number of channels, such as 4, but 5 does not divide the 192 channels",
                       self.refused("summary", TINY, *group, "model.norm.groups=5"))
-        self.assertIn("model.norm.groups: must be a divisor, such as 64: 128 does not divide the 64 channels of stage 1",
+        self.assertIn("model.norm.groups: must be a divisor of the number of channels, such as 64, but 128 does not divide the 64 channels of stage 1",
                       self.refused("summary", "pvt_tiny", *group, "model.norm.groups=128"))
-        self.assertIn("model.norm.kind: takes its statistics over all tokens of a sample, later ones too; use one of layer, rms",
+        self.assertIn("model.norm.kind: computes its statistics over all tokens of a sample, also over later tokens; use one of layer, rms",
                       self.refused("summary", "causal_transformer_small", *group, "model.norm.groups=4"))
 
     def test_all_settings_at_once(self):

@@ -225,7 +225,7 @@ class Links(Outputs):
         best = self.folder / "run/checkpoints/best"
         best.write_text("../../other/checkpoints/" + (self.folder / "other/checkpoints/best").read_text())
         said = self.refusal("eval", "run", code=1)
-        self.assertIn("run/checkpoints/best: names no checkpoint that is here", said)
+        self.assertIn("run/checkpoints/best: must name a checkpoint in this folder", said)
 
     def test_links_to_folders_work(self):
         (self.folder / "disk").mkdir()

@@ -11,7 +11,7 @@ runs = 5
 differs = ["The images have 8 pixels a side."]
 """
 FIRST = "Cached Transformers (arXiv 2312.12742), Table 1, ViT-S: 79.9 % top-1"
-CHANGED = "Another experiment than the paper's: "
+CHANGED = "This experiment differs from the paper's: "
 
 
 class Paper(RunTest):

@@ -102,7 +102,7 @@ class Parts(RunTest):
         self.expect_same(f"{name}-one", f"{name}-two")
         self.cachet("train", recipe, "--run", f"{name}-cut", *PLAIN, *whole, *two, *limit(steps // 2))
         done = self.cachet("train", f"{name}-cut", "--resume", *PLAIN, *one, *limit(steps))
-        self.assertIn("the 2 parts of a step were those of 2 processes and are those of 1 process now", done.stderr)
+        self.assertIn("the 2 parts of a step were computed by 2 processes, and now by 1 process", done.stderr)
         self.expect_same(f"{name}-one", f"{name}-cut")
         return f"{name}-one"
 

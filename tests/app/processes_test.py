@@ -98,9 +98,9 @@ class Processes(RunTest):
     def test_go_on_in_another_number(self):
         self.train("run", *TWO, *STEADY, "--set", "train.limit=7 steps")
         done = self.cachet("train", "run", "--resume", "--progress", "none", *SHORT)
-        self.assertIn("the checkpoint is one of 2 processes, and now there is 1", done.stderr)
+        self.assertIn("the checkpoint was saved with 2 processes, but now there is 1", done.stderr)
         done = self.cachet("train", "run", "--resume", *TWO, "--progress", "none", "--set", "train.limit=20 steps")
-        self.assertIn("the checkpoint is one of 1 process, and now there are 2", done.stderr)
+        self.assertIn("the checkpoint was saved with 1 process, but now there are 2", done.stderr)
         self.assertEqual(self.last("run")["step"], 20)
 
     def test_one_that_is_killed_ends_all_and_is_named(self):
@@ -203,7 +203,7 @@ class Processes(RunTest):
         codes, said = self.both(lambda rank: ["--set", f"optimizer.lr=0.0{rank + 1}", *SHORT])
         self.assertEqual(codes, [1, 1], said)
         for output, errors in said:
-            self.assertIn("process 1 has another recipe than process 0", errors)
+            self.assertIn("process 1 has a different recipe from process 0", errors)
         self.assertFalse((self.folder / "run").exists(), "nothing is written")
 
     def test_refuse_another_setting_of_a_resume_before_the_run_changes(self):
@@ -213,7 +213,7 @@ class Processes(RunTest):
         codes, said = self.both(lambda rank: more if rank == 0 else [*more, "--set", "optimizer.lr=0.5"])
         self.assertEqual(codes, [1, 1], said)
         for output, errors in said:
-            self.assertIn("process 1 has another recipe than process 0", errors)
+            self.assertIn("process 1 has a different recipe from process 0", errors)
         self.assertEqual({path: path.read_bytes() for path in (self.folder / "run").rglob("*") if path.is_file()}, before)
 
     def test_refuse_other_data(self):
@@ -231,7 +231,7 @@ class Processes(RunTest):
         for process in processes:
             errors = process.communicate(timeout=120)[1]
             self.assertEqual(process.returncode, 1, errors)
-            self.assertIn("process 1 has another training data than process 0", errors)
+            self.assertIn("process 1 has a different training data from process 0", errors)
         self.assertFalse((self.folder / "run").exists(), "nothing is written")
 
     def test_refuse_another_number_of_processes(self):

@@ -82,7 +82,7 @@ class Words(RunTest):
         self.cachet("train", "run", "--resume", "--progress", "none", "--set", "train.limit=6")
         self.assertEqual(self.events("run")[-1]["step"], 6)
         self.assertIn("train.limit", self.refused("train", "tiny.toml", "--run", "x", "--set", "train.limit=0", cwd=self.folder))
-        self.assertIn("write a count", self.refused("train", "tiny.toml", "--run", "x", "--set", "train.limit=four", cwd=self.folder))
+        self.assertIn("set a number", self.refused("train", "tiny.toml", "--run", "x", "--set", "train.limit=four", cwd=self.folder))
 
     def test_another_learning_rate_is_a_new_run_of_these_weights(self):
         self.train("my run", "--set", "train.limit=4 steps")

@@ -150,7 +150,7 @@ class SavedResults(command.FolderTest):
     def train(self, *words):
         return self.cachet("train", *words, "--progress", "none")
 
-    def refused_resume(self, file, change, said="the run began with"):
+    def refused_resume(self, file, change, said="with which the run began"):
         """Changes a file, holds the resume to a refusal, and puts the file back."""
         path = self.folder / file
         held, times = path.read_bytes(), path.stat()
@@ -215,7 +215,7 @@ class Idx(SavedResults):
         labels.write_bytes(flipped(50)(labels.read_bytes()))
         said = self.refused("train", "run", "--resume", "--set", "data.root=elsewhere", "--progress", "none", code=1,
                             lines=4, cwd=self.folder)
-        self.assertIn("the training data are not those that the run began with (labels, texts", said)
+        self.assertIn("the training data are not the data with which the run began (labels, texts", said)
         self.assertIn('root = "images"', (self.folder / "run/resolved.toml").read_text())
         self.resumed(8)
 
@@ -226,7 +226,7 @@ class Idx(SavedResults):
         labels.write_bytes(flipped(50)(held))
         said = command.run("train", "seeds", "--resume", "--seeds", "2", "--progress", "none", cwd=self.folder)
         self.assertEqual(said.returncode, 1, said.stderr)
-        self.assertIn("the training data are not those that the run began with", said.stderr)
+        self.assertIn("the training data are not the data with which the run began", said.stderr)
         self.assertFalse((self.folder / "seeds/seed-1").exists())
         labels.write_bytes(held)
         self.train("seeds", "--resume", "--seeds", "2")
@@ -243,7 +243,7 @@ class Idx(SavedResults):
         labels.write_bytes(flipped(50)(held))
         done = command.run(*words, cwd=self.folder)
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn("many/narrow/seed-0: the training data are not those that the run began with", done.stderr)
+        self.assertIn("many/narrow/seed-0: the training data are not the data with which the run began", done.stderr)
         labels.write_bytes(held)
         self.cachet(*words)
 
@@ -326,10 +326,10 @@ class OldResults(command.FolderTest):
         labels.write_bytes(flipped(50)(held))
         said = self.refused("train", "run", "--resume", "--set", "train.limit=8 steps", "--progress", "none", code=1,
                             lines=4, cwd=self.folder)
-        self.assertIn("the training data are not those that the run began with", said)
+        self.assertIn("the training data are not the data with which the run began", said)
         labels.write_bytes(held)
         done = self.cachet("train", "run", "--resume", "--set", "train.limit=8 steps", "--progress", "none")
-        self.assertIn("the run is of version 0.1.0, which compared only a part of the data", done.stderr)
+        self.assertIn("the run began with version 0.1.0, which compared only a part of the data", done.stderr)
         data = json.loads((self.folder / "run/run.json").read_text())["data"]
         self.assertEqual({split: digest["version"] for split, digest in data.items()}, {"training": 2, "evaluation": 2})
         done = self.cachet("train", "run", "--resume", "--set", "train.limit=12 steps", "--progress", "none")
@@ -366,7 +366,7 @@ class OldResults(command.FolderTest):
         run["data"] = {"training": {"version": 3, "contents": "0" * 16}}
         path.write_text(json.dumps(run))
         said = self.refused("train", "run", "--resume", "--progress", "none", code=1, cwd=self.folder)
-        self.assertIn("the digest of its data is of version 3", said)
+        self.assertIn("the digest of its data has version 3", said)
 
 
 class ClassFolders(SavedResults):
@@ -410,15 +410,14 @@ class ClassFolders(SavedResults):
         for folder, name in (("train", "training"), ("val", "evaluation")):
             path = self.folder / "folders" / folder / "blue/0.png"
             held, times = path.read_bytes(), path.stat()
-            said = "(names, sizes or the number of the image files differ)"
+            said = "(the names, the sizes or the number of the image files differ)"
             self.refused_resume(f"folders/{folder}/blue/0.png", lambda data: data + b"\0", said)
             path.rename(path.with_name("0b.png"))
             self.assertIn(said, self.refused("train", "run", "--resume", "--progress", "none", cwd=self.folder, code=1, lines=8))
             path.with_name("0b.png").rename(path)
             write_stored_png(path, pixels(77))
             done = self.train("run", "--resume")
-            self.assertIn(f"the image files of the {name} data have other modification times than at the start of the run; "
-                          "their names and sizes are the same, and their bytes were not read", done.stderr)
+            self.assertIn(f"the image files of the {name} data have other modification times than at the start of the run. Their names and sizes are the same; their bytes were not compared", done.stderr)
             path.write_bytes(held)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
         self.resumed(3)
@@ -461,7 +460,7 @@ class Detection(SavedResults):
                 def change(held, key=key):
                     place = next(i for i in range(held.index(key), len(held)) if held[i:i + 1] in b"12345678")
                     return held[:place] + bytes([held[place] + 1]) + held[place + 1:]
-                self.refused_resume(file, change, f"the {name} data are not those")
+                self.refused_resume(file, change, f"the {name} data are not the data")
             path = self.folder / f"shapes/images/{split}/000001.png"
             path.touch()
             self.assertIn(f"the image files of the {name} data have other modification times",
@@ -522,7 +521,7 @@ class Translation(SavedResults):
         place = passed_over(5000, range(4000, 5000))
         lines[1][place] = "b9 " * len(lines[1][place].split())
         (self.folder / "pairs/train.en").write_text("\n".join(lines[1]) + "\n")
-        self.assertIn("the training data are not those",
+        self.assertIn("the training data are not the data",
                       self.refused("train", "many", "--resume", "--progress", "none", cwd=self.folder, code=1, lines=8))
 
     def test_a_resume(self):
@@ -547,7 +546,7 @@ class Sequences(SavedResults):
         self.refused_resume("aclImdb/train/neg/3_5.txt", lambda held: held + b" " * 80)  # after the position where it is cut
         long = self.folder / "aclImdb/train/neg/3_5.txt"
         long.write_text("word " * 60)
-        self.assertIn("the run began with", self.refused("train", "run", "--resume", "--progress", "none", cwd=self.folder, code=1, lines=8))
+        self.assertIn("with which the run began", self.refused("train", "run", "--resume", "--progress", "none", cwd=self.folder, code=1, lines=8))
 
     def test_pairs(self):
         write_reviews(self.folder / "aclImdb")

@@ -10,7 +10,7 @@ from text_models_test import LANGUAGE
 from translate_test import RECIPE as TRANSLATION
 from translate_test import write_pairs
 
-SCORES = "the model gives scores that are NaN or infinite"
+SCORES = "the model's scores are NaN or infinite"
 WEIGHTS = "has values that are NaN or infinite"
 # Of single precision, so that sums of its products are infinite.
 HUGE = 3e38

@@ -56,7 +56,7 @@ class Texts(SequenceTest):
 
     def test_long_texts_are_cut_and_strange_bytes_are_bytes(self):
         done = self.cachet("predict", "run", "x" * 200, "y" * 64)
-        self.assertEqual(done.stderr, "1 sequence was longer than data.max_length and cut\n")
+        self.assertEqual(done.stderr, "1 sequence was longer than data.max_length and was truncated\n")
         first = json.loads(done.stdout.splitlines()[0])
         self.assertEqual(first["text"], "x" * 59 + "…")
         self.assertEqual(first["top"], self.predict("run", "x" * 64)[0]["top"])
@@ -95,7 +95,7 @@ class Texts(SequenceTest):
         write_reviews(self.folder / "others", train=1, test=3)
         said = self.json_of("eval", "run", "--data", "others", "--json", cwd=self.folder)
         self.assertEqual(said["sequences"], 6)
-        self.assertIn("reviews lie in train and test",
+        self.assertIn("the reviews must be in the folders train and test",
                       self.refusal("eval", "run", "--data", "others/test"))
 
 
@@ -123,7 +123,7 @@ class Subwords(SequenceTest):
         self.train_on("elsewhere/moved")
         strange = self.folder / "strange.txt"
         strange.write_bytes(b"film \xff\xfe shown\n")
-        self.assertIn("2 bytes that are not UTF-8 were read as U+FFFD, which a subword model drops as a blank",
+        self.assertIn("2 bytes that are not UTF-8 were read as U+FFFD. A subword model removes this character like a space",
                       self.cachet("predict", "elsewhere/moved", "--lines", "strange.txt").stderr)
 
     def train_on(self, run):
@@ -134,7 +134,7 @@ class Subwords(SequenceTest):
         self.make_model("small.model", "35")
         self.cachet("data", "subwords", "--train", "aclImdb/train/neg", "--vocabulary", "40", "-o", "other.model")
         for verb in (["eval", "run"], ["predict", "run", "a film"]):
-            self.assertIn("has a vocabulary of 35, data.vocabulary is 40",
+            self.assertIn("has a vocabulary of 35 tokens, but data.vocabulary is 40",
                           self.refusal(*verb, "--set", "data.subword_model=small.model"))
             self.assertIn("other.model: is not the subword model of data.vocabulary_hash",
                           self.refusal(*verb, "--set", "data.subword_model=other.model"))
@@ -175,7 +175,7 @@ class Pairs(SequenceTest):
         for own, of_data in zip(given, tested):
             self.assertAlmostEqual(own["top"][0]["probability"], of_data["top"][0]["probability"], places=5)
         self.assertEqual({guess["class"] for guess in given[0]["top"]}, {"different", "matching"})
-        self.assertIn("'one text': a sample is two texts with one tab between them",
+        self.assertIn("'one text': a sample must be two texts with one tab between them",
                       self.refusal("predict", "run", "one text"))
 
 

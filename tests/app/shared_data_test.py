@@ -61,14 +61,14 @@ class SharedData(command.FolderTest):
         self.assertEqual(found["passed_over"], 3)
         same = f"(the first: {found['found']}/val/dark/copied.png = {found['found']}/train/dark/3.png)"
         line = f"2 of 12 test images are also in the training data {same}"
-        others = (f"3 files were passed over (2 hidden, 1 not JPEG or PNG files of a class), the first of them "
+        others = (f"3 files were skipped (2 hidden, 1 not JPEG or PNG files of a class). The first one is "
                   f"{found['found']}/train/.DS_Store")
         self.assertEqual(remarks, [f"folders: {line}", f"folders: {others}"])
         self.assertEqual(self.dry_run("pictures"), [line])
         done = self.cachet("train", "pictures", "--run", "run", "--progress", "none", "--set", "train.limit=1 steps")
         for said in (done.stderr, (self.folder / "run/log.txt").read_text()):
-            self.assertIn(f"2 hidden files were passed over, the first of them {found['found']}/train/.DS_Store", said)
-            self.assertIn(f"1 file that is not a JPEG or PNG file of a class was passed over: {found['found']}/val/light/notes.txt", said)
+            self.assertIn(f"2 hidden files were skipped. The first one is {found['found']}/train/.DS_Store", said)
+            self.assertIn(f"1 file that is not a JPEG or PNG file of a class was skipped: {found['found']}/val/light/notes.txt", said)
 
     def test_scenes(self):
         self.cachet(*shapes_command(8, 5, 64))
@@ -100,7 +100,7 @@ class SharedData(command.FolderTest):
                                   "first": {"evaluation": found["found"] + "/test/neg/2_5.txt",
                                             "training": found["found"] + "/train/pos/0_5.txt"}})
         self.assertEqual(found["passed_over"], 1)
-        self.assertEqual(remarks[1:], [f"aclImdb: 1 hidden file was passed over: {found['found']}/test/neg/._2_5.txt"])
+        self.assertEqual(remarks[1:], [f"aclImdb: 1 hidden file was skipped: {found['found']}/test/neg/._2_5.txt"])
         line, = self.dry_run("lra_text", *SMALL_ENCODER)
         self.assertTrue(line.startswith("1 of 10 test sequences is also in the training data (the first: "), line)
 

@@ -46,13 +46,13 @@ class TextForms(command.FolderTest):
         self.assertEqual(*written)
         said = self.refused("train", *recipe, "--run", "other", *NORMALIZED, "--set", "data.vocabulary_file=decomposed.txt",
                             cwd=self.folder, code=1)
-        self.assertIn("is not in the form that data.normalize asks for, nfc; make the vocabulary with --normalize nfc", said)
+        self.assertIn("is not in the form of data.normalize, nfc; make the vocabulary with --normalize nfc", said)
         self.cachet("data", "tokens", "text", "-o", "tokens", "--vocabulary-file", "words.txt", "--normalize", "nfc")
         self.cachet("train", *recipe, "--run", "tokens-run", *NORMALIZED, "--set", "data.root=tokens")
         weights = [(self.folder / run / "checkpoints/step-00000008/model.safetensors").read_bytes() for run in ("run", "tokens-run")]
         self.assertEqual(*weights)
         said = self.refused("train", *recipe, "--run", "other", "--set", "data.root=tokens", cwd=self.folder, code=1)
-        self.assertIn('was made with --normalize nfc, and the recipe has data.normalize = "none"', said)
+        self.assertIn('was made with --normalize nfc, but the recipe has data.normalize = "none"', said)
         # A run is not resumed with another form, whose words may be the same.
         said = self.refused("train", "plain", "--resume", *NORMALIZED, "--set", "train.limit=9 steps", cwd=self.folder, code=1, lines=5)
         self.assertIn('data.normalize: "none" -> "nfc"', said)

@@ -84,7 +84,7 @@ class TextMistakes(command.FolderTest):
             self.write(f"corpus/{split}.txt", body)
         said = self.train("language.toml", "run", "data.vocabulary=6", "model.cutoffs=[]", limit="2 steps")
         log = said.stdout + said.stderr + (self.folder / "run/log.txt").read_text()
-        self.assertIn("begins with a byte-order mark, which stays in the text", log)
+        self.assertIn("begins with a byte-order mark, which is not removed", log)
         self.assertNotIn("of them unknown", log)
         self.write("mine.txt", "".join(form + "\n" for form in forms) + "e\u0323\n")
         self.assertEqual(self.scored("run", "mine.txt"), [(number, 2) for number in range(1, 6)])
@@ -98,7 +98,7 @@ class TextMistakes(command.FolderTest):
             self.write(f"pairs/{split}.de", MARK + f"{NFC(word)} \u0323\n" * 30)
             self.write(f"pairs/{split}.en", f"{NFD(word)} {NFD(word)} {NFD(word)} {NFD(word)}\n" * 30)
         said = self.train("translation.toml", "vi", "data.vocabulary=6", limit="120 steps")
-        self.assertIn("de begins with a byte-order mark, which stays in the text", said.stdout + said.stderr + (self.folder / "vi/log.txt").read_text())
+        self.assertIn("de: the text begins with a byte-order mark, which is not removed", said.stdout + said.stderr + (self.folder / "vi/log.txt").read_text())
         lines = self.cachet("translate", "vi", stdin=f"{NFC(word)} \u0323\n{MARK}{NFC(word)}\n").stdout.splitlines()
         self.assertEqual(lines[0], " ".join([NFD(word)] * 4))
         self.assertAlmostEqual(self.json_of("eval", "vi", "--json", cwd=self.folder)["metrics"]["bleu"], 100)
@@ -131,7 +131,7 @@ class TextMistakes(command.FolderTest):
         self.assertEqual(self.cachet("generate", "run", "--lines", "empty.txt", "--tokens", "2").stdout, "")
         self.write("corpus/valid.txt", "")
         again = ["train", "language.toml", "--run", "x"]
-        self.assertIn("corpus/valid.txt: holds 0 tokens", self.refuses(*again))
+        self.assertIn("corpus/valid.txt: the number of tokens is 0", self.refuses(*again))
         self.write("corpus/valid.txt", "word1 word2\n")
         self.write("corpus/words.txt", "")
         self.assertIn("words.txt: holds no words", self.refuses(*again))
@@ -143,10 +143,10 @@ class TextMistakes(command.FolderTest):
         self.assertEqual(self.cachet("translate", "pairs-run", "empty.txt").stdout, "")
         self.write("pairs/train.en", "b1\n")
         again = ["train", "translation.toml", "--run", "x"]
-        self.assertIn("train.en: has 1 lines, and", self.refuses(*again))
+        self.assertIn("train.en: has 1 lines, but", self.refuses(*again))
         for language in ("de", "en"):
             self.write(f"pairs/train.{language}", "")
-        self.assertIn("train.de: is empty, as", self.refuses(*again))
+        self.assertIn("train.de: is empty, and so is", self.refuses(*again))
         for language in ("de", "en"):
             self.write(f"pairs/train.{language}", "\n\n")
         self.assertIn("pairs", self.refuses(*again))
@@ -157,14 +157,14 @@ class TextMistakes(command.FolderTest):
         self.cachet("data", "tokens", "corpus", "-o", "corpus", "--vocabulary-file", "corpus/words.txt")
         file = self.folder / "corpus/train.tokens-cachet"
         whole = file.read_bytes()
-        for place, said in ((40, "it does not have its checksum"), (-1, "its table of checksums is damaged"),
+        for place, said in ((40, "the checksum is wrong"), (-1, "its table of checksums is damaged"),
                             (162, "tokens 0 to")):
             content = bytearray(whole)
             content[place] ^= 1
             file.write_bytes(content)
             said_now = self.refuses("train", "language.toml", "--run", "x", lines=4)
             self.assertIn(said, said_now)
-            self.assertIn("`cachet data tokens` makes it anew", said_now)
+            self.assertIn("make the file again with `cachet data tokens`", said_now)
         # A file of the first version: no checksums, and a note.
         tokens = int.from_bytes(whole[24:32], "little")
         first = bytearray(b"CACHTOK1" + whole[8:12] + (128).to_bytes(4, "little") + whole[16:112] + bytes(16)
@@ -173,10 +173,10 @@ class TextMistakes(command.FolderTest):
         self.assertIn("has no checksums", self.train("language.toml", "old").stderr)
         first[-2:] = b"\xff\xff"
         file.write_bytes(first)
-        self.assertIn("is 65535, and its vocabulary has 23", self.refuses("train", "language.toml", "--run", "beyond", lines=5))
+        self.assertIn("is 65535, but the vocabulary has only 23", self.refuses("train", "language.toml", "--run", "beyond", lines=5))
         other = (self.folder / "corpus/words.txt").read_text().replace("word1\t", "other\t")
         self.write("others.txt", other)
-        self.assertIn("is another vocabulary than the recipe's", self.refuses("eval", "run", "--set", "data.vocabulary_file=others.txt"))
+        self.assertIn("is not the vocabulary of the recipe", self.refuses("eval", "run", "--set", "data.vocabulary_file=others.txt"))
         for stem in ("train", "validation", "test"):
             (self.folder / f"corpus/{stem}.tokens-cachet").unlink(missing_ok=True)
         # Subwords: one model instead of another of as many pieces.
@@ -188,9 +188,9 @@ class TextMistakes(command.FolderTest):
         subwords = ["data.tokens=subwords", "data.vocabulary=36", "data.vocabulary_file=subwords.model"]
         self.train("language.toml", "pieces", *subwords)
         for verb in (["eval", "pieces"], ["generate", "pieces", "--prompt", "word1"]):
-            self.assertIn("is another vocabulary than the recipe's", self.refuses(*verb, "--set", "data.vocabulary_file=other.model"))
+            self.assertIn("is not the vocabulary of the recipe", self.refuses(*verb, "--set", "data.vocabulary_file=other.model"))
         (self.folder / "pieces/vocabulary").write_bytes((self.folder / "other.model").read_bytes())
-        self.assertIn("pieces/vocabulary: is another vocabulary than the recipe's", self.refuses("eval", "pieces"))
+        self.assertIn("pieces/vocabulary: is not the vocabulary of the recipe", self.refuses("eval", "pieces"))
         (folder / "subwords.model").write_bytes(b"no model")
         self.assertIn("is not a SentencePiece model", self.refuses("train", "language.toml", "--run", "x", *(word for each in subwords for word in ("--set", each))))
 

@@ -59,8 +59,8 @@ class Train(RunTest):
     def test_what_wastes_a_run_is_said_before_it(self):
         norm = ("the warm-up of the norms (model.norm.warmup) takes 4000 updates, but this run updates the norms only 24 times. The norms "
                 "do not use their window and filter; set a shorter warm-up, such as model.norm.warmup = \"10 %\" of the run")
-        warmup = "schedule.warmup is 50 steps, and the run has 12 steps: the learning rate does not reach optimizer.lr; set a shorter"
-        limit = "train.limit is 150 steps, and train.epochs = 2 ends the run after 12 steps; raise train.epochs"
+        warmup = "schedule.warmup is 50 steps, but the run has only 12 steps, so the learning rate does not reach optimizer.lr; set a shorter"
+        limit = "train.limit is 150 steps, but train.epochs = 2 ends the run earlier, after 12 steps; raise train.epochs"
         words = ["--set", "model.norm.warmup=4000", "--set", "schedule.warmup=50 steps", "--set", "train.limit=150 steps",
                  "--set", "train.epochs=2", "--set", "train.accumulate=2"]
         said = self.train("run", *words).stderr
@@ -223,12 +223,12 @@ class Train(RunTest):
         held = labels.read_bytes()
         labels.write_bytes(held[:8] + bytes((label + 1) % 4 for label in held[8:]))
         said = self.refused("train", "run", "--resume", "--progress", "none", cwd=self.folder, code=1)
-        self.assertIn("the training data are not those that the run began with", said)
+        self.assertIn("the training data are not the data with which the run began", said)
         labels.write_bytes(held)
         run = self.folder / "run"
         (run / "recipe.toml").write_text(RECIPE + "# mine\n")
         said = self.cachet("train", "run", "--resume", "--set", "train.limit=8 steps").stderr
-        self.assertIn("recipe.toml was edited, which has no effect", said)
+        self.assertIn("recipe.toml was edited. This has no effect", said)
         # A run of an older version has no fingerprints: it takes those of its next part.
         description = json.loads((run / "run.json").read_text())
         kept = description.pop("data")
@@ -274,7 +274,7 @@ class Train(RunTest):
         damaged.write_bytes(whole[:-30] + bytes(30))
         said = self.refused("train", "tiny.toml", "--run", "run", "--progress", "none", *settings, cwd=self.folder, code=1, lines=9)
         self.assertIn("3.png", said)
-        self.assertIn("the evaluation at step 2 failed; the checkpoint of this step is run/checkpoints/step-00000002", said)
+        self.assertIn("the evaluation at step 2 failed. The checkpoint of this step is run/checkpoints/step-00000002", said)
         self.assertIn("cachet train run --resume", said)
         state = json.loads((self.folder / "run/checkpoints/step-00000002/state.json").read_text())
         self.assertEqual((state["step"], state["evaluated"], state["for_evaluation"]), (2, False, True))
@@ -294,7 +294,7 @@ class Train(RunTest):
             kept = (self.folder / "run" / name).read_text()
             (self.folder / "run" / name).write_text(json.dumps(json.loads(kept) | {"schema": 77}))
             said = self.refused(*words, cwd=self.folder, code=1)
-            self.assertIn(f"run/{name}: its schema is 77, and this version of cachet reads up to 1; use a newer cachet", said)
+            self.assertIn(f"run/{name}: its schema is 77, but this version of Cachet reads only schemas up to 1; use a newer version of Cachet", said)
             (self.folder / "run" / name).write_text(kept)
 
     def test_the_page_shows_what_command_lines_set(self):
@@ -347,7 +347,7 @@ class Train(RunTest):
 
     def test_a_cache_that_evaluation_would_read_unlike_training_is_noted(self):
         own = ["--set", "train.limit=1 steps", "--set", "model.cache.attend=per_sample"]
-        note = "model.cache: training attends to each sample's own cache"
+        note = "model.cache: training attends to the cache of each sample"
         self.assertEqual(self.train("apart", *own).stderr.count(note), 1)
         self.assertIn(note, (self.folder / "apart/log.txt").read_text())
         self.assertNotIn(note, self.cachet("eval", "apart").stderr)

@@ -108,7 +108,7 @@ class TrainedPixels(runs.RunTest):
         self.assertFalse((self.folder / "run" / STATISTICS).exists())
         self.assertEqual(len(self.answers("run", *self.images, *self.given())), 3)
         (self.folder / "dark").rename(self.folder / "images")
-        self.assertIn("are not those that the run began with", self.refused("eval", "run", cwd=self.folder, code=1))
+        self.assertIn("are not the data with which the run began", self.refused("eval", "run", cwd=self.folder, code=1))
         self.cachet("export", "run", "-o", "weights.safetensors")
         self.assertIn(STATISTICS + " is new", self.cachet("eval", "run", "--data", "moved").stderr)
 

@@ -61,7 +61,7 @@ class Weights(RunTest):
         self.assertIn("nowhere", self.refused("average", "run", "--last", "2", "--renew-states", "1", "--data", "nowhere",
                                               cwd=self.folder, code=1))
         self.train("plain", "--set", "model.cache.kind=none", "--set", "model.norm.kind=layer")
-        self.assertIn("keeps nothing of its data",
+        self.assertIn("has no running statistics and no cache to recalibrate",
                       self.refused("average", "plain", "--last", "1", "--renew-states", "1", cwd=self.folder, code=1))
 
     def test_the_states_of_a_moving_average_are_renewed(self):

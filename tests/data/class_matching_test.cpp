@@ -27,10 +27,9 @@ TEST(ClassMatching, IsByName) {
 }
 
 TEST(ClassMatching, RefusesUnknownClassesByName) {
-  EXPECT_EQ(
-      refused({"green", "red", "yellow"}, kColors),
-      "val: the model has no class 'yellow'; its 3 classes are 'blue', 'green', 'red'. Rename or remove the classes "
-      "that the model does not have");
+  EXPECT_EQ(refused({"green", "red", "yellow"}, kColors),
+            "val: the model has no class 'yellow'. Its 3 classes are 'blue', 'green', 'red'. Rename the classes of the "
+            "data, or remove those that the model does not have");
   const std::string many = refused({"a", "b", "c", "d", "e", "f", "g"}, kColors);
   EXPECT_NE(many.find("no class 'a', 'b', 'c', 'd', 'e' and 2 more; its"), std::string::npos) << many;
   EXPECT_NE(refused({"Red"}, kColors).find("no class 'Red'"), std::string::npos) << "letters' case counts";
@@ -50,7 +49,8 @@ TEST(ClassMatching, OfNumbersIsByNumber) {
   EXPECT_EQ(test::thrown_message<io::Error>([&] {
               match_numbered_classes({"0", "1"}, kColors, "x");
             }),
-            "x: has 2 classes, which are numbers without names, but data.class_names lists 3");
+            "x: has 2 classes with numbers but no names, so data.class_names must have one name for each class; the "
+            "number of its names is 3");
   EXPECT_THROW(match_numbered_classes({"red", "pink"}, kColors, "x"), io::Error);
   EXPECT_TRUE(are_numbers(numbers));
   EXPECT_FALSE(are_numbers({"1", "10", "2"}));
@@ -80,7 +80,7 @@ TEST(ClassMatching, ReadsNames) {
   config::Document empty;
   EXPECT_TRUE(read_class_names(empty.root().table("data")).empty());
   EXPECT_EQ(empty.resolved_toml(false).find("class_names"), std::string::npos);
-  EXPECT_NE(problem("[data]\nclass_names = [\"a\", \"\"]").find("has a name that is empty"), std::string::npos);
+  EXPECT_NE(problem("[data]\nclass_names = [\"a\", \"\"]").find("must not have an empty name"), std::string::npos);
   EXPECT_NE(problem("[data]\nclass_names = [\"a\", \"b\", \"a\"]").find("has 'a' more than once"), std::string::npos);
 }
 

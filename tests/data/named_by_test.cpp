@@ -14,8 +14,8 @@ TEST(NamedBy, AddsTheKeysThatAMessageLacks) {
   EXPECT_EQ(with_keys("a: is empty", {"data.train", "data.root", "data.kind"}),
             "a: is empty; see data.train, data.root and data.kind");
   EXPECT_EQ(with_keys("data.root: there is no a", {"data.root"}), "data.root: there is no a");
-  EXPECT_EQ(with_keys("data.train_folder names it", {"data.train", "data.train_folder"}),
-            "data.train_folder names it; see data.train");
+  EXPECT_EQ(with_keys("data.train_folder must be the name of an existing folder", {"data.train", "data.train_folder"}),
+            "data.train_folder must be the name of an existing folder; see data.train");
 }
 
 TEST(NamedBy, GivesWhatIsReadAndLeavesOtherErrors) {

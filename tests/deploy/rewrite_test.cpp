@@ -157,7 +157,7 @@ TEST(RewriteReport, SaysWhatWentAndWhatStayedAndWhy) {
   const auto lines = report_lines(rewrite(*model));
   ASSERT_EQ(lines.size(), 3U);
   EXPECT_EQ(lines[0], "3 norms are gone");
-  EXPECT_NE(lines[1].find("2 norms; left of each: one affine map (cached_attention: cannot absorb"), std::string::npos)
+  EXPECT_NE(lines[1].find("2 norms; left of each: one affine map (cached_attention: cannot fold in"), std::string::npos)
       << lines[1];
   EXPECT_NE(lines[2].find("2 caches; left of each: all of it"), std::string::npos) << lines[2];
   EXPECT_NE(lines[2].find("per_sample"), std::string::npos) << lines[2];

@@ -27,7 +27,7 @@ DELIBERATE = [
     (r"tensor's name|empty name", "names"),
     (r"more than 16 dimensions", "rank"),
     (r"over 2\^63 - 1|overflows 2\^63", "sizes of 2^63 and more"),
-    (r"packs several values", "sub-byte types"),
+    (r"stores several values", "sub-byte types"),
     (r"expected '\{'", "entry as a list, metadata null"),
     (r"dtype must be a string", "dtype as an object"),
 ]

@@ -102,7 +102,7 @@ TEST(OwnPlugIns, SayWhetherTheyAreExported) {
       refused[module.key()] = plug_in->why_not_exported();
   ASSERT_EQ(refused.size(), 1U);
   EXPECT_EQ(refused.begin()->first, "attn.cache");
-  EXPECT_NE(refused.begin()->second.find("the cache 'ema' does not define how it is exported"), std::string::npos);
+  EXPECT_NE(refused.begin()->second.find("the cache 'ema' does not define how to export it"), std::string::npos);
 }
 
 TEST(OwnPlugIns, ModelsMayChooseTheLengthOfTheirCache) {

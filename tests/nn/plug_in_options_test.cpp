@@ -195,8 +195,8 @@ TEST(PlugInOptions, ProblemsNameKeyAndWhatIsAccepted) {
   expect_problem(R"(cache = {kind = "grc", length = 0})", "cache.length");
   expect_problem(R"(cache = {kind = "grc", scope = "lane", attend = "mean"})", "would mix the batch rows");
   for (const char* kind : {"grc", "fifo"})
-    expect_problem("cache = {kind = '" + std::string(kind) + "', scope = 'lane'}", "for models that read streams",
-                   nn::Sessions::none);
+    expect_problem("cache = {kind = '" + std::string(kind) + "', scope = 'lane'}",
+                   "only for models that read texts in segments", nn::Sessions::none);
   for (const char* setting : {"ratio = 0.5", "length = 4", "pool = 2", "share_start = 0.0", "gates = 'half'",
                               "positional_convolution = true", "scope = 'batch_mean'", "variant = 'paper'"}) {
     const std::string key = std::string(setting).substr(0, std::string(setting).find(' '));
@@ -205,13 +205,13 @@ TEST(PlugInOptions, ProblemsNameKeyAndWhatIsAccepted) {
   }
   for (const char* function : {"elu", "kernel", "performer", "bigbird", "reformer", "local"})
     expect_problem("cache = {kind = 'concatenated'}\nattention = {kind = '" + std::string(function) + "'}",
-                   "Transformer-XL's memory", nn::Sessions::none);
-  expect_problem(R"(cache = {kind = "concatenated"})", "Transformer-XL's memory", nn::Sessions::batch_rows);
+                   "the memory of Transformer-XL", nn::Sessions::none);
+  expect_problem(R"(cache = {kind = "concatenated"})", "the memory of Transformer-XL", nn::Sessions::batch_rows);
   expect_problem(R"(norm = {kind = "un", window = 0})", "norm.window");
   expect_problem(R"(norm = {kind = "un", threshold = "token"})", "norm.threshold");
   expect_problem(R"(norm = {kind = "un", threshold = "channel", filter_outliers = false})",
                  "set filter_outliers = true");
-  expect_problem(R"(norm = {kind = "un", threshold = "channel", window = 1})", "set window = 2 or more");
+  expect_problem(R"(norm = {kind = "un", threshold = "channel", window = 1})", "set window to 2 or more");
   expect_problem(R"(norm = {kind = "mabn", threshold = "channel"})", "norm.threshold");
   expect_problem(R"(norm = {kind = "layernorm"})", "layer");
   for (const char* kind : {"un", "mabn", "pn"}) {

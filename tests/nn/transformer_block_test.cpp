@@ -145,7 +145,7 @@ TEST(TransformerBlock, NamesWhatItRefuses) {
   const auto cross = double_block(options);
   const at::Tensor x = at::randn({2, 4, 8}, at::kDouble);
   expect_refused([&] { plain->forward(x, {}, {x, {}}); }, "was made without cross attention");
-  expect_refused([&] { cross->forward(x, {}); }, "attends to an encoder");
+  expect_refused([&] { cross->forward(x, {}); }, "has cross attention");
   const auto make = [](const auto& change) {
     auto changed = small_block();
     change(changed);

@@ -31,7 +31,7 @@ TEST(DataLook, SaysHowManyFilesWerePassedOver) {
   two.add_hidden(".b");
   EXPECT_EQ(passed_over_text({.passed_over = {none, none}}), std::nullopt);
   EXPECT_EQ(passed_over_text({.passed_over = {none, one, two}}),
-            "2 files were passed over (1 hidden, 1 not .txt files), the first of them a.md");
+            "2 files were skipped (1 hidden, 1 not .txt files). The first one is a.md");
 }
 
 }  // namespace

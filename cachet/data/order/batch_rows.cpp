@@ -10,7 +10,8 @@ namespace {
 int64_t tokens_of_batch_row(int64_t tokens, const BatchRowOptions& options) {
   if (tokens < 0) throw std::invalid_argument("a sequence cannot have " + std::to_string(tokens) + " tokens");
   if (options.batch_rows < 1 || options.segment_length < 1)
-    throw std::invalid_argument("a sequence is cut into 1 or more batch rows and segments of 1 or more tokens");
+    throw std::invalid_argument(
+        "a sequence must have at least one batch row, and its segments must have at least one token");
   return tokens / options.batch_rows;
 }
 

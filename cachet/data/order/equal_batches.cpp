@@ -21,7 +21,7 @@ EqualBatches::EqualBatches(int64_t samples, EqualBatchOptions options, Shard sha
   check_batch_size(options.batch_size);
   if (options.repeats < 1)
     throw std::invalid_argument("a sample is repeated " + std::to_string(options.repeats) +
-                                " times; it must be 1 or more");
+                                " times; the number must be at least 1");
 }
 
 EpochOrder::WholeBatch EqualBatches::whole_batches(int64_t epoch) const {

@@ -14,7 +14,7 @@ GroupedBatches::GroupedBatches(std::vector<int64_t> groups, GroupedBatchOptions 
   check_batch_size(options.batch_size);
   for (size_t i = 0; i < groups.size(); ++i) {
     if (groups[i] < 0 || groups[i] >= static_cast<int64_t>(groups.size()))
-      throw std::invalid_argument("a sample cannot be of group " + std::to_string(groups[i]));
+      throw std::invalid_argument("a sample cannot belong to group " + std::to_string(groups[i]));
     const auto group = static_cast<size_t>(groups[i]);
     if (group >= members_.size()) members_.resize(group + 1);
     members_[group].push_back(static_cast<int64_t>(i));

@@ -15,9 +15,10 @@ constexpr int64_t kMaxBudget = int64_t{1} << 31;
 int64_t checked_samples(const std::vector<Lengths>& sides) {
   const auto is_missing = [](const Lengths& side) { return side == nullptr; };
   if (sides.empty() || sides.size() > 2 || std::ranges::any_of(sides, is_missing))
-    throw std::invalid_argument("a token budget needs the lengths of one side or of two");
+    throw std::invalid_argument("a token budget needs the lengths of samples for one side or for both sides");
   if (sides.front()->size() != sides.back()->size())
-    throw std::invalid_argument("one side has " + std::to_string(sides.front()->size()) + " lengths, the other " +
+    throw std::invalid_argument("both sides must have equally many lengths, but one side has " +
+                                std::to_string(sides.front()->size()) + " and the other has " +
                                 std::to_string(sides.back()->size()));
   return static_cast<int64_t>(sides.front()->size());
 }
@@ -43,8 +44,8 @@ void check_lengths(const LengthsOfSamples& lengths, int64_t samples, int64_t max
     if (lengths.shorter(i) < 1) throw std::invalid_argument("sample " + std::to_string(i) + " has no tokens");
     if (lengths.longer(i) > max_tokens)
       throw std::invalid_argument("sample " + std::to_string(i) + " has " + std::to_string(lengths.longer(i)) +
-                                  " tokens with padding, more than a batch of " + std::to_string(max_tokens) +
-                                  "; raise max_tokens, or cut long samples");
+                                  " tokens with padding, but a batch has at most " + std::to_string(max_tokens) +
+                                  " tokens; raise max_tokens, or cut long samples");
   }
 }
 
@@ -60,7 +61,7 @@ TokenBudgetOptions read_token_budget_options(const config::View& view) {
 TokenBudget::TokenBudget(const std::vector<Lengths>& sides, TokenBudgetOptions options, Shard shard)
     : BatchOrder(checked_samples(sides), options.seed, shard), shuffle_(options.shuffle) {
   if (options.max_tokens < 1 || options.max_samples < 0)
-    throw std::invalid_argument("a batch has a budget of 1 or more tokens and of 0 (any number) or more samples");
+    throw std::invalid_argument("max_tokens of a batch must be at least 1, and max_samples at least 0 (any number)");
   const LengthsOfSamples lengths(sides);
   check_lengths(lengths, samples(), options.max_tokens);
   auto cut = std::make_shared<Cut>();

@@ -31,7 +31,7 @@ std::string quoted_fields(std::string_view line) {
 std::string column_problem(std::string_view line, size_t wanted) {
   if (line.empty()) return "the line is empty; remove it";
   const auto columns = std::ranges::count(line, '\t') + 1;
-  return std::to_string(columns) + (columns == 1 ? " column" : " columns") + " where there should be " +
+  return std::to_string(columns) + (columns == 1 ? " column" : " columns") + ", but the line must have " +
          std::to_string(wanted) + ", with a tab between them";
 }
 
@@ -64,8 +64,8 @@ void require_file(const std::filesystem::path& folder, const TsvFileName& name) 
   if (has_data_file(folder, name.text())) return;
   const std::set<std::string> others = other_files(folder, name.ending);
   if (others.empty()) static_cast<void>(find_data_file(folder, name.text()));  // throws, since there is none
-  throw io::Error("there is no " + name.text() + " in " + folder.string() + ", but a " + *others.begin() + name.ending +
-                  "; set data.files = \"" + *others.begin() + "\"");
+  throw io::Error("there is no " + name.text() + " in " + folder.string() + ", but there is a " + *others.begin() +
+                  name.ending + "; set data.files = \"" + *others.begin() + "\"");
 }
 
 }  // namespace
@@ -77,8 +77,8 @@ void read_tsv(const io::ByteSource& source, const std::string& name, const TsvLa
     const auto header = lines.next();
     if (!header) throw io::Error(name + ": the file is empty");
     if (*header != layout.header) {
-      lines.fail("the first line must be " + quoted_fields(layout.header) + " with a tab between the names; it is " +
-                 quoted_fields(header->substr(0, kShownHeaderBytes)));
+      lines.fail("the first line must be " + quoted_fields(layout.header) +
+                 " with a tab between the names, but it is " + quoted_fields(header->substr(0, kShownHeaderBytes)));
     }
   }
   while (const auto line = lines.next()) {
@@ -111,7 +111,7 @@ int parse_label(std::string_view field, int classes) {
   const bool is_number = error == std::errc() && end == digits.data() + digits.size();
   if (!is_number || label < 0 || label >= classes) {
     throw io::Error("the label " + io::in_quotes(field.substr(0, kShownLabelBytes)) +
-                    " is not a whole number from 0 to " + std::to_string(classes - 1));
+                    " must be a whole number from 0 to " + std::to_string(classes - 1));
   }
   return label;
 }

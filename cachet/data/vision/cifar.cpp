@@ -62,12 +62,13 @@ CifarRecords parse_cifar(CifarKind kind, std::span<const uint8_t> bytes, std::st
   const CifarRecords records{bytes, static_cast<int64_t>(count), static_cast<int64_t>(layout.label_bytes)};
   for (int64_t i = 0; i < records.count; ++i) {
     if (records.label(i) >= layout.classes) {
-      refuse(static_cast<size_t>(i),
-             "label " + std::to_string(records.label(i)) + " is not below " + std::to_string(layout.classes));
+      refuse(static_cast<size_t>(i), "label " + std::to_string(records.label(i)) +
+                                         " must be below the number of classes, " + std::to_string(layout.classes));
     }
     const uint8_t coarse = bytes[static_cast<size_t>(i) * record_bytes];
     if (kind == CifarKind::cifar100 && coarse >= 20) {
-      refuse(static_cast<size_t>(i), "coarse label " + std::to_string(coarse) + " is not below 20");
+      refuse(static_cast<size_t>(i),
+             "coarse label " + std::to_string(coarse) + " must be below the number of coarse classes, 20");
     }
   }
   return records;

@@ -22,7 +22,7 @@ std::vector<std::string> folders_in(const fs::path& split, PassedOver* passed_ov
     else if (passed_over)
       passed_over->add_other(entry.path());
   }
-  if (names.empty()) throw io::Error(split.string() + ": holds no class folders");
+  if (names.empty()) throw io::Error(split.string() + ": contains no folders of classes");
   return names;
 }
 
@@ -57,8 +57,8 @@ class FileSearch {
 
   FoundFiles finish() {
     if (others_ > 0) {
-      throw io::Error(first_other_.string() + ": is no .jpg, .jpeg, .jpe, .jfif or .png file" +
-                      (others_ > 1 ? " (nor are " + std::to_string(others_ - 1) + " more)" : std::string()) +
+      throw io::Error(first_other_.string() + ": is not a .jpg, .jpeg, .jpe, .jfif or .png file" +
+                      (others_ > 1 ? " (and neither are " + std::to_string(others_ - 1) + " more)" : std::string()) +
                       "; remove such files from the class folders, or set data.skip_other_files = true");
     }
     found_.names.shrink_to_fit();
@@ -99,9 +99,9 @@ struct SplitFolders {
 void check_class_count(const std::vector<std::string>& names, const fs::path& split, const DatasetOptions& options) {
   const auto found = static_cast<int64_t>(names.size());
   if (found == options.classes) return;
-  throw io::Error(split.string() + ": holds " + std::to_string(found) + " class folders, data.classes is " +
+  throw io::Error(split.string() + ": contains " + std::to_string(found) + " folders of classes, but data.classes is " +
                   std::to_string(options.classes) +
-                  "; name a folder with those, or set data.classes = " + std::to_string(found));
+                  "; name a folder that has these classes, or set data.classes = " + std::to_string(found));
 }
 
 /// `found` is sorted. A class that is never shown in training is hardly meant.
@@ -110,7 +110,7 @@ void require_all(const std::vector<std::string>& found, const std::vector<std::s
   for (const std::string& name : classes)
     if (!std::ranges::binary_search(found, name))
       throw io::Error(train.string() + ": has no folder " + io::in_quotes(name) +
-                      ", which is a class of data.class_names; add the folder, or take the name out of the list");
+                      ", but this is a class of data.class_names; add the folder, or remove the name from the list");
 }
 
 }  // namespace
@@ -131,7 +131,7 @@ std::shared_ptr<const LabelledImages> open_class_folders(const std::filesystem::
                     (trains  ? "train_folder"
                      : tests ? "test_folder"
                              : "validation_folder") +
-                    " names it");
+                    " must be the name of an existing folder");
   }
   PassedOver passed_over("a JPEG or PNG file of a class", "JPEG or PNG files of a class");
   const std::vector<std::string> found = folders_in(folder, &passed_over);
@@ -141,7 +141,8 @@ std::shared_ptr<const LabelledImages> open_class_folders(const std::filesystem::
     check_class_count(names, splits.named_by(), options);
     for (const std::string& name : found)
       if (!std::ranges::binary_search(names, name))
-        throw io::Error((folder / name).string() + ": " + splits.train.string() + " has no class of that name");
+        throw io::Error((folder / name).string() + ": " + splits.train.string() +
+                        " has no folder with the name of this class");
   } else if (trains) {
     require_all(found, names, folder);
   }

@@ -32,13 +32,13 @@ std::vector<std::string> parse_class_names(std::string_view text, int64_t expect
   while (!names.empty() && names.back().empty()) names.pop_back();
   if (static_cast<int64_t>(names.size()) != expected) {
     throw io::Error(std::string(name) + ": " + std::to_string(names.size()) +
-                    " class names, one a line, where there are " + std::to_string(expected) + " classes");
+                    " class names (one for each line), but there are " + std::to_string(expected) + " classes");
   }
   for (size_t i = 0; i < names.size(); ++i) {
     const bool control = std::ranges::any_of(names[i], [](unsigned char c) { return c < 0x20 || c == 0x7f; });
     if (names[i].empty() || names[i].size() > 100 || control) {
       throw io::Error(std::string(name) + ":" + std::to_string(i + 1) +
-                      ": a class name is 1 to 100 characters without control characters");
+                      ": a class name must have 1 to 100 characters and no control characters");
     }
   }
   return names;

@@ -83,12 +83,12 @@ void read_image_kind(const config::View& data, DatasetOptions& options) {
     options.classes =
         data.integer("classes", named > 0 ? named : usual_classes, {.least = 1, .most = options.kind->most_classes});
     if (named > 0 && named != options.classes)
-      data.problem("classes", "is not the number of names of classes, " + std::to_string(named) +
+      data.problem("classes", "must be the number of class names, " + std::to_string(named) +
                                   " (data.class_names, or else the names in the data); leave it out, or set "
-                                  "class_names = [] to take the names of the data");
+                                  "class_names = [] to use the names in the data");
   } else {
-    data.refuse("classes",
-                "is for kind = " + kinds_without_known_classes() + " only; the other kinds know their classes");
+    data.refuse("classes", "can only be set with kind = " + kinds_without_known_classes() +
+                               "; the other kinds have a fixed number of classes");
   }
   if (!options.kind->has_class_folders) return;
   options.folders.channels = data.integer("channels", options.folders.channels, {1, 3});
@@ -118,7 +118,7 @@ ImageTraits image_traits(const DatasetOptions& options) {
 
 std::filesystem::path find_dataset_root(const DatasetOptions& options, const std::filesystem::path& working_folder) {
   return find_data_path("data.root", options.root, PathKind::folder, working_folder,
-                        "it should hold " + expected_files(options));
+                        "it should contain " + expected_files(options));
 }
 
 std::vector<std::string> find_class_names(const DatasetOptions& options, const std::filesystem::path& working_folder) {
@@ -154,7 +154,7 @@ std::shared_ptr<const LabelledImages> open_dataset(const DatasetOptions& options
                                                    const IndexProgress& progress) {
   const std::filesystem::path root = find_dataset_root(options, working_folder);
   if (split == Split::validation && !has_validation_images(options))
-    throw std::invalid_argument("the data have no validation images; set data.validation_fraction");
+    throw std::invalid_argument("the data set has no validation images; set data.validation_fraction");
   const bool draws = options.validation_fraction > 0 && split != Split::test;
   const Split opened = draws ? Split::train : split;
   auto all = read_split(options, [&] { return options.kind->open(options, opened, root, progress); });

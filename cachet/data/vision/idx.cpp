@@ -33,7 +33,8 @@ std::array<uint32_t, rank> parse_idx_header(std::span<const uint8_t> bytes, std:
   if (bytes[0] != 0 || bytes[1] != 0)
     refuse_idx(name, 0, "this is not an IDX file: it does not start with two zero bytes");
   if (bytes[2] != 0x08) {
-    refuse_idx(name, 2, "element type " + std::to_string(bytes[2]) + " is not read, only 8 (unsigned bytes)");
+    refuse_idx(name, 2,
+               "element type " + std::to_string(bytes[2]) + " is not supported; it must be 8 (unsigned bytes)");
   }
   if (bytes[3] != rank) {
     refuse_idx(name, 3,
@@ -48,7 +49,8 @@ std::array<uint32_t, rank> parse_idx_header(std::span<const uint8_t> bytes, std:
     if (dims[d] == 0) refuse_idx(name, 4 + 4 * d, "dimension " + std::to_string(d) + " is 0");
     if (d > 0 && dims[d] > kMaxSide) {
       refuse_idx(name, 4 + 4 * d,
-                 "an image side of " + std::to_string(dims[d]) + " pixels; at most " + std::to_string(kMaxSide));
+                 "an image cannot have a side of " + std::to_string(dims[d]) + " pixels; the maximum is " +
+                     std::to_string(kMaxSide));
     }
   }
   uint64_t expected = 1;  // at most 2^32 · 2^12 · 2^12: no overflow
@@ -56,12 +58,12 @@ std::array<uint32_t, rank> parse_idx_header(std::span<const uint8_t> bytes, std:
   const uint64_t found = bytes.size() - kHeader;
   if (found < expected) {
     refuse_idx(name, bytes.size(),
-               "the file ends after " + std::to_string(found) + " bytes of data where the header promises " +
+               "the file ends after " + std::to_string(found) + " bytes of data, but its header states " +
                    std::to_string(expected));
   }
   if (found > expected) {
     refuse_idx(name, kHeader + static_cast<size_t>(expected),
-               std::to_string(found - expected) + " bytes follow the last of the data");
+               std::to_string(found - expected) + " bytes follow the end of the data");
   }
   return dims;
 }
@@ -80,8 +82,8 @@ std::span<const uint8_t> parse_idx_labels(std::span<const uint8_t> bytes, std::s
   if (wrong != labels.end()) {
     const auto index = static_cast<size_t>(wrong - labels.begin());
     refuse_idx(name, 8 + index,
-               "label " + std::to_string(*wrong) + " of image " + std::to_string(index) + " is not below the " +
-                   std::to_string(classes) + " classes");
+               "label " + std::to_string(*wrong) + " of image " + std::to_string(index) +
+                   " must be below the number of classes, " + std::to_string(classes));
   }
   return labels;
 }

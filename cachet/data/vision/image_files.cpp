@@ -32,8 +32,8 @@ std::vector<std::string> ImageFileNotes::lines() const {
   if (not_upright_.empty()) return lines;
   const size_t count = not_upright_.size();
   lines.push_back(std::to_string(count) + (count == 1 ? " image is" : " images are") +
-                  " stored turned or mirrored and used as stored (data.orientation = \"apply\" turns such images "
-                  "upright); one of them: " +
+                  " stored rotated or mirrored, and not turned upright; to turn such images upright, set "
+                  "data.orientation = \"apply\". One of these images is " +
                   not_upright_.begin()->string());
   return lines;
 }

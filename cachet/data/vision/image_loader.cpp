@@ -36,9 +36,9 @@ BatchLoader<ImageBatch> image_batches(const std::shared_ptr<const LabelledImages
                                       const ImageTransform& transform, std::shared_ptr<const BatchOrder> order,
                                       LoaderOptions loader) {
   if (dataset->images().shape() != transform.input_shape())
-    throw std::invalid_argument("the transform is made for images of another shape than the data set's");
+    throw std::invalid_argument("the transform must be made for the image shape of the data set");
   if (order->samples() != dataset->size())
-    throw std::invalid_argument("the order is of another number of samples than the data set's");
+    throw std::invalid_argument("the order must have as many samples as the data set");
   const uint64_t seed = order->seed();
   return {std::move(order), loader, [dataset, transform, seed](const BatchPlace& place) {
             return make_image_batch(*dataset, transform, seed, place);

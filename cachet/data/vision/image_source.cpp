@@ -14,7 +14,7 @@ at::Tensor ImageSource::region(int64_t index, const io::ImageChooser& choose) co
   const at::Tensor whole = image(index);
   const io::ImageSize size{whole.size(1), whole.size(2)};
   const io::ImageRegion region = choose(size).region;
-  if (!region.fits(size)) throw std::invalid_argument("the region that is wanted does not lie in the image");
+  if (!region.fits(size)) throw std::invalid_argument("the requested region must lie inside the image");
   return whole.narrow(1, region.top, region.height)
       .narrow(2, region.left, region.width)
       .permute({1, 2, 0})

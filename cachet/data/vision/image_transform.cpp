@@ -34,19 +34,21 @@ std::vector<int64_t> source_positions(int64_t length, int64_t shift, CropFill fi
 void check_colours(const ImageShape& input, const AugmentationOptions& augmentation) {
   const bool changes_colours = augmentation.jitter.active() || augmentation.rand_augment.active();
   if (changes_colours && input.channels != 1 && input.channels != 3) {
-    throw std::invalid_argument("colour jitter and RandAugment are for images of 1 or 3 channels; these have " +
-                                std::to_string(input.channels));
+    throw std::invalid_argument(
+        "colour jitter and RandAugment need images with 1 or 3 channels; the number of channels is " +
+        std::to_string(input.channels));
   }
 }
 
 void check_sizes(const ImageShape& input, const AugmentationOptions& augmentation, const ResizeOptions& resize) {
   const bool reflects = augmentation.crop == CropKind::padded && augmentation.crop_fill == CropFill::reflect;
   if (input.height == 0 && (augmentation.crop == CropKind::padded || !resize.image_size.given())) {
-    throw std::invalid_argument("images of their own sizes need an image_size and a resized or centre crop");
+    throw std::invalid_argument(
+        "if images have different sizes, image_size must be set, and crop must be \"resized\" or \"centre\"");
   }
   if (reflects && input.height > 0 && augmentation.crop_padding >= std::min(input.height, input.width)) {
     throw std::invalid_argument("crop_padding " + std::to_string(augmentation.crop_padding) +
-                                " with reflection needs images larger than that; these are " +
+                                " with reflection must be less than each side of the images, which are " +
                                 std::to_string(input.height) + " × " + std::to_string(input.width));
   }
 }
@@ -59,7 +61,7 @@ ImageTransform::ImageTransform(ImageShape input, Normalization normalization, Au
   const auto channels = static_cast<size_t>(input.channels);
   if (normalization.mean.size() != channels || normalization.std.size() != channels) {
     throw std::invalid_argument("the normalisation has " + std::to_string(normalization.mean.size()) +
-                                " channels and the images " + std::to_string(channels));
+                                " channels, but the number of channels of the images is " + std::to_string(channels));
   }
   check_sizes(input, augmentation, resize);
   check_colours(input, augmentation);
@@ -158,7 +160,7 @@ ImageTransform::Cropped ImageTransform::cropped(const ImageSource& images, int64
   }
   const at::Tensor image = images.image(index);
   if (image.scalar_type() != at::kByte || image.numel() != input_.numel() || !image.is_contiguous()) {
-    throw std::runtime_error("the data set gave an image of another shape or type than it states");
+    throw std::runtime_error("the data set returned an image whose shape or type is not the one that it states");
   }
   return padded_crop(image, common);
 }
@@ -201,8 +203,8 @@ at::Tensor ImageTransform::of_file(const std::filesystem::path& file, io::Orient
                                    ImageFileNotes* notes,
                                    const std::function<void(std::span<const std::byte> bytes)>& see_bytes) const {
   if (input_.channels != 1 && input_.channels != 3)
-    throw std::invalid_argument("a file cannot be shown as images of " + std::to_string(input_.channels) +
-                                " channels are");
+    throw std::invalid_argument("a file cannot be read as an image of " + std::to_string(input_.channels) +
+                                " channels; the model must have images of 1 or 3 channels");
   io::ImageReadOptions options;
   options.channels = input_.channels == 1 ? io::ImageChannels::grey : io::ImageChannels::rgb;
   options.orientation = orientation;

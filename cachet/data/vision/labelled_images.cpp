@@ -11,7 +11,8 @@ ClassLabels::ClassLabels(std::vector<int64_t> labels, std::vector<std::string> c
     : labels_(std::move(labels)), class_names_(std::move(class_names)) {
   for (const int64_t label : labels_) {
     if (label < 0 || label >= classes())
-      throw std::invalid_argument("label " + std::to_string(label) + " is not below " + std::to_string(classes()));
+      throw std::invalid_argument("label " + std::to_string(label) + " must be below the number of classes, " +
+                                  std::to_string(classes()));
   }
 }
 

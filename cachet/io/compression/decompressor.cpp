@@ -42,10 +42,10 @@ class GzipInflater {
       output.filled(offered - stream_.avail_out);
       if (status == Z_STREAM_END) return given - stream_.avail_in;
       if (status == Z_MEM_ERROR) throw std::bad_alloc();
-      if (status == Z_BUF_ERROR && !had_input) throw Error(name + ": truncated: the gzip data end in the middle");
+      if (status == Z_BUF_ERROR && !had_input) throw Error(name + ": truncated: the gzip data are incomplete");
       if (status != Z_OK && status != Z_BUF_ERROR) {
         throw Error(name +
-                    ": corrupt gzip data: " + (stream_.msg != nullptr ? stream_.msg : "a dictionary is asked for"));
+                    ": corrupt gzip data: " + (stream_.msg != nullptr ? stream_.msg : "the data need a dictionary"));
       }
     }
   }
@@ -63,8 +63,7 @@ void decompress_gzip(std::span<const uint8_t> bytes, GrowingOutput& output, std:
     bytes = bytes.subspan(inflater.member(bytes, output, file));
     if (bytes.empty()) return;
     const bool is_member = bytes[0] == 0x1F && (bytes.size() < 2 || bytes[1] == 0x8B);
-    if (!is_member)
-      throw Error(file + ": " + std::to_string(bytes.size()) + " bytes of something else follow the gzip data");
+    if (!is_member) throw Error(file + ": " + std::to_string(bytes.size()) + " extra bytes follow the gzip data");
   }
 }
 
@@ -73,7 +72,7 @@ namespace {
 std::string xz_problem(lzma_ret status) {
   switch (status) {
     case LZMA_BUF_ERROR:
-      return "truncated: the xz data end in the middle";
+      return "truncated: the xz data are incomplete";
     case LZMA_MEMLIMIT_ERROR:
       return "the xz data need more than 128 MiB of memory to decompress";
     case LZMA_OPTIONS_ERROR:
@@ -129,8 +128,7 @@ void decompress_xz(std::span<const uint8_t> bytes, GrowingOutput& output, std::s
     bytes = behind_padding(bytes.subspan(decoder.decode(bytes, output, name)));
     if (bytes.empty()) return;
     if (bytes[0] != 0xFD) {
-      throw Error(std::string(name) + ": " + std::to_string(bytes.size()) +
-                  " bytes of something else follow the xz data");
+      throw Error(std::string(name) + ": " + std::to_string(bytes.size()) + " extra bytes follow the xz data");
     }
   }
 }

@@ -34,7 +34,8 @@ class GrowingOutput {
   void filled(size_t count) {
     used_ += count;
     if (given_ + used_ <= max_bytes_) return;
-    throw Error(std::string(name_) + ": holds more than " + std::to_string(max_bytes_) + " bytes when decompressed");
+    throw Error(std::string(name_) + ": the decompressed data have more than " + std::to_string(max_bytes_) +
+                " bytes, which is the limit");
   }
 
   std::vector<uint8_t> take() {

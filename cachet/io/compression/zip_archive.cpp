@@ -28,7 +28,7 @@ class MemberReader {
     source_.read_at(entry.header, header);
     const auto number = [&header](size_t position) { return little_endian<uint32_t>(header, position); };
     const auto small = [&header](size_t position) { return little_endian<uint16_t>(header, position); };
-    if (number(0) != kHeaderSignature) fail(entry, "has no header at the offset that the directory states");
+    if (number(0) != kHeaderSignature) fail(entry, "must have its header at the offset that the directory states");
     std::string name(entry.name.size(), '\0');
     source_.read_at(entry.header + kHeaderBytes, std::as_writable_bytes(std::span(name)));
     const bool sizes_behind = (entry.flags & kZipSizesBehind) != 0;
@@ -58,10 +58,11 @@ class MemberReader {
   void check_end(const ZipEntry& entry, uint64_t from, uint64_t end, bool sizes_behind) const {
     const uint64_t rest = end - from;
     if (!sizes_behind) {
-      if (rest != 0) fail(entry, "is followed by bytes that belong to no member");
+      if (rest != 0) fail(entry, "is followed by bytes that do not belong to a member");
       return;
     }
-    if (rest != kSizesBytes && rest != kWideSizesBytes) fail(entry, "is followed by bytes that belong to no member");
+    if (rest != kSizesBytes && rest != kWideSizesBytes)
+      fail(entry, "is followed by bytes that do not belong to a member");
     std::array<std::byte, kWideSizesBytes> sizes{};
     source_.read_at(from, std::span(sizes).first(rest));
     const bool wide = rest == kWideSizesBytes;
@@ -90,7 +91,7 @@ ZipArchive::ZipArchive(const ByteSource& source, std::string name, const ZipLimi
     const bool last = i + 1 == directory.entries.size();
     members_.push_back(reader.read(directory.entries[i], last ? directory.begin : directory.entries[i + 1].header));
     if (!by_name_.emplace(members_.back().name, i).second)
-      throw Error(name_ + ": member " + in_quotes(members_.back().name) + " is there twice");
+      throw Error(name_ + ": member " + in_quotes(members_.back().name) + " occurs twice");
   }
 }
 
@@ -102,7 +103,7 @@ const ZipMember* ZipArchive::find(std::string_view member) const {
 void ZipArchive::read(const ZipMember& member, std::span<std::byte> bytes) const {
   source_.read_at(member.begin, bytes);
   if (crc32(bytes) != member.crc)
-    throw Error(name_ + ": member " + in_quotes(member.name) + " is damaged: its CRC-32 is another");
+    throw Error(name_ + ": member " + in_quotes(member.name) + " is damaged: its CRC-32 does not match its data");
 }
 
 }  // namespace cachet::io

@@ -37,12 +37,12 @@ class DirectoryReader {
     read_end();
     read_end64();
     if (entries_ > limits_.members)
-      fail("has " + std::to_string(entries_) + " members, the most is " + std::to_string(limits_.members));
+      fail("has " + std::to_string(entries_) + " members; the maximum is " + std::to_string(limits_.members));
     if (bytes_ > limits_.directory_bytes)
-      fail("has a directory of " + std::to_string(bytes_) + " bytes, the most is " +
+      fail("has a directory of " + std::to_string(bytes_) + " bytes; the maximum is " +
            std::to_string(limits_.directory_bytes));
-    if (bytes_ > end_ || begin_ != end_ - bytes_) fail("the directory does not lie at the end of the archive");
-    if (entries_ > bytes_ / kEntryBytes) fail("states more members than its directory has");
+    if (bytes_ > end_ || begin_ != end_ - bytes_) fail("the directory must be at the end of the archive");
+    if (entries_ > bytes_ / kEntryBytes) fail("states more members than its directory can have");
     return {entries(), begin_};
   }
 
@@ -64,10 +64,10 @@ class DirectoryReader {
     const auto bytes = bytes_at(end_, kEndBytes);
     const Fields end(bytes);
     if (end.at<uint32_t>(0) != kEndSignature)
-      fail("does not end with the directory of a zip archive: it was cut off, or something was added after it");
-    if (end.at<uint16_t>(20) != 0) fail("has a comment after its directory");
+      fail("does not end with the directory of a zip archive: the file was truncated, or bytes were added at its end");
+    if (end.at<uint16_t>(20) != 0) fail("has a comment after its directory, which is not allowed");
     if (end.at<uint16_t>(4) != 0 || end.at<uint16_t>(6) != 0 || end.at<uint16_t>(8) != end.at<uint16_t>(10))
-      fail("is one volume of several");
+      fail("is one volume of an archive with several volumes, which is not supported");
     entries_ = end.at<uint16_t>(10);
     bytes_ = end.at<uint32_t>(12);
     begin_ = end.at<uint32_t>(16);
@@ -79,26 +79,28 @@ class DirectoryReader {
     const auto locator_bytes = bytes_at(end_ - std::min(end_, kLocatorBytes), std::min(end_, kLocatorBytes));
     const Fields locator(locator_bytes);
     const bool found = locator_bytes.size() == kLocatorBytes && locator.at<uint32_t>(0) == kLocatorSignature;
-    if (!found && needed) fail("lacks the zip64 directory end that it needs");
+    if (!found && needed) fail("needs an end record of its zip64 directory, but has none");
     if (!found) return;
     const uint64_t record = locator.at<uint64_t>(8);
-    if (locator.at<uint32_t>(4) != 0 || locator.at<uint32_t>(16) != 1) fail("is one volume of several");
+    if (locator.at<uint32_t>(4) != 0 || locator.at<uint32_t>(16) != 1)
+      fail("is one volume of an archive with several volumes, which is not supported");
     if (end_ < kLocatorBytes + kEnd64Bytes || record != end_ - kLocatorBytes - kEnd64Bytes)
-      fail("the zip64 directory end is not at the stated offset");
+      fail("the end record of the zip64 directory must be at the stated offset");
     end_ = record;
     const auto bytes = bytes_at(end_, kEnd64Bytes);
     const Fields end(bytes);
     if (end.at<uint32_t>(0) != kEnd64Signature || end.at<uint64_t>(4) != kEnd64Bytes - 12)
-      fail("the zip64 directory end is not at the stated offset");
+      fail("the end record of the zip64 directory must be at the stated offset");
     if (end.at<uint32_t>(16) != 0 || end.at<uint32_t>(20) != 0 || end.at<uint64_t>(24) != end.at<uint64_t>(32))
-      fail("is one volume of several");
+      fail("is one volume of an archive with several volumes, which is not supported");
     entries_ = agreed(entries_, kIn64Count, end.at<uint64_t>(32));
     bytes_ = agreed(bytes_, kIn64, end.at<uint64_t>(40));
     begin_ = agreed(begin_, kIn64, end.at<uint64_t>(48));
   }
 
   uint64_t agreed(uint64_t narrow, uint64_t absent, uint64_t wide) const {
-    if (narrow != absent && narrow != wide) fail("its two directory ends contradict each other (zip64)");
+    if (narrow != absent && narrow != wide)
+      fail("the end record of its directory contradicts that of its zip64 directory");
     return wide;
   }
 
@@ -113,16 +115,16 @@ class DirectoryReader {
   }
 
   ZipEntry take_entry(std::span<const std::byte>& rest) const {
-    if (rest.size() < kEntryBytes) fail("its directory is cut off");
+    if (rest.size() < kEntryBytes) fail("its directory is truncated");
     const Fields fields(rest.first(kEntryBytes));
     if (fields.at<uint32_t>(0) != kEntrySignature) fail("its directory is damaged");
     const size_t name = fields.at<uint16_t>(28), extra = fields.at<uint16_t>(30), comment = fields.at<uint16_t>(32);
-    if (rest.size() - kEntryBytes < name + extra + comment) fail("its directory is cut off");
+    if (rest.size() - kEntryBytes < name + extra + comment) fail("its directory is truncated");
     ZipEntry entry;
     entry.name.assign(reinterpret_cast<const char*>(rest.data()) + kEntryBytes, name);
     check_name(entry);
     check_storage(entry, fields);
-    if (comment != 0) fail(entry, "has a comment");
+    if (comment != 0) fail(entry, "has a comment, which is not allowed");
     entry.flags = fields.at<uint16_t>(8);
     entry.crc = fields.at<uint32_t>(16);
     read_sizes(entry, fields, rest.subspan(kEntryBytes + name, extra));
@@ -134,14 +136,14 @@ class DirectoryReader {
     const std::string& name = entry.name;
     if (name.empty()) fail("a member has no name");
     if (name.size() > limits_.name_bytes)
-      fail("a member's name has " + std::to_string(name.size()) + " bytes, the most is " +
+      fail("a member's name has " + std::to_string(name.size()) + " bytes; the maximum is " +
            std::to_string(limits_.name_bytes));
     for (const char symbol : name)
       if (static_cast<unsigned char>(symbol) < 0x20 || symbol == 0x7F || symbol == '\\')
         fail(entry, "has control characters or a backslash in its name");
-    if (name.back() == '/') fail(entry, "is a folder; torch.save writes none");
+    if (name.back() == '/') fail(entry, "is a folder, but torch.save does not write folders");
     if (("/" + name + "/").find("/../") != std::string::npos || name.front() == '/')
-      fail(entry, "leads out of the archive");
+      fail(entry, "has a name that leads outside the archive");
   }
 
   void check_storage(const ZipEntry& entry, const Fields& fields) const {
@@ -152,9 +154,9 @@ class DirectoryReader {
     if ((flags & ~(kZipSizesBehind | kZipNameIsUtf8)) != 0) fail(entry, "has flags that torch.save does not set");
     if (method != 0)
       fail(entry, "is compressed (method " + std::to_string(method) +
-                      "); torch.save stores as it is, other tools and TorchScript do not");
+                      "); torch.save does not compress members, but other tools and TorchScript do");
     if (kind != 0 && kind != kRegularFile) fail(entry, "is a link, a folder or a device");
-    if (fields.at<uint16_t>(34) != 0) fail(entry, "lies in another volume");
+    if (fields.at<uint16_t>(34) != 0) fail(entry, "is in another volume of the archive");
   }
 
   void read_sizes(ZipEntry& entry, const Fields& fields, std::span<const std::byte> extra) const {
@@ -164,13 +166,13 @@ class DirectoryReader {
     std::optional<std::span<const std::byte>> wide = wide_fields(entry, extra);
     for (uint64_t* value : {&entry.size, &compressed, &entry.header}) {  // in the order of the wide fields
       if (*value != kIn64) continue;
-      if (!wide || wide->size() < sizeof(uint64_t)) fail(entry, "lacks the zip64 sizes that it needs");
+      if (!wide || wide->size() < sizeof(uint64_t)) fail(entry, "needs zip64 sizes, but has none");
       *value = little_endian<uint64_t>(*wide, 0);
       wide = wide->subspan(sizeof(uint64_t));
     }
     if (wide && !wide->empty()) fail(entry, "has zip64 sizes in addition to its own");
     if (compressed != entry.size) fail(entry, "is stored, but its two sizes differ");
-    if (entry.header >= begin_ || entry.size >= begin_ - entry.header) fail(entry, "does not lie before the directory");
+    if (entry.header >= begin_ || entry.size >= begin_ - entry.header) fail(entry, "must end before the directory");
   }
 
   std::optional<std::span<const std::byte>> wide_fields(const ZipEntry& entry, std::span<const std::byte> extra) const {
@@ -178,7 +180,7 @@ class DirectoryReader {
     std::optional<std::span<const std::byte>> found;
     while (!extra.empty()) {
       const bool whole = extra.size() >= 4 && little_endian<uint16_t>(extra, 2) <= extra.size() - 4;
-      if (!whole) fail(entry, "has extra fields that are cut off");
+      if (!whole) fail(entry, "has extra fields that are truncated");
       const size_t size = little_endian<uint16_t>(extra, 2);
       if (little_endian<uint16_t>(extra, 0) == kWide) {
         if (found) fail(entry, "has zip64 sizes twice");

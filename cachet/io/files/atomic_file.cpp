@@ -61,7 +61,7 @@ void create_synced(FileSystem& file_system, const std::filesystem::path& path, s
 
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes,
                            FileSystem& file_system) {
-  if (!path.has_filename()) throw Error(path.string() + ": names a folder, not a file");
+  if (!path.has_filename()) throw Error(path.string() + ": must be the path of a file, not of a folder");
   const std::filesystem::path temporary = temporary_path(path);
   create_synced(file_system, temporary, bytes, path);
   if (file_system.rename(temporary, path) != 0) {
@@ -101,14 +101,14 @@ void sync_directory(const std::filesystem::path& path, FileSystem& file_system) 
 
 uint64_t free_space(const std::filesystem::path& path, FileSystem& file_system) {
   uint64_t bytes = 0;
-  if (file_system.free_bytes(path, &bytes) != 0) fail_call(path, "asking for the free space", errno);
+  if (file_system.free_bytes(path, &bytes) != 0) fail_call(path, "reading the free space", errno);
   return bytes;
 }
 
 void require_free_space(const std::filesystem::path& path, uint64_t bytes, FileSystem& file_system) {
   const uint64_t available = free_space(path, file_system);
   if (available >= bytes) return;
-  throw Error(path.string() + ": needs " + byte_text(bytes) + ", but only " + byte_text(available) +
+  throw Error(path.string() + ": the file needs " + byte_text(bytes) + ", but only " + byte_text(available) +
               " are free on its file system");
 }
 

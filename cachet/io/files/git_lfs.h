@@ -9,7 +9,6 @@ inline constexpr std::string_view kGitLfsPointer = "version https://git-lfs.gith
 
 /// The message about a Git LFS pointer. The name of the file precedes it.
 inline constexpr const char* kIsGitLfsPointer =
-    "is a Git LFS pointer, a text instead of the file, which was not downloaded; run `git lfs pull` in its "
-    "repository";
+    "is a Git LFS pointer, because the file itself was not downloaded; run `git lfs pull` in its repository";
 
 }  // namespace cachet::io

@@ -19,7 +19,8 @@ namespace {
 int open_at_end(const std::filesystem::path& path, FileSystem& file_system) {
   const int file = file_system.open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file < 0 && errno == ELOOP)
-    throw Error(path.string() + ": is a symbolic link, and this file is not written through a link; remove the link");
+    throw Error(path.string() +
+                ": is a symbolic link, but this file cannot be written through a link; remove the link");
   if (file < 0) fail_growing(path, "cannot be opened for appending");
   return file;
 }
@@ -72,7 +73,7 @@ void GrowingFile::append(std::string_view record) {
 
 void GrowingFile::cut(uint64_t bytes) {
   while (ftruncate(file_, static_cast<off_t>(bytes)) != 0)
-    if (errno != EINTR) fail_growing(path_, "cannot be cut to " + std::to_string(bytes) + " bytes");
+    if (errno != EINTR) fail_growing(path_, "cannot be truncated to " + std::to_string(bytes) + " bytes");
 }
 
 void GrowingFile::sync() {

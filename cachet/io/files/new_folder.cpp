@@ -37,7 +37,7 @@ fs::path make_temporary(const fs::path& path) {
   fs::path temporary = temporary_path(path);
   bool is_new = false;
   while (!error && !(is_new = fs::create_directory(temporary, error)) && !error) temporary = temporary_path(path);
-  if (error) throw Error(temporary.string() + ": cannot be made: " + error.message());
+  if (error) throw Error(temporary.string() + ": the folder cannot be made: " + error.message());
   return temporary;
 }
 

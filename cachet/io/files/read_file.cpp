@@ -23,7 +23,7 @@ template <class Bytes>
 Bytes read_whole(const std::filesystem::path& path, uint64_t max_bytes) {
   InputFile file(path);
   if (file.size() > max_bytes) {
-    throw Error(path.string() + ": has " + std::to_string(file.size()) + " bytes, the most that is read is " +
+    throw Error(path.string() + ": has " + std::to_string(file.size()) + " bytes; the maximum is " +
                 std::to_string(max_bytes));
   }
   Bytes bytes(file.size(), {});
@@ -67,7 +67,7 @@ void InputFile::read_at(uint64_t position, std::span<std::byte> bytes) const {
     if (count < 0) fail_reading(path_, "reading");
     if (count == 0) {
       throw Error(path_.string() + ": ends at byte " + std::to_string(position + done) + " of " +
-                  std::to_string(size_) + ": it was changed while it was read");
+                  std::to_string(size_) + ": the file changed while it was read");
     }
     done += static_cast<size_t>(count);
   }

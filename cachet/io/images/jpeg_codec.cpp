@@ -62,18 +62,18 @@ JpegReader& reader_of(j_common_ptr decoder) { return *static_cast<JpegReader*>(d
   char text[JMSG_LENGTH_MAX];
   switch (error.msg_code) {
     case JERR_SOF_UNSUPPORTED:
-      std::snprintf(text, sizeof(text), "%s files (frame type 0x%02x) are not read",
+      std::snprintf(text, sizeof(text), "%s files (frame type 0x%02x) are not supported",
                     error.msg_parm.i[0] == 0xC3 || error.msg_parm.i[0] == 0xCB ? "lossless" : "hierarchical",
                     static_cast<unsigned>(error.msg_parm.i[0]));
       break;
     case JERR_BAD_PRECISION:
-      std::snprintf(text, sizeof(text), "%d bits a sample are not read; 8 are", error.msg_parm.i[0]);
+      std::snprintf(text, sizeof(text), "%d bits for each sample are not supported, only 8", error.msg_parm.i[0]);
       break;
     case JERR_ARITH_NOTIMPL:
-      std::snprintf(text, sizeof(text), "arithmetic coding is not read by the libjpeg that is installed");
+      std::snprintf(text, sizeof(text), "the installed libjpeg does not support arithmetic coding");
       break;
     case JERR_NO_BACKING_STORE:
-      std::snprintf(text, sizeof(text), "a progressive file that would take more than %ld MiB of memory to decode",
+      std::snprintf(text, sizeof(text), "decoding this progressive file needs more than %ld MiB of memory",
                     decoder->mem->max_memory_to_use >> 20);
       break;
     default:
@@ -105,7 +105,7 @@ void begin_source(j_decompress_ptr) {}
 void end_source(j_decompress_ptr) {}
 
 boolean refill_source(j_decompress_ptr decoder) {
-  fail_jpeg(reader_of(reinterpret_cast<j_common_ptr>(decoder)), "truncated: the file ends in the middle");
+  fail_jpeg(reader_of(reinterpret_cast<j_common_ptr>(decoder)), "truncated: the file is incomplete");
 }
 
 void skip_source(j_decompress_ptr decoder, long count) {
@@ -117,7 +117,7 @@ void skip_source(j_decompress_ptr decoder, long count) {
 
 void check_scans(j_common_ptr decoder) {
   if (reinterpret_cast<j_decompress_ptr>(decoder)->input_scan_number > kMaxJpegScans) {
-    fail_jpeg(reader_of(decoder), "more than 100 scans");
+    fail_jpeg(reader_of(decoder), "has more than 100 scans");
   }
 }
 
@@ -152,10 +152,11 @@ bool begin_jpeg(JpegReader& reader) {
   decoder.src = &reader.source;
   decoder.progress = &reader.progress;
   jpeg_read_header(&decoder, TRUE);
-  if (decoder.jpeg_color_space == JCS_UNKNOWN) fail_jpeg(reader, "neither grey, YCbCr, RGB, CMYK nor YCCK");
+  if (decoder.jpeg_color_space == JCS_UNKNOWN)
+    fail_jpeg(reader, "its colour space must be grey, YCbCr, RGB, CMYK or YCCK");
   reader.report.size = {decoder.image_height, decoder.image_width};
   if (uint64_t{decoder.image_height} * decoder.image_width > reader.options->max_pixels) {
-    fail_jpeg(reader, "more pixels than the most that is read");
+    fail_jpeg(reader, "has more pixels than the maximum");
   }
   decoder.out_color_space = output_space(reader);
   return true;
@@ -175,9 +176,9 @@ unsigned int scale_eighths(const ImageRequest& request) {
 
 void choose_region(JpegReader& reader, const ImageRequest& request) {
   if (!request.region.fits(reader.report.size)) {
-    throw std::invalid_argument("the region that is wanted of an image of " +
+    throw std::invalid_argument("the requested region must lie inside the image of " +
                                 std::to_string(reader.report.size.height) + " x " +
-                                std::to_string(reader.report.size.width) + " pixels does not lie in it");
+                                std::to_string(reader.report.size.width) + " pixels");
   }
   const unsigned int eighths = scale_eighths(request);
   reader.decoder.scale_num = eighths;
@@ -276,7 +277,7 @@ bool read_jpeg_rows(JpegReader& reader) {
   }
   jpeg_finish_decompress(&decoder);
   if (reader.source.bytes_in_buffer > 0 && !has_next_picture(reader)) {
-    const char* text = "bytes of something else follow the image";
+    const char* text = "extra bytes follow the image";
     if (reader.options->strict) fail_jpeg(reader, text);
     reader.report.warn(text);
   }

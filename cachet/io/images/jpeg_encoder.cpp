@@ -65,13 +65,13 @@ bool encode(JpegWriter& writer, const uint8_t* pixels, const PixelSize& size, in
 
 std::vector<std::byte> encode_jpeg_rows(const uint8_t* pixels, const PixelSize& size, int quality) {
   if (quality < 1 || quality > 100)
-    throw std::invalid_argument("a JPEG file's quality is 1 to 100, not " + std::to_string(quality));
+    throw std::invalid_argument("the quality of a JPEG file must be 1 to 100, not " + std::to_string(quality));
   const bool sides =
       size.width >= 1 && size.height >= 1 && size.width <= JPEG_MAX_DIMENSION && size.height <= JPEG_MAX_DIMENSION;
   if (!sides || (size.channels != 1 && size.channels != 3))
     throw std::invalid_argument("a JPEG file cannot have " + std::to_string(size.width) + " × " +
-                                std::to_string(size.height) + " pixels of " + std::to_string(size.channels) +
-                                " channels");
+                                std::to_string(size.height) + " pixels with " + std::to_string(size.channels) +
+                                " channels; it must have 1 or 3 channels and sides of 1 to 65500 pixels");
   JpegWriter writer;
   if (!encode(writer, pixels, size, quality))
     throw Error(std::string("libjpeg cannot encode an image: ") + writer.message);

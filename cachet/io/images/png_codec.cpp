@@ -54,7 +54,7 @@ void on_png_warning(png_structp png, png_const_charp text) {
   auto* reader = static_cast<PngReader*>(png_get_error_ptr(png));
   const bool left_over = std::ranges::any_of(kLeftovers, [&](const char* part) { return std::strstr(text, part); });
   if (left_over && !reader->options->strict) {
-    reader->report.warn("compressed data that belong to no pixel");
+    reader->report.warn("has compressed data that do not belong to a pixel");
   } else if (left_over || std::strncmp(text, "IDAT", 4) == 0) {
     png_error(png, text);
   }
@@ -62,7 +62,7 @@ void on_png_warning(png_structp png, png_const_charp text) {
 
 void take_png_bytes(png_structp png, png_bytep to, size_t count) {
   auto* reader = static_cast<PngReader*>(png_get_io_ptr(png));
-  if (count > reader->left.size()) png_error(png, "truncated: the file ends in the middle");
+  if (count > reader->left.size()) png_error(png, "truncated: the file is incomplete");
   std::memcpy(to, reader->left.data(), count);
   reader->left = reader->left.subspan(count);
 }
@@ -81,7 +81,7 @@ bool begin_png(PngReader& reader) {
   reader.size.height = png_get_image_height(reader.png, reader.info);
   reader.size.width = png_get_image_width(reader.png, reader.info);
   if (uint64_t{reader.size.height} * reader.size.width > reader.options->max_pixels) {
-    png_error(reader.png, "more pixels than the most that is read");
+    png_error(reader.png, "has more pixels than the maximum");
   }
   png_set_expand(reader.png);
   png_set_scale_16(reader.png);
@@ -183,7 +183,7 @@ ImageReport decode_png_rows(std::span<const std::byte> bytes, std::string_view n
   reader.pixels = allocate(reader.size);
   if (!read_png_rows(reader)) throw Error(start + "PNG: " + reader.message);
   if (!reader.left.empty()) {
-    const std::string text = std::to_string(reader.left.size()) + " bytes of something else follow the PNG image";
+    const std::string text = std::to_string(reader.left.size()) + " extra bytes follow the PNG image";
     if (options.strict) throw Error(start + text);
     reader.report.warn(text.c_str());
   }

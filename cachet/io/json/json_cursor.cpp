@@ -43,13 +43,13 @@ bool JsonCursor::take(char symbol) {
 
 void JsonCursor::expect(char symbol) {
   if (take(symbol)) return;
-  if (position_ == text_.size()) fail(std::string("the JSON ends where '") + symbol + "' is due");
+  if (position_ == text_.size()) fail(std::string("the JSON ends, but '") + symbol + "' is missing");
   fail(std::string("expected '") + symbol + "'");
 }
 
 void JsonCursor::end() {
   skip_space();
-  if (position_ != text_.size()) fail("something follows the JSON object");
+  if (position_ != text_.size()) fail("the text continues after the JSON object");
 }
 
 int64_t JsonCursor::natural(std::string_view what) {
@@ -155,7 +155,7 @@ void JsonCursor::skip_value(int depth) {
   } else if (first == '-' || is_digit(first) || first == 'N' || first == 'I') {
     number("a value");
   } else if (!take_word("true") && !take_word("false") && !take_word("null")) {
-    fail(position_ == text_.size() ? "the JSON ends where a value is due" : "this is not a JSON value");
+    fail(position_ == text_.size() ? "the JSON ends, but a value is missing" : "this is not a JSON value");
   }
 }
 
@@ -175,7 +175,7 @@ std::string JsonCursor::string(std::string_view what, size_t most_bytes) {
       append_escape(text);
     } else if (byte < 0x20) {
       --position_;
-      fail("a control byte in a string; JSON wants it escaped");
+      fail("a string has a control byte that is not escaped, as JSON requires");
     } else if (byte < 0x80) {
       text += symbol;
     } else {
@@ -192,13 +192,13 @@ void JsonCursor::append_escape(std::string& text) {
     text += kMeanings[found];
     return;
   }
-  if (symbol != 'u') fail("unknown escape in a string");
+  if (symbol != 'u') fail("a string has an unknown escape");
   uint32_t code = hex_digits();
   if (code >= 0xD800 && code < 0xE000) {
-    if (code >= 0xDC00 || text_.substr(position_, 2) != "\\u") fail("a lone surrogate in a string");
+    if (code >= 0xDC00 || text_.substr(position_, 2) != "\\u") fail("a string has a surrogate without its pair");
     position_ += 2;
     const uint32_t low = hex_digits();
-    if (low < 0xDC00 || low >= 0xE000) fail("a lone surrogate in a string");
+    if (low < 0xDC00 || low >= 0xE000) fail("a string has a surrogate without its pair");
     code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
   }
   append_code_point(code, text);

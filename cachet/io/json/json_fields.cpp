@@ -53,7 +53,7 @@ struct JsonFields::Value {
 JsonFields::JsonFields(std::string_view text, std::string name) : name_(std::move(name)) {
   auto document = std::make_shared<Value>();
   document->json = parse_json<FieldsJson>(text, /*throws=*/false);
-  if (document->json.is_discarded()) fail("it is not valid JSON, or a key stands twice in an object");
+  if (document->json.is_discarded()) fail("it is not valid JSON, or an object has the same key twice");
   if (!document->json.is_object()) fail("it is not a JSON object");
   value_ = &document->json;
   document_ = std::move(document);
@@ -81,7 +81,8 @@ int64_t JsonFields::schema(int64_t newest) const {
   const int64_t schema = integer("schema", 1, std::numeric_limits<int64_t>::max());
   if (schema > newest)
     throw NewerSchema(name_ + ": its schema is " + std::to_string(schema) +
-                      ", and this version of cachet reads up to " + std::to_string(newest) + "; use a newer cachet");
+                      ", but this version of Cachet reads only schemas up to " + std::to_string(newest) +
+                      "; use a newer version of Cachet");
   return schema;
 }
 

@@ -22,7 +22,8 @@ std::string sealed_text(SealedJson object) {
 
 std::string sealed_json(std::string_view object) {
   SealedJson json = parse_json<SealedJson>(object, /*throws=*/false);
-  if (!json.is_object() || json.contains(kDigestKey)) throw std::invalid_argument("not a JSON object to be sealed");
+  if (!json.is_object() || json.contains(kDigestKey))
+    throw std::invalid_argument("only a JSON object without a digest can be sealed");
   return sealed_text(std::move(json));
 }
 

@@ -54,7 +54,7 @@ DecodedImage decode_png_region(std::span<const std::byte> bytes, std::string_vie
               image);
   if (options.choose) {
     const ImageRegion region = options.choose(image.size).region;
-    if (!region.fits(image.size)) throw std::invalid_argument("the region that is wanted does not lie in the image");
+    if (!region.fits(image.size)) throw std::invalid_argument("the requested region must lie inside the image");
     image.pixels = image.pixels.narrow(0, region.top, region.height).narrow(1, region.left, region.width).contiguous();
   }
   const bool is_grey = image.pixels.size(2) == 1;
@@ -70,8 +70,9 @@ DecodedImage decode_stored(std::span<const std::byte> bytes, std::string_view na
   if (format == "PNG") return decode_png_region(bytes, name, options);
   const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   if (text.starts_with(kGitLfsPointer)) throw Error(std::string(name) + ": " + kIsGitLfsPointer);
-  throw Error(std::string(name) + ": " + (format.empty() ? "no image" : "a " + std::string(format) + " file") +
-              "; only JPEG and PNG are read");
+  throw Error(std::string(name) + ": " +
+              (format.empty() ? "this is not an image" : "this is a " + std::string(format) + " file") +
+              "; only JPEG and PNG are supported");
 }
 
 at::Tensor upright_pixels(const at::Tensor& stored, int orientation) {

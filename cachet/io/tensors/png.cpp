@@ -15,7 +15,7 @@ std::vector<std::byte> encode_png(const at::Tensor& image) {
                     image.size(1) <= INT32_MAX;
   if (!fits) {
     std::ostringstream message;
-    message << "encode_png: image must be uint8 of shape (H, W, 1) or (H, W, 3), none of them 0, but is ";
+    message << "encode_png: image must be uint8 with shape (H, W, 1) or (H, W, 3) and no side of 0, but is ";
     if (image.defined()) message << image.scalar_type() << " of shape " << image.sizes();
     if (!image.defined()) message << "undefined";
     throw std::invalid_argument(message.str());

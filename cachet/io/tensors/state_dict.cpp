@@ -122,7 +122,8 @@ LoadReport load_state_dict(torch::nn::Module& module, const TensorMap& tensors, 
     for (auto other = first + 1; other != named.names.end(); ++other) {
       const auto found = tensors.find(*other);
       if (found == tensors.end() || are_equal(found->second, tensors.at(*first))) continue;
-      problems.add("different", *first + " and " + *other + " are one tensor in the model and two in the file");
+      problems.add("different", *first + " and " + *other +
+                                    " are the same tensor in the model, but two different tensors in the file");
     }
   }
   for (const auto& [name, tensor] : tensors) {
@@ -139,7 +140,8 @@ LoadReport load_state_dict(torch::nn::Module& module, const TensorMap& tensors, 
     const std::string types =
         std::string(c10::toString(source.scalar_type())) + " -> " + c10::toString(target.scalar_type());
     if (source.sizes() != target.sizes()) {
-      problems.add("wrong shape", name + " is " + shape_of(source) + ", the model has " + shape_of(target));
+      problems.add("wrong shape",
+                   name + " is " + shape_of(source) + " in the file, but " + shape_of(target) + " in the model");
     }
     if (!may_convert(source.scalar_type(), target.scalar_type(), policy.conversion)) {
       problems.add("wrong type",

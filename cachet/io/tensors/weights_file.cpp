@@ -53,7 +53,7 @@ class Checkpoint {
     for (const auto& [key, value] : dict_->items) {
       const auto* name = contents().as<std::string_view>(key);
       const auto* tensor = contents().as<PickleTree::Tensor>(value);
-      const std::string text(name == nullptr ? "(a key that is not a text)" : *name);
+      const std::string text(name == nullptr ? "(a key that is not a string)" : *name);
       if (const auto* object = contents().as<PickleTree::Object>(value); object != nullptr && object->may_be_tensor)
         fail("cannot read the weight " + in_quotes(text) + ", which is made by " +
              in_quotes(contents().globals[object->index].name) + "; in Python, save it as a plain tensor");
@@ -75,9 +75,9 @@ class Checkpoint {
 
   [[noreturn]] void refuse_root() const {
     if (const auto* object = contents().as<PickleTree::Object>(contents().root))
-      fail("holds a pickled Python object, " + in_quotes(contents().globals[object->index].name) +
+      fail("contains a pickled Python object, " + in_quotes(contents().globals[object->index].name) +
            ", instead of a state dict; in Python, save model.state_dict() instead");
-    fail("holds no dictionary of tensors; in Python, save model.state_dict()");
+    fail("contains no dictionary of tensors; in Python, save model.state_dict()");
   }
 
   // Python keeps the last of them, and other readers the first.
@@ -155,14 +155,14 @@ class Checkpoint {
       const Dict* inner = contents().template as<Dict>(item.second);
       return inner != nullptr && !searched_.contains(inner);
     });
-    return any ? ", which --key can choose from" : "";
+    return any ? "; choose one of them with --key" : "";
   }
 
   /// Why the dictionaries that were searched have no weights, if the file has the reason.
   std::string why_none(const Dict& dict) const {
     if (has_arrays(dict) || std::ranges::any_of(searched_, [this](const Dict* each) { return has_arrays(*each); }))
-      return "; its weights are arrays of NumPy: in Python, save them with torch.save as tensors "
-             "(torch.from_numpy)";
+      return ". Its weights are NumPy arrays: in Python, make tensors of them (torch.from_numpy) and save these with "
+             "torch.save";
     return {};
   }
 
@@ -199,7 +199,7 @@ TensorMap without_prefix(const TensorMap& tensors, size_t size) {
 
 WeightsFile read_as_saved(const std::filesystem::path& path, std::string_view key) {
   if (looks_like_torch_file(path)) return Checkpoint(path, key).read();
-  if (!key.empty()) throw Error(path.string() + ": is a safetensors file, which has no keys to choose from");
+  if (!key.empty()) throw Error(path.string() + ": is a safetensors file, so --key cannot be used");
   WeightsFile weights;
   if (is_safetensors_index(path)) {
     weights.tensors = read_sharded_safetensors(path);
@@ -209,7 +209,7 @@ WeightsFile read_as_saved(const std::filesystem::path& path, std::string_view ke
     weights.tensors = read_safetensors(path).tensors;
   } catch (const Error&) {
     if (path.extension() == ".safetensors") throw;
-    throw Error(path.string() + ": is neither what torch.save writes nor a safetensors file");
+    throw Error(path.string() + ": is neither a file of torch.save nor a safetensors file");
   }
   return weights;
 }

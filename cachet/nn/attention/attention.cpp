@@ -13,23 +13,22 @@ void Attention::concatenate_cache(int64_t, const TokenLayout&) {
 }
 
 void Attention::fold_affine_before(const Affine&) {
-  TORCH_CHECK(false, name(), ": cannot absorb an affine map: not all that reads its input is a linear layer");
+  TORCH_CHECK(false, name(), ": cannot fold in an affine map: a module that reads its input is not a linear layer");
 }
 
 void Attention::fold_affine_into_query(const Affine&) {
-  TORCH_CHECK(false, name(), ": cannot absorb an affine map into its queries: they share a projection with its keys");
+  TORCH_CHECK(false, name(),
+              ": cannot fold an affine map into its queries, because they share a projection with its keys");
 }
 
 void Attention::fold_affine_after(const Affine&) {
-  TORCH_CHECK(false, name(), ": cannot absorb an affine map after it: its result is not that of a linear layer");
+  TORCH_CHECK(false, name(), ": cannot fold in an affine map after it: its output does not come from a linear layer");
 }
 
 std::shared_ptr<Attention> Attention::with_fixed_context(const torch::Tensor&, const TokenLayout&) const {
-  TORCH_CHECK(false, name(), ": has no form with constant keys and values");
+  TORCH_CHECK(false, name(), ": cannot have constant keys and values");
 }
 
-std::shared_ptr<Attention> Attention::freeze_cache() const {
-  TORCH_CHECK(false, name(), ": has no cache that could be frozen");
-}
+std::shared_ptr<Attention> Attention::freeze_cache() const { TORCH_CHECK(false, name(), ": has no cache to freeze"); }
 
 }  // namespace cachet::nn

@@ -41,8 +41,8 @@ void AttentionFunction::tell_operands(const torch::Tensor& q, const torch::Tenso
 
 void AttentionFunction::refuse_bias(const char* name, const AttentionArgs& args) {
   TORCH_CHECK(!args.bias.defined(), name,
-              ": an attention bias is a number for each pair of tokens, which this form never looks at; use "
-              "attention.kind = \"softmax\"");
+              ": cannot use an attention bias, which has a value for each pair of tokens, because this form does not "
+              "compute all pairs; use attention.kind = \"softmax\"");
 }
 
 void AttentionFunction::refuse_causal(const char* name, const AttentionArgs& args) {

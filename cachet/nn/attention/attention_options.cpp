@@ -69,8 +69,8 @@ std::string why_not_across(const AttentionFunctionOptions& options) {
   std::vector<std::string> words;
   for (const ChosenAttentionFunction& function : all_functions())
     if (!function.traits.chooses_by_query) words.push_back(function.kind);
-  return "chooses keys by the positions and the number of all queries, which a decoder that writes token by token does "
-         "not know; use " +
+  return "chooses keys by the positions and the number of all queries, but a decoder that generates token by token "
+         "does not know them; use " +
          listed(words, " or ");
 }
 

@@ -56,7 +56,7 @@ at::Tensor first_rows(const at::Tensor& all, int64_t count) { return all.narrow(
 }  // namespace
 
 AttentionState::AttentionState(int64_t batch_rows) : batch_rows_(batch_rows) {
-  TORCH_CHECK(batch_rows >= 1, "attention_state: a session has at least one batch row, got ", batch_rows);
+  TORCH_CHECK(batch_rows >= 1, "attention_state: a session must have at least one batch row, got ", batch_rows);
 }
 
 void AttentionState::Slot::check(const std::string& name, const at::Tensor& value, int64_t batch_rows) const {
@@ -64,12 +64,12 @@ void AttentionState::Slot::check(const std::string& name, const at::Tensor& valu
   const bool fits = owner == StateOwner::batch_rows ? first == batch_rows
                     : owner == StateOwner::shared   ? first == 1
                                                     : first >= 1 && batch_rows % first == 0;
-  const std::string whose = owner == StateOwner::batch_rows ? "the batch rows and must have "
-                            : owner == StateOwner::shared   ? "all batch rows together and must have 1"
-                                                            : "groups of batch rows and must have a divisor of ";
-  TORCH_CHECK(fits, "attention_state: '", name, "' belongs to ", whose,
-              owner == StateOwner::shared ? "" : std::to_string(batch_rows), " as its first dimension, got ",
-              value.sizes());
+  const std::string whose =
+      owner == StateOwner::batch_rows ? "has an entry for each batch row, so its first dimension must be "
+      : owner == StateOwner::shared   ? "has one entry for all batch rows, so its first dimension must be 1"
+                                    : "has an entry for each group of batch rows, so its first dimension must divide ";
+  TORCH_CHECK(fits, "attention_state: '", name, "' ", whose,
+              owner == StateOwner::shared ? "" : std::to_string(batch_rows), ", got sizes ", value.sizes());
 }
 
 // A buffer with room for this length from where the tensor begins, with what stood in the last one.
@@ -129,7 +129,7 @@ void AttentionState::Slot::take_rows(const std::vector<int64_t>& rows) {
 AttentionState::Slot& AttentionState::slot(const std::string& name) {
   const auto found = slots_.find(name);
   TORCH_CHECK(found != slots_.end(), "attention_state: this state has no slot '", name,
-              "'; it was made by another layer or for another use: ask this one's make_state");
+              "': the state was made by another layer or for another use; make it with make_state of this layer");
   return found->second;
 }
 
@@ -197,7 +197,7 @@ int64_t AttentionState::past() const {
 }
 
 void AttentionState::keep_last(int64_t length) {
-  TORCH_CHECK(length >= 0, "attention_state: keeps 0 positions or more, got ", length);
+  TORCH_CHECK(length >= 0, "attention_state: the number of positions to keep must be at least 0, got ", length);
   for (auto& [name, place] : slots_) {
     if (!place.growing) continue;
     place.kept = length;
@@ -213,8 +213,9 @@ AttentionState& AttentionState::part(const std::string& name) {
 }
 
 void AttentionState::set_part(const std::string& name, std::shared_ptr<AttentionState> part) {
-  TORCH_CHECK(part && part->batch_rows() == batch_rows_, "attention_state: a part must have the ", batch_rows_,
-              " batch rows of the whole");
+  TORCH_CHECK(part && part->batch_rows() == batch_rows_,
+              "attention_state: the state of a part must have the same number of batch rows as the whole, ",
+              batch_rows_);
   parts_[name] = std::move(part);
 }
 
@@ -237,7 +238,7 @@ void AttentionState::fill(int64_t length) {
 
 void AttentionState::reorder(const at::Tensor& rows) {
   TORCH_CHECK(rows.dim() == 1 && rows.numel() >= 1,
-              "attention_state: rows must be (batch rows) with at least one, got ", rows.sizes());
+              "attention_state: rows must be a vector with at least one batch row, got ", rows.sizes());
   const std::vector<int64_t> numbers = numbers_of(rows);
   for (auto& [name, place] : slots_) {
     if (!place.tensor.defined() || place.owner == StateOwner::shared) continue;
@@ -249,7 +250,7 @@ void AttentionState::reorder(const at::Tensor& rows) {
 }
 
 void AttentionState::replicate(int64_t copies) {
-  TORCH_CHECK(copies >= 1, "attention_state: a batch row becomes at least one, got ", copies, " copies");
+  TORCH_CHECK(copies >= 1, "attention_state: the number of copies of a batch row must be at least 1, got ", copies);
   reorder(at::arange(batch_rows_ * copies, at::kLong).floor_divide(copies));
 }
 
@@ -286,7 +287,7 @@ void AttentionState::check_load(const std::map<std::string, at::Tensor>& tensors
     const auto saved = tensors.find(prefix + name);
     if (saved == tensors.end()) {
       TORCH_CHECK(!place.starts_full, "attention_state: the saved state has no '", prefix, name,
-                  "'; it is of another layer or of a session for another use");
+                  "'; it belongs to another layer, or to a session for another use");
       continue;
     }
     place.check(prefix + name, saved->second, batch_rows);
@@ -309,14 +310,16 @@ void AttentionState::take(const std::map<std::string, at::Tensor>& tensors, cons
 void AttentionState::load(const std::map<std::string, at::Tensor>& tensors) {
   const auto saved = tensors.find(kBatchRows);
   TORCH_CHECK(saved != tensors.end() && saved->second.numel() == 1,
-              "attention_state: the saved state does not have the number of its batch rows");
+              "attention_state: the saved state must have the number of its batch rows, but has none");
   const auto batch_rows = saved->second.item<int64_t>();
-  TORCH_CHECK(batch_rows >= 1, "attention_state: a session has at least one batch row, and this was saved with ",
+  TORCH_CHECK(batch_rows >= 1,
+              "attention_state: a session must have at least one batch row, but the number in the saved state is ",
               batch_rows);
   size_t found = 1;
   check_load(tensors, "", batch_rows, found);
   TORCH_CHECK(found == tensors.size(), "attention_state: ", tensors.size() - found,
-              " of the saved tensors have no slot here; they are of another layer or of a session for another use");
+              " of the saved tensors have no slot in this state; they belong to another layer, or to a session for "
+              "another use");
   take(tensors, "", batch_rows);
 }
 

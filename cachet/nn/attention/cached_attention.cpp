@@ -69,18 +69,22 @@ torch::Tensor MixedAttention::add_position(const torch::Tensor& query, const tor
 CachedAttention::CachedAttention(const CachedAttentionOptions& o, const AttentionFactory& make)
     : Cloneable("CachedAttention"), dim_(o.dim) {
   const std::optional<CachedLayerOptions> options = cached_layer_options(o.cache);
-  TORCH_CHECK(options, "cached_attention: needs a cache; make_self_attention serves both cases");
+  TORCH_CHECK(options,
+              "cached_attention: needs a cache; use make_self_attention, which makes layers with and without a cache");
   check_positive("cached_attention: dim", o.dim);
   check_positive("cached_attention: num_heads", o.num_heads);
   const int64_t width = cache_dim(options->ratio, o.dim);
-  TORCH_CHECK(width >= 1 && width % o.num_heads == 0, "cached_attention: ", o.num_heads,
-              " heads do not divide the memory's ", width, " channels (ratio ", options->ratio, " of ", o.dim, ")");
+  TORCH_CHECK(width >= 1 && width % o.num_heads == 0,
+              "cached_attention: num_heads must divide the number of memory channels, but ", o.num_heads,
+              " does not divide ", width, " (ratio ", options->ratio, " of ", o.dim, " channels)");
   Mixing mixing{make(o.dim, Branch::self), at::full({o.num_heads}, options->share_start, at::kFloat), nullptr};
   memory_attention_ = make(width, Branch::memory);
   cache_ = make_cache(o.cache, o.dim, o.tokens, o.layout);
   if (options->positional_convolution) {
-    TORCH_CHECK(o.dim % width == 0, "cached_attention: the positional convolution has one group a memory channel, and ",
-                width, " does not divide ", o.dim, "; choose another ratio or positional_convolution = false");
+    TORCH_CHECK(o.dim % width == 0,
+                "cached_attention: the positional convolution has one group for each memory channel, so the number of "
+                "memory channels must divide dim, but ",
+                width, " does not divide ", o.dim, "; choose another ratio, or positional_convolution = false");
     mixing.position = std::make_shared<ModuleGroup>("PositionalConvolution");
     torch::Tensor weight = mixing.position->register_parameter("weight", at::empty({o.dim, o.dim / width, 3, 3}));
     mixing.position->register_parameter("bias", at::zeros({o.dim}));
@@ -94,7 +98,7 @@ CachedAttention::CachedAttention(const CachedAttentionOptions& o, const Attentio
 
 std::shared_ptr<AttentionState> CachedAttention::make_state(int64_t batch, SessionUse use) const {
   TORCH_CHECK(use != SessionUse::fixed_context,
-              "cached_attention: the cache belongs to self-attention, which has no fixed context");
+              "cached_attention: a layer with a cache is a self-attention, which cannot have a fixed context");
   auto state = std::make_shared<AttentionState>(batch);
   state->set_part("self_attention", self_attention_->make_state(batch, use));
   cache_->declare_state(state->part("cache"));
@@ -104,7 +108,7 @@ std::shared_ptr<AttentionState> CachedAttention::make_state(int64_t batch, Sessi
 torch::Tensor CachedAttention::forward(const torch::Tensor& query, const torch::Tensor& context,
                                        const AttentionArgs& args) {
   TORCH_CHECK(query.is_same(context),
-              "cached_attention: the cache belongs to self-attention; pass the query as context");
+              "cached_attention: a layer with a cache is a self-attention; pass the query as context");
   AttentionArgs cache_args = args;
   cache_args.state = part_of(args, "cache");
   const torch::Tensor own = self_output(query, args);
@@ -118,11 +122,12 @@ torch::Tensor CachedAttention::forward(const torch::Tensor& query, const torch::
 
 void CachedAttention::fold_affine_before(const Affine&) {
   TORCH_CHECK(false,
-              "cached_attention: cannot absorb an affine map: the cache reads the same tokens; freeze_cache() first");
+              "cached_attention: cannot fold in an affine map, because the cache reads the same tokens; call "
+              "freeze_cache() first");
 }
 
 CachedAttention::FrozenParts CachedAttention::frozen_parts() const {
-  TORCH_CHECK(!is_training(), "cached_attention: a frozen cache is for evaluation: call eval() first");
+  TORCH_CHECK(!is_training(), "cached_attention: a cache can be frozen only in evaluation; call eval() first");
   const Memory memory = cache_->constant_memory();
   const torch::Tensor tokens = memory.tokens.to(memory_attention_->parameters()[0].scalar_type());
   return {mixing(), memory_attention_->with_fixed_context(tokens, memory.layout), dim_, tokens.size(2)};
@@ -145,9 +150,9 @@ FrozenCachedAttention::FrozenCachedAttention(const CachedAttention::FrozenParts&
 
 torch::Tensor FrozenCachedAttention::forward(const torch::Tensor& query, const torch::Tensor& context,
                                              const AttentionArgs& args) {
-  TORCH_CHECK(!is_training(), "cached_attention: a frozen cache is for evaluation: call eval() first");
+  TORCH_CHECK(!is_training(), "cached_attention: a cache can be frozen only in evaluation; call eval() first");
   TORCH_CHECK(query.is_same(context),
-              "cached_attention: the cache belongs to self-attention; pass the query as context");
+              "cached_attention: a layer with a cache is a self-attention; pass the query as context");
   const torch::Tensor own = self_output(query, args);
   const torch::Tensor memory_output =
       memory_attention_->forward(query.narrow(2, 0, width_), {}, {args.query, {}, {}, false, nullptr});
@@ -191,10 +196,10 @@ std::shared_ptr<AttentionState> FrozenCachedAttention::make_state(int64_t batch,
 
 void FrozenCachedAttention::fold_affine_before(const Affine& before) {
   TORCH_CHECK(!has_position(),
-              "cached_attention: cannot absorb an affine map: the positional convolution reads zeros beyond the "
-              "border, which come after the map");
-  TORCH_CHECK(before.scale.numel() >= width_, "cached_attention: takes at least ", width_,
-              " channels and cannot absorb an affine map of ", before.scale.numel());
+              "cached_attention: cannot fold in an affine map, because the positional convolution reads zeros beyond "
+              "the border, to which the map does not apply");
+  TORCH_CHECK(before.scale.numel() >= width_, "cached_attention: cannot fold in an affine map that has fewer than ",
+              width_, " channels, got ", before.scale.numel());
   self_attention_->fold_affine_before(before);  // the one that may refuse
   memory_attention_->fold_affine_into_query(before.narrow(0, width_));
 }

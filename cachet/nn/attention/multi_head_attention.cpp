@@ -32,15 +32,15 @@ const MultiHeadOptions& checked(const MultiHeadOptions& o) {
   TORCH_CHECK(o.context_dim >= 0, "multi_head_attention: context_dim must be at least 0, got ", o.context_dim);
   check_positive("multi_head_attention: num_heads", o.num_heads);
   TORCH_CHECK(head_dim >= 0, "multi_head_attention: head_dim must be at least 0, got ", head_dim);
-  TORCH_CHECK(head_dim > 0 || o.dim % o.num_heads == 0, "multi_head_attention: ", o.num_heads, " heads do not divide ",
-              o.dim, " channels; set how many channels each has");
+  TORCH_CHECK(head_dim > 0 || o.dim % o.num_heads == 0, "multi_head_attention: num_heads must divide dim, but ",
+              o.num_heads, " does not divide ", o.dim, "; set head_dim, the number of channels of each head");
   check_dropout("multi_head_attention: projection_dropout", o.attention.projection_dropout);
   const bool apart = o.projection == Projection::separate && !shares_query_and_key(o.attention.function);
   TORCH_CHECK(apart || o.context_dim == 0 || o.context_dim == o.dim, "multi_head_attention: a context of ",
-              o.context_dim, " channels needs keys apart from queries: Projection::separate");
+              o.context_dim, " channels needs separate projections of keys and queries; use Projection::separate");
   if (const auto& window = o.relative_window)
     TORCH_CHECK(window->height >= 1 && window->width >= 1,
-                "multi_head_attention: relative_window must have a position, got ", window->height, " x ",
+                "multi_head_attention: relative_window must have at least one position, got ", window->height, " x ",
                 window->width);
   return o;
 }
@@ -75,8 +75,8 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadOptions& o)
 namespace {
 
 constexpr const char* kFusedServesItself =
-    "multi_head_attention: fused projections serve self-attention only; make the layer with Projection::separate for a "
-    "context of its own";
+    "multi_head_attention: fused projections are for self-attention only; for another context, make the layer with "
+    "Projection::separate";
 
 }  // namespace
 
@@ -110,8 +110,8 @@ std::shared_ptr<AttentionState> MultiHeadAttention::make_state(int64_t batch, Se
   const auto options = proj_->options();
   if (use == SessionUse::fixed_context) {
     TORCH_CHECK(!qkv_,
-                "multi_head_attention: fused projections serve self-attention only, which has no fixed context; make "
-                "the layer with Projection::separate");
+                "multi_head_attention: fused projections are for self-attention only, which cannot have a fixed "
+                "context; make the layer with Projection::separate");
     for (const char* name : {"context_keys", "context_values", "context_padding"})
       state->declare(name, StateOwner::either);
   }
@@ -144,7 +144,7 @@ AttentionArgs MultiHeadAttention::remember(Heads& heads, const AttentionArgs& ar
   if (!args.state || !args.state->declares("keys")) return args;
   AttentionState& past = *args.state;
   TORCH_CHECK(past.batch_rows() == heads.k.size(0), "multi_head_attention: the state has ", past.batch_rows(),
-              " batch rows, the context ", heads.k.size(0));
+              " batch rows, but the context has ", heads.k.size(0));
   const int64_t added = heads.k.size(2);
   heads.k = past.append("keys", heads.k);
   heads.v = past.append("values", heads.v);
@@ -158,7 +158,7 @@ AttentionArgs MultiHeadAttention::fixed_context(Heads& heads, const torch::Tenso
                                                 const AttentionArgs& args) const {
   AttentionState& state = *args.state;
   TORCH_CHECK(state.batch_rows() == heads.q.size(0), "multi_head_attention: the state has ", state.batch_rows(),
-              " batch rows, the query ", heads.q.size(0));
+              " batch rows, but the query has ", heads.q.size(0));
   if (!state.get("context_keys").defined()) {
     check_tokens("multi_head_attention: context", context, context_dim_, args.context);
     project_context(context, heads);
@@ -175,7 +175,7 @@ AttentionArgs MultiHeadAttention::fixed_context(Heads& heads, const torch::Tenso
 
 void MultiHeadAttention::concatenate_cache(int64_t tokens, const TokenLayout&) {
   TORCH_CHECK(dynamic_cast<const SoftmaxAttention*>(function_.get()),
-              "multi_head_attention: a concatenated cache adds columns to a softmax; ", kConcatenatedIsForImages);
+              "multi_head_attention: a concatenated cache needs softmax attention: ", kConcatenatedIsForImages);
   cache_ = register_module("cache", std::make_shared<ConcatenatedCache>(context_dim_, tokens));
 }
 
@@ -204,7 +204,8 @@ std::optional<MultiHeadAttention::Heads> MultiHeadAttention::read_memory(const t
 AttentionArgs MultiHeadAttention::add_memory(Heads& heads, const torch::Tensor& context, const AttentionArgs& args) {
   if (!cache_ && !memory_keys_.defined()) return args;
   TORCH_CHECK(!args.causal && !args.state,
-              "multi_head_attention: the tokens of a concatenated cache have no order: no causal mask or stream");
+              "multi_head_attention: a concatenated cache cannot be used with a causal mask or a session state, "
+              "because its tokens have no order");
   const std::optional<Heads> memory = read_memory(context, args);
   if (!memory) return args;
   const int64_t entries = memory->k.size(2);
@@ -265,8 +266,9 @@ torch::Tensor MultiHeadAttention::forward(const torch::Tensor& query, const torc
     whole = fixed_context(heads, context, add_relative_bias(args));
   } else {
     check_tokens("multi_head_attention: context", context, context_dim_, args.context);
-    TORCH_CHECK(context.size(0) == query.size(0) || context.size(0) == 1, "multi_head_attention: context has batch ",
-                context.size(0), ", query ", query.size(0));
+    TORCH_CHECK(context.size(0) == query.size(0) || context.size(0) == 1,
+                "multi_head_attention: the batch of the context must be 1 or that of the query, ", query.size(0),
+                ", got ", context.size(0));
     heads = project(query, context);
     whole = add_memory(heads, context, remember(heads, add_relative_bias(args)));
   }
@@ -292,16 +294,16 @@ torch::Tensor MultiHeadAttention::weights_of(const torch::Tensor& query, const t
 
 void MultiHeadAttention::refuse_to_absorb() const {
   TORCH_CHECK(!cache_,
-              "multi_head_attention: cannot absorb an affine map: the cache reads the same tokens; freeze_cache() "
-              "first");
+              "multi_head_attention: cannot fold in an affine map, because the cache reads the same tokens; call "
+              "freeze_cache() first");
 }
 
 void MultiHeadAttention::fold_affine_before(const Affine& before) {
   refuse_to_absorb();
-  TORCH_CHECK(!kv_ || context_dim_ == dim_, "multi_head_attention: cannot absorb an affine map of ", dim_,
-              " channels into a context of ", context_dim_);
-  TORCH_CHECK(before.scale.numel() == dim_, "multi_head_attention: takes ", dim_,
-              " channels and cannot absorb an affine map of ", before.scale.numel());
+  TORCH_CHECK(!kv_ || context_dim_ == dim_, "multi_head_attention: cannot fold an affine map of ", dim_,
+              " channels into a context of ", context_dim_, " channels");
+  TORCH_CHECK(before.scale.numel() == dim_, "multi_head_attention: cannot fold in an affine map unless it has ", dim_,
+              " channels, got ", before.scale.numel());
   for (const auto& linear : {qkv_, qk_v_, q_, kv_})
     if (linear) linear->fold_affine_before(before);
 }
@@ -314,16 +316,17 @@ void MultiHeadAttention::fold_affine_into_query(const Affine& before) {
 void MultiHeadAttention::fold_affine_into_context(const Affine& before) {
   refuse_to_absorb();
   TORCH_CHECK(kv_,
-              "multi_head_attention: cannot absorb an affine map of the context alone: keys share a projection with "
-              "queries");
+              "multi_head_attention: cannot fold in an affine map of the context alone, because keys share a "
+              "projection with queries");
   kv_->fold_affine_before(before);
 }
 
 std::shared_ptr<Attention> MultiHeadAttention::with_fixed_context(const torch::Tensor& context,
                                                                   const TokenLayout& layout) const {
-  TORCH_CHECK(!is_training(), "multi_head_attention: constant keys and values are for evaluation: call eval() first");
+  TORCH_CHECK(!is_training(),
+              "multi_head_attention: constant keys and values are for evaluation only; call eval() first");
   TORCH_CHECK(!qkv_ && !relative_window_,
-              "multi_head_attention: serves self-attention only and has no form with constant keys and values");
+              "multi_head_attention: this layer is for self-attention only and cannot have constant keys and values");
   const at::NoGradGuard no_grad;
   check_tokens("multi_head_attention: context", context, context_dim_, layout);
   Heads heads;
@@ -346,8 +349,9 @@ std::shared_ptr<Attention> MultiHeadAttention::freeze_cache() const {
 }
 
 void MultiHeadAttention::hold_memory() {
-  TORCH_CHECK(cache_, name(), ": has no cache that could be frozen");
-  TORCH_CHECK(!cache_->is_training(), "multi_head_attention: a frozen cache is for evaluation: call eval() first");
+  TORCH_CHECK(cache_, name(), ": has no cache to freeze");
+  TORCH_CHECK(!cache_->is_training(),
+              "multi_head_attention: a cache can be frozen only in evaluation; call eval() first");
   const at::NoGradGuard no_grad;
   Heads memory;
   project_memory(cache_->tokens.to(proj_->weight.scalar_type()), memory);

@@ -28,7 +28,8 @@ SpatialReductionAttention::SpatialReductionAttention(const MultiHeadOptions& opt
       dim_(options.dim),
       ratio_(reduction.form == ReductionForm::pooling ? 1 : reduction.ratio) {
   TORCH_CHECK(options.projection == Projection::separate,
-              "spatial_reduction_attention: keys come from fewer tokens than queries; use Projection::separate");
+              "spatial_reduction_attention: keys and queries need separate projections, because keys come from fewer "
+              "tokens; use Projection::separate");
   check_positive("spatial_reduction_attention: ratio", reduction.ratio);
   if (form_ == ReductionForm::convolution && ratio_ == 1) return;
   sr_ = register_module("sr", std::make_shared<ModuleGroup>("SpatialReduction"));
@@ -46,10 +47,9 @@ Grid SpatialReductionAttention::reduced_grid(const Grid& grid) const {
 torch::Tensor SpatialReductionAttention::reduce(const torch::Tensor& context, TokenLayout& layout) const {
   TORCH_CHECK(layout.grid, "spatial_reduction_attention: the context must lie on a grid");
   TORCH_CHECK(!layout.padding.defined(), "spatial_reduction_attention: the context must not have padding");
-  TORCH_CHECK(
-      !folded_ || layout.class_tokens == 0,
-      "spatial_reduction_attention: absorbed an affine map, which class tokens, passing the convolution by, would "
-      "go without");
+  TORCH_CHECK(!folded_ || layout.class_tokens == 0,
+              "spatial_reduction_attention: cannot have class tokens, because an affine map was folded into the "
+              "convolution, which does not read them");
   const Grid grid = *layout.grid;
   TORCH_CHECK(grid.height >= ratio_ && grid.width >= ratio_, "spatial_reduction_attention: a grid of ", grid.height,
               " x ", grid.width, " is too small to be reduced by ", ratio_, "; use a larger image or a smaller ratio");
@@ -72,7 +72,8 @@ torch::Tensor SpatialReductionAttention::forward(const torch::Tensor& query, con
   if (!sr_) return MultiHeadAttention::forward(query, context, args);
   check_tokens("spatial_reduction_attention: context", context, dim_, args.context);
   TORCH_CHECK(!args.causal && !args.state && !args.bias.defined(),
-              "spatial_reduction_attention: reduced keys have no order and no pairs: no causal mask, stream or bias");
+              "spatial_reduction_attention: cannot use a causal mask, a session state or an attention bias, because "
+              "the keys are reduced");
   AttentionArgs reduced = args;
   const torch::Tensor keys = reduce(context, reduced.context);
   return MultiHeadAttention::forward(query, keys, reduced);
@@ -114,7 +115,7 @@ std::shared_ptr<Attention> SpatialReductionAttention::with_fixed_context(const t
                                                                          const TokenLayout& layout) const {
   if (!sr_) return MultiHeadAttention::with_fixed_context(context, layout);
   TORCH_CHECK(!is_training(),
-              "spatial_reduction_attention: constant keys and values are for evaluation: call eval() first");
+              "spatial_reduction_attention: constant keys and values are for evaluation only; call eval() first");
   check_tokens("spatial_reduction_attention: context", context, dim_, layout);
   const at::NoGradGuard no_grad;
   TokenLayout reduced = layout;

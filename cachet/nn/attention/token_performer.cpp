@@ -28,7 +28,8 @@ TokenPerformer::TokenPerformer(const TokenPerformerOptions& o)
               "token_performer: feature_ratio must be above 0 and at most 1, got ", o.feature_ratio);
   const auto count = static_cast<int64_t>(static_cast<double>(o.token_dim) * o.feature_ratio);
   TORCH_CHECK(count >= 1 && count <= o.token_dim, "token_performer: feature_ratio ", o.feature_ratio, " of ",
-              o.token_dim, " channels gives ", count, " features; there must be between 1 and ", o.token_dim);
+              o.token_dim, " channels gives ", count, " features, but the number of features must be from 1 to ",
+              o.token_dim);
   kqv_ = register_module("kqv", std::make_shared<Linear>(o.dim, 3 * token_dim_));
   proj_ = register_module("proj", std::make_shared<Linear>(token_dim_, token_dim_));
   torch::Tensor square = at::empty({token_dim_, token_dim_});
@@ -51,9 +52,11 @@ torch::Tensor TokenPerformer::forward(const torch::Tensor& query, const torch::T
   check_tokens("token_performer: query", query, kqv_->weight.size(1), args.query);
   check_tokens("token_performer: context", context, kqv_->weight.size(1), args.context);
   TORCH_CHECK(!args.causal && !args.state && !args.bias.defined(),
-              "token_performer: attends to all tokens at once: no causal mask, stream or bias");
-  TORCH_CHECK(context.size(0) == query.size(0) || context.size(0) == 1, "token_performer: context has batch ",
-              context.size(0), ", query ", query.size(0));
+              "token_performer: cannot use a causal mask, a session state or an attention bias, because it attends to "
+              "all tokens at once");
+  TORCH_CHECK(context.size(0) == query.size(0) || context.size(0) == 1,
+              "token_performer: the batch of the context must be 1 or that of the query, ", query.size(0), ", got ",
+              context.size(0));
   const bool to_itself = query.is_same(context);
   const auto [k, q, v] = three_projections(*kqv_, 1, query, context);
   torch::Tensor keys = feature_map(k);

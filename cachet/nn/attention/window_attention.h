@@ -34,11 +34,12 @@ class InWindows : public Cloneable<InWindows<Inner>, Inner> {
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override {
     TORCH_CHECK(query.dim() == 3, "window_attention: query must be (B, L, D), got ", query.sizes());
     check_tokens("window_attention: query", query, query.size(2), args.query);
-    TORCH_CHECK(query.is_same(context), "window_attention: windows are of self-attention; pass the query as context");
+    TORCH_CHECK(query.is_same(context), "window_attention: is a self-attention; pass the query as context");
     TORCH_CHECK(args.query.grid && args.query.class_tokens == 0 && !args.query.padding.defined(),
                 "window_attention: tokens must lie on a grid, without class tokens or padding");
     TORCH_CHECK(!args.causal && !args.state && !args.bias.defined(),
-                "window_attention: tokens of a window have no order of their own: no causal mask, stream or bias");
+                "window_attention: cannot use a causal mask, a session state or an attention bias, because the tokens "
+                "of a window have no order");
     const Grid map = *args.query.grid;
     const auto windows =
         windows_.get([&](const Windows& kept) { return kept.map() == map && kept.device() == query.device(); },
@@ -54,9 +55,9 @@ class InWindows : public Cloneable<InWindows<Inner>, Inner> {
   void fold_affine_before(const Affine& before) override {
     const torch::Tensor filling = beyond_.defined() ? beyond_ : at::zeros_like(before.shift);
     const torch::Tensor preimage = (filling - before.shift) / before.scale;
-    TORCH_CHECK(
-        preimage.isfinite().all().template item<bool>(),
-        "window_attention: cannot absorb a scale of 0: nothing becomes the zeros that fill windows beyond the map");
+    TORCH_CHECK(preimage.isfinite().all().template item<bool>(),
+                "window_attention: cannot fold in an affine map with a scale of 0, because the fill values outside the "
+                "map are divided by the scale");
     Inner::fold_affine_before(before);
     set_beyond(preimage);
   }

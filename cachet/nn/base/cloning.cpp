@@ -18,7 +18,7 @@ using UsePair = std::function<void(const torch::nn::Module& original, torch::nn:
 void for_each_pair(const torch::nn::Module& original, torch::nn::Module& copy, const UsePair& use) {
   use(original, copy);
   const auto before = original.children(), after = copy.children();
-  TORCH_CHECK(before.size() == after.size(), original.name(), " cannot be cloned: its copy has other parts");
+  TORCH_CHECK(before.size() == after.size(), original.name(), " cannot be cloned: its copy has different submodules");
   for (size_t i = 0; i < before.size(); ++i) for_each_pair(*before[i], *after[i], use);
 }
 
@@ -40,9 +40,8 @@ void check_shared(const torch::nn::Module& original, torch::nn::Module& copy) {
   std::unordered_map<const c10::TensorImpl*, const c10::TensorImpl*> copies;
   for_each_tensor(original, copy, [&](const torch::Tensor& before, const torch::Tensor& after) {
     const auto* made = after.unsafeGetTensorImpl();
-    TORCH_CHECK(
-        copies.try_emplace(before.unsafeGetTensorImpl(), made).first->second == made, original.name(),
-        " cannot be cloned: a module of LibTorch's shares a tensor with another module, and its copy would not");
+    TORCH_CHECK(copies.try_emplace(before.unsafeGetTensorImpl(), made).first->second == made, original.name(),
+                " cannot be cloned: a LibTorch module shares a tensor with another module, but its copy would not");
   });
 }
 

@@ -59,8 +59,8 @@ std::shared_ptr<Cache> make_cache(const CacheOptions& options, int64_t dim, int6
   if (!chosen.layer) return nullptr;
   const CachedLayerOptions& layer = *chosen.layer;
   TORCH_CHECK(!layer.length || *layer.length >= 1, "cache: length must be at least 1, got ", *layer.length);
-  TORCH_CHECK(layer.length || tokens >= 1, "cache: length is not set, and the model has ", tokens,
-              " tokens; set length");
+  TORCH_CHECK(layer.length || tokens >= 1, "cache: length must be set, because the number of tokens of the model is ",
+              tokens);
   TORCH_CHECK(std::isfinite(layer.share_start), "cache: share_start must be a number, got ", layer.share_start);
   return chosen.make(layer, dim, tokens, layout);
 }

@@ -24,7 +24,7 @@ CachedLayerOptions read_cached_layer(const config::View& table, CachedLayerOptio
 CacheScope read_cache_scope(const config::View& table, CacheScope scope, Sessions sessions) {
   scope = table.choice("scope", scope, kScopes);
   if (scope == CacheScope::batch_row && sessions == Sessions::none)
-    table.problem("scope", "'lane' is for models that read streams, which this one does not; use 'batch_mean'");
+    table.problem("scope", "'lane' is only for models that read texts in segments; use 'batch_mean'");
   return scope;
 }
 

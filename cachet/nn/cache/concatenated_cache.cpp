@@ -16,13 +16,15 @@ ConcatenatedCacheOptions read_concatenated_cache(const config::View& table, Sess
   if (sessions == Sessions::batch_rows) table.problem("kind", kConcatenatedIsForImages);
   const std::string leave = "; leave it out";
   for (const char* key : {"ratio", "length", "pool"})
-    table.refuse(key, "a concatenated cache has an entry for each of the layer's own keys, as wide as these" + leave);
+    table.refuse(
+        key, "has no effect: a concatenated cache has one entry for each key of the layer, with the width of the key" +
+                 leave);
   for (const char* key : {"share_start", "variant", "gates", "attend", "inference", "gradient", "scope"})
     table.refuse(key,
-                 "a concatenated cache has neither gates nor λ: its keys are in the layer's own softmax, in "
-                 "evaluation those of the last training step" +
+                 "has no effect: a concatenated cache has neither gates nor λ. Its keys are part of the layer's "
+                 "softmax, and evaluation uses the keys of the last training step" +
                      leave);
-  table.refuse("positional_convolution", "a concatenated cache has no positional convolution" + leave);
+  table.refuse("positional_convolution", "has no effect: a concatenated cache has no positional convolution" + leave);
   return {};
 }
 
@@ -33,7 +35,7 @@ constinit const CacheKind<ConcatenatedCacheOptions> ConcatenatedCacheOptions::kK
 
 ConcatenatedCache::ConcatenatedCache(int64_t dim, int64_t length) : Cloneable("ConcatenatedCache") {
   check_positive("concatenated_cache: dim", dim);
-  TORCH_CHECK(length >= 1, "concatenated_cache: has as many entries as the layer has keys, of which there are ",
+  TORCH_CHECK(length >= 1, "concatenated_cache: must have one entry for each key of the layer, and at least one, got ",
               length);
   tokens = register_buffer(kTokens, zeros({1, length, dim}));
   held_.set(tokens, false);

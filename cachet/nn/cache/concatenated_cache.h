@@ -15,8 +15,8 @@ struct ConcatenatedCacheOptions {
 
 /// Advice in messages that refuse a concatenated cache.
 inline constexpr const char* kConcatenatedIsForImages =
-    "'concatenated' is for image models with attention.kind = \"softmax\"; for text there is Transformer-XL's memory: "
-    "a transformer_xl model and its memory_length";
+    "'concatenated' is only for image models with attention.kind = \"softmax\". For text, use the memory of "
+    "Transformer-XL: a transformer_xl model with memory_length";
 
 /// The memory of an attention layer that adds keys and values to the layer's own in the same softmax. It resembles
 /// Transformer-XL's memory (arXiv 1901.02860), but for samples without an order. Cached Transformers (arXiv

@@ -31,7 +31,8 @@ FifoCache::FifoCache(const FifoCacheOptions& options, int64_t dim, int64_t model
     : Cloneable("FifoCache"), options_(options) {
   if (!options.length) memory_layout_ = {layout.grid, layout.class_tokens, {}};
   const int64_t width = cache_dim(options.ratio, dim);
-  TORCH_CHECK(width >= 1, "fifo_cache: ratio ", options.ratio, " of ", dim, " channels leaves none");
+  TORCH_CHECK(width >= 1, "fifo_cache: ratio ", options.ratio, " of ", dim,
+              " channels leaves no channel; raise the ratio");
   tokens = register_buffer(kTokens, zeros({1, options.length.value_or(model_tokens), width}));
 }
 
@@ -77,9 +78,8 @@ void FifoCache::declare_state(AttentionState& state) const {
 
 std::optional<std::string> FifoCache::why_memory_varies() const {
   if (options_.scope == CacheScope::batch_mean) return std::nullopt;
-  return "fifo_cache: with `scope = \"lane\"` the cache changes in evaluation, too: memory attention reads the tokens "
-         "of "
-         "each session";
+  return "fifo_cache: with `scope = \"lane\"`, the cache also changes in evaluation, because memory attention reads "
+         "the tokens of each session";
 }
 
 }  // namespace cachet::nn

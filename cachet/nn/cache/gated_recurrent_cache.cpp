@@ -42,7 +42,7 @@ GatedRecurrentCacheOptions read_gated_recurrent_cache(const config::View& table,
       "inference", batch_rows ? CacheInference::updated : options.inference.value_or(CacheInference::frozen),
       kInferences);
   if (options.inference == CacheInference::updated && sessions == Sessions::none)
-    table.problem("inference", "'updated' is for models that read streams, which this one does not");
+    table.problem("inference", "'updated' is only for models that read texts in segments");
   options.gradient = table.choice("gradient", options.gradient, kGradients);
   options.gates = table.choice("gates", options.gates, kGates);
   options.pool = table.integer("pool", options.pool, {1, 64});
@@ -90,7 +90,8 @@ GatedRecurrentCache::GatedRecurrentCache(const GatedRecurrentCacheOptions& optio
                                          const TokenLayout& layout)
     : Cloneable("GatedRecurrentCache"), options_(options) {
   const int64_t width = cache_dim(options.ratio, dim);
-  TORCH_CHECK(width >= 1, "gated_recurrent_cache: ratio ", options.ratio, " of ", dim, " channels leaves none");
+  TORCH_CHECK(width >= 1, "gated_recurrent_cache: ratio ", options.ratio, " of ", dim,
+              " channels leaves no channel; raise the ratio");
   TORCH_CHECK(options.pool >= 1, "gated_recurrent_cache: pool must be at least 1, got ", options.pool);
   TORCH_CHECK(options.pool == 1 || layout.grid, "gated_recurrent_cache: pooling needs tokens on a grid");
   int64_t length = model_tokens;
@@ -165,16 +166,16 @@ std::optional<std::string> GatedRecurrentCache::why_memory_varies() const {
   const std::string name = "gated_recurrent_cache: ";
   if (options_.scope == CacheScope::batch_row)
     return name +
-           "with `scope = \"lane\"` the cache changes in evaluation, too: memory attention reads the cache of each "
-           "session";
+           "with `scope = \"lane\"`, the cache also changes in evaluation, because memory attention reads the cache of "
+           "each session";
   if (moves_in_evaluation())
     return name +
-           "with `inference = \"updated\"` the cache changes in evaluation, too: memory attention reads the cache that "
-           "the session has updated";
+           "with `inference = \"updated\"`, the cache also changes in evaluation, because memory attention reads the "
+           "cache that the session has updated";
   if (options_.inference_or_default() != CacheInference::frozen)
     return name +
-           "inference = per_sample updates a copy of the cache for each sample: what memory attention reads "
-           "depends on the input";
+           "with `inference = \"per_sample\"`, a copy of the cache is updated for each sample, so the tokens that "
+           "memory attention reads depend on the input";
   return std::nullopt;
 }
 
@@ -182,8 +183,9 @@ std::optional<std::string> GatedRecurrentCache::why_memory_is_unfamiliar() const
   if (options_.scope == CacheScope::batch_row || options_.attend == CacheAttend::mean ||
       options_.inference_or_default() != CacheInference::frozen)
     return std::nullopt;
-  return "training attends to each sample's own cache (attend = \"per_sample\"), evaluation to the stored mean of all "
-         "(inference = \"frozen\"), of which it learns nothing: take \"per_sample\" for both, or attend = \"mean\"";
+  return "training attends to the cache of each sample (attend = \"per_sample\"), but evaluation attends to the stored "
+         "mean of all caches (inference = \"frozen\"), which training never uses. Set both to \"per_sample\", or set "
+         "attend = \"mean\"";
 }
 
 // A batch row is a sample whose cache continues.

@@ -57,7 +57,8 @@ torch::Tensor AdaptiveEmbedding::by_cluster(const torch::Tensor& ids) const {
     if (!all.defined()) all = at::zeros({flat.numel(), embedded.size(1)}, embedded.options());
     all = all.index_add(0, rows.to(all.device()), embedded);  // ids with values may meet tables without
   }
-  TORCH_CHECK(found == flat.numel(), "adaptive_embedding: ", flat.numel() - found, " ids are not tokens; there are ",
+  TORCH_CHECK(found == flat.numel(), "adaptive_embedding: ", flat.numel() - found,
+              " ids are not tokens; ids must be at least 0 and below ",
               clusters_.back().first + clusters_.back().count);
   if (!all.defined()) all = embed(0, flat);  // no ids
   std::vector<int64_t> sizes = ids.sizes().vec();

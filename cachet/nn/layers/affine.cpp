@@ -18,8 +18,8 @@ Affine Affine::narrow(int64_t first, int64_t count) const {
 }
 
 void fold_input_affine(const char* owner, const Affine& before, const at::Tensor& weight, const at::Tensor& bias) {
-  TORCH_CHECK(before.scale.numel() == weight.size(1) && before.shift.numel() == weight.size(1), owner, ": takes ",
-              weight.size(1), " channels and cannot absorb an affine map of ", before.scale.numel());
+  TORCH_CHECK(before.scale.numel() == weight.size(1) && before.shift.numel() == weight.size(1), owner,
+              ": cannot fold in an affine map unless it has ", weight.size(1), " channels, got ", before.scale.numel());
   const at::NoGradGuard no_grad;
   const at::Tensor columns = weight.to(at::kDouble).reshape({weight.size(0), weight.size(1), -1});
   const auto channels = [](const at::Tensor& x) { return x.to(at::kDouble).view({1, -1, 1}); };
@@ -28,8 +28,9 @@ void fold_input_affine(const char* owner, const Affine& before, const at::Tensor
 }
 
 void fold_output_affine(const char* owner, const Affine& after, const at::Tensor& weight, const at::Tensor& bias) {
-  TORCH_CHECK(after.scale.numel() == weight.size(0) && after.shift.numel() == weight.size(0), owner, ": gives ",
-              weight.size(0), " channels and cannot absorb an affine map of ", after.scale.numel(), " after it");
+  TORCH_CHECK(after.scale.numel() == weight.size(0) && after.shift.numel() == weight.size(0), owner,
+              ": cannot fold in an affine map after it unless the map has ", weight.size(0), " channels, got ",
+              after.scale.numel());
   const at::NoGradGuard no_grad;
   const at::Tensor scale = after.scale.to(at::kDouble);
   bias.copy_(bias.to(at::kDouble) * scale + after.shift.to(at::kDouble));

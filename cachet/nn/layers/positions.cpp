@@ -27,7 +27,7 @@ at::Tensor sinusoidal_positions(int64_t tokens, int64_t dim, int64_t first) {
 
 at::Tensor half_sinusoids(int64_t first, int64_t count, int64_t dim, const at::TensorOptions& options) {
   TORCH_CHECK(dim % 2 == 0 && dim >= 4,
-              "half_sinusoids: sines and cosines share an even number of channels, 4 at least, got ", dim);
+              "half_sinusoids: the number of channels must be even and at least 4, for sines and cosines, got ", dim);
   const int64_t half = dim / 2;
   const at::Tensor frequency =
       at::exp(at::arange(half, at::kDouble) * (-std::log(10000.0) / static_cast<double>(half - 1)));
@@ -36,7 +36,8 @@ at::Tensor half_sinusoids(int64_t first, int64_t count, int64_t dim, const at::T
 }
 
 at::Tensor distance_sinusoids(int64_t length, int64_t dim, int64_t farthest, const at::TensorOptions& options) {
-  TORCH_CHECK(dim % 2 == 0, "distance_sinusoids: sines and cosines share an even number of channels, got ", dim);
+  TORCH_CHECK(dim % 2 == 0, "distance_sinusoids: the number of channels must be even, for sines and cosines, got ",
+              dim);
   at::Tensor distances = at::arange(length - 1, -1, -1, at::kDouble);
   if (farthest > 0) distances = distances.clamp_max(farthest);
   const at::Tensor angle = angles_of(distances, dim);

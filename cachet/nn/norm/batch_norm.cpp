@@ -62,7 +62,7 @@ torch::Tensor BatchNorm::training_forward(const torch::Tensor& x, const torch::T
   const int64_t channels = weight.size(0);
   const torch::Tensor flat = x.reshape({-1, channels});
   TORCH_CHECK(flat.size(0) > 1 || reducer(), "batch_norm: training needs at least two tokens, got an input of ",
-              x.sizes(), "; take a larger batch or image, or another norm");
+              x.sizes(), "; use a larger batch or image, or another norm");
   if (!padding.defined() && !observed({Signal::statistic, Signal::used_statistic}) && !reducer()) {
     torch::Tensor(running.batches).add_(1);
     return at::batch_norm(flat, weight, bias, running.mean, running.variance, /*training=*/true, momentum, options_.eps,

@@ -54,7 +54,8 @@ FoldedNorm into_writer(torch::nn::Module& owner, const std::string& name, std::s
 template <class Fold>
 NormFold deferred(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm, const Fold& fold) {
   return {name, [&owner, &norm, fold, name]() -> FoldedNorm {
-            TORCH_CHECK(!owner.is_training(), owner.name(), ": norms are folded in evaluation: call eval() first");
+            TORCH_CHECK(!owner.is_training(), owner.name(),
+                        ": norms can be folded only in evaluation; call eval() first");
             if (is_gone(*norm)) return {Outcome::gone};
             return fold(owner, name, norm);
           }};

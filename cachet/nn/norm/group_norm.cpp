@@ -21,8 +21,8 @@ GroupNormOptions read_group_norm(const config::View& table) {
 std::string misfit_text(int64_t groups, int64_t channels) {
   int64_t divisor = std::clamp<int64_t>(groups, 1, channels);
   while (channels % divisor != 0) --divisor;
-  return "must be a divisor, such as " + std::to_string(divisor) + ": " + std::to_string(groups) +
-         " does not divide the " + std::to_string(channels) + " channels";
+  return "must be a divisor of the number of channels, such as " + std::to_string(divisor) + ", but " +
+         std::to_string(groups) + " does not divide the " + std::to_string(channels) + " channels";
 }
 
 bool divides(int64_t groups, int64_t channels) { return groups >= 1 && channels % groups == 0; }
@@ -75,7 +75,7 @@ torch::Tensor GroupNorm::forward(const torch::Tensor& x, const torch::Tensor& to
   TORCH_CHECK(!is_training() || tokens * in_group != 1,
               "group_norm: a group of one channel needs at least two tokens to train, "
               "got an input of ",
-              x.sizes(), "; take fewer groups, or another norm");
+              x.sizes(), "; use fewer groups, or another norm");
   torch::Tensor wide =
       x.to(c10::promoteTypes(x.scalar_type(), at::kFloat)).reshape({samples, tokens, groups_, in_group});
   torch::Tensor padding, count;

@@ -10,7 +10,7 @@ namespace cachet::nn {
 
 SplitNorm Norm::split() const {
   const auto affine = inference_affine();
-  TORCH_CHECK(affine, name(), ": depends on its input and does not define its split into a norm and its weights");
+  TORCH_CHECK(affine, name(), ": cannot be split into a norm and its weights, because the class does not define this");
   return {std::make_shared<NoNorm>(affine->scale.numel()), *affine};
 }
 
@@ -21,8 +21,8 @@ void Norm::check_channels(const char* name, const torch::Tensor& x, int64_t chan
 void Norm::check_warmup(double percent) {
   if (percent > 0)
     throw std::logic_error("norm.warmup is " + config::percent_text(percent) +
-                           " of the updates of a run, and no run has begun: call settle_warmup() with their number, or "
-                           "give the warm-up as a count");
+                           " of the updates of a run, but no run has begun; call settle_warmup() with the number of "
+                           "updates, or set the warm-up as a count");
 }
 
 std::optional<int64_t> settle_warmups(torch::nn::Module& model, int64_t updates) {

@@ -48,7 +48,7 @@ std::string why_norm_not_causal(const NormOptions& options) {
   for (const NormRow* row : norm_kinds())
     if (chosen_norm(row->read(nothing_written.root())).statistics != NormStatistics::sample)
       others += (others.empty() ? "" : ", ") + row->name;
-  return "takes its statistics over all tokens of a sample, later ones too; use one of " + others;
+  return "computes its statistics over all tokens of a sample, also over later tokens; use one of " + others;
 }
 
 std::shared_ptr<Norm> make_norm(const NormOptions& options, int64_t channels, double default_eps) {

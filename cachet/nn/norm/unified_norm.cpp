@@ -42,7 +42,7 @@ UnifiedNormOptions read_unified_norm(const config::View& table) {
   if (!s.filter_outliers)
     table.problem("threshold", "'channel' has no effect without the filter; set filter_outliers = true");
   if (s.forward_window < 2)
-    table.problem("threshold", "'channel' compares the steps of a window; set window = 2 or more");
+    table.problem("threshold", "'channel' compares the steps of a window; set window to 2 or more");
   return options;
 }
 

@@ -33,16 +33,18 @@ void check_attention_weights(const Tensor& scores, const OptionalTensor& bias) {
   TORCH_CHECK(bias->dim() == 4 && bias->is_floating_point() && fits(1) && fits(2) && fits(3),
               "attention_weights: bias must be floating (W, H, Lq, Lk), or 1 in place of the last three, for scores ",
               scores.sym_sizes(), ", got ", bias->scalar_type(), " ", bias->sym_sizes());
-  TORCH_CHECK(divides(bias->sym_size(0), scores.sym_size(0)), "attention_weights: bias has ", bias->sym_size(0),
-              " windows, which do not divide the batch of ", scores.sym_size(0));
+  TORCH_CHECK(divides(bias->sym_size(0), scores.sym_size(0)),
+              "attention_weights: the windows of the bias must divide the batch of scores, but ", bias->sym_size(0),
+              " does not divide ", scores.sym_size(0));
   check_same_device("attention_weights", scores, {{"bias", bias}});
 }
 
 void check_gradient(const Tensor& grad, const Tensor& weights, const c10::SymInt& windows) {
   check_attention_weights(weights, {});
   check_shape("attention_weights_backward", "grad", grad, weights.sym_sizes(), weights);
-  TORCH_CHECK(is_size(windows, 0) || divides(windows, weights.sym_size(0)), "attention_weights_backward: ", windows,
-              " windows do not divide the batch of ", weights.sym_size(0));
+  TORCH_CHECK(is_size(windows, 0) || divides(windows, weights.sym_size(0)),
+              "attention_weights_backward: windows must divide the batch of weights, but ", windows,
+              " does not divide ", weights.sym_size(0));
 }
 
 Tensor attention_weights_composite(const Tensor& scores, const OptionalTensor& bias, double scale) {

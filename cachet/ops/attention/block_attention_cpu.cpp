@@ -232,8 +232,8 @@ void check_blocks(const BlockAttentionCall& call) {
   const int64_t count = chunks_of(call.k.size(2), call.block_size);
   const int64_t* blocks = call.blocks.const_data_ptr<int64_t>();
   for (int64_t i = 0; i < call.blocks.numel(); ++i)
-    TORCH_CHECK_INDEX(blocks[i] >= -1 && blocks[i] < count, "block_attention: block ", blocks[i], " is not one of the ",
-                      count, " blocks of keys");
+    TORCH_CHECK_INDEX(blocks[i] >= -1 && blocks[i] < count, "block_attention: each block must be -1 or from 0 to ",
+                      count - 1, ", the last block of keys, got ", blocks[i]);
 }
 
 }  // namespace

@@ -51,9 +51,11 @@ KernelAttentionCall call_of(const KernelAttentionOperands& call) {
 c10::SymInt check_fused(const char* op, const KernelAttentionOperands& call) {
   const auto features = check_kernel_attention(call);
   const auto batch = call.q.sym_size(0);
-  TORCH_CHECK(same_size(call.k.sym_size(0), batch), op, ": q has a batch of ", batch, ", k of ", call.k.sym_size(0));
-  TORCH_CHECK(!call.padding || same_size(call.padding->sym_size(0), batch), op, ": q has a batch of ", batch,
-              ", padding of ", call.padding->sym_size(0));
+  TORCH_CHECK(same_size(call.k.sym_size(0), batch), op, ": q and k must have the same batch, but q has ", batch,
+              " and k has ", call.k.sym_size(0));
+  TORCH_CHECK(!call.padding || same_size(call.padding->sym_size(0), batch), op,
+              ": q and padding must have the same batch, but q has ", batch, " and padding has ",
+              call.padding->sym_size(0));
   return features;
 }
 
@@ -64,7 +66,7 @@ using FusedForms = Listed<KernelAttentionOperands, Fused(const Tensor&, const Te
 
 Fused kernel_attention_fused(const KernelAttentionOperands& call) {
   TORCH_CHECK(attention_fused_on(call) == FusedOn::cpu,
-              "kernel_attention_fused: serves float32 and bfloat16 on the CPU; call kernel_attention");
+              "kernel_attention_fused: supports only float32 and bfloat16 on the CPU; call kernel_attention");
   check_fused("kernel_attention_fused", call);
   const auto [y, states, divisors] = kernel_attention_forward(call_of(call));
   return {y, states, divisors};

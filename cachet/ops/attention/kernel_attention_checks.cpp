@@ -9,8 +9,10 @@ namespace cachet::ops {
 using at::Tensor;
 
 FeatureUnit feature_unit_of(int64_t value) {
-  TORCH_CHECK(value >= 0 && value <= static_cast<int64_t>(FeatureUnit::softplus_glu), "kernel_attention: unit ", value,
-              " is not one of 0 (elu + 1), 1 (softplus), 2 (gelu), 3 (sigmoid), 4 (glu), 5 (softplus glu)");
+  TORCH_CHECK(value >= 0 && value <= static_cast<int64_t>(FeatureUnit::softplus_glu),
+              "kernel_attention: unit must be 0 (elu + 1), 1 (softplus), 2 (gelu), 3 (sigmoid), 4 (glu) or 5 (softplus "
+              "glu), got ",
+              value);
   return static_cast<FeatureUnit>(value);
 }
 
@@ -19,8 +21,8 @@ c10::SymInt check_feature_map(const char* op, const Tensor& x, at::TensorList we
               x.scalar_type(), " ", x.sym_sizes());
   size_t products = 0;
   for (const int64_t unit : units) products += feature_unit_of(unit) != FeatureUnit::elu_plus_one;
-  TORCH_CHECK(weights.size() == products, op, ": ", products, " units have a product, but there are ", weights.size(),
-              " weights");
+  TORCH_CHECK(weights.size() == products, op, ": each unit with a product needs a weight; there are ", products,
+              " such units, but the number of weights is ", weights.size());
   c10::SymInt width = x.sym_size(3);
   size_t i = 0;
   for (const int64_t value : units) {
@@ -30,8 +32,8 @@ c10::SymInt check_feature_map(const char* op, const Tensor& x, at::TensorList we
     TORCH_CHECK(w.dim() == 3 && same_size_or_one(w.sym_size(0), x.sym_size(1)) && same_size(w.sym_size(1), width), op,
                 ": weight ", i, " must be (H, n_in, n_out) with H = ", x.sym_size(1), " or 1 and n_in = ", width,
                 ", got ", w.sym_sizes());
-    TORCH_CHECK(w.scalar_type() == x.scalar_type(), op, ": weight ", i, " is ", w.scalar_type(), ", q and k ",
-                x.scalar_type());
+    TORCH_CHECK(w.scalar_type() == x.scalar_type(), op, ": weight ", i, " must have the dtype of q and k, ",
+                x.scalar_type(), ", got ", w.scalar_type());
     TORCH_CHECK(!is_gated(unit) || divides(2, w.sym_size(2)), op, ": weight ", i,
                 " of a gated unit must have an even number of columns, got ", w.sym_sizes());
     width = is_gated(unit) ? w.sym_size(2) / 2 : w.sym_size(2);

@@ -25,12 +25,13 @@ void check_mix_heads(const Tensor& self, const Tensor& memory, const Tensor& log
   TORCH_CHECK(memory.dim() == 4 && same_sizes(memory.sym_sizes().slice(0, 3), self.sym_sizes().slice(0, 3)),
               "mix_heads: memory must be (B, T, H, m) with the B, T, H of self ", self.sym_sizes(), ", got ",
               memory.sym_sizes());
-  TORCH_SYM_CHECK(memory.sym_size(3).sym_le(self.sym_size(3)), "mix_heads: memory heads (", memory.sym_size(3),
-                  ") are wider than self heads (", self.sym_size(3), ")");
+  TORCH_SYM_CHECK(memory.sym_size(3).sym_le(self.sym_size(3)),
+                  "mix_heads: memory heads must not be wider than self heads (", self.sym_size(3),
+                  " channels), but have ", memory.sym_size(3));
   check_vector("mix_heads", logit, "H", self.sym_size(2), "logit");
   check_same_device("mix_heads", self, {{"memory", memory}, {"logit", logit}});
-  TORCH_CHECK(memory.scalar_type() == self.scalar_type(), "mix_heads: self is ", self.scalar_type(), ", memory ",
-              memory.scalar_type());
+  TORCH_CHECK(memory.scalar_type() == self.scalar_type(), "mix_heads: memory must have the dtype of self, ",
+              self.scalar_type(), ", got ", memory.scalar_type());
 }
 
 void check_gradient(const Tensor& grad, const Tensor& self, const Tensor& memory, const Tensor& logit) {

@@ -51,7 +51,7 @@ void check_roi_align(const Tensor& map, const Tensor& boxes, int64_t height, int
 void check_roi_align_backward(const Tensor& grad, const Tensor& boxes, c10::SymIntArrayRef size, double scale,
                               int64_t sampling) {
   TORCH_CHECK(size.size() == 4 && at_least(size[0], 0) && at_least(size[2], 1) && at_least(size[3], 1),
-              "roi_align_backward: size must be that of a map (N, C, H, W), got ", size);
+              "roi_align_backward: size must be the size of a map (N, C, H, W), got ", size);
   TORCH_CHECK(grad.dim() == 4 && grad.is_floating_point() && same_size(grad.sym_size(0), boxes.sym_size(0)) &&
                   same_size(grad.sym_size(1), size[1]) && at_least(grad.sym_size(2), 1) &&
                   at_least(grad.sym_size(3), 1),
@@ -66,8 +66,8 @@ Tensor measured_boxes(const char* op, const Tensor& boxes, int64_t images) {
   const auto* box = wide.const_data_ptr<double>();
   for (int64_t k = 0; k < wide.size(0); ++k) {
     const double image = box[5 * k];
-    TORCH_CHECK(image >= 0 && image < static_cast<double>(images) && image == std::floor(image), op, ": boxes[", k,
-                "] is of image ", image, ", and there are images 0 to ", images - 1);
+    TORCH_CHECK(image >= 0 && image < static_cast<double>(images) && image == std::floor(image), op,
+                ": the image of boxes[", k, "] must be an integer from 0 to ", images - 1, ", got ", image);
   }
   return wide;
 }

@@ -48,22 +48,22 @@ void check_cross_entropy(const Tensor& x, const Tensor& weight, const OptionalTe
               x.sym_sizes());
   check_same_device(op, x, {{"weight", weight}, {"bias", bias}, {"target", target}});
   TORCH_CHECK(weight.dim() == 2 && same_size(weight.sym_size(1), x.sym_size(1)) && at_least(weight.sym_size(0), 1), op,
-              ": weight must be (V, D) with D = ", x.sym_size(1), " and a class or more, got ", weight.sym_sizes());
+              ": weight must be (V, D) with D = ", x.sym_size(1), " and at least one class, got ", weight.sym_sizes());
   TORCH_CHECK(weight.scalar_type() == x.scalar_type(), op, ": x is ", x.scalar_type(), ", weight ",
               weight.scalar_type());
   if (bias) check_vector(op, *bias, "V", weight.sym_size(0), "bias");
   check_shape(op, "target", target, {x.sym_size(0)}, x, at::kLong);
   TORCH_CHECK(smoothing >= 0 && smoothing < 1, op, ": label_smoothing must be in [0, 1), got ", smoothing);
   TORCH_CHECK(smoothing == 0 || at_least(weight.sym_size(0), 2), op,
-              ": label_smoothing spreads over other classes, and there is only one class");
+              ": label_smoothing needs at least two classes, but there is only one class");
 }
 
 // In the fused form; in the unfused form ATen refuses a wrong one.
 void check_targets(const Tensor& target, int64_t classes) {
   const auto* first = data<int64_t>(target);
   const auto* wrong = std::find_if(first, first + target.numel(), [&](int64_t id) { return id < -1 || id >= classes; });
-  TORCH_CHECK(wrong == first + target.numel(), "linear_cross_entropy: target ", wrong - first, " is ", *wrong,
-              ", there are ", classes, " classes (-1 stands for no class)");
+  TORCH_CHECK(wrong == first + target.numel(), "linear_cross_entropy: target ", wrong - first,
+              " must be a class from 0 to ", classes - 1, ", or -1 for no class, got ", *wrong);
 }
 
 // p − q from log p (N, V); 0 in rows that are given no class.
@@ -135,8 +135,8 @@ void check_cross_entropy_gradient(const Tensor& grad, const Tensor& x, const Ten
   constexpr const char* op = "linear_cross_entropy_backward";
   TORCH_CHECK(x.dim() == 2 && weight.dim() == 2 && same_size(x.sym_size(1), weight.sym_size(1)) &&
                   x.scalar_type() == weight.scalar_type(),
-              op, ": x must be (N, D) and weight (V, D) of its dtype, got ", x.scalar_type(), " ", x.sym_sizes(),
-              " and ", weight.scalar_type(), " ", weight.sym_sizes());
+              op, ": x must be (N, D), and weight must be (V, D) with the dtype of x, got ", x.scalar_type(), " ",
+              x.sym_sizes(), " and ", weight.scalar_type(), " ", weight.sym_sizes());
   check_shape(op, "residual", residual, {x.sym_size(0), weight.sym_size(0)}, x);
   check_shape(op, "grad", grad, {x.sym_size(0)}, x, entropy_dtype(x));
 }

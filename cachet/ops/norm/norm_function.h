@@ -15,10 +15,9 @@ namespace cachet::ops {
 /// Throws c10::Error inside a transform of torch.func. A training step writes a state, which such a transform
 /// cannot repeat or map.
 inline void check_no_transform(const char* op) {
-  TORCH_CHECK(
-      !in_function_transform(), op,
-      ": a training step writes its state, so it does not run inside transforms of torch.func; scale_shift, its "
-      "form at inference, does");
+  TORCH_CHECK(!in_function_transform(), op,
+              ": cannot run inside torch.func transforms, because a training step changes the state of the norm; use "
+              "scale_shift, its form at inference");
 }
 
 /// The values of an autograd context that are not tensors, by name.

@@ -25,8 +25,8 @@ void check_scale_shift(const Tensor& input, const Tensor& scale, const OptionalT
   check_same_device("scale_shift", input, {{"scale", scale}, {"shift", shift}});
   TORCH_CHECK(scale.scalar_type() == at::kFloat || scale.scalar_type() == at::kDouble,
               "scale_shift: scale must be float32 or float64, got ", scale.scalar_type());
-  TORCH_CHECK(!shift || shift->scalar_type() == scale.scalar_type(), "scale_shift: scale is ", scale.scalar_type(),
-              ", shift ", shift->scalar_type());
+  TORCH_CHECK(!shift || shift->scalar_type() == scale.scalar_type(),
+              "scale_shift: shift must have the dtype of scale, ", scale.scalar_type(), ", got ", shift->scalar_type());
 }
 
 Tensor scale_shift_forward(const Tensor& input, const Tensor& scale, const OptionalTensor& shift) {

@@ -89,8 +89,8 @@ using UnifiedNormGradientForms =
                                std::string_view)>;
 
 void check_window(const char* op, at::IntArrayRef window) {
-  TORCH_CHECK(window.size() == 2 && window[0] >= 1 && window[1] >= 1, op, ": window must be two counts >= 1, got ",
-              window);
+  TORCH_CHECK(window.size() == 2 && window[0] >= 1 && window[1] >= 1, op,
+              ": window must be two numbers of at least 1, got ", window);
 }
 
 void check_unified_norm(const UnifiedNormCall& call) {

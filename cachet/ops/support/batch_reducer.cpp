@@ -32,7 +32,7 @@ struct SumOver : torch::autograd::Function<SumOver> {
 
 c10::OperatorHandle distributed_operator(const char* name) {
   const auto found = c10::Dispatcher::singleton().findSchema({name, ""});
-  TORCH_CHECK(found, "batch_reducer: this LibTorch has no ", name, ": it is built without torch.distributed");
+  TORCH_CHECK(found, "batch_reducer: this LibTorch has no ", name, ", because it was built without torch.distributed");
   return *found;
 }
 

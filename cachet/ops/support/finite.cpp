@@ -13,8 +13,8 @@ namespace {
 void require_scores(bool finite) {
   if (!finite)
     throw NotFinite(
-        "the model gives scores that are NaN or infinite: its training has diverged, its weights are damaged, or its "
-        "numbers are too large for train.precision");
+        "the model's scores are NaN or infinite: training has diverged, the weights are damaged, or the activations "
+        "are too large for train.precision");
 }
 
 }  // namespace

@@ -94,8 +94,9 @@ void parallel_chunks(int64_t count, int64_t size, int64_t work, const Body& body
 
 /// Throws c10::Error unless a backward operator is fused on the CPU. Elsewhere, autograd handles the unfused form.
 inline void check_fused_on_cpu(const char* op, FusedOn fused) {
-  TORCH_CHECK(fused == FusedOn::cpu, op, "_backward: serves float32 and bfloat16 on the CPU; elsewhere ", op,
-              " is an unfused reference implementation, whose gradients autograd computes");
+  TORCH_CHECK(fused == FusedOn::cpu, op,
+              "_backward: supports only float32 and bfloat16 on the CPU. For other tensors, use ", op,
+              ", an unfused reference implementation whose gradients autograd computes");
 }
 
 }  // namespace cachet::ops

@@ -8,12 +8,13 @@ namespace cachet::ops {
 
 /// The reason why a fused operator with its own backward operator is differentiable only once, and the remedy.
 inline constexpr const char* kFusedOnce =
-    "where it is fused, in float32 and bfloat16 on the CPU; compute in float64, or set CACHET_COMPOSITE=1 in the "
-    "environment";
+    "of the fused form, which is used for float32 and bfloat16 on the CPU; compute in float64, or set "
+    "CACHET_COMPOSITE=1 in the environment";
 
 /// The reason why a norm that smooths its gradient is differentiable only once.
 inline constexpr const char* kSmoothedOnce =
-    "since its gradient is smoothed over steps; scale_shift, its form at inference, has one in float64";
+    "because its gradient is smoothed over steps; in float64, scale_shift, its form at inference, has a second "
+    "derivative";
 
 /// Returns the autograd form of a backward operator. It calls the operator, and throws c10::Error with `message` if
 /// a gradient of its results is computed.

@@ -41,8 +41,8 @@ Tensor permute_tokens_cpu(const Tensor& x, const Tensor& index, const Tensor& in
   const Tensor order = index.contiguous();
   const auto* from = order.const_data_ptr<int64_t>();
   for (int64_t i = 0; i < slots; ++i)
-    TORCH_CHECK(from[i] >= -1 && from[i] < tokens, "permute_tokens: index[", i, "] is ", from[i],
-                ", and there are tokens 0 to ", tokens - 1);
+    TORCH_CHECK(from[i] >= -1 && from[i] < tokens, "permute_tokens: index[", i, "] must be -1 or a token from 0 to ",
+                tokens - 1, ", got ", from[i]);
   if (composite_only()) return permute_tokens_composite(x, index, inverse);
 
   const Tensor source = x.contiguous();

@@ -24,7 +24,7 @@ void check_resize_tokens(const Tensor& tokens, const c10::SymInt& length, const 
   if (!padding) return;
   const auto sizes = tokens.sym_sizes().slice(0, 2);
   TORCH_CHECK(same_sizes(padding->sym_sizes(), sizes) && padding->scalar_type() == at::kBool,
-              "resize_tokens: padding must be a bool (B, L) = ", sizes, ", got ", padding->scalar_type(), " ",
+              "resize_tokens: padding must be bool (B, L) = ", sizes, ", got ", padding->scalar_type(), " ",
               padding->sym_sizes());
 }
 

@@ -65,19 +65,19 @@ void check_token_convolution(const TokenConvolutionCall& call) {
   TORCH_CHECK(at_least(call.height, 1) && at_least(call.width, 1) && at_least(call.class_tokens, 0) &&
                   same_size(call.class_tokens + call.height * call.width, tokens.sym_size(1)),
               "token_convolution: ", call.class_tokens, " class tokens and a grid of ", call.height, " x ", call.width,
-              " are not the ", tokens.sym_size(1), " tokens");
+              " must be all tokens, but the number of tokens is ", tokens.sym_size(1));
   check_same_device("token_convolution", tokens, {{"weight", weight}, {"bias", call.bias}, {"addend", call.addend}});
   const auto dim = tokens.sym_size(2);
   TORCH_CHECK(weight.dim() == 4 && same_size(weight.sym_size(0), dim) && divides(weight.sym_size(1), dim) &&
                   same_size(weight.sym_size(2), 3) && same_size(weight.sym_size(3), 3),
               "token_convolution: weight must be (D, D / groups, 3, 3) with D = ", dim, ", got ", weight.sym_sizes());
-  TORCH_CHECK(weight.scalar_type() == tokens.scalar_type(), "token_convolution: tokens are ", tokens.scalar_type(),
-              ", weight ", weight.scalar_type());
+  TORCH_CHECK(weight.scalar_type() == tokens.scalar_type(), "token_convolution: weight must have the dtype of tokens, ",
+              tokens.scalar_type(), ", got ", weight.scalar_type());
   if (call.bias) check_vector("token_convolution", *call.bias, "D", dim, "bias");
   TORCH_CHECK(!call.addend || (same_sizes(call.addend->sym_sizes(), tokens.sym_sizes()) &&
                                call.addend->scalar_type() == tokens.scalar_type()),
-              "token_convolution: addend must be as tokens, ", tokens.scalar_type(), " ", tokens.sym_sizes(), ", got ",
-              call.addend->scalar_type(), " ", call.addend->sym_sizes());
+              "token_convolution: addend must have the dtype and sizes of tokens, ", tokens.scalar_type(), " ",
+              tokens.sym_sizes(), ", got ", call.addend->scalar_type(), " ", call.addend->sym_sizes());
 }
 
 void check_gradient(const TokenConvolutionGradientCall& call) {

@@ -120,7 +120,7 @@ void write_files(const fs::path& folder, const Checkpoint& checkpoint, const std
 const Manifest::File& listed_file(const fs::path& folder, const Manifest& manifest, std::string_view name) {
   const auto listed = manifest.files.find(std::string(name));
   if (listed == manifest.files.end())
-    throw DamagedCheckpoint((folder / name).string() + ": the manifest does not list it");
+    throw DamagedCheckpoint((folder / name).string() + ": the manifest does not list this file");
   return listed->second;
 }
 
@@ -145,7 +145,7 @@ auto use_verified(const fs::path& folder, const Manifest& manifest, std::string_
       failure = std::current_exception();
     }
     if (digest.get() != listed.sha256) {
-      throw DamagedCheckpoint(path.string() + ": its SHA-256 is not the one it was written with");
+      throw DamagedCheckpoint(path.string() + ": the SHA-256 of the file is not the one in the manifest");
     }
     if (failure) std::rethrow_exception(failure);
     return result;
@@ -168,8 +168,8 @@ TrainState read_saved_state(const fs::path& folder, const Manifest& manifest) {
     TrainState state = train_state_from_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
                                              (folder / kStateName).string());
     if (state.step != manifest.step)
-      throw io::Error((folder / kStateName).string() + ": is of step " + std::to_string(state.step) +
-                      ", and the manifest of step " + std::to_string(manifest.step));
+      throw io::Error((folder / kStateName).string() + ": belongs to step " + std::to_string(state.step) +
+                      ", but the manifest belongs to step " + std::to_string(manifest.step));
     return state;
   });
 }
@@ -197,7 +197,7 @@ void require_tensor_counts(const fs::path& folder, const Checkpoint& checkpoint)
     const auto count = static_cast<int64_t>((checkpoint.*file.tensors).size());
     if (count != wanted)
       throw DamagedCheckpoint((folder / file.name).string() + ": has " + std::to_string(count) +
-                              " tensors, was written with " + std::to_string(wanted));
+                              " tensors, but the number of tensors in the manifest is " + std::to_string(wanted));
   }
 }
 
@@ -210,7 +210,7 @@ void write_checkpoint(const fs::path& folder, const Checkpoint& checkpoint, cons
   const fs::path partial = hidden_beside(folder, kPartial);
   if (fs::exists(fs::symlink_status(partial))) remove_known_files(partial, file_system);
   if (file_system.mkdir(partial, 0777) != 0) {
-    throw io::Error(partial.string() + ": cannot be made for a checkpoint of " +
+    throw io::Error(partial.string() + ": the folder cannot be made for a checkpoint of " +
                     std::to_string(checkpoint_bytes(checkpoint)) + " bytes: " + std::generic_category().message(errno));
   }
   try {
@@ -225,7 +225,8 @@ void write_checkpoint(const fs::path& folder, const Checkpoint& checkpoint, cons
 Checkpoint read_checkpoint(const fs::path& folder) {
   const Manifest manifest = read_manifest(folder);
   if (lacks_optimizer(manifest))
-    throw DamagedCheckpoint(folder.string() + ": has only weights, so that the run cannot be resumed");
+    throw DamagedCheckpoint(folder.string() +
+                            ": has only weights and no state of the optimizer, so the run cannot be resumed from it");
   Checkpoint checkpoint;
   checkpoint.state = read_state(folder, manifest, checkpoint.mark_refused);
   for (const TensorFile& file : kTensorFiles) {

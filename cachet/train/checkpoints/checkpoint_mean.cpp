@@ -32,7 +32,7 @@ void require_match(const std::filesystem::path& folder, const io::TensorMap& wei
   if (name.empty()) name = unmatched_name(last, weights);
   if (!name.empty())
     throw io::Error(folder.string() + " and " + last_folder.string() + " do not have the same '" + name +
-                    "': they are of different models");
+                    "'; only checkpoints of the same model can be averaged");
 }
 
 }  // namespace
@@ -52,7 +52,8 @@ CheckpointMean mean_of_checkpoints(const std::vector<std::filesystem::path>& old
   for (const std::filesystem::path& folder : oldest_first) {
     const Manifest manifest = read_manifest(folder);
     if (manifest.run != mean.run)
-      throw io::Error(folder.string() + " and " + last_folder.string() + " are of different runs");
+      throw io::Error(folder.string() + " and " + last_folder.string() +
+                      " belong to different runs; only checkpoints of the same run can be averaged");
     mean.steps.push_back(manifest.step);
     const io::TensorMap weights = read_weights(folder, /*averaged=*/false);
     require_match(folder, weights, last_folder, mean.weights);

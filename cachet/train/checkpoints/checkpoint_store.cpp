@@ -111,8 +111,8 @@ CheckpointStore::CheckpointStore(fs::path folder, std::string run_id, int64_t ke
 std::optional<CheckpointStore::Found> CheckpointStore::resume() {
   if (!fs::is_directory(folder_))
     throw std::runtime_error(folder_.string() +
-                             ": there is no such folder, and a run cannot be resumed without its checkpoints; put it "
-                             "back, or start a new run");
+                             ": there is no such folder, but a run cannot be resumed without its checkpoints; restore "
+                             "the folder, or start a new run");
   remove_remains(folder_, file_system_);
   for (const fs::path& path : newest_first(folder_)) {
     try {
@@ -126,7 +126,7 @@ std::optional<CheckpointStore::Found> CheckpointStore::resume() {
     }
   }
   if (refused_.empty()) return std::nullopt;
-  std::string message = folder_.string() + ": no checkpoint is whole";
+  std::string message = folder_.string() + ": all checkpoints are damaged or incomplete";
   for (const std::string& reason : refused_) message += "\n  " + reason;
   throw DamagedCheckpoint(message);
 }
@@ -141,7 +141,7 @@ CheckpointStore::Saved CheckpointStore::save(const Checkpoint& checkpoint) {
     point("last", folder);
   } catch (const io::Error& error) {
     throw io::Error("the checkpoint " + folder.string() + " of about " + std::to_string(bytes) +
-                    " bytes could not be saved; earlier ones are untouched\n  " + error.what());
+                    " bytes could not be saved; earlier checkpoints are not changed\n  " + error.what());
   }
   return {folder, prune()};
 }
@@ -152,8 +152,8 @@ CheckpointStore::Saved CheckpointStore::mark(const fs::path& checkpoint, const E
     if (!is_best(mark, step_of_checkpoint(checkpoint))) return {checkpoint, {}};
     point("best", checkpoint);
   } catch (const io::Error& error) {
-    throw io::Error("what the evaluation of the checkpoint " + checkpoint.string() +
-                    " found could not be saved; the checkpoint itself is untouched\n  " + error.what());
+    throw io::Error("the result of the evaluation of the checkpoint " + checkpoint.string() +
+                    " could not be saved; the checkpoint itself is not changed\n  " + error.what());
   }
   return {checkpoint, prune()};
 }
@@ -230,7 +230,8 @@ std::string checkpoint_name(int64_t step) {
 
 int64_t step_of_checkpoint(const fs::path& folder) {
   const auto order = save_order(folder);
-  if (!order) throw std::invalid_argument(folder.string() + " is not named as a checkpoint is: step-00000120");
+  if (!order)
+    throw std::invalid_argument(folder.string() + " does not have the name of a checkpoint, such as step-00000120");
   return order->step;
 }
 
@@ -280,7 +281,7 @@ fs::path find_checkpoint(const fs::path& given) {
   if (SeedFolder::is_at(run_or_checkpoint)) {
     const auto seeds = SeedFolder::open(run_or_checkpoint);
     throw std::runtime_error(run_or_checkpoint.string() +
-                             ": holds a run for each of several seeds; name one of them: " +
+                             ": contains a run for each of several seeds; name one of these runs, such as " +
                              report::shell_word(seeds.run(seeds.seeds().front()).string()));
   }
   fs::path folder = run_or_checkpoint / "checkpoints";
@@ -288,8 +289,9 @@ fs::path find_checkpoint(const fs::path& given) {
   for (const char* pointer : {"best", "last"}) {
     if (auto path = read_pointer(folder, pointer)) return *path;
     if (fs::exists(folder / pointer))
-      throw std::runtime_error((folder / pointer).string() +
-                               ": names no checkpoint that is here; name a checkpoint, or remove this file");
+      throw std::runtime_error(
+          (folder / pointer).string() +
+          ": must name a checkpoint in this folder; name a checkpoint yourself, or remove this file");
   }
   const std::vector<fs::path> all = newest_first(folder);
   if (all.empty()) {

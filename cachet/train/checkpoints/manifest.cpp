@@ -53,7 +53,7 @@ Manifest read_manifest(const std::filesystem::path& folder) {
       if (error) throw DamagedCheckpoint((folder / name).string() + ": " + error.message());
       if (bytes != file.bytes) {
         throw DamagedCheckpoint((folder / name).string() + ": has " + std::to_string(bytes) +
-                                " bytes, was written with " + std::to_string(file.bytes));
+                                " bytes, but its size in the manifest is " + std::to_string(file.bytes));
       }
     }
     return manifest;

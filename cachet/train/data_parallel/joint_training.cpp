@@ -36,7 +36,7 @@ std::string disagreement(const std::vector<std::string>& all) {
       const auto found = terms[rank].find(name);
       // Data that a process has not opened it does not train with.
       if (found != terms[rank].end() && found->second != value)
-        return "process " + std::to_string(rank) + " has another " + name + " than process 0 (" +
+        return "process " + std::to_string(rank) + " has a different " + name + " from process 0 (" +
                found->second.substr(0, 16) + ", not " + value.substr(0, 16) + ")";
     }
   }

@@ -22,10 +22,10 @@ std::string spread_text(int64_t parts, int64_t processes) {
 std::string remedy(int64_t parts, const TrainOptions& options) {
   const int64_t processes = options.shard.world_size;
   if (parts == 0 || !options.has_parts()) return "resume with the train.state of the run";
-  if (parts % processes != 0) return "resume with a number of processes that divides " + std::to_string(parts);
+  if (parts % processes != 0) return "resume with a number of processes that is a divisor of " + std::to_string(parts);
   const int64_t accumulate = parts / processes;
   return "resume with --set train.accumulate=" + std::to_string(accumulate) +
-         ", and with the same whole step: train.batch_size (in translation data.max_tokens) x train.accumulate";
+         ", and keep the product of train.batch_size (in translation data.max_tokens) and train.accumulate";
 }
 
 }  // namespace
@@ -33,8 +33,8 @@ std::string remedy(int64_t parts, const TrainOptions& options) {
 void require_as_many_parts(const TrainState& saved, const TrainOptions& options) {
   if (saved.parts == parts_of(options)) return;
   throw std::runtime_error("the checkpoint has " + spread_text(saved.parts, saved.world_size) +
-                           ", the run would have " + spread_text(parts_of(options), options.shard.world_size) +
-                           ": the state of a part belongs to its samples; " + remedy(saved.parts, options));
+                           ", but the run would have " + spread_text(parts_of(options), options.shard.world_size) +
+                           ". The state of a part belongs to its samples; " + remedy(saved.parts, options));
 }
 
 void require_parts_of_newest(const std::filesystem::path& checkpoints, const TrainOptions& options) {

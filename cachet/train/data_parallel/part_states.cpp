@@ -28,7 +28,7 @@ const at::Tensor& saved_state(const io::TensorMap& states, int64_t part, const i
   if (found == states.end()) throw std::runtime_error("the checkpoint has no " + what);
   const at::Tensor& saved = found->second;
   if (saved.sizes() != buffer.tensor.sizes() || saved.scalar_type() != buffer.tensor.scalar_type())
-    throw std::runtime_error("the checkpoint has another shape or type of " + what);
+    throw std::runtime_error("the checkpoint has a different shape or type for " + what);
   return saved;
 }
 

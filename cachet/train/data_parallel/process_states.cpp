@@ -60,7 +60,7 @@ void add_states_of_others(Checkpoint& checkpoint, const std::vector<std::string>
     if (!digest.equal(first))
       throw std::logic_error(
           "process " + std::to_string(rank) +
-          " has other weights than process 0: something of the model is not summed over all of them");
+          " has different weights from process 0: a gradient or state of the model is not summed over all processes");
     for (auto& [name, tensor] : own) {
       io::TensorMap& map = name.starts_with(kProcessPrefix) ? checkpoint.carried
                            : name.starts_with(kPartPrefix)  ? checkpoint.parts

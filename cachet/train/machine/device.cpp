@@ -24,16 +24,17 @@ c10::Device find_device(const DeviceChoice& choice, const std::vector<c10::Devic
   if (choice.kind == DeviceChoice::Kind::automatic) return {c10::kCPU};
   std::string names;
   for (const c10::Device& device : available) names += (names.empty() ? "" : ", ") + device.str();
-  throw std::runtime_error("there is no device " + wanted.str() + " here, only: " + names +
-                           (at::hasCUDA() ? "" : " (this LibTorch is built without CUDA)"));
+  throw std::runtime_error("there is no device " + wanted.str() + " on this machine; the available devices are " +
+                           names + (at::hasCUDA() ? "" : " (this LibTorch was built without CUDA)"));
 }
 
 DeviceChoice choice_of_process(const DeviceChoice& choice, int64_t process, const std::vector<c10::Device>& available) {
   const auto gpus = static_cast<int64_t>(std::ranges::count_if(available, &c10::Device::is_cuda));
   if (choice.kind == DeviceChoice::Kind::cpu || choice.index != 0 || gpus == 0) return choice;
   if (process >= gpus)
-    throw std::runtime_error("each process takes a GPU of its own, and this machine has " + std::to_string(gpus) +
-                             "; start as many processes, or train on the CPU with --set train.device=cpu");
+    throw std::runtime_error("each process needs its own GPU, but the number of GPUs of this machine is " +
+                             std::to_string(gpus) +
+                             "; start at most so many processes, or train on the CPU with --set train.device=cpu");
   return {DeviceChoice::Kind::cuda, static_cast<int8_t>(process)};
 }
 

@@ -20,7 +20,7 @@ std::optional<DeviceChoice> parse_device(std::string_view word) {
 DeviceChoice read_device(const config::View& view, std::string_view key) {
   const std::string word = view.text(key, "auto");
   const std::optional<DeviceChoice> choice = parse_device(word);
-  if (!choice) view.problem(key, "is not a device; take \"auto\", \"cpu\", \"cuda\" or \"cuda:1\"");
+  if (!choice) view.problem(key, "must be a device: \"auto\", \"cpu\", \"cuda\" or, for example, \"cuda:1\"");
   return choice.value_or(DeviceChoice{});
 }
 

@@ -36,7 +36,7 @@ std::optional<std::string> of_memory(std::string_view message) {
   int64_t bytes = 0;
   if (at != std::string_view::npos)
     std::from_chars(message.data() + at + kBefore.size(), message.data() + message.size(), bytes);
-  return bytes > 0 ? "out of memory: " + report::format_bytes(bytes) + " more are not available" : "out of memory";
+  return bytes > 0 ? "out of memory: cannot allocate " + report::format_bytes(bytes) + " more" : "out of memory";
 }
 
 std::string of_system(const std::system_error& error) {

@@ -90,7 +90,7 @@ std::optional<int64_t> left_by_variable() {
   int64_t bytes = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), bytes);
   if (error != std::errc() || end != word.data() + word.size() || bytes < 0)
-    throw std::runtime_error(std::string(kMemoryVariable) + " must be a number of bytes, not \"" + text + "\"");
+    throw std::runtime_error(std::string(kMemoryVariable) + " must be a number of bytes, but is \"" + text + "\"");
   return std::max<int64_t>(0, bytes - resident_bytes());
 }
 

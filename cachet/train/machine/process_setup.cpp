@@ -43,7 +43,7 @@ void set_generator_state(c10::Device device, const at::Tensor& state) {
   const at::Tensor before = generator.get_state();
   const auto damaged = [&] {
     return std::runtime_error("the checkpoint's state of the " + std::string(device.is_cpu() ? "CPU" : "GPU") +
-                              "'s generator of random numbers is damaged");
+                              "'s random number generator is damaged");
   };
   if (state.scalar_type() != at::kByte || (device.is_cpu() && state.sizes() != before.sizes())) throw damaged();
   try {
@@ -84,9 +84,9 @@ void require_startable(int64_t threads) {
   }
   done.count_down();
   if (problem != 0)
-    throw std::runtime_error("the system starts " + std::to_string(started.size() + 1) + " threads here, not " +
-                             std::to_string(threads + 1) + ": " + config::start_problem(problem) +
-                             "; train.threads is the number");
+    throw std::runtime_error("the system can start only " + std::to_string(started.size() + 1) +
+                             " threads instead of " + std::to_string(threads + 1) + ": " +
+                             config::start_problem(problem) + "; lower train.threads");
 }
 
 }  // namespace
@@ -109,8 +109,8 @@ void seed_draws(uint64_t seed, int64_t number) {
 
 void use_threads(int64_t threads) {
   if (threads > kMaxThreads)
-    throw std::runtime_error(std::to_string(threads) + " threads are more than the " + std::to_string(kMaxThreads) +
-                             " that a run may have");
+    throw std::runtime_error(std::to_string(threads) + " threads are too many; the maximum is " +
+                             std::to_string(kMaxThreads));
   require_startable(threads - 1);  // this one is there
   at::set_num_threads(static_cast<int>(threads));
 }
@@ -142,7 +142,7 @@ io::TensorMap random_state(const torch::nn::Module& model, int64_t rank) {
 
 bool set_random_state(const torch::nn::Module& model, const io::TensorMap& state, int64_t rank) {
   const auto cpu = state.find(generator_key(kCpuRole, rank));
-  if (cpu == state.end()) throw std::runtime_error("the checkpoint has no state of the CPU's generator");
+  if (cpu == state.end()) throw std::runtime_error("the checkpoint has no state of the CPU's random number generator");
   set_generator_state(c10::kCPU, cpu->second);
   const at::Tensor other = device_state(state, rank);
   const c10::Device device = device_of(model);

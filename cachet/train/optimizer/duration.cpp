@@ -23,8 +23,8 @@ std::optional<Duration> parse_duration(std::string_view text) {
 }
 
 void refuse_span(const config::View& view, std::string_view key, const std::string& text, int64_t least) {
-  view.problem(key, "\"" + text + "\" is not a duration of training; write a count of at least " +
-                        std::to_string(least) + " and a unit: \"500 steps\", \"3 epochs\"");
+  view.problem(key, "\"" + text + "\" is not a duration of training; set a number of at least " +
+                        std::to_string(least) + " with a unit, such as \"500 steps\" or \"3 epochs\"");
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ class SlotOptimizer : public Optimizer {
       if (found == map.end()) continue;
       at::Tensor tensor = initial_state(quantities_[i], slot.parameter.tensor);
       if (found->second.sizes() != tensor.sizes() || found->second.scalar_type() != tensor.scalar_type()) {
-        throw std::runtime_error("the optimizer's " + key(slot, i) + " has another shape or type than its parameter");
+        throw std::runtime_error("the optimizer's " + key(slot, i) + " must have the shape and type of its parameter");
       }
       loaded.push_back(tensor.copy_(found->second));
     }
@@ -139,7 +139,7 @@ class SlotOptimizer : public Optimizer {
     for (const auto& [name, tensor] : map) {
       if (!known.contains(name)) names += (names.empty() ? "" : ", ") + name;
     }
-    throw std::runtime_error("the optimizer's state names what the model lacks: " + names);
+    throw std::runtime_error("the optimizer's state has parameters that the model does not have: " + names);
   }
 
   std::span<const Quantity> quantities_;

@@ -36,7 +36,8 @@ void read_adamw(const config::View& view, OptimizerOptions& options) {
     options.beta1 = betas[0];
     options.beta2 = betas[1];
   } else {
-    view.problem("betas", "has " + std::to_string(betas.size()) + " numbers; AdamW takes two: [0.9, 0.999]");
+    view.problem("betas", "must have two numbers, such as [0.9, 0.999], but the number of its numbers is " +
+                              std::to_string(betas.size()));
   }
   options.epsilon = view.real("eps", options.epsilon, kEpsilon);
 }
@@ -45,7 +46,7 @@ void read_sgd(const config::View& view, OptimizerOptions& options) {
   options.momentum = view.real("momentum", options.momentum, kBelowOne);
   options.nesterov = view.boolean("nesterov", options.nesterov);
   if (options.nesterov && options.momentum == 0) {
-    view.problem("nesterov", "needs a momentum above 0; set `momentum` or leave it out");
+    view.problem("nesterov", "needs a momentum above 0; set `momentum`, or remove nesterov");
   }
 }
 
@@ -54,14 +55,13 @@ void read_steps(const config::View& view, ScheduleOptions& options) {
   options.factor = view.real("factor", options.factor, {.least = 0, .most = 1});
   options.warmup_factor = view.real("warmup_factor", options.warmup_factor, {.least = 0, .most = 1});
   if (options.milestones.empty())
-    view.problem(
-        "milestones",
-        "is empty: a schedule of steps needs the times when the rate falls, as in [\"8 epochs\", \"11 epochs\"]");
+    view.problem("milestones",
+                 "must list the times at which the learning rate falls, such as [\"8 epochs\", \"11 epochs\"]");
   for (size_t i = 1; i < options.milestones.size(); ++i) {
     const Duration &before = options.milestones[i - 1], &after = options.milestones[i];
     if (before.unit == after.unit && before.count >= after.count)
-      view.problem("milestones", "\"" + after.text() + "\" does not come after \"" + before.text() +
-                                     "\"; write them in the order of time, each once");
+      view.problem("milestones", "must be in the order of time without repetitions, but \"" + after.text() +
+                                     "\" is not after \"" + before.text() + "\"");
   }
 }
 
@@ -76,8 +76,9 @@ void read_one_cycle(const config::View& view, ScheduleOptions& schedule) {
   if (view.has("warmup")) schedule.warmup = read_duration(view, "warmup", schedule.warmup, 0);
   if (schedule.warmup.count > 0) {
     options.share_up.reset();
-    view.refuse("pct_start",
-                "has no effect with `warmup`, which also sets when the peak is reached; remove one of them");
+    view.refuse(
+        "pct_start",
+        "has no effect with `warmup`, which also sets when the learning rate reaches its peak; remove one of them");
   } else {
     options.share_up = view.real("pct_start", *options.share_up, {.least = 0, .most = 1});
   }
@@ -95,7 +96,7 @@ void read_one_cycle(const config::View& view, ScheduleOptions& schedule) {
   options.base_momentum = view.real("base_momentum", options.base_momentum, kBelowOne);
   options.max_momentum = view.real("max_momentum", options.max_momentum, kBelowOne);
   if (options.base_momentum > options.max_momentum)
-    view.problem("base_momentum", "lies above max_momentum; lower it or raise max_momentum");
+    view.problem("base_momentum", "must not be above max_momentum; lower base_momentum, or raise max_momentum");
 }
 
 }  // namespace
@@ -128,7 +129,8 @@ ScheduleOptions read_schedule_options(const config::View& view) {
     }
     for (const char* key : kOfPytorch)
       view.refuse(key,
-                  "has no effect with rule = \"0.1.0\", which a run of that version keeps; set rule = \"pytorch\" too");
+                  "has no effect with rule = \"0.1.0\", which runs of version 0.1.0 keep; to use this key, set rule = "
+                  "\"pytorch\"");
   }
   options.warmup = read_duration(view, "warmup", options.warmup, 0);
   if (options.kind == ScheduleOptions::Kind::step) {
@@ -139,7 +141,9 @@ ScheduleOptions read_schedule_options(const config::View& view) {
   const bool decays_by_step =
       options.kind == ScheduleOptions::Kind::inverse_sqrt || options.kind == ScheduleOptions::Kind::arena;
   if (decays_by_step && options.warmup.count == 0)
-    view.problem("warmup", "must be a step at least: the rate falls as its square root over that of the step");
+    view.problem(
+        "warmup",
+        "must be at least 1 step, because the learning rate falls with the square root of warmup divided by the step");
   // fairseq and the arena count from 0: without `warmup_from` their first step has the rate 0.
   if (decays_by_step) options.first_update = 0;
   if (options.kind != ScheduleOptions::Kind::one_cycle)

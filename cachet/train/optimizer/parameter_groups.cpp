@@ -41,7 +41,7 @@ void ParameterGroups::slow_backbone(double rate, const std::vector<std::string>&
     return std::ranges::any_of(heads, [&](const std::string& head) { return parameter.name.starts_with(head + "."); });
   };
   if (std::ranges::none_of(decayed, in_head) && std::ranges::none_of(undecayed, in_head))
-    throw std::invalid_argument("optimizer.backbone_rate needs a model with a head, which this has not");
+    throw std::invalid_argument("optimizer.backbone_rate needs a model with a head, but this model has no head");
   for (std::vector<NamedParameter>* group : {&decayed, &undecayed}) {
     if (rate > 0) {
       for (NamedParameter& parameter : *group)

@@ -33,7 +33,8 @@ const at::Tensor& saved_tensor(const io::TensorMap& state, const std::vector<std
   const auto name = std::ranges::find_if(names, [&](const std::string& each) { return state.contains(each); });
   if (name == names.end()) throw std::runtime_error("the averaged weights lack " + names.front());
   const at::Tensor& saved = state.at(*name);
-  if (saved.sizes() != own.sizes()) throw std::runtime_error("the averaged weights hold another shape of " + *name);
+  if (saved.sizes() != own.sizes())
+    throw std::runtime_error("the averaged weights have a different shape for " + *name);
   return saved;
 }
 
@@ -56,9 +57,10 @@ std::optional<std::string> slow_decay_note(const AverageOptions& options, int64_
   const int digits = 2 + static_cast<int>(std::ceil(std::log10(static_cast<double>(steps))));
   std::ostringstream text;
   text << "train.ema_decay = " << options.decay << " is too slow for " << steps << " steps: " << std::fixed
-       << std::setprecision(0) << 100 * left << " % of the averaged weights will be the weights of the start; set "
-       << "train.ema_warmup = true, or a train.ema_decay of at most " << std::defaultfloat << std::setprecision(digits)
-       << fitting;
+       << std::setprecision(0) << 100 * left
+       << " % of the averaged weights will still be the initial weights; set train.ema_warmup = true, or lower "
+          "train.ema_decay to at most "
+       << std::defaultfloat << std::setprecision(digits) << fitting;
   return std::move(text).str();
 }
 

@@ -14,21 +14,24 @@ struct EarlierValue {
 constexpr std::array<EarlierValue, 8> kEarlierValues{
     {{"data.orientation", "\"ignore\"", "pictures are not turned upright by their EXIF orientation"},
      {"data.split_by", "\"samples\"",
-      "validation samples are drawn one by one, also if a sample with the same text stays in training"},
+      "validation samples are drawn one by one, even if a sample with the same text stays in training"},
      {"model.attention.pattern_length", "\"batch\"",
-      "the blocks, chunks or positions of the attention follow the padded length of a batch, so that a result may "
-      "depend on the other samples of its batch"},
-     {"schedule.first_update", "1", "the learning rate is one update ahead of the code that the schedule is of"},
-     {"schedule.rule", "\"0.1.0\"", "one_cycle is the curve of version 0.1.0, which differs from PyTorch's"},
+      "the blocks, chunks or positions of the attention depend on the padded length of a batch, so the result of a "
+      "sample may depend on the other samples of its batch"},
+     {"schedule.first_update", "1",
+      "the learning rate is one update ahead of the learning rate in the original code of the schedule"},
+     {"schedule.rule", "\"0.1.0\"",
+      "one_cycle has the curve of version 0.1.0, which differs from the curve in PyTorch"},
      {"task.evaluation.bits_of", "\"whole_text\"",
-      "bits per byte are of the whole text where they choose the best checkpoint; bits per coded byte are shown with "
-      "them"},
+      "bits per byte are computed for the whole text if they choose the best checkpoint; bits per coded byte are also "
+      "shown"},
      {"task.loss_divisor", "\"part\"",
-      "each micro-batch of each process divides the losses of its anchors by its own count; a run of one process "
-      "without train.accumulate computes the same by both rules"},
+      "each micro-batch of each process divides the losses of its anchors by the count of this micro-batch. For one "
+      "process without train.accumulate, both rules give the same result"},
      {"train.ema_renew_states", "0",
-      "evaluations give the averaged weights the running statistics and caches of the other weights; for the value by "
-      "today's rule, run `cachet average RUN --ema --renew-states 100`, then `cachet eval` on its result"}}};
+      "evaluations use the averaged weights with the running statistics and caches of the weights that are not "
+      "averaged. For the result of the new rule, run `cachet average RUN --ema --renew-states 100`, then `cachet eval` "
+      "on its result"}}};
 
 }  // namespace
 
@@ -52,8 +55,9 @@ std::vector<EarlierRule> earlier_rules(const config::Document& recipe) {
   for (const config::Document::Value& value : recipe.resolved()) {
     if (value.origin.source != config::kEarlierSource) continue;
     const auto* found = std::ranges::find(kEarlierValues, value.key, &EarlierValue::key);
-    rules.push_back({value.key, "the run began before the option " + value.key + " existed and keeps its rule, " +
-                                    value.key + " = " + value.toml + ": " + std::string(found->meaning)});
+    rules.push_back({value.key, "the run began before the option " + value.key +
+                                    " existed, so it keeps the earlier rule, " + value.key + " = " + value.toml + ": " +
+                                    std::string(found->meaning)});
   }
   return rules;
 }

@@ -60,7 +60,8 @@ bool is_written(const config::Origin& origin) { return origin.line > 0 || origin
 std::vector<std::string> lines(const config::View& view, const char* key) {
   std::vector<std::string> texts = view.texts(key, {});
   const auto is_line = [](const std::string& text) { return !text.empty() && text == config::visible(text, ""); };
-  if (!std::ranges::all_of(texts, is_line)) view.problem(key, "must have no empty text and no text of several lines");
+  if (!std::ranges::all_of(texts, is_line))
+    view.problem(key, "must not have an empty text or a text with several lines");
   return texts;
 }
 
@@ -77,7 +78,7 @@ void require_numbers(const config::View& view, const std::vector<std::string>& a
   static const std::regex number("[0-9]{4}\\.[0-9]{4,5}(v[0-9]+)?");
   for (const std::string& text : arxiv)
     if (!std::regex_match(text, number))
-      view.problem("arxiv", "must be the number of a paper on arXiv, such as \"2312.12742\", not \"" + text + "\"");
+      view.problem("arxiv", "must be the number of an arXiv paper, such as \"2312.12742\", not \"" + text + "\"");
 }
 
 }  // namespace
@@ -96,12 +97,13 @@ std::optional<PaperRows> read_paper_rows(const config::View& root) {
   if (arxiv.empty() || row.empty() || value.empty()) return rows;
   const auto count = [](const std::vector<std::string>& list) { return std::to_string(list.size()); };
   if (value.size() != row.size()) {
-    view.problem("value", "must have a text for each text of paper.row, " + count(row) + ", not " + count(value));
+    view.problem("value", "must have as many texts as paper.row, " + count(row) + ", but the number of its texts is " +
+                              count(value));
     return rows;
   }
   if (arxiv.size() != 1 && arxiv.size() != row.size()) {
-    view.problem("arxiv",
-                 "must be one number, or one for each text of paper.row, " + count(row) + ", not " + count(arxiv));
+    view.problem("arxiv", "must have one number, or as many numbers as paper.row has texts, " + count(row) +
+                              ", but the number of its numbers is " + count(arxiv));
     return rows;
   }
   for (size_t i = 0; i < row.size(); ++i) rows.rows.push_back({arxiv[arxiv.size() == 1 ? 0 : i], row[i], value[i]});
@@ -167,7 +169,7 @@ std::optional<std::string> changed_keys_text(const PaperRows& rows) {
   std::string names;
   for (size_t i = 0; i < std::min(count, kMaxNamed); ++i) names += (i > 0 ? ", " : "") + rows.changed[i];
   if (count > kMaxNamed) names += " and " + std::to_string(count - kMaxNamed) + " more keys";
-  return "Another experiment than the paper's: " + names + (count == 1 ? " is changed" : " are changed");
+  return "This experiment differs from the paper's: " + names + (count == 1 ? " is changed" : " are changed");
 }
 
 }  // namespace cachet::train

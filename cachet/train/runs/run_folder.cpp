@@ -54,16 +54,17 @@ RunJson digest_to_json(const data::DataDigest& digest) {
 
 data::DataDigest digest_from_json(const io::JsonFields& json, const fs::path& file) {
   if (const int64_t version = json.count("version"); version != data::DataDigest::kVersion)
-    throw std::runtime_error(file.string() + ": the digest of its data is of version " + std::to_string(version) +
-                             ", and this cachet reads version " + std::to_string(data::DataDigest::kVersion) +
-                             "; use the cachet that wrote the run");
+    throw std::runtime_error(file.string() + ": the digest of its data has version " + std::to_string(version) +
+                             ", but this version of Cachet reads version " +
+                             std::to_string(data::DataDigest::kVersion) +
+                             "; use the version of Cachet that wrote the run");
   return {json.text("contents"), json.text("texts", ""), json.text("files", ""), json.text("times", "")};
 }
 
 /// How data differ, for a sentence; nothing of a difference that does not matter.
 std::optional<std::string> refusal_of(data::DataChange change) {
   if (change == data::DataChange::contents) return "labels, texts, annotations or pixels differ";
-  if (change == data::DataChange::files) return "names, sizes or the number of the image files differ";
+  if (change == data::DataChange::files) return "the names, the sizes or the number of the image files differ";
   return std::nullopt;
 }
 
@@ -210,7 +211,7 @@ RunFolder RunFolder::create(const fs::path& given, const WrittenRecipe& recipe, 
     std::error_code ignored;
     fs::remove_all(fresh, ignored);
     if (const auto* of_files = dynamic_cast<const fs::filesystem_error*>(&error))
-      throw std::runtime_error(path.string() + ": cannot be made: " + of_files->code().message());
+      throw std::runtime_error(path.string() + ": the folder cannot be made: " + of_files->code().message());
     throw;
   }
   if (latest == LatestLink::pointed) point_latest(path);
@@ -226,13 +227,13 @@ RunFolder RunFolder::resume(const fs::path& given, const config::Document& docum
   folder.run_ = read_identity(path);
   const RecipeChanges changes = recipe_changes(folder.run_.values, document);
   if (!changes.refused.empty()) {
-    std::string message = path.string() + ": cannot be resumed with another recipe; these may not change:";
+    std::string message = path.string() + ": cannot be resumed with another recipe. These keys must not change:";
     for (const std::string& line : changes.refused) message += "\n  " + line;
     const bool of_rate = std::ranges::any_of(changes.refused, [](const std::string& line) {
       return line.starts_with("optimizer.") || line.starts_with("schedule.");
     });
-    throw std::runtime_error(message + "\nStart a new run for them" +
-                             (of_rate ? "; it begins with the weights of this one with --set train.init=" +
+    throw std::runtime_error(message + "\nStart a new run to change them" +
+                             (of_rate ? ". To start it with the weights of this run, use --set train.init=" +
                                             report::shell_word(path.string()) + "."
                                       : "."));
   }
@@ -291,8 +292,8 @@ std::string RunFolder::config_hash() const {
 std::vector<std::string> RunFolder::compare_data(const std::map<std::string, data::DataDigest>& digests,
                                                  const Fingerprints& fingerprints) const {
   const auto refuse = [&](const std::string& split, const std::string& how) {
-    throw std::runtime_error(path_.string() + ": the " + split + " data are not those that the run began with (" + how +
-                             "); put them back, or start a new run");
+    throw std::runtime_error(path_.string() + ": the " + split + " data are not the data with which the run began (" +
+                             how + "); restore the data, or start a new run");
   };
   const bool is_old =
       std::ranges::any_of(run_.data, [](const auto& kept) { return std::holds_alternative<std::string>(kept.second); });
@@ -303,20 +304,20 @@ std::vector<std::string> RunFolder::compare_data(const std::map<std::string, dat
     const auto kept = run_.data.find(split);
     if (kept == run_.data.end()) continue;
     if (const auto* old = std::get_if<std::string>(&kept->second)) {
-      if (*old != first_form[split]) refuse(split, "samples, labels or their order differ");
+      if (*old != first_form[split]) refuse(split, "the samples, the labels or their order differ");
       continue;
     }
     const data::DataChange change = change_of(std::get<data::DataDigest>(kept->second), digest);
     if (const auto how = refusal_of(change)) refuse(split, *how);
     if (change == data::DataChange::times)
       lines.push_back("the image files of the " + split +
-                      " data have other modification times than at the start of the run; their names and sizes are the "
-                      "same, and their bytes were not read");
+                      " data have other modification times than at the start of the run. Their names and sizes are the "
+                      "same; their bytes were not compared");
   }
   if (is_old)
     lines.push_back(
-        "the run is of version 0.1.0, which compared only a part of the data; that part is the same, and from now on "
-        "the run has a digest of all of the data");
+        "the run began with version 0.1.0, which compared only a part of the data. This part is the same, and the run "
+        "now has a digest of all data");
   return lines;
 }
 

@@ -161,9 +161,9 @@ Checkpoint LiveRun::capture() const {
   checkpoint.optimizer = training_step_.optimizer().state();
   if (average_) checkpoint.ema = average_->state();
   require_finite({{"the weight or state", &checkpoint.model},
-                  {"the optimizer's", &checkpoint.optimizer},
+                  {"the optimizer state", &checkpoint.optimizer},
                   {"the averaged weight or state", &checkpoint.ema},
-                  {"the stream's", &checkpoint.carried},
+                  {"the session state", &checkpoint.carried},
                   {"the state", &checkpoint.parts}});
   checkpoint.state = state;
   checkpoint.state.seed = options_.train.seed;
@@ -186,14 +186,14 @@ std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
   require_as_many_parts(checkpoint.state, options_.train);
   const TrainState saved = recounted(checkpoint.state);
   if (saved.batch < 0 || saved.batch >= batches_per_epoch_ || saved.epoch < 0 || saved.step < 0) {
-    throw std::runtime_error("the checkpoint stands at batch " + std::to_string(saved.batch) +
-                             " of an epoch that has " + std::to_string(batches_per_epoch_) +
+    throw std::runtime_error("the checkpoint was saved at batch " + std::to_string(saved.batch) +
+                             ", but the number of batches in an epoch is " + std::to_string(batches_per_epoch_) +
                              ": the training data changed");
   }
   io::load_state_dict(task_.model(), checkpoint.model, {.conversion = io::LoadPolicy::Conversion::kNone});
   if (saved.step > 0 && checkpoint.optimizer.empty() && training_step_.optimizer().keeps_state())
-    throw std::runtime_error("the checkpoint has no state of the optimizer, which " + std::to_string(saved.step) +
-                             " steps leave: optimizer.safetensors is empty; resume from another checkpoint");
+    throw std::runtime_error("the checkpoint must have a state of the optimizer after " + std::to_string(saved.step) +
+                             " steps, but optimizer.safetensors is empty; resume from another checkpoint");
   training_step_.optimizer().load_state(checkpoint.optimizer);
   if (average_) average_->load_state(checkpoint.ema);
   state = saved;
@@ -205,15 +205,15 @@ std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
   if (parts_) return restore_parts(checkpoint);
   std::vector<std::string> notes;
   if (!as_many) {
-    notes.push_back("the checkpoint is one of " + config::counted(saved.world_size, "process", "processes") +
-                    ", and now there " + (world_size() == 1 ? "is " : "are ") + std::to_string(world_size()) +
-                    ": the run continues, but draws other random numbers" +
-                    (checkpoint.carried.empty() ? "" : ", and what it carries from batch to batch begins anew"));
+    notes.push_back("the checkpoint was saved with " + config::counted(saved.world_size, "process", "processes") +
+                    ", but now there " + (world_size() == 1 ? "is " : "are ") + std::to_string(world_size()) +
+                    ". The run continues, but draws other random numbers" +
+                    (checkpoint.carried.empty() ? "" : ", and the state that it keeps between batches starts again"));
     if (rank() > 0) seed_draws(options_.train.seed, rank());
     if (rank() == 0) set_random_state(task_.model(), checkpoint.random);
   } else if (!set_random_state(task_.model(), checkpoint.random, rank())) {
     notes.push_back("the checkpoint was made on another kind of device than " + device_.str() +
-                    ": the run continues, but not with bit-identical results");
+                    ". The run continues, but its results will not be bit-identical");
   }
   return notes;
 }
@@ -221,7 +221,7 @@ std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
 TrainState LiveRun::recounted(TrainState saved) const {
   if (!parts_) return saved;
   const int64_t then = saved.parts / saved.world_size;
-  if (saved.batch % then != 0) throw std::runtime_error("the checkpoint stands within a step");
+  if (saved.batch % then != 0) throw std::runtime_error("the checkpoint was saved in the middle of a step");
   saved.batch = saved.batch / then * parts_->own();
   return saved;
 }
@@ -230,13 +230,13 @@ std::vector<std::string> LiveRun::restore_parts(const Checkpoint& checkpoint) {
   std::vector<std::string> notes;
   const int64_t then = checkpoint.state.world_size;
   if (then != world_size())
-    notes.push_back("the " + std::to_string(parts_->all()) + " parts of a step were those of " +
-                    config::counted(then, "process", "processes") + " and are those of " +
+    notes.push_back("the " + std::to_string(parts_->all()) + " parts of a step were computed by " +
+                    config::counted(then, "process", "processes") + ", and now by " +
                     config::counted(world_size(), "process", "processes") +
-                    " now: the run continues as before, except for the order of sums");
+                    ". The run continues as before, except for the order of sums");
   if (!parts_->load(checkpoint.parts, checkpoint.random))
     notes.push_back("the checkpoint was made on another kind of device than " + device_.str() +
-                    ": the run continues, but not with bit-identical results");
+                    ". The run continues, but its results will not be bit-identical");
   return notes;
 }
 

@@ -8,7 +8,8 @@ namespace cachet::train {
 int64_t checked_batches(const TrainingTask& task) {
   const int64_t batches = task.batches_per_epoch();
   if (batches < 1) {
-    throw std::runtime_error("an epoch has no batch: the training set is smaller than train.batch_size; lower that");
+    throw std::runtime_error(
+        "an epoch has no batch, because the training set is smaller than train.batch_size; lower train.batch_size");
   }
   return batches;
 }

@@ -85,7 +85,7 @@ void recalibrate(TrainingTask& task, Precision precision, int64_t micro_batches,
   for (size_t i = 0; i < states.size(); ++i)
     if (!states[i].tensor.equal(before[i])) return;
   if (!has_states(task.model()))
-    throw std::runtime_error("the model keeps nothing of its data: it has no running statistics and no cache to renew");
+    throw std::runtime_error("the model has no running statistics and no cache to recalibrate");
 }
 
 }  // namespace cachet::train

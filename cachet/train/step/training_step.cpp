@@ -90,7 +90,7 @@ void TrainingStep::accumulate_one(TrainingBatches& batches, Accumulated& step, S
 
   ForwardResult result = forward(batches);
   if (!(result.weight >= 0) || std::isinf(result.weight)) {
-    throw std::logic_error("the task gave a micro-batch the weight " + std::to_string(result.weight));
+    throw std::logic_error("the task gave a micro-batch a wrong weight, " + std::to_string(result.weight));
   }
   if (step.unit == 0) step.unit = unit_of(result.weight);
   // A process with an empty micro-batch goes backward, too, if layers sum their gradients over all processes.

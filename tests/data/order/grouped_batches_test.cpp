@@ -73,13 +73,13 @@ TEST(GroupedBatches, RefuseWhatCannotBe) {
   EXPECT_EQ(test::thrown_message<std::invalid_argument>([] {
               GroupedBatches({0, -1}, {});
             }),
-            "a sample cannot be of group -1");
+            "a sample cannot belong to group -1");
   EXPECT_EQ(test::thrown_message<std::invalid_argument>([] {
               GroupedBatches({0, 7}, {});
             }),
-            "a sample cannot be of group 7");
+            "a sample cannot belong to group 7");
   EXPECT_EQ(test::thrown_message<std::invalid_argument>([] { GroupedBatches({0}, {.batch_size = 0}); }),
-            "the batch size is 0; it must be 1 or more");
+            "the batch size is 0; it must be at least 1");
 }
 
 }  // namespace

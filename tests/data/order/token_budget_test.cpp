@@ -115,9 +115,11 @@ TEST(TokenBudget, NamesWhatCannotBe) {
     return test::thrown_message<std::invalid_argument>([&] { TokenBudget(sides, options); });
   };
   EXPECT_EQ(message({lengths_of({5, 80}), lengths_of({5, 101})}, {.max_tokens = 100}),
-            "sample 1 has 101 tokens with padding, more than a batch of 100; raise max_tokens, or cut long samples");
+            "sample 1 has 101 tokens with padding, but a batch has at most 100 tokens; raise max_tokens, or cut long "
+            "samples");
   EXPECT_EQ(message({lengths_of({5, 0})}, {}), "sample 1 has no tokens");
-  EXPECT_EQ(message({lengths_of({5}), lengths_of({5, 6})}, {}), "one side has 1 lengths, the other 2");
+  EXPECT_EQ(message({lengths_of({5}), lengths_of({5, 6})}, {}),
+            "both sides must have equally many lengths, but one side has 1 and the other has 2");
   EXPECT_NE(message({}, {}), "");
   EXPECT_NE(message({nullptr}, {}), "");
   EXPECT_NE(message({lengths_of({1}), lengths_of({1}), lengths_of({1})}, {}), "");

@@ -168,7 +168,7 @@ TEST(CorpusOverlap, TextsThatAreMissingAreNamed) {
   const std::array splits{SequenceSplit::test};
   EXPECT_NE(test::thrown_message<io::Error>([&] {
               corpus_overlaps(corpus_in(root.path()), splits);
-            }).find("holds no text of the split test"),
+            }).find("has no text for the split test"),
             std::string::npos);
 }
 

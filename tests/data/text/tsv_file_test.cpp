@@ -41,11 +41,11 @@ TEST(TsvFile, RowsAreFieldsBetweenTabsWithoutQuoting) {
 TEST(TsvFile, RefusalsNameFileAndLine) {
   EXPECT_EQ(tsv_complaint("", kTwoNamed), "a.tsv: the file is empty");
   EXPECT_EQ(tsv_complaint("1\t2\n", kTwoNamed),
-            "a.tsv:1: the first line must be 'A', 'B' with a tab between the names; it is '1', '2'");
+            "a.tsv:1: the first line must be 'A', 'B' with a tab between the names, but it is '1', '2'");
   EXPECT_EQ(tsv_complaint("A\tB\n1\t2\n3\n", kTwoNamed),
-            "a.tsv:3: 1 column where there should be 2, with a tab between them");
+            "a.tsv:3: 1 column, but the line must have 2, with a tab between them");
   EXPECT_EQ(tsv_complaint("A\tB\n1\t2\t3\n", kTwoNamed),
-            "a.tsv:2: 3 columns where there should be 2, with a tab between them");
+            "a.tsv:2: 3 columns, but the line must have 2, with a tab between them");
   EXPECT_EQ(tsv_complaint("A\tB\n1\t2\n\n", kTwoNamed), "a.tsv:3: the line is empty; remove it");
   const auto refuse = [](std::span<const std::string_view>) { throw io::Error("is no good"); };
   EXPECT_EQ(test::thrown_message<io::Error>(
@@ -77,8 +77,8 @@ TEST(TsvFile, IsReadPlainOrPacked) {
   const auto complaint = [&](const TsvFileName& name) {
     return test::thrown_message<io::Error>([&] { read_tsv_file(folder.path(), name, kTwoNamed, [](auto) {}); });
   };
-  EXPECT_EQ(complaint({"none", ".tsv"}),
-            "there is no none.tsv in " + folder.path().string() + ", but a gzip.tsv; set data.files = \"gzip\"");
+  EXPECT_EQ(complaint({"none", ".tsv"}), "there is no none.tsv in " + folder.path().string() +
+                                             ", but there is a gzip.tsv; set data.files = \"gzip\"");
   EXPECT_EQ(complaint({"none", "_train.tsv"}),
             "there is no none_train.tsv (plain, .gz or .xz) in " + folder.path().string());
 }
@@ -89,7 +89,7 @@ TEST(TsvFile, LabelsAreWholeNumbersInRange) {
   EXPECT_EQ(parse_label("9", 10), 9);
   for (const char* wrong : {"", "2", "-1", "1.5", "1 ", " 1", "one", ".0", "1.0.0", "99999999999999999999", "+1"}) {
     EXPECT_EQ(test::thrown_message<io::Error>([&] { parse_label(wrong, 2); }),
-              "the label '" + std::string(wrong).substr(0, 20) + "' is not a whole number from 0 to 1");
+              "the label '" + std::string(wrong).substr(0, 20) + "' must be a whole number from 0 to 1");
   }
 }
 

@@ -139,7 +139,8 @@ TEST(BadImages, Cifar10) {
           bad("cut in the first record", test::cut(good, 3072), {"record 0:", "3072 of its 3073"}),
           bad("cut in the second record", test::cut(good, 3074), {"record 1:", "1 of its 3073"}),
           bad("one byte more", test::cut(good, 6147), {"record 2:", "1 of its 3073"}),
-          bad("label 10", test::cifar_records({{1}, {2}, {10}}), {"record 2:", "label 10 is not below 10"}),
+          bad("label 10", test::cifar_records({{1}, {2}, {10}}),
+              {"record 2:", "label 10 must be below the number of classes, 10"}),
           bad("label 255", test::cifar_records({{255}}), {"record 0:", "label 255"}),
           bad("records of CIFAR-100", test::cifar_records({{1, 2}}), {"record 1:", "1 of its 3073"}),
           bad("gzip cut short", test::cut(test::gzip(good), 60), {}),
@@ -169,7 +170,8 @@ TEST(BadImages, Cifar100) {
   };
   expect_refused(
       {
-          bad("fine label 100", test::cifar_records({{0, 99}, {0, 100}}), {"record 1:", "label 100 is not below 100"}),
+          bad("fine label 100", test::cifar_records({{0, 99}, {0, 100}}),
+              {"record 1:", "label 100 must be below the number of classes, 100"}),
           bad("coarse label 20", test::cifar_records({{20, 1}}), {"record 0:", "coarse label 20"}),
           bad("records of CIFAR-10", test::cifar_records({{1}}), {"record 0:", "3073 of its 3074"}),
           {"missing", {}, {"there is no train.bin"}},

@@ -103,9 +103,9 @@ TEST_F(ClassFoldersTest, TakeNestedFoldersLinksAndEveryImageName) {
 TEST_F(ClassFoldersTest, CountTheFilesThatArePassedOver) {
   EXPECT_EQ(open(Split::train, options())->passed_over()->note(), std::nullopt);
   for (const char* name : {".DS_Store", "cat/._0.jpg", "list.txt"}) test::write_bytes(root() / "train" / name, "x");
-  const std::string first = ", the first of them " + (root() / "train/.DS_Store").string();
+  const std::string first = ". The first one is " + (root() / "train/.DS_Store").string();
   EXPECT_EQ(open(Split::train, options())->passed_over()->note(),
-            "3 files were passed over (2 hidden, 1 not JPEG or PNG files of a class)" + first);
+            "3 files were skipped (2 hidden, 1 not JPEG or PNG files of a class)" + first);
   test::write_bytes(root() / "train/dog/Thumbs.db", "x");
   DatasetOptions skipping = options();
   skipping.folders.skip_other_files = true;
@@ -118,11 +118,12 @@ TEST_F(ClassFoldersTest, CountTheFilesThatArePassedOver) {
 
 TEST_F(ClassFoldersTest, RefuseFilesThatAreNoImages) {
   test::write_bytes(root() / "train/cat/Thumbs.db", "x");
-  EXPECT_EQ(refusal(), (root() / "train/cat/Thumbs.db").string() +
-                           ": is no .jpg, .jpeg, .jpe, .jfif or .png file; remove such files from the class folders, "
-                           "or set data.skip_other_files = true");
+  EXPECT_EQ(refusal(),
+            (root() / "train/cat/Thumbs.db").string() +
+                ": is not a .jpg, .jpeg, .jpe, .jfif or .png file; remove such files from the class folders, "
+                "or set data.skip_other_files = true");
   test::write_bytes(root() / "train/dog/readme", "x");
-  EXPECT_NE(refusal().find("(nor are 1 more)"), std::string::npos);
+  EXPECT_NE(refusal().find("(and neither are 1 more)"), std::string::npos);
   DatasetOptions skipping = options();
   skipping.folders.skip_other_files = true;
   EXPECT_EQ(open(Split::train, skipping)->size(), 12);
@@ -131,19 +132,20 @@ TEST_F(ClassFoldersTest, RefuseFilesThatAreNoImages) {
 TEST_F(ClassFoldersTest, RefuseFoldersThatDoNotFit) {
   DatasetOptions other = options();
   other.classes = 1000;
-  EXPECT_EQ(refusal(Split::train, other),
-            (root() / "train").string() +
-                ": holds 3 class folders, data.classes is 1000; name a folder with those, or set data.classes = 3");
+  EXPECT_EQ(refusal(Split::train, other), (root() / "train").string() +
+                                              ": contains 3 folders of classes, but data.classes is 1000; name a "
+                                              "folder that has these classes, or set data.classes = 3");
   other = options();
   other.folders.validation_folder = "test";
   EXPECT_EQ(refusal(Split::test, other),
-            (root() / "test").string() + ": there is no such folder; data.validation_folder names it");
+            (root() / "test").string() +
+                ": there is no such folder; data.validation_folder must be the name of an existing folder");
   other.folders.train_folder = "training";
   EXPECT_NE(refusal(Split::train, other).find("data.train_folder"), std::string::npos);
 
   std::filesystem::create_directory(root() / "val/bee");
-  EXPECT_EQ(refusal(Split::test),
-            (root() / "val/bee").string() + ": " + (root() / "train").string() + " has no class of that name");
+  EXPECT_EQ(refusal(Split::test), (root() / "val/bee").string() + ": " + (root() / "train").string() +
+                                      " has no folder with the name of this class");
   std::filesystem::remove(root() / "val/bee");
   std::filesystem::remove_all(root() / "val/cat");
   EXPECT_EQ(open(Split::test, options())->labels()[2], 2) << "dogs stay dogs without a cat before them";
@@ -160,10 +162,9 @@ TEST_F(ClassFoldersTest, AreMatchedWithGivenClassesByName) {
   const auto images = open(Split::test, named);
   EXPECT_EQ(images->labels().class_names(), named.class_names);
   EXPECT_EQ(images->labels().values(), (std::vector<int64_t>{2, 2, 3, 3, 0, 0})) << "ant, cat, dog";
-  EXPECT_EQ(refusal(Split::train, named),
-            (root() / "train").string() +
-                ": has no folder 'fox', which is a class of data.class_names; add the folder, or take the name out of "
-                "the list");
+  EXPECT_EQ(refusal(Split::train, named), (root() / "train").string() +
+                                              ": has no folder 'fox', but this is a class of data.class_names; add the "
+                                              "folder, or remove the name from the list");
   std::filesystem::rename(root() / "val/cat", root() / "val/Cat");
   EXPECT_NE(refusal(Split::test, named).find("the model has no class 'Cat'"), std::string::npos);
   EXPECT_EQ(class_folder_names(named, root()), (std::vector<std::string>{"ant", "cat", "dog"}));
@@ -172,14 +173,14 @@ TEST_F(ClassFoldersTest, AreMatchedWithGivenClassesByName) {
 TEST_F(ClassFoldersTest, RefuseAnEmptyFolderAndOneWithoutClasses) {
   std::filesystem::remove_all(root() / "train");
   std::filesystem::create_directory(root() / "train");
-  EXPECT_EQ(refusal(), (root() / "train").string() + ": holds no class folders");
+  EXPECT_EQ(refusal(), (root() / "train").string() + ": contains no folders of classes");
   test::write_bytes(root() / "train/1.jpg", test::jpeg_file(8, 8));
-  EXPECT_EQ(refusal(), (root() / "train").string() + ": holds no class folders");
+  EXPECT_EQ(refusal(), (root() / "train").string() + ": contains no folders of classes");
 }
 
 TEST_F(ClassFoldersTest, EndCirclesOfLinks) {
   std::filesystem::create_directory_symlink(root() / "train/cat", root() / "train/cat/again");
-  EXPECT_NE(refusal().find("folders are nested too deep"), std::string::npos);
+  EXPECT_NE(refusal().find("has too many levels of folders"), std::string::npos);
 }
 
 TEST_F(ClassFoldersTest, EvaluationAloneNeedsNoTrainingImages) {
@@ -198,8 +199,10 @@ TEST_F(ClassFoldersTest, AFolderOfClassesIsItsOwnValidationSplit) {
   const auto refused = [&](const std::filesystem::path& folder, Split split) {
     return test::thrown_message<io::Error>([&] { open_class_folders(folder, split, options(), {}); });
   };
-  EXPECT_NE(refused(root() / "val", Split::train).find("data.train_folder names it"), std::string::npos);
-  EXPECT_NE(refused(folder_.path(), Split::test).find("holds 1 class folders, data.classes is 3"), std::string::npos);
+  EXPECT_NE(refused(root() / "val", Split::train).find("data.train_folder must be the name of an existing folder"),
+            std::string::npos);
+  EXPECT_NE(refused(folder_.path(), Split::test).find("contains 1 folders of classes, but data.classes is 3"),
+            std::string::npos);
 }
 
 TEST_F(ClassFoldersTest, ABadImageIsNamedByTheLoader) {
@@ -215,7 +218,7 @@ TEST_F(ClassFoldersTest, ABadImageIsNamedByTheLoader) {
     EXPECT_EQ(test::thrown_message<std::runtime_error>([&] {
                 for (auto stream = loader.iterate(0); stream.next();) continue;
               }),
-              "sample 5: " + (root() / "train/cat/1.jpg").string() + ": JPEG: truncated: the file ends in the middle");
+              "sample 5: " + (root() / "train/cat/1.jpg").string() + ": JPEG: truncated: the file is incomplete");
   }
 }
 
@@ -240,8 +243,8 @@ TEST_F(ClassFoldersTest, CountsImagesThatAreNotTurnedUpright) {
   for (int64_t i = 0; i < stored->size(); ++i) stored->images().image(i);
   for (int64_t i = 0; i < 2; ++i) EXPECT_EQ(stored->images().image(0).sizes(), (at::IntArrayRef{3, 20, 30}));
   EXPECT_EQ(stored->images().notes(),
-            std::vector<std::string>{"2 images are stored turned or mirrored and used as stored (data.orientation = "
-                                     "\"apply\" turns such images upright); one of them: " +
+            std::vector<std::string>{"2 images are stored rotated or mirrored, and not turned upright; to turn such "
+                                     "images upright, set data.orientation = \"apply\". One of these images is " +
                                      first.string()});
   DatasetOptions turning = options();
   turning.orientation = io::OrientationRule::apply;

@@ -19,10 +19,10 @@ TEST(ClassNames, RefuseWhatIsNoListOfNames) {
     std::string message;
   };
   const Case cases[] = {
-      {"", "x: 0 class names, one a line, where there are 2 classes"},
+      {"", "x: 0 class names (one for each line), but there are 2 classes"},
       {"a", "x: 1 class names"},
       {"a\nb\nc", "x: 3 class names"},
-      {"\nb", "x:1: a class name is 1 to 100"},
+      {"\nb", "x:1: a class name must have 1 to 100"},
       {"a\nb\tc", "x:2: a class name is"},
       {"a\n\x7f", "x:2: a class name is"},
       {std::string("a\n\0", 3), "x:2: a class name is"},

@@ -174,10 +174,10 @@ TEST(DatasetRoot, TellsWhereItLookedAndWhatItMissed) {
   const SearchRoot none("");
   EXPECT_EQ(message({.kind = &kCifar10, .root = "c"}),
             "data.root: there is no folder " + (working / "c").string() +
-                "; it should hold data_batch_1.bin to data_batch_5.bin and test_batch.bin (plain, .gz or .xz). "
-                "CACHET_DATA may name a folder to look in too.");
+                "; it should contain data_batch_1.bin to data_batch_5.bin and test_batch.bin (plain, .gz or .xz). "
+                "To search a second folder, set the environment variable CACHET_DATA to it.");
   const SearchRoot root("/elsewhere");
-  EXPECT_NE(message({.root = "m"}).find((working / "m").string() + " or /elsewhere/m; it should hold train-images"),
+  EXPECT_NE(message({.root = "m"}).find((working / "m").string() + " or /elsewhere/m; it should contain train-images"),
             std::string::npos);
   EXPECT_EQ(message({.root = "/nowhere"}).find("elsewhere"), std::string::npos);
 }
@@ -260,7 +260,7 @@ TEST(OpenDataset, TakesTheModelsClasses) {
 TEST(DatasetOptions, ClassesAreAsManyAsTheirNames) {
   const std::string named = "root = \"x\"\nclass_names = [\"a\", \"b\"]\n";
   EXPECT_EQ(problems_of(named), "");
-  EXPECT_NE(problems_of(named + "classes = 3").find("is not the number of names of classes, 2"), std::string::npos);
+  EXPECT_NE(problems_of(named + "classes = 3").find("must be the number of class names, 2"), std::string::npos);
 }
 
 // The images that the repository carries.

@@ -162,7 +162,7 @@ TEST(ImageLoader, NamesTheSampleThatFailed) {
         FAIL() << "nothing was thrown";
       } catch (const std::runtime_error& error) {
         const std::string expected =
-            throws ? "sample 13: the disk is on fire" : "sample 13: the data set gave an image of another";
+            throws ? "sample 13: the disk is on fire" : "sample 13: the data set returned an image";
         EXPECT_EQ(std::string(error.what()).substr(0, expected.size()), expected);
       }
       EXPECT_FALSE(stream.next());

@@ -138,14 +138,14 @@ struct BadCompressed {
 const std::vector<BadCompressed>& bad_compressed() {
   static const std::string z = gzip(kText), x = xz(kText), zeros(64, '\0');
   static const std::vector<BadCompressed> cases = {
-      {"gzip: magic alone", "\x1F\x8B", "truncated: the gzip data end"},
-      {"gzip: cut in the header", z.substr(0, 7), "truncated: the gzip data end"},
-      {"gzip: header alone", z.substr(0, 10), "truncated: the gzip data end"},
-      {"gzip: cut in the data", z.substr(0, z.size() / 2), "truncated: the gzip data end"},
-      {"gzip: cut before the checksum", z.substr(0, z.size() - 8), "truncated: the gzip data end"},
-      {"gzip: cut by a byte", z.substr(0, z.size() - 1), "truncated: the gzip data end"},
-      {"gzip: second member cut", z + z.substr(0, 12), "truncated: the gzip data end"},
-      {"gzip: second member's first byte", z + "\x1F", "truncated: the gzip data end"},
+      {"gzip: magic alone", "\x1F\x8B", "truncated: the gzip data are incomplete"},
+      {"gzip: cut in the header", z.substr(0, 7), "truncated: the gzip data are incomplete"},
+      {"gzip: header alone", z.substr(0, 10), "truncated: the gzip data are incomplete"},
+      {"gzip: cut in the data", z.substr(0, z.size() / 2), "truncated: the gzip data are incomplete"},
+      {"gzip: cut before the checksum", z.substr(0, z.size() - 8), "truncated: the gzip data are incomplete"},
+      {"gzip: cut by a byte", z.substr(0, z.size() - 1), "truncated: the gzip data are incomplete"},
+      {"gzip: second member cut", z + z.substr(0, 12), "truncated: the gzip data are incomplete"},
+      {"gzip: second member's first byte", z + "\x1F", "truncated: the gzip data are incomplete"},
       {"gzip: unknown method", changed(z, 2), "unknown compression method"},
       {"gzip: reserved flags", changed(z, 3, '\x80'), "unknown header flags set"},
       {"gzip: reserved block", z.substr(0, 10) + "\x07" + zeros, "invalid block type"},
@@ -154,27 +154,27 @@ const std::vector<BadCompressed>& bad_compressed() {
       {"gzip: distance too far back", z.substr(0, 10) + "\x03\x02\x00", "corrupt gzip data"},
       {"gzip: wrong checksum", changed(z, z.size() - 8), "incorrect data check"},
       {"gzip: wrong length", changed(z, z.size() - 4), "incorrect length check"},
-      {"gzip: trailing garbage", z + "hello", "5 bytes of something else follow the gzip data"},
-      {"gzip: trailing zeros", z + zeros, "64 bytes of something else follow the gzip data"},
-      {"gzip: xz behind it", z + x, "something else follow the gzip data"},
-      {"gzip: a bomb", gzip(std::string(50'000'000, '\0')), "holds more than 10000000 bytes when decompressed"},
-      {"xz: magic alone", x.substr(0, 6), "truncated: the xz data end"},
-      {"xz: header alone", x.substr(0, 12), "truncated: the xz data end"},
-      {"xz: cut in the data", x.substr(0, x.size() / 2), "truncated: the xz data end"},
-      {"xz: cut before the footer", x.substr(0, x.size() - 12), "truncated: the xz data end"},
-      {"xz: cut by a byte", x.substr(0, x.size() - 1), "truncated: the xz data end"},
-      {"xz: second stream cut", x + x.substr(0, 20), "truncated: the xz data end"},
+      {"gzip: trailing garbage", z + "hello", "5 extra bytes follow the gzip data"},
+      {"gzip: trailing zeros", z + zeros, "64 extra bytes follow the gzip data"},
+      {"gzip: xz behind it", z + x, "extra bytes follow the gzip data"},
+      {"gzip: a bomb", gzip(std::string(50'000'000, '\0')), "the decompressed data have more than 10000000 bytes"},
+      {"xz: magic alone", x.substr(0, 6), "truncated: the xz data are incomplete"},
+      {"xz: header alone", x.substr(0, 12), "truncated: the xz data are incomplete"},
+      {"xz: cut in the data", x.substr(0, x.size() / 2), "truncated: the xz data are incomplete"},
+      {"xz: cut before the footer", x.substr(0, x.size() - 12), "truncated: the xz data are incomplete"},
+      {"xz: cut by a byte", x.substr(0, x.size() - 1), "truncated: the xz data are incomplete"},
+      {"xz: second stream cut", x + x.substr(0, 20), "truncated: the xz data are incomplete"},
       {"xz: reserved flags", changed(x, 6), "xz data"},
       {"xz: header checksum", changed(x, 8), "corrupt xz data"},
       {"xz: block header", changed(x, 13), "corrupt xz data"},
       {"xz: data", changed(x, x.size() / 2), "corrupt xz data"},
       {"xz: footer magic", changed(x, x.size() - 1), "xz data"},
       {"xz: footer's backward size", changed(x, x.size() - 8), "corrupt xz data"},
-      {"xz: trailing garbage", x + "hello world!", "something else follow the xz data"},
-      {"xz: padding of three bytes", x + zeros.substr(0, 3), "3 bytes of something else follow the xz data"},
-      {"xz: gzip behind it", x + z, "something else follow the xz data"},
+      {"xz: trailing garbage", x + "hello world!", "extra bytes follow the xz data"},
+      {"xz: padding of three bytes", x + zeros.substr(0, 3), "3 extra bytes follow the xz data"},
+      {"xz: gzip behind it", x + z, "extra bytes follow the xz data"},
       {"xz: a dictionary of 1 GiB", xz_of_large_dictionary(kText), "more than 128 MiB of memory"},
-      {"xz: a bomb", xz(std::string(50'000'000, '\0')), "holds more than 10000000 bytes when decompressed"},
+      {"xz: a bomb", xz(std::string(50'000'000, '\0')), "the decompressed data have more than 10000000 bytes"},
   };
   return cases;
 }
@@ -184,7 +184,7 @@ TEST(Compressed, RefusesEveryBadFileWithItsReason) {
   for (const BadCompressed& bad : bad_compressed()) {
     SCOPED_TRACE(bad.why);
     // What is packed may be read up to the cap before it is refused.
-    const bool read_to_the_cap = std::string(bad.message).starts_with("holds more than");
+    const bool read_to_the_cap = std::string(bad.message).starts_with("have more than");
     const uint64_t read = read_to_the_cap ? kCap : bad.bytes.size();
     const std::string message = test::cheap_refusal<Error>(read, [&] { expand(bad.bytes); });
     EXPECT_TRUE(message.starts_with("f: ")) << bad.why << ": " << message;
@@ -202,7 +202,7 @@ TEST(Compressed, NamesTheFile) {
   const test::TemporaryDirectory folder;
   test::write_bytes(folder / "images.gz", gzip(kText).substr(0, 100));
   EXPECT_EQ(test::thrown_message<Error>([&] { read_decompressed(folder / "images.gz", 1000); }),
-            (folder / "images.gz").string() + ": truncated: the gzip data end in the middle");
+            (folder / "images.gz").string() + ": truncated: the gzip data are incomplete");
 }
 
 }  // namespace

@@ -55,8 +55,7 @@ TEST(ReadFile, RefusesLargeFilesBeforeItTakesMemory) {
   const test::TemporaryDirectory folder;
   test::write_bytes(folder / "large", "");
   std::filesystem::resize_file(folder / "large", uint64_t{1} << 40);
-  EXPECT_EQ(refusal(folder / "large"),
-            (folder / "large").string() + ": has 1099511627776 bytes, the most that is read is 100");
+  EXPECT_EQ(refusal(folder / "large"), (folder / "large").string() + ": has 1099511627776 bytes; the maximum is 100");
 }
 
 TEST(ReadFile, RefusesWhatGitLfsLeaves) {
@@ -66,7 +65,7 @@ TEST(ReadFile, RefusesWhatGitLfsLeaves) {
        {refusal(folder / "config.json"),
         test::thrown_message<Error>([&] { read_text_file(folder / "config.json", 100); }),
         test::thrown_message<Error>([&] { read_decompressed(folder / "config.json", 100); })})
-    EXPECT_TRUE(message.starts_with((folder / "config.json").string() + ": is a Git LFS pointer, a text")) << message;
+    EXPECT_TRUE(message.starts_with((folder / "config.json").string() + ": is a Git LFS pointer, because")) << message;
 }
 
 TEST(ReadFile, ReportsAFileThatShrinks) {
@@ -76,7 +75,7 @@ TEST(ReadFile, ReportsAFileThatShrinks) {
   std::filesystem::resize_file(folder / "a", 4);
   std::vector<std::byte> bytes(10);
   const std::string message = test::thrown_message<Error>([&] { file.read(bytes); });
-  EXPECT_EQ(message, (folder / "a").string() + ": ends at byte 4 of 10: it was changed while it was read");
+  EXPECT_EQ(message, (folder / "a").string() + ": ends at byte 4 of 10: the file changed while it was read");
 }
 
 }  // namespace

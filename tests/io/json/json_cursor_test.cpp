@@ -41,7 +41,7 @@ TEST(JsonCursor, RefusesWhatIsNoNumber) {
     EXPECT_EQ(refused_number(text), "x: JSON byte 0: a width must be a number") << text;
   for (const char* text : {"01", "-", "1.", "1.e5", "1e", "1e+", "00"})
     EXPECT_EQ(refused_number(text), "x: JSON byte 0: this is not a JSON value") << text;
-  EXPECT_EQ(refused_number("1 2"), "x: JSON byte 2: something follows the JSON object");
+  EXPECT_EQ(refused_number("1 2"), "x: JSON byte 2: the text continues after the JSON object");
 }
 
 std::string refused_value(std::string_view text, int depth = 16) {
@@ -59,7 +59,7 @@ TEST(JsonCursor, SkipsValues) {
   EXPECT_EQ(refused_value("[[1]]", 2), "(nothing thrown)");
   EXPECT_EQ(refused_value("[[1]]", 1), "x: JSON byte 1: objects and arrays are nested too deeply");
   EXPECT_EQ(refused_value(std::string(100000, '[')), "x: JSON byte 16: objects and arrays are nested too deeply");
-  EXPECT_EQ(refused_value(""), "x: JSON byte 0: the JSON ends where a value is due");
+  EXPECT_EQ(refused_value(""), "x: JSON byte 0: the JSON ends, but a value is missing");
   EXPECT_EQ(refused_value("[1,]"), "x: JSON byte 3: this is not a JSON value");
   EXPECT_EQ(refused_value("{\"a\" 1}"), "x: JSON byte 5: expected ':'");
   EXPECT_EQ(refused_value("{1: 2}"), "x: JSON byte 1: a key must be a string");

@@ -89,9 +89,9 @@ TEST(JsonFields, RefusesWhatIsNotOneObject) {
   EXPECT_NE(refusal("{\"n\":" + std::string(100, '[') + std::string(100, ']') + "}", nothing).find("not valid JSON"),
             std::string::npos);
   EXPECT_EQ(refusal(R"({"n":1,"m":{"n":2},"n":1})", nothing),
-            "a.json: damaged: it is not valid JSON, or a key stands twice in an object");
+            "a.json: damaged: it is not valid JSON, or an object has the same key twice");
   EXPECT_EQ(refusal(R"({"m":[{"n":2,"n":2}]})", nothing),
-            "a.json: damaged: it is not valid JSON, or a key stands twice in an object");
+            "a.json: damaged: it is not valid JSON, or an object has the same key twice");
   EXPECT_EQ(refusal(R"({"m":{"n":2},"n":2})", nothing), "(nothing thrown)") << "keys of two objects are two keys";
 }
 
@@ -99,8 +99,9 @@ TEST(JsonFields, RefusesANewerSchemaAndSaysToUseANewerCachet) {
   const auto ask = [](const std::string& text) {
     return test::thrown_message<NewerSchema>([&] { JsonFields(text, "a.json").schema(1); });
   };
-  EXPECT_EQ(ask(R"({"schema":77})"),
-            "a.json: its schema is 77, and this version of cachet reads up to 1; use a newer cachet");
+  EXPECT_EQ(
+      ask(R"({"schema":77})"),
+      "a.json: its schema is 77, but this version of Cachet reads only schemas up to 1; use a newer version of Cachet");
   EXPECT_EQ(JsonFields(R"({"schema":1})", "a.json").schema(2), 1) << "older ones stay readable";
   const auto damaged = [](const JsonFields& fields) { fields.schema(1); };
   for (const char* text : {"{}", R"({"schema":0})", R"({"schema":1.0})", R"({"schema":"1"})"})

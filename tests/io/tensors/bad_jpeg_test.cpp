@@ -38,33 +38,33 @@ std::vector<BadJpeg> formats_and_frames(const std::string& good) {
   // Of the frame header: length at 2, precision at 4, height at 5, width at 7, components at 9, then three bytes each.
   return {
       {"empty", "", "the file is empty"},
-      {"a byte", "\xFF", "no image; only JPEG and PNG are read"},
+      {"a byte", "\xFF", "this is not an image; only JPEG and PNG are supported"},
       {"a Git LFS pointer", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "run `git lfs pull`"},
-      {"a text", "hello, world", "no image"},
-      {"GIF", "GIF89a\1\0\1\0"s, "a GIF file; only JPEG and PNG are read"},
+      {"a text", "hello, world", "not an image"},
+      {"GIF", "GIF89a\1\0\1\0"s, "a GIF file; only JPEG and PNG are supported"},
       {"BMP", "BM\x36\0\0\0"s, "a BMP file"},
       {"WebP", "RIFF\x24\0\0\0WEBPVP8 "s, "a WebP file"},
       {"TIFF, little-endian", "II*\0\x08\0\0\0"s, "a TIFF file"},
       {"TIFF, big-endian", "MM\0*\0\0\0\x08"s, "a TIFF file"},
       {"JPEG 2000", "\0\0\0\x0CjP  \r\n\x87\n"s, "a JPEG 2000 file"},
-      {"the first marker is no marker", "\xFF\xD8 image", "no image"},
-      {"nothing behind the start", "\xFF\xD8\xFF", "truncated: the file ends in the middle"},
+      {"the first marker is no marker", "\xFF\xD8 image", "not an image"},
+      {"nothing behind the start", "\xFF\xD8\xFF", "truncated: the file is incomplete"},
       {"start and end", "\xFF\xD8" + end, "contains no image"},
       {"two starts", "\xFF\xD8" + good, "two SOI markers"},
       {"width 0", with_jpeg_bytes(good, 0xC0, 7, "\0\0"s), "Empty JPEG image"},
       {"height 0, to be told by DNL", with_jpeg_bytes(good, 0xC0, 5, "\0\0"s), "Empty JPEG image"},
       {"65535 x 65535", with_jpeg_bytes(good, 0xC0, 5, "\xFF\xFF\xFF\xFF"), "65500 pixels"},
-      {"65500 x 65500", with_jpeg_bytes(good, 0xC0, 5, "\xFF\xDC\xFF\xDC"), "more pixels than the most that is read"},
-      {"a row over the cap", with_jpeg_bytes(good, 0xC0, 5, "\0\x65\0\x64"s), "more pixels than the most that is read"},
-      {"12 bits", with_jpeg_bytes(good, 0xC0, 4, "\x0C"), "12 bits a sample are not read; 8 are"},
-      {"16 bits", with_jpeg_bytes(good, 0xC0, 4, "\x10"), "16 bits a sample are not read; 8 are"},
+      {"65500 x 65500", with_jpeg_bytes(good, 0xC0, 5, "\xFF\xDC\xFF\xDC"), "has more pixels than the maximum"},
+      {"a row over the cap", with_jpeg_bytes(good, 0xC0, 5, "\0\x65\0\x64"s), "has more pixels than the maximum"},
+      {"12 bits", with_jpeg_bytes(good, 0xC0, 4, "\x0C"), "12 bits for each sample are not supported, only 8"},
+      {"16 bits", with_jpeg_bytes(good, 0xC0, 4, "\x10"), "16 bits for each sample are not supported, only 8"},
       {"lossless", with_jpeg_bytes(good, 0xC0, 1, "\xC3"), "lossless files (frame type 0xc3) are not read"},
       {"hierarchical", with_jpeg_bytes(good, 0xC0, 1, "\xC5"), "hierarchical files (frame type 0xc5) are not read"},
       {"hierarchical, progressive", with_jpeg_bytes(good, 0xC0, 1, "\xC6"), "hierarchical files"},
       {"hierarchical, lossless", with_jpeg_bytes(good, 0xC0, 1, "\xC7"), "hierarchical files"},
-      {"arithmetic, cut", arithmetic.substr(0, arithmetic.size() - 20), "truncated: the file ends in the middle"},
+      {"arithmetic, cut", arithmetic.substr(0, arithmetic.size() - 20), "truncated: the file is incomplete"},
       {"arithmetic, 65500 x 65500", with_jpeg_bytes(arithmetic, 0xC9, 5, "\xFF\xDC\xFF\xDC"),
-       "more pixels than the most that is read"},
+       "has more pixels than the maximum"},
       {"arithmetic, lossless", with_jpeg_bytes(good, 0xC0, 1, "\xCB"), "lossless files (frame type 0xcb)"},
       {"no components", with_jpeg_bytes(good, 0xC0, 9, "\0"s), "Empty JPEG image"},
       {"two components", with_jpeg_bytes(good, 0xC0, 9, "\2"), "Bogus marker length"},
@@ -107,13 +107,13 @@ std::vector<BadJpeg> tables_and_scans(const std::string& good) {
       {"progressive band turned round", with_jpeg_bytes(progressive, 0xDA, 11, "\x09\1"),
        "Invalid progressive parameters"},
       {"more than 100 scans", first_scan_repeated(progressive, 100), "more than 100 scans"},
-      {"no end", good.substr(0, good.size() - 2), "truncated: the file ends in the middle"},
-      {"half an end", good.substr(0, good.size() - 1), "truncated: the file ends in the middle"},
-      {"cut in the data", good.substr(0, (data + good.size()) / 2), "truncated: the file ends in the middle"},
-      {"cut before the data", good.substr(0, data), "truncated: the file ends in the middle"},
+      {"no end", good.substr(0, good.size() - 2), "truncated: the file is incomplete"},
+      {"half an end", good.substr(0, good.size() - 1), "truncated: the file is incomplete"},
+      {"cut in the data", good.substr(0, (data + good.size()) / 2), "truncated: the file is incomplete"},
+      {"cut before the data", good.substr(0, data), "truncated: the file is incomplete"},
       {"no data", good.substr(0, data) + "\xFF\xD9", "premature end of data segment"},
       {"data cut, with an end", good.substr(0, (data + good.size()) / 2) + "\xFF\xD9", "premature end of data segment"},
-      {"progressive, cut", progressive.substr(0, progressive.size() * 2 / 3), "truncated: the file ends in the middle"},
+      {"progressive, cut", progressive.substr(0, progressive.size() * 2 / 3), "truncated: the file is incomplete"},
       {"lost restarts", lost_restarts, "premature end of data segment"},
       {"all restarts lost", restarts.substr(0, first_restart) + "\xFF\xD9", "premature end of data segment"},
       {"comment behind the end of the file", good.substr(0, data - 14) + "\xFF\xFE\xFF\xFFtext", "truncated"},
@@ -149,7 +149,7 @@ TEST(BadJpeg, AProgressiveFileTakesNoMoreMemoryThanTheLargestImage) {
   };
   const std::string small = test::jpeg_file(20, 20, {.horizontal = 1, .vertical = 1, .progressive = true});
   const std::string large = test::with_jpeg_bytes(small, 0xC2, 5, kSize);
-  EXPECT_EQ(refused(large), "f.jpg: JPEG: a progressive file that would take more than 132 MiB of memory to decode");
+  EXPECT_EQ(refused(large), "f.jpg: JPEG: decoding this progressive file needs more than 132 MiB of memory");
   // With colours at half the height and width it has room, and is refused for what is missing.
   const std::string halved = test::with_jpeg_bytes(test::jpeg_file(20, 20, {.progressive = true}), 0xC2, 5, kSize);
   EXPECT_EQ(refused(halved), "f.jpg: JPEG: Corrupt JPEG data: premature end of data segment");
@@ -196,7 +196,7 @@ TEST(BadJpeg, ColoursOfTwoComponentsAreRefused) {
   const size_t scan = test::jpeg_marker(file, 0xDA);
   file.replace(scan, 14, std::string("\xFF\xDA\0\x0A\2\1\0\2\x11\0\x3F\0", 12));
   EXPECT_EQ(test::thrown_message<Error>([&] { decode_bad_jpeg(file); }),
-            "f.jpg: JPEG: neither grey, YCbCr, RGB, CMYK nor YCCK");
+            "f.jpg: JPEG: its colour space must be grey, YCbCr, RGB, CMYK or YCCK");
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ TEST(Png, RefusesTensorsThatAreNoImage) {
   EXPECT_EQ(test::thrown_message<std::invalid_argument>([] {
               encode_png(at::zeros({2, 2}, at::kByte));
             }),
-            "encode_png: image must be uint8 of shape (H, W, 1) or (H, W, 3), none of them 0, but is Byte of shape "
+            "encode_png: image must be uint8 with shape (H, W, 1) or (H, W, 3) and no side of 0, but is Byte of shape "
             "[2, 2]");
 }
 
@@ -109,22 +109,22 @@ TEST(Png, RefusesEveryBadFileWithItsReason) {
   bad_header_checksum[20] ^= 1;
   bad_data_checksum[kPngSignature.size() + 25 + 10] ^= 1;
   const BadPng cases[] = {
-      {"empty", "", "truncated: the file ends in the middle"},
+      {"empty", "", "truncated: the file is incomplete"},
       {"another format", "\xFF\xD8\xFF\xE0 a JPEG image", "Not a PNG file"},
-      {"signature alone", kPngSignature, "truncated: the file ends in the middle"},
+      {"signature alone", kPngSignature, "truncated: the file is incomplete"},
       {"line ends changed in transfer", "\x89PNG\n\x1A\n" + good.substr(8), "PNG"},
       {"no header", kPngSignature + png_chunk("IDAT", deflated(rows)), "Missing IHDR before IDAT"},
       {"two headers", png_file(png_header(2, 2) + png_header(2, 2), rows), "out of place"},
-      {"cut in the data", good.substr(0, good.size() - 20), "truncated: the file ends in the middle"},
-      {"cut before IEND", good.substr(0, good.size() - 12), "truncated: the file ends in the middle"},
-      {"cut by a byte", good.substr(0, good.size() - 1), "truncated: the file ends in the middle"},
+      {"cut in the data", good.substr(0, good.size() - 20), "truncated: the file is incomplete"},
+      {"cut before IEND", good.substr(0, good.size() - 12), "truncated: the file is incomplete"},
+      {"cut by a byte", good.substr(0, good.size() - 1), "truncated: the file is incomplete"},
       {"header checksum", bad_header_checksum, "IHDR: CRC error"},
       {"data checksum", bad_data_checksum, "PNG: "},
       {"width 0", png_file(png_header(0, 2), rows), "Invalid IHDR data"},
       {"height 0", png_file(png_header(2, 0), rows), "Invalid IHDR data"},
       {"width of 2^31", png_file(png_header(1u << 31, 2), rows), "PNG unsigned integer out of range"},
-      {"too many pixels", png_file(png_header(65535, 65535), rows), "more pixels than the most that is read"},
-      {"one pixel over the cap", png_file(png_header(1001, 1), rows), "more pixels than the most that is read"},
+      {"too many pixels", png_file(png_header(65535, 65535), rows), "has more pixels than the maximum"},
+      {"one pixel over the cap", png_file(png_header(1001, 1), rows), "has more pixels than the maximum"},
       {"bit depth 3", png_file(png_header(2, 2, 3), rows), "Invalid IHDR data"},
       {"colour type 5", png_file(png_header(2, 2, 8, 5), rows), "Invalid IHDR data"},
       {"interlace method 2", png_file(png_header(2, 2, 8, 0, 2), rows), "Invalid IHDR data"},
@@ -138,8 +138,8 @@ TEST(Png, RefusesEveryBadFileWithItsReason) {
       {"unknown filter", png_file(png_header(2, 2), "\x09\1\2\0\3\4"s), "bad adaptive filter value"},
       {"corrupt deflate", kPngSignature + png_header(2, 2) + png_chunk("IDAT", "garbage") + png_chunk("IEND", ""),
        "PNG: "},
-      {"trailing bytes", good + "hello", "5 bytes of something else follow the PNG image"},
-      {"two images", good + good, "bytes of something else follow the PNG image"},
+      {"trailing bytes", good + "hello", "5 extra bytes follow the PNG image"},
+      {"two images", good + good, "extra bytes follow the PNG image"},
   };
   for (const BadPng& bad : cases) {
     SCOPED_TRACE(bad.why);

@@ -74,7 +74,7 @@ TEST(StateDict, ListsAllThatIsWrongAtOnce) {
             "  unexpected: inner.wieght (did you mean 'inner.weight'?)\n"
             "  unexpected: zebra\n"
             "  wrong type: inner.steps would be converted Double -> Long, which can change values\n"
-            "  wrong shape: scale is [4], the model has [3]");
+            "  wrong shape: scale is [4] in the file, but [3] in the model");
 }
 
 TEST(StateDict, ListsThreeOfAKindAndCountsTheRest) {
@@ -86,7 +86,7 @@ TEST(StateDict, ListsThreeOfAKindAndCountsTheRest) {
             "  unexpected: more10\n"
             "  unexpected: more11\n"
             "  unexpected: more12\n"
-            "  wrong shape: scale is [4], the model has [3]\n"
+            "  wrong shape: scale is [4] in the file, but [3] in the model\n"
             "  unexpected: and 87 more");
 }
 
@@ -161,7 +161,7 @@ TEST(StateDict, LoadsATensorThatModulesShareByAnyOfItsNames) {
   two["embedding"] = at::ones({2, 3});
   two["inner.head"] = at::zeros({2, 3});
   const std::string message = test::thrown_message<Error>([&] { load_state_dict(module, two); });
-  EXPECT_NE(message.find("different: embedding and inner.head are one tensor"), std::string::npos) << message;
+  EXPECT_NE(message.find("different: embedding and inner.head are the same tensor"), std::string::npos) << message;
   EXPECT_EQ(module.weight.sum().item<double>(), 0);
   const std::string missing = test::thrown_message<Error>([&] { load_state_dict(module, rest); });
   EXPECT_NE(missing.find("missing: embedding"), std::string::npos) << missing;

@@ -174,7 +174,8 @@ TEST(CausalTransformer, NamesWhatItRefuses) {
   refuses("mlp_dim must be at least 1", [](auto& o) { o.mlp_dim = 0; });
   refuses("causal_transformer: dropout", [](auto& o) { o.dropout = 1; });
   refuses("has no causal form", [](auto& o) { o.plug_ins.attention.function = nn::LshOptions{}; });
-  refuses("scales by the largest of all keys", [](auto& o) { o.plug_ins.attention.function = nn::PerformerOptions{}; });
+  refuses("scales by the largest value of all keys",
+          [](auto& o) { o.plug_ins.attention.function = nn::PerformerOptions{}; });
   refuses("whole_past needs attention", [](auto& o) { o.whole_past = true; });
   CausalTransformer model(small_causal_options());
   expect_refused([&] { model.make_session(1, {.memory_length = 4}); }, "memory_length and clamp_length must be 0");

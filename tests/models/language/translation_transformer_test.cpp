@@ -260,10 +260,11 @@ TEST(TranslationTransformer, RecipesAreRefusedByName) {
       {"source_vocabulary = 8000", "'all' needs one vocabulary for both languages"},
       {"target_vocabulary = 3\nshare_embeddings = \"target\"", "must be above 3, which is the end token, got 3"},
       {"cache.kind = \"grc\"\ncache.positional_convolution = true", "needs tokens on a grid"},
-      {"cache.kind = \"grc\"\ncache.scope = \"lane\"", "which this one does not"},
+      {"cache.kind = \"grc\"\ncache.scope = \"lane\"", "only for models that read texts in segments"},
       {"cache.kind = \"grc\"\ncache.ratio = 0.003", "gives a memory of 1 channels"},
       {"decoder_attention = {kind = \"kernel\", form = \"aoglu\", gate_rank = 129}",
-       "decoder_attention.gate_rank: 129 is more than the 128 channels of a head"},
+       "decoder_attention.gate_rank: must not be above the number of channels of a head, but 129 is more than the 128 "
+       "channels of a head"},
       {"share_embeddings = \"al\"", "al"},
   };
   for (const auto& [toml, text] : cases) EXPECT_NE(problem_of(toml).find(text), std::string::npos) << problem_of(toml);

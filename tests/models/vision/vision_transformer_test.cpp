@@ -146,10 +146,12 @@ TEST(ModelRegistry, ImpossibleModelsAreProblemsThatNameTheKey) {
       {"name = \"vit_tiny_patch16_224\"\ncache = {kind = \"grc\", variant = \"official\", ratio = 0.75}",
        "must divide embed_dim 192"},
       {"name = \"vit_tiny_patch16_224\"\nattention = {kind = \"kernel\", form = \"aoglu\", gate_rank = 65}",
-       "model.attention.gate_rank: 65 is more than the 64 channels of a head"},
+       "model.attention.gate_rank: must not be above the number of channels of a head, but 65 is more than the 64 "
+       "channels of a head"},
       {"name = \"vit_tiny_patch16_224\"\ncache.kind = \"grc\"\n"
        "attention = {kind = \"kernel\", form = \"aoglu\", gate_rank = 33}",
-       "model.attention.gate_rank: 33 is more than the 32 channels of a head of the memory"},
+       "model.attention.gate_rank: must not be above the number of channels of a head, but 33 is more than the 32 "
+       "channels of a head of the memory"},
       {"name = \"vit_tiny_patch16_224\"\npath_size = 4", "patch_size"},
   };
   test::expect_model_problems(cases);

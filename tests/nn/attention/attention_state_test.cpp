@@ -98,7 +98,7 @@ TEST(AttentionState, GroupsOfLanesKeepWhatTheyShareOnce) {
   EXPECT_EQ(state.batch_rows(), 4);
   EXPECT_TRUE(holds({2})) << "one for all";
   state.set("own", at::randn({2, 2}));
-  expect_refused([&] { state.set("own", at::randn({3, 2})); }, "must have a divisor of 4 as its first dimension");
+  expect_refused([&] { state.set("own", at::randn({3, 2})); }, "its first dimension must divide 4");
   nn::AttentionState again(1);
   again.declare("own", nn::StateOwner::either);
   again.load(state.named_tensors());
@@ -254,18 +254,19 @@ TEST(AttentionState, NamesWhatItRefuses) {
   state.declare("shared", nn::StateOwner::shared);
   state.declare_growing("tokens", at::zeros({2, 0, 1}), 1);
   expect_refused([&] { state.set("other", at::ones({2})); }, "no slot 'other'");
-  expect_refused([&] { state.set("own", at::ones({3})); }, "'own' belongs to the batch rows and must have 2");
+  expect_refused([&] { state.set("own", at::ones({3})); },
+                 "'own' has an entry for each batch row, so its first dimension must be 2");
   expect_refused([&] { state.set("shared", at::ones({2})); },
-                 "'shared' belongs to all batch rows together and must have 1");
+                 "'shared' has one entry for all batch rows, so its first dimension must be 1");
   expect_refused([&] { state.reorder(at::zeros({0}, at::kLong)); }, "with at least one");
   auto saved = state.named_tensors();
   saved["someone's"] = at::ones({2});
-  expect_refused([&] { state.load(saved); }, "1 of the saved tensors have no slot here");
+  expect_refused([&] { state.load(saved); }, "1 of the saved tensors have no slot in this state");
   saved.erase("someone's");
   saved.erase("tokens");
   expect_refused([&] { state.load(saved); }, "has no 'tokens'");
   saved.erase("lanes");
-  expect_refused([&] { state.load(saved); }, "does not have the number of its batch rows");
+  expect_refused([&] { state.load(saved); }, "must have the number of its batch rows");
 }
 
 }  // namespace

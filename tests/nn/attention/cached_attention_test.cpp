@@ -141,7 +141,7 @@ TEST(CachedAttention, NamesWhatItRefuses) {
   const nn::TokenLayout grid{nn::Grid{2, 2}, 0, {}};
   Grc odd;
   odd.ratio = 0.4;
-  expect_refused([&] { make_cached(odd, 8, 2); }, "2 heads do not divide the memory's 3 channels (ratio 0.4 of 8)");
+  expect_refused([&] { make_cached(odd, 8, 2); }, "2 does not divide 3 (ratio 0.4 of 8 channels)");
   Grc convolution = Grc::of(nn::GatedRecurrentCacheVariant::official);
   convolution.ratio = 0.75;
   expect_refused([&] { make_cached(convolution, 8, 2, 4, grid); }, "6 does not divide 8");

@@ -220,17 +220,21 @@ TEST(MultiHeadAttention, GradientEqualsFiniteDifferences) {
 }
 
 TEST(MultiHeadAttention, NamesWhatItRefuses) {
-  expect_refused([] { nn::MultiHeadAttention({10, 3}); }, "3 heads do not divide 10 channels");
+  expect_refused([] { nn::MultiHeadAttention({10, 3}); }, "num_heads must divide dim, but 3 does not divide 10");
   nn::MultiHeadAttention fused({8, 2}), separate({8, 2, {}, nn::Projection::separate});
   const at::Tensor x = at::randn({2, 4, 8});
-  expect_refused([&] { fused.forward(x, at::randn({2, 4, 8}), {}); }, "fused projections serve self-attention only");
+  expect_refused([&] { fused.forward(x, at::randn({2, 4, 8}), {}); }, "fused projections are for self-attention only");
   expect_refused([&] { fused.forward(x[0], x[0], {}); }, "query must be (B, L, D)");
   const at::Tensor wide = at::randn({2, 4, 10});
   expect_refused([&] { fused.forward(wide, wide, {}); },
                  "multi_head_attention: query must be (B, L, 8), got [2, 4, 10]");
   expect_refused([&] { separate.forward(x, wide, {}); }, "context must be (B, L, 8), got [2, 4, 10]");
-  expect_refused([&] { fused.make_state(2, nn::SessionUse::fixed_context); }, "which has no fixed context");
-  expect_refused([&] { separate.forward(x, at::randn({3, 4, 8}), {}); }, "context has batch 3, query 2");
+  expect_refused([&] { fused.make_state(2, nn::SessionUse::fixed_context); }, "which cannot have a fixed context");
+  expect_refused(
+      [&] {
+        separate.forward(x, at::randn({3, 4, 8}), {});
+      },
+      "the batch of the context must be 1 or that of the query, 2, got 3");
   nn::AttentionArgs args;
   args.query.grid = nn::Grid{2, 3};
   expect_refused([&] { fused.forward(x, x, args); }, "has 4 tokens, but 0 class tokens and a grid of 2 x 3 make 6");

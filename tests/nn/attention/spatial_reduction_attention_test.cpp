@@ -55,7 +55,8 @@ TEST(SpatialReductionAttention, NamesWhatItRefuses) {
   expect_refused([&] { attention.forward(x, x, padded); }, "must not have padding");
   auto causal = on({3, 2});
   causal.causal = true;
-  expect_refused([&] { attention.forward(x, x, causal); }, "no causal mask, stream or bias");
+  expect_refused([&] { attention.forward(x, x, causal); },
+                 "cannot use a causal mask, a session state or an attention bias");
   expect_refused([] { nn::SpatialReductionAttention({4, 2}, {}); }, "use Projection::separate");
 }
 

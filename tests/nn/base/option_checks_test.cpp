@@ -65,7 +65,7 @@ TEST(OptionChecks, NameTheOptionOfACache) {
       [&] {
         nn::make_self_attention({8, 2, 0, {}, grc});
       },
-      "cache: length is not set, and the model has 0 tokens; set length");
+      "cache: length must be set, because the number of tokens of the model is 0");
   grc.length = 0;
   expect_refused([&] { nn::make_self_attention({8, 2, 4, {}, grc}); }, "length must be at least 1, got 0");
   grc.length = 4;
@@ -80,7 +80,7 @@ TEST(OptionChecks, NameTheOptionOfAWindow) {
   const auto make = [](const nn::Grid& window, const nn::Grid& shift) {
     nn::make_window_attention({8, 2, {}, {}, {window, shift, nn::WindowOrder::shift_then_pad}});
   };
-  expect_refused([&] { make({0, 7}, {0, 0}); }, "relative_window must have a position, got 0 x 7");
+  expect_refused([&] { make({0, 7}, {0, 0}); }, "relative_window must have at least one position, got 0 x 7");
   expect_refused(
       [&] {
         make({7, 7}, {7, 0});

@@ -350,7 +350,7 @@ TEST(ConcatenatedCache, FreezesIntoConstantKeysAndValues) {
                   (std::vector<int64_t>{1, kTwinHeads, of.entries, kTwinDim / kTwinHeads}));
       for (const auto& item : frozen->named_parameters())
         EXPECT_TRUE(item.value().is_same(layer->named_parameters()[item.key()])) << item.key() << " is shared";
-      expect_refused([&] { frozen->freeze_cache(); }, "has no cache that could be frozen");
+      expect_refused([&] { frozen->freeze_cache(); }, "has no cache to freeze");
     }
 }
 
@@ -451,16 +451,16 @@ TEST(ConcatenatedCache, IsFilledWhereWorkIsCounted) {
 
 TEST(ConcatenatedCache, IsRefusedWhereItHasNoMeaning) {
   const nn::CacheOptions cache = nn::ConcatenatedCacheOptions{};
-  const char* instead = "Transformer-XL's memory";
+  const char* instead = "the memory of Transformer-XL";
   for (const nn::AttentionFunctionOptions& function :
        std::vector<nn::AttentionFunctionOptions>{nn::EluOptions{}, nn::KernelOptions{}, nn::LshOptions{}})
     expect_refused([&] { nn::make_self_attention({8, 2, 4, {}, cache}, {.function = function}); }, instead);
-  expect_refused([&] { nn::make_self_attention({8, 2, 0, {}, cache}); }, "as many entries as the layer has keys");
+  expect_refused([&] { nn::make_self_attention({8, 2, 0, {}, cache}); }, "one entry for each key of the layer");
   const auto layer = nn::make_self_attention({8, 2, 4, {}, cache});
   const at::Tensor x = at::randn({2, 4, 8});
   nn::AttentionArgs causal;
   causal.causal = true;
-  expect_refused([&] { layer->forward(x, x, causal); }, "no causal mask or stream");
+  expect_refused([&] { layer->forward(x, x, causal); }, "cannot be used with a causal mask or a session state");
   layer->eval();
   expect_refused([&] { layer->fold_affine_before({at::ones({8}), at::zeros({8})}); }, "freeze_cache() first");
 }

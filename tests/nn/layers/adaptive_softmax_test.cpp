@@ -224,7 +224,7 @@ TEST(AdaptiveSoftmax, NamesWhatItRefuses) {
     refuses("cutoffs must ascend between 0 and the 5 tokens", {.tokens = 5, .dim = 8, .cutoffs = cutoffs});
   refuses("cluster 2 has no channel left: 8 divided by 4 2 times",
           {.tokens = 5, .dim = 8, .cutoffs = {1, 2}, .division = 4});
-  expect_refused([] { AdaptiveSoftmax made(small_vocabulary(), {}, nullptr); }, "needs the embedding");
+  expect_refused([] { AdaptiveSoftmax made(small_vocabulary(), {}, nullptr); }, "need the embedding");
 
   for (const int64_t division : {1, 2}) {
     AdaptiveVocabulary vocabulary = small_vocabulary();

@@ -148,7 +148,8 @@ TEST(WindowAttention, NamesWhatItRefuses) {
   expect_refused([&] { attention->forward(x, at::randn({1, 16, 4}), layout); }, "pass the query as context");
   auto causal = layout;
   causal.causal = true;
-  expect_refused([&] { attention->forward(x, x, causal); }, "no causal mask, stream or bias");
+  expect_refused([&] { attention->forward(x, x, causal); },
+                 "cannot use a causal mask, a session state or an attention bias");
 }
 
 }  // namespace

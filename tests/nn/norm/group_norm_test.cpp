@@ -159,14 +159,16 @@ TEST(GroupNorm, RefusesToTrainOnOneNumber) {
 }
 
 TEST(GroupNorm, GroupsDivideTheChannels) {
-  test::expect_refused([] { GroupNorm(48, 32, kEps); },
-                       "groups must be a divisor, such as 24: 32 does not divide the 48 channels");
-  test::expect_refused([] { GroupNorm(6, 0, kEps); }, "such as 1: 0 does not divide the 6 channels");
+  test::expect_refused(
+      [] { GroupNorm(48, 32, kEps); },
+      "groups must be a divisor of the number of channels, such as 24, but 32 does not divide the 48 channels");
+  test::expect_refused([] { GroupNorm(6, 0, kEps); }, "such as 1, but 0 does not divide the 6 channels");
   EXPECT_FALSE(chosen_norm(GroupNormOptions{}).misfit(64));
   const auto misfit = chosen_norm(GroupNormOptions{.groups = 5}).misfit(64);
   ASSERT_TRUE(misfit);
   EXPECT_EQ(misfit->key, "groups");
-  EXPECT_EQ(misfit->text, "must be a divisor, such as 4: 5 does not divide the 64 channels");
+  EXPECT_EQ(misfit->text,
+            "must be a divisor of the number of channels, such as 4, but 5 does not divide the 64 channels");
 }
 
 TEST(GroupNorm, IsRead) {

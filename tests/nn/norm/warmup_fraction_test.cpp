@@ -36,8 +36,8 @@ TEST(WarmupFraction, HasToBeSettledBeforeTraining) {
       FAIL() << chosen_norm(options).kind;
     } catch (const std::logic_error& error) {
       EXPECT_STREQ(error.what(),
-                   "norm.warmup is 10 % of the updates of a run, and no run has begun: call settle_warmup() with their "
-                   "number, or give the warm-up as a count");
+                   "norm.warmup is 10 % of the updates of a run, but no run has begun; call settle_warmup() with the "
+                   "number of updates, or set the warm-up as a count");
     }
   }
 }

@@ -65,7 +65,7 @@ TEST(AttentionWeights, NamesWhatItRefuses) {
       [&] {
         ops::attention_weights(scores, at::randn({3, 2, 3, 5}), 1.0);
       },
-      "bias has 3 windows, which do not divide the batch of 4");
+      "the windows of the bias must divide the batch of scores, but 3 does not divide 4");
   expect_refused([&] { ops::attention_weights(scores, at::randn({1, 2, 3, 4}), 1.0); }, "bias must be floating");
   expect_refused([&] { ops::attention_weights(scores, at::zeros({1, 1, 3, 5}, at::kBool), 1.0); }, "got Bool");
   expect_refused([&] { ops::attention_weights(scores, at::randn({1, 2, 3, 5}, at::kMeta), 1.0); }, "bias is on meta");

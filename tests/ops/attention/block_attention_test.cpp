@@ -161,8 +161,8 @@ TEST(BlockAttention, NamesWhatItRefuses) {
   expect_refused(attend(q, at::zeros({1, 3, 1}, at::kLong)), "blocks must be int64 (H or 1, 2, W)");
   expect_refused(attend(q, blocks.to(at::kInt)), "blocks must be int64");
   expect_refused(attend(q, blocks, {}, 0), "block_size must be at least 1, got 0");
-  expect_refused(attend(q, at::full({1, 2, 1}, 2, at::kLong)), "block 2 is not one of the 2 blocks of keys");
-  expect_refused(attend(q, at::full({1, 2, 1}, -2, at::kLong)), "block -2 is not one of the 2 blocks of keys");
+  expect_refused(attend(q, at::full({1, 2, 1}, 2, at::kLong)), "from 0 to 1, the last block of keys, got 2");
+  expect_refused(attend(q, at::full({1, 2, 1}, -2, at::kLong)), "from 0 to 1, the last block of keys, got -2");
   ops::KeysSeen seen;
   seen.key_positions = at::zeros({1, 1, 3}, at::kLong);
   expect_refused(attend(q, blocks, seen), "key_positions must be int64 (B, H, L)");

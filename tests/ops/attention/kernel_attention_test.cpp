@@ -191,11 +191,11 @@ TEST(KernelAttentionOperator, NamesWhatItRefuses) {
   expect_refused(run(q[0], q, map), "k must be (B or 1, H, Lk, n)");
   expect_refused(run(q, at::randn({1, 2, 4, 4}), map), "v must be (B, H, Lk, e) with the B, H, Lk of k");
   expect_refused(run(q.to(at::kDouble), q, map), "q is Float, k Double");
-  expect_refused(run(q, q, {{}, {FeatureUnit::glu}}), "1 units have a product, but there are 0 weights");
+  expect_refused(run(q, q, {{}, {FeatureUnit::glu}}), "there are 1 such units, but the number of weights is 0");
   expect_refused(run(q, q, random_map({FeatureUnit::glu}, 3, 4)), "weight 0 must be (H, n_in, n_out) with H = 2 or 1");
   expect_refused(run(q, q, {{at::randn({2, 4, 3})}, {FeatureUnit::glu}}), "even number of columns");
   expect_refused(run(q, q, map, at::zeros({1, 2}, at::kBool)), "padding must be bool (B, Lk) = (1, 3)");
-  expect_refused(run(q, q.to(at::kMeta), map), "v is on meta, other operands on cpu");
+  expect_refused(run(q, q.to(at::kMeta), map), "v is on meta, but other operands are on cpu");
   at::Tensor sums = at::zeros({1, 2, 4, 4});
   expect_refused([&] { ops::kernel_attention_stream(q, q, q, map, {}, true, 0, sums); },
                  "sums must be (B, H, m, e + 1)");

@@ -132,7 +132,7 @@ TEST(GrcUpdate, NamesWhatItRefuses) {
       "update_weight must be (Dm, 2·Dm) = (4, 8)");
   with([](GrcInputs& in) { in.candidate.bias = at::randn({3}, at::kDouble); },
        "bias of candidate_weight must be (Dm) = (4)");
-  with([](GrcInputs& in) { in.cache = in.cache.to(at::kMeta); }, "cache is on meta, other operands on cpu");
+  with([](GrcInputs& in) { in.cache = in.cache.to(at::kMeta); }, "cache is on meta, but other operands are on cpu");
   with([](GrcInputs& in) { in.reset.bias.reset(); }, "give both gates a bias, or neither");
 }
 

@@ -57,9 +57,10 @@ TEST(MixHeads, NamesWhatItRefuses) {
       [&] {
         ops::mix_heads(self, at::randn({1, 2, 2, 8}), logit);
       },
-      "memory heads (8) are wider than self heads (4)");
+      "memory heads must not be wider than self heads (4 channels), but have 8");
   expect_refused([&] { ops::mix_heads(self, memory, at::randn({3})); }, "logit must be (H) = (2), got [3]");
-  expect_refused([&] { ops::mix_heads(self, memory.to(at::kDouble), logit); }, "self is Float, memory Double");
+  expect_refused([&] { ops::mix_heads(self, memory.to(at::kDouble), logit); },
+                 "memory must have the dtype of self, Float, got Double");
 }
 
 TEST(MixHeads, FusedEqualsComposite) {

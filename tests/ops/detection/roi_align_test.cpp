@@ -199,8 +199,9 @@ TEST(RoiAlign, NamesWhatItRefuses) {
   expect_refused(align(map, boxes, {7, 7, 0.0}), "scale must be above 0");
   expect_refused(align(map, boxes, {7, 7, 1.0, -1}), "sampling must be 0 to 1024, got -1");
   for (const auto type : {at::kFloat, at::kDouble}) {
-    expect_refused(align(map.to(type), drawn_boxes(3, 3)), "boxes[2] is of image 2, and there are images 0 to 1");
-    expect_refused(align(map.to(type), boxes - 0.5), "boxes[0] is of image -0.5");
+    expect_refused(align(map.to(type), drawn_boxes(3, 3)),
+                   "the image of boxes[2] must be an integer from 0 to 1, got 2");
+    expect_refused(align(map.to(type), boxes - 0.5), "the image of boxes[0] must be an integer from 0 to 1, got -0.5");
   }
 }
 

@@ -107,16 +107,17 @@ TEST(LinearCrossEntropy, NamesWhatItRefuses) {
   };
   refuses("x must be floating (N, D)", x[0], weight, target);
   refuses("weight must be (V, D) with D = 3", x, at::randn({5, 4}), target);
-  refuses("with D = 3 and a class or more, got [0, 3]", x, at::randn({0, 3}), target);
+  refuses("with D = 3 and at least one class, got [0, 3]", x, at::randn({0, 3}), target);
   refuses("x is Float, weight Double", x, weight.to(at::kDouble), target);
   refuses("bias must be (V) = (5)", x, weight, target, 0, at::randn({4}));
   refuses("target must be", x, weight, targets({1}));
   refuses("target must be", x, weight, target.to(at::kInt));
   refuses("label_smoothing must be in [0, 1), got 1", x, weight, target, 1);
-  refuses("label_smoothing spreads over other classes", x, weight[0].unsqueeze(0), targets({0, 0}), 0.1);
+  refuses("label_smoothing needs at least two classes", x, weight[0].unsqueeze(0), targets({0, 0}), 0.1);
   for (const int64_t wrong : {-2, 5}) {
     const at::Tensor ids = targets({1, wrong});
-    refuses(("target 1 is " + std::to_string(wrong) + ", there are 5 classes").c_str(), x, weight, ids);
+    refuses(("target 1 must be a class from 0 to 4, or -1 for no class, got " + std::to_string(wrong)).c_str(), x,
+            weight, ids);
     EXPECT_THROW(ops::linear_cross_entropy(x.to(at::kDouble), weight.to(at::kDouble), {}, ids), c10::Error) << wrong;
   }
 }

@@ -39,7 +39,7 @@ TEST(ScaleShift, NamesWhatItRefuses) {
   test::expect_refused([&] { ops::scale_shift(x.to(at::kLong), at::ones({3}), {}); }, "input must be floating");
   test::expect_refused([&] { ops::scale_shift(x, at::ones({3}), at::ones({3}, at::kDouble)); }, "shift Double");
   test::expect_refused([&] { ops::scale_shift(x, at::ones({3}, at::kMeta), {}); },
-                       "scale is on meta, other operands on cpu");
+                       "scale is on meta, but other operands are on cpu");
 }
 
 }  // namespace

@@ -209,7 +209,8 @@ TEST(UnifiedNormOperator, NamesWhatItRefuses) {
   expect_refused(run(x, {state.statistics, state.counters.to(at::kFloat)}), "counters must be (4) int64, got Float");
   ops::UnifiedNormSettings no_window;
   no_window.forward_window = 0;
-  expect_refused([&] { ops::unified_norm(x, {}, {}, {}, state, no_window); }, "window must be two counts >= 1");
+  expect_refused([&] { ops::unified_norm(x, {}, {}, {}, state, no_window); },
+                 "window must be two numbers of at least 1");
   expect_refused(run(x, {state.statistics.to(at::kMeta), state.counters}), "statistics is on meta");
 }
 

@@ -56,8 +56,8 @@ TEST(ResizeTokens, NamesWhatItRefuses) {
   expect_refused([&] { ops::resize_tokens(x[0], 4); }, "tokens must be (B, L, C)");
   expect_refused([&] { ops::resize_tokens(x.slice(1, 0, 0), 4); }, "L >= 1");
   expect_refused([&] { ops::resize_tokens(x, 0); }, "length must be at least 1, got 0");
-  expect_refused([&] { ops::resize_tokens(x, 4, at::zeros({2, 4}, at::kBool)); }, "padding must be a bool (B, L)");
-  expect_refused([&] { ops::resize_tokens(x, 4, at::zeros({2, 5})); }, "padding must be a bool (B, L)");
+  expect_refused([&] { ops::resize_tokens(x, 4, at::zeros({2, 4}, at::kBool)); }, "padding must be bool (B, L)");
+  expect_refused([&] { ops::resize_tokens(x, 4, at::zeros({2, 5})); }, "padding must be bool (B, L)");
 }
 
 }  // namespace

@@ -404,8 +404,7 @@ TEST_F(DetectionTest, AnswersImagesWithoutAnnotations) {
   std::filesystem::copy_file(file, training, std::filesystem::copy_options::overwrite_existing);
   EXPECT_EQ(test::thrown_message<io::Error>([&] { plan({"data.evaluate_on=\"training\""}).build(); }),
             training.string() +
-                ": has no 'annotations' to train with; data.train_annotations must name a file that has "
-                "them");
+                ": has no 'annotations' for training; set data.train_annotations to a file that has annotations");
 }
 
 TEST_F(DetectionTest, WritesResultsOfBoxesAndMasksApart) {

@@ -225,7 +225,7 @@ TEST_F(DetectionTrainingBatchesTest, ARunThatBeganBeforeKeepsItsDivisor) {
   const io::TensorMap one = weights(before), other = weights(now);
   EXPECT_TRUE(std::ranges::any_of(one, [&](const auto& named) { return !named.second.equal(other.at(named.first)); }));
   const std::string log = io::read_text_file(before / "log.txt", 1 << 20),
-                    told = "keeps its rule, task.loss_divisor = ";
+                    told = "keeps the earlier rule, task.loss_divisor = ";
   ASSERT_NE(log.find(told), std::string::npos);
   EXPECT_EQ(log.find(told), log.rfind(told)) << "once, of two resumes";
 }

@@ -133,9 +133,9 @@ TEST_F(ClassFolderRun, WhatDoesNotFitIsNamed) {
   EXPECT_NE(test::thrown_message<std::invalid_argument>([&] { task({"model.classes=10"}); }).find("7 classes"),
             std::string::npos);
   EXPECT_NE(
-      test::thrown_message<config::Error>([&] { task({"data.normalization.source=data"}); }).find("give mean and std"),
+      test::thrown_message<config::Error>([&] { task({"data.normalization.source=data"}); }).find("set mean and std"),
       std::string::npos);
-  EXPECT_NE(test::thrown_message<config::Error>([&] { task({"data.augmentation.crop=padded"}); }).find("one size"),
+  EXPECT_NE(test::thrown_message<config::Error>([&] { task({"data.augmentation.crop=padded"}); }).find("the same size"),
             std::string::npos);
   EXPECT_NE(
       test::thrown_message<std::invalid_argument>([&] { task({"train.batch_size=22"}); }).find("21 training images"),

@@ -246,7 +246,8 @@ TEST_F(SequenceClassificationTest, GivenTextsArePredictedAsTestSamplesAre) {
             "sample 1: '[AVG' ");
   const std::string long_one = "[MAX 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 ]";
   EXPECT_EQ(test::given_predictions(*alone, {long_one}, 1).size(), 1U);
-  EXPECT_EQ(answers.notes_on_given(), std::vector<std::string>{"1 sequence was longer than data.max_length and cut"});
+  EXPECT_EQ(answers.notes_on_given(),
+            std::vector<std::string>{"1 sequence was longer than data.max_length and was truncated"});
 }
 
 TEST_F(SequenceClassificationTest, CanBeLookedInto) {

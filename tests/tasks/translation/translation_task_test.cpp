@@ -396,11 +396,11 @@ TEST_F(TranslationTaskTest, WhatDoesNotFitIsSaid) {
     return "accepted";
   };
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
-      {{"data.vocabulary=27"}, "has 26 tokens, and the recipe has data.vocabulary = 27"},
+      {{"data.vocabulary=27"}, "has 26 tokens, but the recipe has data.vocabulary = 27"},
       {{"model.source_vocabulary=20", "model.target_vocabulary=20"},
        "the vocabulary of the source has 26 tokens, but the model has 20; leave model.source_vocabulary out"},
       {{"model.source_length=8"}, "model.source_length: must be above data.max_length, 8"},
-      {{"data.max_tokens=8"}, "must hold a sentence"},
+      {{"data.max_tokens=8"}, "the length of a sentence"},
       {{"task.label_smoothing=1.0"}, "label_smoothing"},
       {{"task.evaluation.beam=0"}, "task.evaluation.beam"},
       {{"model.name=lra_text"}, "is not a translation model"},

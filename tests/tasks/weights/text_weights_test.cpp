@@ -185,7 +185,7 @@ TEST(TextWeights, WhatDoesNotFitIsNamed) {
   expect(refusal([](auto& all) {
            all["crit.out_layers.0.weight"] = at::zeros({40, 12});
          }),
-         "are one tensor in the model and two in the file");
+         "are the same tensor in the model, but two different tensors in the file");
   expect(refusal([](auto& all) {
            for (const char* name : {"word_emb.emb_layers.0.weight", "crit.out_layers.0.weight"})
              all[name] = at::zeros({50, 12});

@@ -174,7 +174,8 @@ TEST(WeightImport, OtherTypesAreConvertedWhereThatIsExact) {
   const io::TensorMap before = io::state_dict(*target.model);
   EXPECT_EQ(
       test::thrown_message<io::Error>([&] { import_weights(*target.model, nan); }),
-      nan.string() + ": 'norm.bias' has values that are NaN or infinite; take weights from before training diverged");
+      nan.string() +
+          ": 'norm.bias' has values that are NaN or infinite; use weights that were saved before training diverged");
   EXPECT_TRUE(at::equal(io::state_dict(*target.model).at("norm.bias"), before.at("norm.bias"))) << "it is unchanged";
 }
 
@@ -393,7 +394,9 @@ TEST(ModelFolder, RefusesDamageAndOthersFolders) {
     EXPECT_FALSE(is_model_folder_of(folder / "model", source.plan.name, "a")) << text;
   }
   test::write_bytes(folder / "model" / "config.json", "{\"schema\":2,\"weights\":\"elsewhere\"}");
-  EXPECT_NE(test::thrown_message<io::Error>([&] { read_model_folder(folder / "model"); }).find("use a newer cachet"),
+  EXPECT_NE(test::thrown_message<io::Error>([&] {
+              read_model_folder(folder / "model");
+            }).find("use a newer version of Cachet"),
             std::string::npos);
 }
 

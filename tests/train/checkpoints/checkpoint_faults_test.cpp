@@ -109,7 +109,7 @@ TEST(CheckpointFaults, EveryCallThatFailsIsReportedAndLeavesAWholeCheckpoint) {
       const bool not_saved = message.find("could not be saved") != std::string::npos;
       not_removed |= !not_saved;
       EXPECT_NE(message.find(not_saved ? (folder / "step-00000020").string() : "step-0000"), std::string::npos);
-      const bool of_folder = message.find("what the evaluation") != std::string::npos &&
+      const bool of_folder = message.find("the result of the evaluation") != std::string::npos &&
                              message.find("the folder") != std::string::npos;  // names no bytes
       EXPECT_EQ(message.find(" bytes") != std::string::npos, not_saved && !of_folder);
       EXPECT_NE(message.find(std::strerror(error)), std::string::npos);

@@ -94,20 +94,22 @@ TEST(CheckpointMean, RefusesWhatDoesNotMatch) {
     return refusal(folder / "other");
   };
   const std::string both = (folder / "other").string() + " and " + last.string() + " do not have the same '";
-  EXPECT_EQ(changed([](auto& model) { model.erase("frozen"); }), both + "frozen': they are of different models");
+  EXPECT_EQ(changed([](auto& model) { model.erase("frozen"); }),
+            both + "frozen'; only checkpoints of the same model can be averaged");
   EXPECT_EQ(changed([](auto& model) { model.emplace("more", at::full({1}, 1)); }),
-            both + "more': they are of different models");
+            both + "more'; only checkpoints of the same model can be averaged");
   EXPECT_EQ(changed([](auto& model) {
               model["weight"] = at::full({4, 3}, 1.0F);
             }),
-            both + "weight': they are of different models");
+            both + "weight'; only checkpoints of the same model can be averaged");
   EXPECT_EQ(changed([](auto& model) {
               model["weight"] = at::full({3, 4}, 1.0, at::kDouble);
             }),
-            both + "weight': they are of different models");
+            both + "weight'; only checkpoints of the same model can be averaged");
   write_checkpoint(folder / "stranger", counted(3), "another");
   EXPECT_EQ(refusal(folder / "stranger"),
-            (folder / "stranger").string() + " and " + last.string() + " are of different runs");
+            (folder / "stranger").string() + " and " + last.string() +
+                " belong to different runs; only checkpoints of the same run can be averaged");
   std::ofstream(first / "model.safetensors", std::ios::app) << "x";
   EXPECT_THROW(mean_of_checkpoints({first, last}, kParameters), DamagedCheckpoint);
 }

@@ -98,7 +98,9 @@ TEST(CheckpointStore, TakesNoOtherCheckpointForTheBest) {
   for (int64_t step = 1; step <= 2; ++step) store.save(step == 1 ? test::the_best(stored(step)) : stored(step));
   for (const char* text : {"", "step-", "step-00000007\n", "../step-00000001\n"}) {
     std::ofstream(folder / "best", std::ios::trunc) << text;
-    EXPECT_NE(test::thrown_message<std::runtime_error>([&] { find_checkpoint(folder.path()); }).find("best: names no"),
+    EXPECT_NE(test::thrown_message<std::runtime_error>([&] {
+                find_checkpoint(folder.path());
+              }).find("best: must name a checkpoint"),
               std::string::npos)
         << text;
   }
@@ -119,7 +121,9 @@ TEST(CheckpointStore, NoNameLeadsOutOfTheFolder) {
         std::string("step-00000009"), std::string("step-00000001/../step-00000001")}) {
     std::ofstream(root / "mine/best", std::ios::trunc) << name << '\n';
     EXPECT_FALSE(store.best()) << name;
-    EXPECT_NE(test::thrown_message<std::runtime_error>([&] { find_checkpoint(root / "mine"); }).find("names no"),
+    EXPECT_NE(test::thrown_message<std::runtime_error>([&] {
+                find_checkpoint(root / "mine");
+              }).find("must name a checkpoint"),
               std::string::npos)
         << name;
   }

@@ -173,7 +173,7 @@ TEST(EvaluationFaults, AnEvaluationThatFailsLosesNoStep) {
   EXPECT_EQ(CheckpointStore(run / "checkpoints", "", 1).best()->filename(), "step-00000004") << "the earlier best";
   EXPECT_EQ(find_checkpoint(run).filename(), "step-00000004");
   const std::string log = io::read_text_file(run / "log.txt", 1 << 20);
-  EXPECT_NE(log.find("the evaluation at step 8 failed; the checkpoint of this step is " +
+  EXPECT_NE(log.find("the evaluation at step 8 failed. The checkpoint of this step is " +
                      (run / "checkpoints/step-00000008").string()),
             std::string::npos)
       << log;
@@ -216,7 +216,7 @@ TEST(EvaluationFaults, ADamagedMarkIsWorkedOutAgain) {
     ASSERT_TRUE(fs::exists(mark));
     test::write_bytes(mark, text);
     train_toy(folder / "run", up_and_down());
-    EXPECT_NE(test::read_bytes(folder / "run/log.txt").find("done again: " + mark.string()), std::string::npos);
+    EXPECT_NE(test::read_bytes(folder / "run/log.txt").find("is repeated: " + mark.string()), std::string::npos);
     expect_same_results(folder / "run", folder / "whole");
     fs::remove_all(folder / "run");
   }
@@ -228,7 +228,10 @@ TEST(EvaluationFaults, AMarkOfANewerCachetIsRefused) {
   const fs::path mark = folder / "run/checkpoints/step-00000004" / kEvaluationMarkName;
   test::write_bytes(mark, io::sealed_json(R"({"schema":7,"more":true})"));
   const std::string said = test::thrown_message<std::runtime_error>([&] { train_toy(folder / "run"); });
-  EXPECT_EQ(said, mark.string() + ": its schema is 7, and this version of cachet reads up to 1; use a newer cachet");
+  EXPECT_EQ(
+      said,
+      mark.string() +
+          ": its schema is 7, but this version of Cachet reads only schemas up to 1; use a newer version of Cachet");
 }
 
 TEST(EvaluationMark, BelongsToOneCheckpoint) {

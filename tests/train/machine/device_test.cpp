@@ -65,7 +65,8 @@ TEST(Device, IsTheOneThatIsMeantAmongThoseThatThereAre) {
   const std::string message = test::thrown_message<std::runtime_error>([&] {
     find_device({Kind::cuda, 2}, {cpu, first});
   });
-  EXPECT_NE(message.find("no device cuda:2 here, only: cpu, cuda:0"), std::string::npos) << message;
+  EXPECT_NE(message.find("no device cuda:2 on this machine; the available devices are cpu, cuda:0"), std::string::npos)
+      << message;
   EXPECT_THROW(find_device({Kind::cuda}, {cpu}), std::runtime_error);
   EXPECT_EQ(available_devices().front(), cpu);
   EXPECT_EQ(device_peak_bytes(cpu), std::nullopt);
@@ -81,7 +82,8 @@ TEST(Device, IsAGpuOfEachProcessOrNone) {
   EXPECT_EQ(choice_of_process({Kind::cpu}, 1, {cpu, first}), (DeviceChoice{Kind::cpu}));
   EXPECT_EQ(choice_of_process(third, 1, {cpu, first}), third);
   const std::string message = test::thrown_message<std::runtime_error>([&] { choice_of_process({}, 1, {cpu, first}); });
-  EXPECT_NE(message.find("this machine has 1; start as many processes"), std::string::npos) << message;
+  EXPECT_NE(message.find("the number of GPUs of this machine is 1; start at most so many processes"), std::string::npos)
+      << message;
 }
 
 TEST(Device, OfARunMayChangeOnAResume) {
@@ -142,7 +144,7 @@ TEST(RandomState, ARunThatLeftCudaSaysThatItIsAnother) {
   LiveRun live(task, test::read_toy(document));
   const std::vector<std::string> notes = live.restore(checkpoint);
   ASSERT_EQ(notes.size(), 1U);
-  EXPECT_NE(notes[0].find("not with bit-identical results"), std::string::npos);
+  EXPECT_NE(notes[0].find("its results will not be bit-identical"), std::string::npos);
   checkpoint.random.erase("cuda:0");
   EXPECT_TRUE(live.restore(checkpoint).empty());
 }

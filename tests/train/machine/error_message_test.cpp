@@ -32,8 +32,8 @@ TEST(ErrorMessage, HasNothingOfALibrarysSources) {
 }
 
 TEST(ErrorMessage, OursKeepTheirLines) {
-  EXPECT_EQ(error_message(std::runtime_error("run: the loss is NaN\nNothing after it was saved")),
-            "run: the loss is NaN\nNothing after it was saved");
+  EXPECT_EQ(error_message(std::runtime_error("run: the loss is NaN\nNothing was saved after this")),
+            "run: the loss is NaN\nNothing was saved after this");
 }
 
 TEST(ErrorMessage, OfTheFileSystemBeginsWithThePath) {
@@ -52,7 +52,7 @@ TEST(ErrorMessage, OfAThreadNamesTheLimit) {
 
 TEST(ErrorMessage, OfMemorySaysHowMuchWasAskedFor) {
   const std::string said = message_of([] { at::empty({int64_t{1} << 45}); });
-  EXPECT_EQ(said, "out of memory: " + report::format_bytes(int64_t{1} << 47) + " more are not available");
+  EXPECT_EQ(said, "out of memory: cannot allocate " + report::format_bytes(int64_t{1} << 47) + " more");
 }
 
 }  // namespace

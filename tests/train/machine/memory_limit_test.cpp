@@ -118,7 +118,7 @@ TEST_F(AvailableMemory, IsWhatTheVariableLeavesIfItIsSet) {
   for (const char* wrong : {"2 GiB", "-1", "1e9", "99999999999999999999"}) {
     const std::string said = test::thrown_message<std::runtime_error>([&] { with(wrong); });
     unsetenv(kMemoryVariable);
-    EXPECT_EQ(said, "CACHET_MEMORY_LIMIT must be a number of bytes, not \"" + std::string(wrong) + "\"");
+    EXPECT_EQ(said, "CACHET_MEMORY_LIMIT must be a number of bytes, but is \"" + std::string(wrong) + "\"");
   }
 }
 

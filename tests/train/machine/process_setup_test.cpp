@@ -8,7 +8,7 @@ namespace cachet::train {
 namespace {
 
 TEST(UseThreads, RefusesMoreThanARunMayHave) {
-  EXPECT_NE(test::thrown_message<std::runtime_error>([] { use_threads(kMaxThreads + 1); }).find("more than the"),
+  EXPECT_NE(test::thrown_message<std::runtime_error>([] { use_threads(kMaxThreads + 1); }).find("threads are too many"),
             std::string::npos);
 }
 

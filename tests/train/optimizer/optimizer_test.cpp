@@ -317,10 +317,9 @@ TEST(WeightAverage, WarmsUpAsTimmDoes) {
 
 TEST(WeightAverage, SaysThatItsDecayIsTooSlow) {
   const std::string note = slow_decay_note({.decay = 0.9999}, 200).value_or("");
-  EXPECT_EQ(
-      note,
-      "train.ema_decay = 0.9999 is too slow for 200 steps: 98 % of the averaged weights will be the weights of the "
-      "start; set train.ema_warmup = true, or a train.ema_decay of at most 0.97724");
+  EXPECT_EQ(note,
+            "train.ema_decay = 0.9999 is too slow for 200 steps: 98 % of the averaged weights will still be the "
+            "initial weights; set train.ema_warmup = true, or lower train.ema_decay to at most 0.97724");
   EXPECT_FALSE(slow_decay_note({.decay = 0.9999, .warmup = true}, 200));
   EXPECT_FALSE(slow_decay_note({.decay = 0.9999}, 100'000));
   EXPECT_FALSE(slow_decay_note({.decay = 0.977}, 200));

@@ -122,7 +122,7 @@ TEST_F(RunOf010, KeepsItsOneCycle) {
     const double p = static_cast<double>(step - 1 - 2) / 58;
     EXPECT_DOUBLE_EQ(rate, least + (0.01 - least) * (1 + std::cos(std::numbers::pi * p)) / 2) << step;
   }
-  EXPECT_EQ(times_in_log("keeps its rule, schedule.rule = \"0.1.0\""), 1U) << "once, of two resumes";
+  EXPECT_EQ(times_in_log("keeps the earlier rule, schedule.rule = \"0.1.0\""), 1U) << "once, of two resumes";
 }
 
 TEST_F(RunOf010, KeepsItsFirstUpdate) {
@@ -135,12 +135,12 @@ TEST_F(RunOf010, KeepsItsFirstUpdate) {
     const double peak = kind == "arena" ? 0.01 / std::sqrt(2.0) : 0.01;
     for (const auto& [step, rate] : rates())
       EXPECT_DOUBLE_EQ(rate, peak * std::sqrt(2 / static_cast<double>(step))) << step;
-    EXPECT_EQ(times_in_log("keeps its rule, schedule.first_update = 1"), 1U);
+    EXPECT_EQ(times_in_log("keeps the earlier rule, schedule.first_update = 1"), 1U);
     // A change that a resume may make records all that it may change; the rule stays.
     settings_.push_back("train.epochs=16");
     EXPECT_EQ(test::train_toy(run(), {}, settings_).step, 64);
     EXPECT_DOUBLE_EQ(rates().at(64), peak * std::sqrt(2.0 / 64));
-    EXPECT_EQ(times_in_log("keeps its rule, schedule."), 1U);
+    EXPECT_EQ(times_in_log("keeps the earlier rule, schedule."), 1U);
     // Who asks for the new rule gets it.
     settings_.insert(settings_.end(), {"train.epochs=17", "schedule.first_update=0"});
     EXPECT_EQ(test::train_toy(run(), {}, settings_).step, 68);
@@ -151,8 +151,8 @@ TEST_F(RunOf010, KeepsItsFirstUpdate) {
 TEST_F(RunOf010, SaysNothingOfARuleThatHasNotChanged) {
   make("cosine");
   for (int i = 0; i < 2; ++i) EXPECT_EQ(test::train_toy(run(), {}, settings_).step, 60);
-  EXPECT_EQ(times_in_log("keeps its rule, schedule."), 0U);
-  EXPECT_EQ(times_in_log("keeps its rule, train.ema_renew_states = 0"), 1U) << "it has averaged weights";
+  EXPECT_EQ(times_in_log("keeps the earlier rule, schedule."), 0U);
+  EXPECT_EQ(times_in_log("keeps the earlier rule, train.ema_renew_states = 0"), 1U) << "it has averaged weights";
 }
 
 TEST(EarlierOptions, NewRunsRecordTheirRules) {

@@ -171,8 +171,9 @@ TEST_F(OwnFiles, OfANewerSchemaAreRefusedInOneSentence) {
       EXPECT_FALSE(file.is_read()) << file.name;
     } else {
       const std::string said = test::thrown_message<io::NewerSchema>([&] { file.is_read(); });
-      EXPECT_TRUE(said.ends_with(file.path.filename().string() +
-                                 ": its schema is 77, and this version of cachet reads up to 1; use a newer cachet"))
+      EXPECT_TRUE(said.ends_with(
+          file.path.filename().string() +
+          ": its schema is 77, but this version of Cachet reads only schemas up to 1; use a newer version of Cachet"))
           << said;
     }
     json["schema"] = 1;
@@ -194,7 +195,7 @@ TEST_F(OwnFiles, AResumeDoesNotPassOverACheckpointOfANewerCachet) {
   test::write_bytes(checkpoint() / kManifestName, io::sealed_json(R"({"schema":2,"files":[]})"));
   const std::string said = test::thrown_message<io::NewerSchema>([&] { test::train_toy(run()); });
   EXPECT_NE(said.find("manifest.json: its schema is 2"), std::string::npos) << said;
-  EXPECT_NE(said.find("use a newer cachet"), std::string::npos) << said;
+  EXPECT_NE(said.find("use a newer version of Cachet"), std::string::npos) << said;
   test::write_bytes(checkpoint() / kManifestName, good);
   EXPECT_EQ(test::train_toy(run()).ending, StopReason::finished);
 }
@@ -245,9 +246,9 @@ TEST_F(OwnFiles, TensorsThatAreMissingAreNotMadeAnew) {
   for (const char* parameter : {"filter.exp_avg", "filter.exp_avg_sq", "filter.step"}) optimizer.erase(parameter);
   for (const io::TensorMap& tensors : {optimizer, io::TensorMap()}) {
     replace_tensors(checkpoint(), "optimizer.safetensors", tensors);
-    EXPECT_NE(test::thrown_message<DamagedCheckpoint>([&] {
-                test::train_toy(run());
-              }).find("optimizer.safetensors: has " + std::to_string(tensors.size()) + " tensors, was written with 9"),
+    EXPECT_NE(test::thrown_message<DamagedCheckpoint>([&] { test::train_toy(run()); })
+                  .find("optimizer.safetensors: has " + std::to_string(tensors.size()) +
+                        " tensors, but the number of tensors in the manifest is 9"),
               std::string::npos);
   }
   change_state(checkpoint(), [](OwnJson& state) { state["tensors"] = OwnJson::object(); });

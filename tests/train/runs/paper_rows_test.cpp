@@ -67,16 +67,17 @@ TEST(PaperRows, ProblemsNameKeyAndRemedy) {
   EXPECT_EQ(problem_with(good + "value = []\n"),
             "mine.toml:4: paper.value: must have a text, such as \"78.4 % top-1\"");
   EXPECT_EQ(problem_with(good + "value = ['1 %', '2 %']\n"),
-            "mine.toml:4: paper.value: must have a text for each text of paper.row, 1, not 2");
+            "mine.toml:4: paper.value: must have as many texts as paper.row, 1, but the number of its texts is 2");
   EXPECT_EQ(problem_with("arxiv = ['2312.12742', '2208.01313']\nrow = 'Table 1'\nvalue = '1 %'\n"),
-            "mine.toml:2: paper.arxiv: must be one number, or one for each text of paper.row, 1, not 2");
+            "mine.toml:2: paper.arxiv: must have one number, or as many numbers as paper.row has texts, 1, but the "
+            "number of its numbers is 2");
   EXPECT_EQ(problem_with("arxiv = 'cs/0112017'\nrow = 'Table 1'\nvalue = '1 %'\n"),
-            "mine.toml:2: paper.arxiv: must be the number of a paper on arXiv, such as \"2312.12742\", not "
+            "mine.toml:2: paper.arxiv: must be the number of an arXiv paper, such as \"2312.12742\", not "
             "\"cs/0112017\"");
   EXPECT_EQ(problem_with(good + "value = \"1\\n2\"\n"),
-            "mine.toml:4: paper.value: must have no empty text and no text of several lines");
+            "mine.toml:4: paper.value: must not have an empty text or a text with several lines");
   EXPECT_EQ(problem_with(good + "value = '1 %'\ndiffers = ['']\n"),
-            "mine.toml:5: paper.differs: must have no empty text and no text of several lines");
+            "mine.toml:5: paper.differs: must not have an empty text or a text with several lines");
   EXPECT_NE(problem_with(good + "value = '1 %'\ntable = 'x'\n").find("mine.toml:5: paper.table: unknown key"),
             std::string::npos);
 }
@@ -191,10 +192,10 @@ TEST(PaperRows, ChangedKeysAreNamedInOneLine) {
     return changed_keys_text(rows);
   };
   EXPECT_FALSE(text({}));
-  EXPECT_EQ(text({"train.epochs"}), "Another experiment than the paper's: train.epochs is changed");
-  EXPECT_EQ(text({"a", "b"}), "Another experiment than the paper's: a, b are changed");
+  EXPECT_EQ(text({"train.epochs"}), "This experiment differs from the paper's: train.epochs is changed");
+  EXPECT_EQ(text({"a", "b"}), "This experiment differs from the paper's: a, b are changed");
   EXPECT_EQ(text({"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}),
-            "Another experiment than the paper's: a, b, c, d, e, f, g, h and 2 more keys are changed");
+            "This experiment differs from the paper's: a, b, c, d, e, f, g, h and 2 more keys are changed");
 }
 
 }  // namespace

@@ -69,7 +69,8 @@ class FirstTokens final : public TokenSequence {
   int64_t size() const override { return count_; }
   void read(int64_t first, int64_t count, int64_t* out) const override {
     if (count > count_ - first)
-      throw std::out_of_range("tokens beyond the " + std::to_string(count_) + " that are used");
+      throw std::out_of_range("only the first " + std::to_string(count_) +
+                              " tokens are used, but a later token was requested");
     whole_->read(first, count, out);
   }
 
@@ -156,7 +157,7 @@ CorpusOptions read_corpus_options(const config::View& data, DataRoot root) {
   options.limit = data.integer("limit", options.limit, {.least = 0});
   if (options.tokens == CorpusTokens::bytes) {
     for (const char* key : {"vocabulary_file", "vocabulary", "vocabulary_hash"})
-      data.refuse(key, "is for data.tokens = \"words\" or \"subwords\"; bytes have a vocabulary of their own");
+      data.refuse(key, "has no effect with data.tokens = \"bytes\", whose vocabulary is fixed; remove it");
     options.vocabulary = kByteVocabulary;
     return options;
   }
@@ -168,7 +169,7 @@ CorpusOptions read_corpus_options(const config::View& data, DataRoot root) {
 }
 
 std::string expected_corpus_files(const CorpusOptions& options) {
-  std::string files = "train.txt, valid.txt and test.txt, or wiki.train.tokens and so on, plain, .gz or .xz";
+  std::string files = "train.txt, valid.txt and test.txt, or wiki.train.tokens and so on (plain, .gz or .xz)";
   if (options.tokens == CorpusTokens::words)
     files += ", and " + options.vocabulary_file.string() + " (`cachet data words`)";
   if (options.tokens == CorpusTokens::subwords)
@@ -192,8 +193,8 @@ VocabularyFile read_vocabulary_file(const CorpusOptions& options, const fs::path
       return find_data_path("data.vocabulary_file", options.vocabulary_file, PathKind::file, working_folder,
                             options.tokens == CorpusTokens::words
                                 ? "`cachet data words " + options.root.string() + " -o " +
-                                      options.vocabulary_file.string() + "` makes it of the training text"
-                                : "`cachet data subwords --line-ends` makes it of a folder of texts");
+                                      options.vocabulary_file.string() + "` makes it from the training text"
+                                : "`cachet data subwords --line-ends` makes it from a folder of texts");
     });
   return {path, named_by({"data.vocabulary_file"}, [&] { return io::read_text_file(path, kMaxVocabularyBytes); })};
 }
@@ -204,7 +205,7 @@ std::unique_ptr<const TextEncoder> make_corpus_encoder(const CorpusOptions& opti
   const VocabularyFile file = read_vocabulary_file(options, working_folder);
   const std::string name = file.path.string();
   if (!options.vocabulary_hash.empty() && io::sha256_hex(file.bytes) != options.vocabulary_hash)
-    throw io::Error(name + ": is another vocabulary than the recipe's, whose data.vocabulary_hash is " +
+    throw io::Error(name + ": is not the vocabulary of the recipe: its hash differs from data.vocabulary_hash, " +
                     options.vocabulary_hash);
   using Encoder = std::unique_ptr<const TextEncoder>;
   auto encoder = named_by({"data.vocabulary_file", "data.tokens"}, [&]() -> Encoder {
@@ -213,7 +214,7 @@ std::unique_ptr<const TextEncoder> make_corpus_encoder(const CorpusOptions& opti
   });
   if (options.vocabulary > 0 && encoder->vocabulary().size != options.vocabulary)
     throw io::Error(name + ": has " + std::to_string(encoder->vocabulary().size) +
-                    " tokens, and the recipe has data.vocabulary = " + std::to_string(options.vocabulary));
+                    " tokens, but the recipe has data.vocabulary = " + std::to_string(options.vocabulary));
   return with_normalization(std::move(encoder), options.normalization, name);
 }
 
@@ -222,8 +223,8 @@ Token line_end(CorpusTokens tokens, const Vocabulary& vocabulary) {
   if (tokens == CorpusTokens::bytes) return static_cast<Token>('\n') + 1;
   if (!vocabulary.special.end)
     throw io::Error(
-        "data.tokens = \"subwords\" needs a subword model with an end of a sequence, which stands for a line's end; "
-        "the model of data.vocabulary_file has none; make it with `cachet data subwords --line-ends`");
+        "data.tokens = \"subwords\" needs a subword model with an end-of-sequence token, which marks the end of a "
+        "line. The model of data.vocabulary_file has no such token; make it with `cachet data subwords --line-ends`");
   return *vocabulary.special.end;
 }
 
@@ -266,8 +267,8 @@ fs::path find_corpus_text(const fs::path& place, SequenceSplit split) {
   const std::vector<std::string> names = text_names(split);
   for (const std::string& name : names)
     if (has_data_file(place, name)) return find_data_file(place, name);
-  throw io::Error(place.string() + ": holds no text of the split " + to_string(split) + ": no " + names[0] + " nor " +
-                  names[1] + ", plain, .gz or .xz");
+  throw io::Error(place.string() + ": has no text for the split " + to_string(split) + ": neither " + names[0] +
+                  " nor " + names[1] + " (plain, .gz or .xz)");
 }
 
 fs::path find_corpus_text(const CorpusOptions& options, SequenceSplit split, const fs::path& working_folder) {
@@ -311,10 +312,12 @@ Corpus open_corpus(const CorpusOptions& options, const TextEncoder& encoder, Seq
     if (options.tokens == CorpusTokens::bytes) count_text_of_bytes(*corpus);
   }
   if (corpus->facts.tokens < 2)
-    throw io::Error(corpus->path.string() +
-                    (kept < corpus->split_tokens ? ": data.fraction and data.limit leave " : ": holds ") +
-                    std::to_string(corpus->facts.tokens) +
-                    " tokens; a text needs two or more, because the model predicts each token from those before it");
+    throw io::Error(
+        corpus->path.string() +
+        (kept < corpus->split_tokens ? ": with data.fraction and data.limit, the number of tokens is "
+                                     : ": the number of tokens is ") +
+        std::to_string(corpus->facts.tokens) +
+        ". A text needs at least two tokens, because the model predicts each token from the tokens before it");
   return *corpus;
 }
 
@@ -385,7 +388,7 @@ std::vector<std::string> Corpus::notes(const char* split) const {
   if (replaced > 0) lines.push_back(std::string(split) + ": " + replaced_bytes_text(replaced));
   if (file_note) lines.push_back(std::string(split) + ": " + *file_note);
   if (begins_with_mark)
-    lines.push_back(std::string(split) + ": begins with a byte-order mark, which stays in the text");
+    lines.push_back(std::string(split) + ": the text begins with a byte-order mark, which is not removed");
   return lines;
 }
 

@@ -44,7 +44,8 @@ int64_t longest_batch_row(int64_t tokens, const BatchRowOptions& options) {
   if (options.batch_rows < 1 || options.segment_length < 1 || targets < options.batch_rows)
     throw std::invalid_argument("a text of " + std::to_string(tokens) + " tokens cannot be evaluated in " +
                                 std::to_string(options.batch_rows) + " batch rows with segments of " +
-                                std::to_string(options.segment_length) + ": choose fewer batch rows");
+                                std::to_string(options.segment_length) +
+                                " tokens; choose fewer batch rows or shorter segments");
   return (targets + options.batch_rows - 1) / options.batch_rows;
 }
 
@@ -62,8 +63,8 @@ SegmentBatch evaluation_segment(const TokenSequence& tokens, const BatchRowOptio
   const int64_t longest = longest_batch_row(tokens.size(), options),
                 length = std::min(options.segment_length, longest - first);
   if (first < 0 || length < 1)
-    throw std::out_of_range("position " + std::to_string(first) + " of a batch row of " + std::to_string(longest) +
-                            " tokens");
+    throw std::out_of_range("there is no position " + std::to_string(first) + " in a batch row of " +
+                            std::to_string(longest) + " tokens");
   SegmentBatch batch{at::full({options.batch_rows, length}, 0, at::kLong),
                      at::full({options.batch_rows, length}, -1, at::kLong), first / options.segment_length};
   std::vector<int64_t> ids;

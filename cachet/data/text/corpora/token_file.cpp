@@ -23,7 +23,7 @@ constexpr size_t kHeaderBytes = 160, kFirstHeaderBytes = 128, kFingerprintAt = 4
 constexpr size_t kBlockBytesAt = 112, kTableChecksumAt = 116, kIsCodedAt = 120, kCodedAt = 128, kHeaderChecksumAt = 156;
 constexpr int64_t kMaxNarrowIds = int64_t{1} << 16;
 constexpr size_t kPieceBytes = size_t{1} << 20, kBlockBytes = size_t{1} << 16, kChecksumBytes = 4;
-constexpr const char* kMadeAnew = "; `cachet data tokens` makes it anew";
+constexpr const char* kMadeAnew = "; make the file again with `cachet data tokens`";
 
 bool fits_two_bytes(int64_t vocabulary) { return vocabulary <= kMaxNarrowIds; }
 int64_t id_bytes(bool narrow) { return narrow ? 2 : 4; }
@@ -75,20 +75,20 @@ TokenFile::TokenFile(std::unique_ptr<const io::ByteSource> source, std::string n
   const auto fail = [this](const std::string& problem) { throw io::Error(name_ + ": " + problem); };
   std::array<std::byte, kHeaderBytes> header{};
   const auto need = [&](size_t bytes) {
-    if (source_->size() < bytes) fail("is not a file of tokens: it ends within its header");
+    if (source_->size() < bytes) fail("is not a token file: it ends within its header");
   };
   need(kFirstHeaderBytes);
   source_->read_at(0, std::span(header).first(kFirstHeaderBytes));
   const auto is = [&](std::string_view mark) { return std::memcmp(header.data(), mark.data(), mark.size()) == 0; };
   const bool has_checksums = is(kTokenFileMark);
   if (!has_checksums && !is(kFirstTokenFileMark))
-    fail("is not a file of tokens that this version reads; `cachet data tokens` makes one");
+    fail("is not a token file that this version can read; make one with `cachet data tokens`");
   header_bytes_ = has_checksums ? kHeaderBytes : kFirstHeaderBytes;
   need(header_bytes_);
   source_->read_at(0, std::span(header).first(header_bytes_));
   if (has_checksums &&
       io::little_endian<uint32_t>(header, kHeaderChecksumAt) != io::crc32(std::span(header).first(kHeaderChecksumAt)))
-    fail(std::string("its header is damaged: it does not have its checksum") + kMadeAnew);
+    fail(std::string("its header is damaged: the checksum is wrong") + kMadeAnew);
   const auto number_at = [&](size_t place) {
     const auto value = io::little_endian<uint64_t>(header, place);
     if (value > uint64_t{1} << 62) fail("its header is damaged: a number in it is above 2^62");
@@ -98,26 +98,27 @@ TokenFile::TokenFile(std::unique_ptr<const io::ByteSource> source, std::string n
   if (has_checksums && io::little_endian<uint32_t>(header, kIsCodedAt) != 0)
     facts_.coded = {{number_at(kCodedAt), number_at(kCodedAt + 8)}, number_at(kCodedAt + 16)};
   if (facts_.vocabulary < 1 || facts_.vocabulary > kMaxTokens)
-    fail("its header is damaged: a vocabulary of " + std::to_string(facts_.vocabulary) + " tokens");
+    fail("its header is damaged: it states a vocabulary of " + std::to_string(facts_.vocabulary) + " tokens");
   if (facts_.text.characters > facts_.text.bytes)
-    fail("its header is damaged: a text of " + std::to_string(facts_.text.characters) + " characters in " +
+    fail("its header is damaged: it states a text of " + std::to_string(facts_.text.characters) + " characters in " +
          std::to_string(facts_.text.bytes) + " bytes");
   if (facts_.coded &&
       (smaller(facts_.coded->size, facts_.text) != facts_.coded->size || facts_.coded->unknown > facts_.tokens))
-    fail("its header is damaged: its tokens encode more than its text has");
+    fail("its header is damaged: its tokens encode more bytes or characters than its text has");
   narrow_ = fits_two_bytes(facts_.vocabulary);
   if (io::little_endian<uint32_t>(header, 8) != static_cast<uint32_t>(id_bytes(narrow_)) ||
       io::little_endian<uint32_t>(header, 12) != header_bytes_)
-    fail("its header is damaged: ids of " + std::to_string(io::little_endian<uint32_t>(header, 8)) +
-         " bytes after a header of " + std::to_string(io::little_endian<uint32_t>(header, 12)));
+    fail("its header is damaged: it states ids of " + std::to_string(io::little_endian<uint32_t>(header, 8)) +
+         " bytes; the size that it states for the header is " +
+         std::to_string(io::little_endian<uint32_t>(header, 12)));
   if (has_checksums && io::little_endian<uint32_t>(header, kBlockBytesAt) != kBlockBytes)
-    fail("has blocks of another size than this version reads; `cachet data tokens` makes one");
+    fail("has blocks of a size that this version cannot read; make the file again with `cachet data tokens`");
   const char* fingerprint = reinterpret_cast<const char*>(header.data()) + kFingerprintAt;
   facts_.fingerprint.assign(fingerprint, strnlen(fingerprint, kFingerprintBytes));
   const auto ids = static_cast<uint64_t>(id_bytes(narrow_)), after = source_->size() - header_bytes_;
   const auto fail_size = [&](uint64_t held) {
-    fail("its header states " + std::to_string(facts_.tokens) + " tokens, and the file holds " + std::to_string(held) +
-         ": it is cut off or damaged");
+    fail("its header states " + std::to_string(facts_.tokens) + " tokens, but the number of tokens in the file is " +
+         std::to_string(held) + ": the file is truncated or damaged");
   };
   if (static_cast<uint64_t>(facts_.tokens) > after / ids) fail_size(after / ids);
   const uint64_t bytes = static_cast<uint64_t>(facts_.tokens) * ids;
@@ -174,8 +175,8 @@ TokenFile::Block TokenFile::checked_block(int64_t block) const {
   source_->read_at(header_bytes_ + begin, *bytes);
   if (io::crc32(*bytes) != checksums_->of_blocks[static_cast<size_t>(block)])
     throw io::Error(name_ + ": tokens " + std::to_string(begin / width) + " to " +
-                    std::to_string((begin + bytes->size()) / width - 1) +
-                    " are damaged: they do not have their checksum" + kMadeAnew);
+                    std::to_string((begin + bytes->size()) / width - 1) + " are damaged: the checksum is wrong" +
+                    kMadeAnew);
   const std::lock_guard lock(checksums_->mutex);
   checksums_->verified[static_cast<size_t>(block)] = true;
   checksums_->held[static_cast<size_t>(block) % checksums_->held.size()] = {block, bytes};
@@ -203,12 +204,13 @@ void TokenFile::use_ids(int64_t first, std::span<const std::byte> bytes, int64_t
 void TokenFile::refuse_id(int64_t first, std::span<const int64_t> ids) const {
   const auto wrong = std::ranges::find_if(ids, [this](int64_t id) { return id >= facts_.vocabulary; });
   throw io::Error(name_ + ": token " + std::to_string(first + (wrong - ids.begin())) + " is " + std::to_string(*wrong) +
-                  ", and its vocabulary has " + std::to_string(facts_.vocabulary) + ": the file is damaged");
+                  ", but the vocabulary has only " + std::to_string(facts_.vocabulary) +
+                  " tokens: the file is damaged");
 }
 
 std::optional<std::string> TokenFile::note() const {
   if (checksums_) return std::nullopt;
-  return name_ + " is of an earlier version of Cachet and has no checksums: damage to it may stay unnoticed" +
+  return name_ + " was made by an earlier version of Cachet and has no checksums, so damage may stay unnoticed" +
          kMadeAnew;
 }
 
@@ -219,18 +221,19 @@ void TokenFile::require(const Vocabulary& vocabulary) const {
     other.normalization = form;
     if (facts_.vocabulary == vocabulary.size && facts_.fingerprint == other.fingerprint_of_tokens())
       throw io::Error(name_ + ": was made with --normalize " + to_string(form) +
-                      ", and the recipe has data.normalize = \"" + to_string(vocabulary.normalization) +
-                      "\"; `cachet data tokens --normalize " + to_string(vocabulary.normalization) + "` makes it anew");
+                      ", but the recipe has data.normalize = \"" + to_string(vocabulary.normalization) +
+                      "\"; `cachet data tokens --normalize " + to_string(vocabulary.normalization) +
+                      "` makes it again");
   }
-  throw io::Error(name_ + ": its tokens are of another vocabulary, of " + std::to_string(facts_.vocabulary) +
-                  " tokens; `cachet data tokens` makes them of this one");
+  throw io::Error(name_ + ": its tokens belong to another vocabulary, which has " + std::to_string(facts_.vocabulary) +
+                  " tokens; make the file again with `cachet data tokens` and the vocabulary of the recipe");
 }
 
 TokenFileWriter::TokenFileWriter(std::filesystem::path path, const Vocabulary& vocabulary)
     : path_(std::move(path)), temporary_(io::temporary_path(path_)), narrow_(fits_two_bytes(vocabulary.size)) {
   if (vocabulary.size < 1 || vocabulary.size > kMaxTokens || vocabulary.fingerprint.size() > kFingerprintBytes)
-    throw std::invalid_argument("a file of tokens has a vocabulary of 1 to " + std::to_string(kMaxTokens) +
-                                " and a fingerprint of at most 64 bytes");
+    throw std::invalid_argument("the vocabulary of a token file must have 1 to " + std::to_string(kMaxTokens) +
+                                " tokens and a fingerprint of at most 64 bytes");
   facts_.vocabulary = vocabulary.size;
   facts_.fingerprint = vocabulary.fingerprint_of_tokens();
   file_ = std::make_unique<io::GrowingFile>(temporary_);
@@ -246,8 +249,8 @@ TokenFileWriter::~TokenFileWriter() {
 void TokenFileWriter::add(std::span<const Token> tokens) {
   for (const Token token : tokens) {
     if (token < 0 || token >= facts_.vocabulary)
-      throw std::invalid_argument("token " + std::to_string(token) + " of a vocabulary of " +
-                                  std::to_string(facts_.vocabulary));
+      throw std::invalid_argument("there is no token " + std::to_string(token) + " in a vocabulary of " +
+                                  std::to_string(facts_.vocabulary) + " tokens");
     if (narrow_)
       append_number(pending_, static_cast<uint16_t>(token));
     else

@@ -43,7 +43,7 @@ void require_form(const TextEncoder& encoder, TextNormalization form, const std:
     const std::string text = encoder.decode(std::vector<Token>{token});
     if (normalized(text, form) == text) continue;
     throw io::Error(name + ": its token " + std::to_string(token) + ", \"" + config::printable(text) +
-                    "\", is not in the form that data.normalize asks for, " + to_string(form) +
+                    "\", is not in the form of data.normalize, " + to_string(form) +
                     "; make the vocabulary with --normalize " + to_string(form));
   }
 }
@@ -56,7 +56,7 @@ TextNormalization read_normalization(const config::View& data) {
 
 TextNormalization normalization_named(std::string_view name) {
   const auto found = std::ranges::find(kTextNormalizations, name, &config::Choice<TextNormalization>::word);
-  if (found == kTextNormalizations.end()) throw std::invalid_argument("a text is in the form none, nfc or nfkc");
+  if (found == kTextNormalizations.end()) throw std::invalid_argument("the form of a text must be none, nfc or nfkc");
   return found->value;
 }
 

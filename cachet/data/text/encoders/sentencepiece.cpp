@@ -31,15 +31,16 @@ std::string reason(const sentencepiece::util::Status& status) {
   const std::string text = status.message();
   // A word's pieces are numbered in 16 bits (bpe_model_trainer.h).
   if (text.find("numeric_limits<uint16_t>") != std::string::npos)
-    return ": a word has more than 65535 characters, the most that BPE takes; put blanks or line ends into it, or "
+    return ": a word has more than 65535 characters, the maximum of BPE; split the word with spaces or line ends, or "
            "train with --type unigram";
   // It names options of its own program.
   std::smatch numbers;
   if (std::regex_search(text, numbers, std::regex("smaller than required_chars. ([0-9]+) vs ([0-9]+)")))
-    return ": the texts have characters for " + numbers[2].str() + " pieces, and the vocabulary has " +
+    return ": the characters of the texts need " + numbers[2].str() + " pieces, but the vocabulary has only " +
            numbers[1].str() + "; use a larger --vocabulary";
   if (std::regex_search(text, numbers, std::regex("size too high \\(([0-9]+)\\).*value <= ([0-9]+)")))
-    return ": the texts give no " + numbers[1].str() + " pieces; use a --vocabulary of at most " + numbers[2].str();
+    return ": the texts have too few different pieces for a vocabulary of " + numbers[1].str() +
+           "; use a --vocabulary of at most " + numbers[2].str();
   const std::string said = config::plain_message(text);
   return said.empty() ? said : ": " + said;
 }
@@ -81,9 +82,9 @@ SubwordEncoder::SubwordEncoder(std::string_view model, const std::string& name) 
   if (!status.ok()) throw io::Error(name + ": is not a SentencePiece model, or is damaged" + reason(status));
   const int64_t size = loaded->processor.GetPieceSize();
   if (size > kMaxTokens)
-    throw io::Error(name + ": has " + std::to_string(size) + " pieces, more than " + std::to_string(kMaxTokens));
+    throw io::Error(name + ": has " + std::to_string(size) + " pieces; the maximum is " + std::to_string(kMaxTokens));
   if (loaded->processor.pad_id() != kPaddingToken)
-    throw io::Error(name + ": its id 0 is not padding; make a model with `cachet data subwords`");
+    throw io::Error(name + ": its id 0 must be the padding token; make a model with `cachet data subwords`");
   const auto id = [size](int id) {  // −1 where the model has none
     return id >= 0 && id < size ? std::optional(static_cast<Token>(id)) : std::nullopt;
   };
@@ -118,7 +119,7 @@ std::string SubwordEncoder::decode_known(const std::vector<Token>& tokens) const
 
 std::string train_subwords(const std::vector<std::string>& texts, const SubwordOptions& options) {
   if (options.vocabulary < 3 || options.vocabulary > kMaxTokens)
-    throw io::Error("a subword vocabulary has from 3 to " + std::to_string(kMaxTokens) + " pieces");
+    throw io::Error("a subword vocabulary must have 3 to " + std::to_string(kMaxTokens) + " pieces");
   sentencepiece::SetMinLogLevel(kSilent);
   std::string model;
   const std::unordered_map<std::string, std::string> words{
@@ -144,7 +145,9 @@ std::string train_subwords(const std::vector<std::string>& texts, const SubwordO
 namespace cachet::data {
 namespace {
 
-[[noreturn]] void refuse_subwords() { throw io::Error("this build has no subwords; build with -DCACHET_SUBWORDS=ON"); }
+[[noreturn]] void refuse_subwords() {
+  throw io::Error("this build of Cachet does not support subwords; build it with -DCACHET_SUBWORDS=ON");
+}
 
 }  // namespace
 

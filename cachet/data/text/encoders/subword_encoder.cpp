@@ -34,7 +34,8 @@ SubwordModelFile read_subword_model(const TextOptions& options, const std::files
 std::string replaced_bytes_text(int64_t replaced, const std::string& of) {
   return std::to_string(replaced) + (replaced == 1 ? " byte" : " bytes") + of +
          (replaced == 1 ? " that is not UTF-8 was" : " that are not UTF-8 were") +
-         " read as U+FFFD, which a subword model drops as a blank (NFKC) or takes as unknown (--keep-characters)";
+         " read as U+FFFD. A subword model removes this character like a space (NFKC), or reads it as an unknown token "
+         "(--keep-characters)";
 }
 
 std::unique_ptr<const TextEncoder> read_subword_encoder(const TextOptions& options,
@@ -44,12 +45,13 @@ std::unique_ptr<const TextEncoder> read_subword_encoder(const TextOptions& optio
       named_by({"data.subword_model"}, [&] { return std::make_unique<SubwordEncoder>(model, path.string()); });
   const Vocabulary found = encoder->vocabulary();
   if (found.size != options.vocabulary) {
-    throw io::Error(path.string() + ": has a vocabulary of " + std::to_string(found.size) + ", data.vocabulary is " +
-                    std::to_string(options.vocabulary) + "; set data.vocabulary = " + std::to_string(found.size));
+    throw io::Error(path.string() + ": has a vocabulary of " + std::to_string(found.size) +
+                    " tokens, but data.vocabulary is " + std::to_string(options.vocabulary) +
+                    "; set data.vocabulary = " + std::to_string(found.size));
   }
   if (!options.vocabulary_hash.empty() && options.vocabulary_hash != found.fingerprint) {
-    throw io::Error(path.string() + ": is not the subword model of data.vocabulary_hash, " + options.vocabulary_hash +
-                    ": its hash is " + found.fingerprint);
+    throw io::Error(path.string() + ": is not the subword model of the recipe: data.vocabulary_hash is " +
+                    options.vocabulary_hash + ", but the hash of the file is " + found.fingerprint);
   }
   return encoder;
 }

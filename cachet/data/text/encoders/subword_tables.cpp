@@ -88,7 +88,7 @@ class DoubleArray {
         Node& done = nodes_[step.node];
         done.state = State::left;
         done.entries += has_entry(step.node) ? 1 : 0;
-        if (done.entries > kMaxEntries) return "more than 32 entries of its table lie on one way";
+        if (done.entries > kMaxEntries) return "one path through its table has more than 32 entries";
         const size_t entries = done.entries;
         way.pop_back();
         if (!way.empty()) raise(nodes_[way.back().node], entries);
@@ -96,7 +96,7 @@ class DoubleArray {
       }
       const size_t label = step.label++, child = step.children ^ label;
       if ((units_[child] & kLabelMask) != label) continue;
-      if (nodes_[child].state == State::entered) return "its table leads back to where it came from";
+      if (nodes_[child].state == State::entered) return "its table has a cycle";
       if (nodes_[child].state == State::left)
         raise(nodes_[step.node], nodes_[child].entries);
       else if (!enter(child, way))
@@ -106,7 +106,7 @@ class DoubleArray {
   }
 
  private:
-  static constexpr const char* kLeadsOut = "its table leads out of itself";
+  static constexpr const char* kLeadsOut = "an entry of its table points outside the table";
   static constexpr uint32_t kLabelMask = uint32_t{1} << 31 | 0xFF;
 
   enum class State : uint8_t { fresh, entered, left };
@@ -159,7 +159,7 @@ std::optional<std::string> table_problem(std::string_view table) {
   std::memcpy(&bytes, table.data(), sizeof(bytes));
   if (bytes < kLabels * sizeof(uint32_t) || bytes % (kLabels * sizeof(uint32_t)) != 0) return std::nullopt;
   // SentencePiece forgets the four bytes before it.
-  if (bytes >= table.size() - sizeof(bytes)) return "its table is cut short";
+  if (bytes >= table.size() - sizeof(bytes)) return "its table is truncated";
   return DoubleArray(table.substr(sizeof(bytes), bytes)).problem();
 }
 

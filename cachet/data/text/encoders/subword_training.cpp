@@ -57,12 +57,13 @@ void add_lines(const fs::path& file, SampledTexts& texts) {
     texts.add(line);
     ++lines;
   });
-  if (lines == 0) throw io::Error(file.string() + ": holds no lines with a text");
+  if (lines == 0) throw io::Error(file.string() + ": all lines are empty");
 }
 
 FoundTexts add_folder(const fs::path& folder, SampledTexts& texts) {
   if (fs::is_directory(folder / "train") && fs::is_directory(folder / "test"))
-    throw io::Error(folder.string() + ": holds train and test; name " + (folder / "train").string());
+    throw io::Error(folder.string() + ": contains the folders train and test; to use only the training texts, name " +
+                    (folder / "train").string());
   FoundTexts found = text_files_below(folder);
   bool all_empty = true;
   for (const fs::path& file : found.files) {
@@ -94,7 +95,8 @@ TrainingTexts read_training_texts(const std::vector<fs::path>& paths, int64_t mo
   for (const fs::path& path : paths) {
     std::error_code error;
     if (!fs::exists(path, error))
-      throw io::Error(path.string() + ": there is no such folder of .txt files, TSV file of pairs, or text");
+      throw io::Error(path.string() +
+                      ": does not exist; name a folder of .txt files, a TSV file of pairs, or a text file");
     if (fs::is_directory(path, error))
       found.add(add_folder(path, kept));
     else if (path.extension() == ".tsv")
@@ -110,7 +112,7 @@ TrainingTexts read_training_texts(const std::vector<fs::path>& paths, int64_t mo
   }
   if (reserved > 0)
     all.notes.push_back(std::to_string(reserved) + (reserved == 1 ? " text holds" : " texts hold") +
-                        " U+2585, a character that SentencePiece reserves; it was read as a space");
+                        " the character U+2585, which SentencePiece reserves; it was read as a space");
   if (auto note = found.passed_over.note()) all.notes.push_back(*std::move(note));
   return all;
 }

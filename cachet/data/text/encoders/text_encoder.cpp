@@ -17,7 +17,7 @@ std::string TextEncoder::decode(TokenView tokens) const {
     const Token token = tokens[i];
     if (token < 0 || token >= known.size)
       throw std::out_of_range("token " + std::to_string(i) + " is " + std::to_string(token) +
-                              "; ids of the vocabulary are 0 to " + std::to_string(known.size - 1));
+                              ", but the ids of the vocabulary are 0 to " + std::to_string(known.size - 1));
     if (token != special.padding && token != special.begin && token != special.end) texts.push_back(token);
   }
   return decode_known(texts);

@@ -105,7 +105,7 @@ const char* to_string(TextNormalization form) {
     case TextNormalization::nfkc:
       return "nfkc";
   }
-  throw std::logic_error("a normalization that has no name");
+  throw std::logic_error("this normalization has no name");
 }
 
 std::string normalized(std::string_view text, TextNormalization form) {

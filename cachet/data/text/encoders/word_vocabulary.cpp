@@ -30,14 +30,15 @@ std::string shown(std::string_view word) { return "'" + config::printable(word.s
 
 CountedWord parse_line(std::string_view line, const std::string& name, int64_t number) {
   const size_t tab = line.find('\t');
-  if (tab == std::string_view::npos) fail(name, number, "is not a word, a tab and a count: " + shown(line));
+  if (tab == std::string_view::npos) fail(name, number, "must be a word, a tab and a count, not " + shown(line));
   const std::string_view word = line.substr(0, tab), digits = line.substr(tab + 1);
   if (word.empty() || word.size() > kMaxWordBytes || word.find_first_of(kWordBlanks) != std::string_view::npos)
-    fail(name, number, "a word has 1 to " + std::to_string(kMaxWordBytes) + " bytes and no blank: " + shown(word));
+    fail(name, number,
+         "a word must have 1 to " + std::to_string(kMaxWordBytes) + " bytes and no space, not " + shown(word));
   int64_t count = -1;
   const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
   if (problem != std::errc() || end != digits.data() + digits.size() || count < 0)
-    fail(name, number, "the count is not a number: " + shown(digits));
+    fail(name, number, "the count must be a number, not " + shown(digits));
   return {std::string(word), count};
 }
 
@@ -47,7 +48,7 @@ void WordCounter::add_line(std::string_view line) {
   for_each_word(line, [&](std::string_view word) {
     if (word.size() > kMaxWordBytes)
       throw io::Error("line " + std::to_string(lines_ + 1) + ": a word has " + std::to_string(word.size()) +
-                      " bytes, more than the " + std::to_string(kMaxWordBytes) + " of a vocabulary's longest");
+                      " bytes; the maximum for a word of a vocabulary is " + std::to_string(kMaxWordBytes));
     Seen& seen = seen_.try_emplace(std::string(word), Seen{0, static_cast<int64_t>(seen_.size())}).first->second;
     ++seen.count;
     ++tokens_;
@@ -100,19 +101,20 @@ std::vector<CountedWord> parse_words(std::string_view text, const std::string& n
   int64_t number = 0;
   for (size_t at = 0; at < text.size();) {
     ++number;
-    if (number > kMaxTokens) fail(name, number, "a vocabulary has at most " + std::to_string(kMaxTokens) + " words");
+    if (number > kMaxTokens)
+      fail(name, number, "a vocabulary must have at most " + std::to_string(kMaxTokens) + " words");
     const size_t end = text.find('\n', at);
-    if (end == std::string_view::npos) fail(name, number, "the file ends within a line");
+    if (end == std::string_view::npos) fail(name, number, "the last line has no line end: the file may be truncated");
     const std::string_view line = text.substr(at, end - at);
     words.push_back(parse_line(line, name, number));
     const auto [first, is_new] = lines.emplace(line.substr(0, line.find('\t')), number);
-    if (!is_new) fail(name, number, shown(first->first) + " stands in line " + std::to_string(first->second) + " too");
+    if (!is_new) fail(name, number, shown(first->first) + " is already in line " + std::to_string(first->second));
     at = end + 1;
   }
-  if (words.empty()) throw io::Error(name + ": holds no words; `cachet data words` makes such a file");
+  if (words.empty()) throw io::Error(name + ": contains no words; make the file with `cachet data words`");
   if (words.front().word != kEndOfLineWord)
-    fail(name, 1, "must be <eos>, which ends each line of a text, not " + shown(words.front().word));
-  if (!lines.contains(kUnknownWord)) throw io::Error(name + ": has no <unk>, which stands for unknown words");
+    fail(name, 1, "must be <eos>, which marks the end of each line of a text, not " + shown(words.front().word));
+  if (!lines.contains(kUnknownWord)) throw io::Error(name + ": must contain <unk>, which replaces unknown words");
   return words;
 }
 

@@ -28,17 +28,17 @@ class ListOpsGrammar {
  public:
   void parenthesis(bool opens) {
     parentheses_ += opens ? 1 : -1;
-    if (parentheses_ < 0) throw io::Error("a ')' closes nothing");
+    if (parentheses_ < 0) throw io::Error("a ')' has no matching '('");
   }
 
   void token(Token token) {
-    if (arguments_.empty() && whole_) throw io::Error("something follows the end of the expression");
+    if (arguments_.empty() && whole_) throw io::Error("the text continues after the end of the expression");
     if (is_operator(token)) {
       arguments_.push_back(0);
       return;
     }
     if (token == kListOpsClose) {
-      if (arguments_.empty()) throw io::Error("a ']' closes nothing");
+      if (arguments_.empty()) throw io::Error("a ']' has no matching operator");
       if (arguments_.back() == 0) throw io::Error("an operator has no arguments");
       arguments_.pop_back();
     }

@@ -24,7 +24,7 @@ constexpr int64_t kMaxDepth = 1'000, kMaxArguments = 1'000, kMaxLength = 1'000'0
 
 void require_in(const char* name, int64_t value, int64_t least, int64_t most) {
   if (value >= least && value <= most) return;
-  throw std::invalid_argument(std::string(name) + " must lie in " + std::to_string(least) + " to " +
+  throw std::invalid_argument(std::string(name) + " must be from " + std::to_string(least) + " to " +
                               std::to_string(most) + ", not " + std::to_string(value));
 }
 
@@ -113,8 +113,8 @@ ListOpsStatistics generate_listops(const ListOpsOptions& options, const TakeList
     if (drawn - statistics.attempts > kMaxAttemptsInVain || tokens_in_vain > kMaxTokensInVain) {
       throw std::runtime_error("after " + std::to_string(index) + " expressions, " +
                                std::to_string(drawn - statistics.attempts) +
-                               " draws gave no new one of such a length; ask for fewer, or change depth, arguments or "
-                               "the bounds of the length");
+                               " draws gave no new expression with a length within the bounds; choose fewer "
+                               "expressions, or change the depth, the number of arguments or the bounds of the length");
     }
     const ListOpsFinds block = *blocks.next();
     tokens_in_vain += block.tokens;

@@ -104,8 +104,9 @@ void ParallelCorpus::read_token_files(const ParallelOptions& options, const std:
       kept[side]->add_file(all[side]);
     }
     if (all[0]->size() != all[1]->size())
-      throw io::Error(each.source.string() + ": has " + config::counted(all[0]->size(), "sentence") + ", and " +
-                      each.target.string() + " " + std::to_string(all[1]->size()) + ": they are not of the same text");
+      throw io::Error(each.source.string() + ": has " + config::counted(all[0]->size(), "sentence") + ", but " +
+                      each.target.string() + " has " + std::to_string(all[1]->size()) +
+                      "; both files must have the same number of sentences");
     for (int64_t i = 0; i < all[0]->size(); ++i) {
       if (!is_kept_to_train(options, number++)) continue;
       if (options.limit > 0 && kept[0]->size() >= options.limit) break;
@@ -153,9 +154,9 @@ std::shared_ptr<const ParallelCorpus> ParallelCorpus::open(const ParallelOptions
                         : "");
   if (corpus->size() == 0)
     throw io::Error(corpus->files_ + ": none of " + config::counted(corpus->counts_.read, "pair") +
-                    " is left: the others have an empty side, more than data.max_length tokens, or lengths beyond "
-                    "data.max_ratio" +
-                    (options.fraction < 1 ? "; data.fraction keeps few" : ""));
+                    " can be used: each pair has an empty side, more than data.max_length tokens, or lengths that "
+                    "differ by more than data.max_ratio" +
+                    (options.fraction < 1 ? "; data.fraction selects few pairs" : ""));
   return corpus;
 }
 
@@ -205,18 +206,19 @@ std::vector<std::string> ParallelCorpus::notes(const char* split) const {
     lines.push_back(before + config::counted(counts_.left_out(), "pair") + " of " + std::to_string(counts_.read) +
                     " left out: " + std::to_string(counts_.empty) + " with an empty side, " +
                     std::to_string(counts_.too_long) + " longer than data.max_length, " +
-                    std::to_string(counts_.unbalanced) + " beyond data.max_ratio");
+                    std::to_string(counts_.unbalanced) + " above data.max_ratio");
   if (counts_.cut > 0)
-    lines.push_back(before + config::counted(counts_.cut, "sentence") + " cut to data.max_length, " +
+    lines.push_back(before + config::counted(counts_.cut, "sentence") + " truncated to data.max_length, " +
                     std::to_string(rules_.max_length) + " tokens");
   for (size_t side = 0; side < 2; ++side) {
     if (counts_.replaced[side] > 0)
       lines.push_back(before + replaced_bytes_text(counts_.replaced[side], " of " + sides_[side].language));
     if (sides_[side].begins_with_mark)
-      lines.push_back(before + sides_[side].language + " begins with a byte-order mark, which stays in the text");
+      lines.push_back(before + sides_[side].language +
+                      ": the text begins with a byte-order mark, which is not removed");
     if (!sides_[side].texts.empty() && sides_[side].vocabulary.normalization != TextNormalization::none)
-      lines.push_back(before + sides_[side].language + " is in the form " +
-                      to_string(sides_[side].vocabulary.normalization) + ", sentences to compare with among it");
+      lines.push_back(before + sides_[side].language + ": all sentences are normalised to the form " +
+                      to_string(sides_[side].vocabulary.normalization) + ", also the reference sentences");
   }
   return lines;
 }

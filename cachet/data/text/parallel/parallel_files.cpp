@@ -40,8 +40,8 @@ size_t column_of(const ParallelOptions& options, const std::string& language) {
 }
 
 [[noreturn]] void refuse_unequal(const std::string& shorter, const std::string& longer, int64_t lines) {
-  throw io::Error(shorter + ": has " + std::to_string(lines) + " lines, and " + longer + " has more: line " +
-                  std::to_string(lines + 1) + " there has no translation");
+  throw io::Error(shorter + ": has " + std::to_string(lines) + " lines, but " + longer + " has more: its line " +
+                  std::to_string(lines + 1) + " has no translation");
 }
 
 }  // namespace
@@ -59,9 +59,9 @@ std::vector<std::string> parallel_stems(const ParallelOptions& options, Sequence
   const std::vector<std::string> usual = usual_stems(split);
   for (const std::string& stem : usual)
     if (has_parallel_files(options, root, stem)) return {stem};
-  throw io::Error(root.string() + ": holds no pairs of the split " + to_string(split) + ": no " + usual[0] + "." +
+  throw io::Error(root.string() + ": has no pairs for the split " + to_string(split) + ": neither " + usual[0] + "." +
                   options.source + " and " + usual[0] + "." + options.target + " nor " + usual[0] +
-                  ".tsv, plain, .gz or .xz; data." + to_string(split) + " names others");
+                  ".tsv (plain, .gz or .xz). If the files have other names, set data." + to_string(split));
 }
 
 std::vector<ParallelFiles> find_parallel_files(const ParallelOptions& options, SequenceSplit split,
@@ -71,7 +71,7 @@ std::vector<ParallelFiles> find_parallel_files(const ParallelOptions& options, S
     const std::string source = stem + "." + options.source, target = stem + "." + options.target, tsv = stem + ".tsv";
     if (!has_data_file(root, source) && !has_data_file(root, target) && has_data_file(root, tsv)) {
       if (options.columns.empty())
-        throw io::Error((root / tsv).string() + ": set data.columns to the languages of the columns: [\"" +
+        throw io::Error((root / tsv).string() + ": set data.columns to the languages of its columns, such as [\"" +
                         options.source + "\", \"" + options.target + "\"]");
       const fs::path file = find_data_file(root, tsv);
       all.push_back({file, file});
@@ -106,7 +106,7 @@ void read_pair_lines(const io::ByteSource& source, const std::string& source_nam
     if (!right) refuse_unequal(target_name, source_name, lines);
     take(*left, *right);
   }
-  if (lines == 0) throw io::Error(source_name + ": is empty, as " + target_name + " is");
+  if (lines == 0) throw io::Error(source_name + ": is empty, and so is " + target_name);
 }
 
 void read_pair_rows(const io::ByteSource& text, const std::string& name, const ParallelOptions& options,

@@ -54,9 +54,9 @@ BatchLoader<ParallelBatch> parallel_batches(const std::shared_ptr<const Parallel
                                             std::shared_ptr<const BatchOrder> order, LoaderOptions loader,
                                             const PaddingOptions& padding) {
   if (padding.multiple < 1 || padding.least_length < 1)
-    throw std::invalid_argument("sentences are padded to a multiple, and a length, of 1 or more");
+    throw std::invalid_argument("the multiple and the length that sentences are padded to must be at least 1");
   if (order->samples() != corpus->size())
-    throw std::invalid_argument("the order is of another number of samples than the corpus has pairs");
+    throw std::invalid_argument("the order must have one sample for each pair of the corpus");
   return {std::move(order), loader,
           [corpus, padding](const BatchPlace& place) { return make_parallel_batch(*corpus, padding, place); }};
 }
@@ -69,8 +69,9 @@ ParallelLoaderOptions read_parallel_loader_options(const config::View& data, int
   options.budget = read_token_budget_options(data);
   options.padding.multiple = data.integer("pad_multiple", options.padding.multiple, {1, kLargestMultiple});
   if (const int64_t longest = options.padding.rounded_up(max_length + 1); longest > options.budget.max_tokens)
-    data.problem("max_tokens", "must hold a sentence of data.max_length tokens and its end, " +
-                                   std::to_string(longest) + " tokens; raise it, or lower data.max_length");
+    data.problem("max_tokens", "must be at least " + std::to_string(longest) +
+                                   ", the length of a sentence of data.max_length tokens with its end token; raise "
+                                   "max_tokens, or lower data.max_length");
   return options;
 }
 

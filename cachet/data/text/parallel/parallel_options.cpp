@@ -25,7 +25,7 @@ constexpr int64_t kLongestSentence = 1 << 20;
 std::string read_language(const config::View& data, const char* key, DataRoot root) {
   const std::string language = root == DataRoot::required ? data.required_text(key) : data.text(key, "");
   if (language.find('/') != std::string::npos)
-    data.problem(key, "must be the ending of the names of its files, such as \"de\"");
+    data.problem(key, "must be a file name ending without \"/\", such as \"de\"");
   return language;
 }
 
@@ -45,7 +45,8 @@ void check_columns(const config::View& data, const ParallelOptions& options) {
   if (options.columns.empty()) return;
   for (const std::string& language : {options.source, options.target})
     if (std::ranges::count(options.columns, language) != 1)
-      data.problem("columns", "must name \"" + language + "\" once, as data.source or data.target does");
+      data.problem("columns", "must contain \"" + language +
+                                  "\" exactly once, because it is the language of data.source or data.target");
 }
 
 std::string vocabulary_key(const ParallelOptions& options, ParallelSide side) {
@@ -62,7 +63,7 @@ ParallelOptions read_parallel_options(const config::View& data, DataRoot root) {
   options.source = read_language(data, "source", root);
   options.target = read_language(data, "target", root);
   if (!options.source.empty() && options.source == options.target)
-    data.problem("target", "must be another language than data.source");
+    data.problem("target", "must not be the same language as data.source");
   options.train = data.texts("train", options.train);
   options.validation = data.texts("validation", options.validation);
   options.test = data.texts("test", options.test);
@@ -79,12 +80,16 @@ ParallelOptions read_parallel_options(const config::View& data, DataRoot root) {
     options.source_vocabulary = read_vocabulary(data, "source_", options.tokens);
     options.target_vocabulary = read_vocabulary(data, "target_", options.tokens);
     for (const char* key : {"vocabulary_file", "vocabulary", "vocabulary_hash"})
-      data.refuse(key, "is of both sides; data.shared_vocabulary is false");
+      data.refuse(key,
+                  "is the vocabulary of both languages, but data.shared_vocabulary is false; set the keys that begin "
+                  "with source_ and target_");
   }
   options.rules.max_length = data.integer("max_length", options.rules.max_length, {1, kLongestSentence});
   options.rules.max_ratio = data.real("max_ratio", options.rules.max_ratio, {.least = 0});
   if (options.rules.max_ratio > 0 && options.rules.max_ratio < 1)
-    data.problem("max_ratio", "is of the longer side to the shorter one: 1 or more, or 0 for any");
+    data.problem("max_ratio",
+                 "is the length of the longer side divided by the length of the shorter side, so it must be at least "
+                 "1, or 0 for no limit");
   options.normalization = read_normalization(data);
   options.fraction = data.real("fraction", options.fraction, {.least = 0, .most = 1, .least_excluded = true});
   options.limit = data.integer("limit", options.limit, {.least = 0});
@@ -104,14 +109,14 @@ std::string expected_parallel_files(const ParallelOptions& options) {
   add(options.train, "train");
   add(options.validation, "valid");
   add(options.test, "test");
-  files += ", plain, .gz or .xz (or .tsv files of both)";
+  files += " (plain, .gz or .xz), or .tsv files with both languages";
   if (options.shared_vocabulary) return files + ", and " + options.source_vocabulary.file.string();
   return files + ", " + options.source_vocabulary.file.string() + " and " + options.target_vocabulary.file.string();
 }
 
 std::filesystem::path find_parallel_root(const ParallelOptions& options, const std::filesystem::path& working_folder) {
   return find_data_path("data.root", options.root, PathKind::folder, working_folder,
-                        "it should hold " + expected_parallel_files(options));
+                        "it should contain " + expected_parallel_files(options));
 }
 
 VocabularyFile read_parallel_vocabulary(const ParallelOptions& options, ParallelSide side,
@@ -125,8 +130,8 @@ VocabularyFile read_parallel_vocabulary(const ParallelOptions& options, Parallel
     path = named_by({"data.root"}, [&] {
       return find_data_path(
           "data." + vocabulary_key(options, side) + "_file", vocabulary.file, PathKind::file, working_folder,
-          options.tokens == ParallelTokens::words ? "`cachet data words` makes it of a training text"
-                                                  : "`cachet data subwords --line-ends` makes it of training texts");
+          options.tokens == ParallelTokens::words ? "`cachet data words` makes it from a training text"
+                                                  : "`cachet data subwords --line-ends` makes it from training texts");
     });
   const std::string key = "data." + vocabulary_key(options, side) + "_file";
   return {path, named_by({key}, [&] { return io::read_text_file(path, kMaxParallelVocabularyBytes); })};
@@ -150,7 +155,8 @@ SentenceEncoder make_sentence_encoder(const ParallelOptions& options, ParallelSi
   const VocabularyFile file = read_parallel_vocabulary(options, side, working_folder);
   const std::string name = file.path.string(), key = "data." + vocabulary_key(options, side);
   if (!vocabulary.hash.empty() && io::sha256_hex(file.bytes) != vocabulary.hash)
-    throw io::Error(name + ": is another vocabulary than the recipe's, whose " + key + "_hash is " + vocabulary.hash);
+    throw io::Error(name + ": is not the vocabulary of the recipe: its hash differs from " + key + "_hash, " +
+                    vocabulary.hash);
   const bool words = options.tokens == ParallelTokens::words;
   SentenceEncoder encoder;
   using Encoder = std::unique_ptr<const TextEncoder>;
@@ -162,11 +168,13 @@ SentenceEncoder make_sentence_encoder(const ParallelOptions& options, ParallelSi
   encoder.texts = with_normalization(std::move(texts), options.normalization, name);
   const Vocabulary found = encoder.texts->vocabulary();
   if (vocabulary.size > 0 && found.size != vocabulary.size)
-    throw io::Error(name + ": has " + std::to_string(found.size) + " tokens, and the recipe has " + key + " = " +
+    throw io::Error(name + ": has " + std::to_string(found.size) + " tokens, but the recipe has " + key + " = " +
                     std::to_string(vocabulary.size));
   if (!words && !found.special.end)
-    throw io::Error(name + ": has no end of a sentence; make it with `cachet data subwords --line-ends`; " + file_key +
-                    " names it");
+    throw io::Error(
+        name +
+        ": the vocabulary has no end-of-sentence token; make it with `cachet data subwords --line-ends`, and set " +
+        file_key + " to it");
   const Token end = words ? WordEncoder::kEndOfLine : *found.special.end;
   encoder.marks = {found.special.begin.value_or(end), end};
   return encoder;

@@ -62,8 +62,8 @@ SentencesInFile::SentencesInFile(TokenFile file, const Vocabulary& vocabulary, T
   }
   if (starts_.back() != file_.size())
     throw io::Error(file_.name() +
-                    ": its last sentence has no end, so that it is not a file of sentences; `cachet data tokens "
-                    "--source … --target …` makes one");
+                    ": its last sentence has no end token, so this is not a file of sentences; make one with `cachet "
+                    "data tokens --source … --target …`");
 }
 
 int64_t SentencesInFile::length(int64_t sentence) const {

@@ -40,7 +40,7 @@ PairColumns pair_columns(const PairSplitOptions& options) {
     const std::string& language = options.columns[i];
     if (language == kNoLanguage) continue;
     if (language.empty() || language.find('/') != std::string::npos)
-      throw std::invalid_argument("a language must be the ending of file names, not '" + language + "'");
+      throw std::invalid_argument("a language must be a file name ending without \"/\", not '" + language + "'");
     if (found < 2) {
       columns.indices[found] = i;
       columns.languages[found] = language;
@@ -48,13 +48,13 @@ PairColumns pair_columns(const PairSplitOptions& options) {
     ++found;
   }
   if (found != 2 || columns.languages[0] == columns.languages[1])
-    throw std::invalid_argument("two columns have a language each, and not the same");
+    throw std::invalid_argument("exactly two columns must have a language, and the two languages must differ");
   if (!options.by.empty()) {
     const auto by = std::ranges::find(columns.languages, options.by);
     if (by == columns.languages.end()) throw std::invalid_argument("no column has the language " + options.by);
     columns.by = static_cast<size_t>(by - columns.languages.begin());
   }
-  if (options.held_out < 1) throw std::invalid_argument("1 sentence or more must be held out");
+  if (options.held_out < 1) throw std::invalid_argument("the number of held-out sentences must be at least 1");
   return columns;
 }
 
@@ -132,7 +132,9 @@ PairSplitCounts write_pair_folder(const std::filesystem::path& tsv, const std::f
   if (sentences[0] == 0 || sentences[1] < options.held_out || sentences[2] < options.held_out)
     throw io::Error(tsv.string() + ": has " + std::to_string(counts.sentences) + " different sentences of " +
                     columns.languages[columns.by] + " in " + std::to_string(counts.groups) +
-                    " groups that share no sentence, too few to hold out twice " + std::to_string(options.held_out));
+                    " groups that share no sentence. These are too few for two held-out splits; the number of "
+                    "sentences in each must be at least " +
+                    std::to_string(options.held_out));
   io::NewFolder result(folder, replace ? io::NewFolder::Taken::replaced : io::NewFolder::Taken::refused);
   for (size_t split = 0; split < splits.size(); ++split) {
     const auto count = static_cast<int64_t>(splits[split].size());

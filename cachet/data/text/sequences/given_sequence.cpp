@@ -19,7 +19,7 @@ GivenSequence GivenSequenceReader::read(std::string_view text) {
   if (form_ == GivenForm::text) return {encode(text), {}};
   const size_t tab = text.find('\t');
   if (tab == std::string_view::npos || text.find('\t', tab + 1) != std::string_view::npos)
-    throw io::Error("a sample is two texts with one tab between them");
+    throw io::Error("a sample must be two texts with one tab between them");
   std::vector<Token> first = encode(text.substr(0, tab));
   return {std::move(first), encode(text.substr(tab + 1))};
 }

@@ -24,8 +24,8 @@ FoundTexts review_files(const fs::path& folder) {
   std::error_code error;
   if (!fs::is_directory(folder, error))
     throw io::Error(folder.string() +
-                    ": there is no such folder; reviews lie in train and test, each with folders neg " +
-                    "and pos of .txt files");
+                    ": there is no such folder; the reviews must be in the folders train and test, each with folders "
+                    "neg and pos of .txt files");
   return text_files_below(folder);
 }
 

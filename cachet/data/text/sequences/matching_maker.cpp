@@ -113,7 +113,8 @@ MatchingCounts write_matching_folder(const std::filesystem::path& imdb, const st
   MatchingCounts counts;
   std::unordered_set<std::string> seen;
   const auto write = [&](SequenceSplit split, std::span<const ReviewHalves> reviews) {
-    if (reviews.size() < 2) throw io::Error(imdb.string() + ": too few reviews for pairs of two different ones");
+    if (reviews.size() < 2)
+      throw io::Error(imdb.string() + ": has fewer than two reviews, so there are no pairs of different reviews");
     const std::string rows = matching_rows(reviews, options.seed, split);
     io::write_new_file(result.path() / matching_file_name("imdb_pairs", split).text(), std::as_bytes(std::span(rows)));
     return 2 * static_cast<int64_t>(reviews.size());

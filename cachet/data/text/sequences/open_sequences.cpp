@@ -41,8 +41,7 @@ std::vector<int64_t> part_of_training(const SequenceDataset& all, const Sequence
   const int64_t held_out = std::clamp<int64_t>(drawn, 1, most);
   const std::vector<std::vector<int64_t>> groups = groups_of(all, options.split_by);
   if (groups.size() < 2)
-    throw io::Error(
-        "no sample can be held out by data.validation_fraction: there are no two samples with different texts");
+    throw io::Error("data.validation_fraction cannot hold out a sample, because all samples have the same text");
   std::vector<int64_t> sizes;
   for (const std::vector<int64_t>& group : groups) sizes.push_back(std::ssize(group));
   std::vector<size_t> parts = dealt_groups(sizes, {held_out}, {options.subset_seed, RandomStream::held_out, 0, 0});
@@ -64,7 +63,7 @@ std::string expected_files(const SequenceDatasetOptions& options) { return optio
 std::filesystem::path find_sequence_root(const SequenceDatasetOptions& options,
                                          const std::filesystem::path& working_folder) {
   return find_data_path("data.root", options.root, PathKind::folder, working_folder,
-                        "it should hold " + expected_files(options));
+                        "it should contain " + expected_files(options));
 }
 
 std::shared_ptr<const SequenceDataset> open_sequence_dataset(const SequenceDatasetOptions& options, SequenceSplit split,

@@ -15,7 +15,7 @@ std::vector<Token> fit_sequence(std::vector<Token> tokens, const SequenceRules& 
   if (tokens.size() <= most) return tokens;
   if (rules.too_long == TooLong::refuse) {
     throw io::Error("the sequence has more than data.max_length = " + std::to_string(most) +
-                    " tokens, and data.too_long is \"refuse\"");
+                    " tokens, which data.too_long = \"refuse\" does not allow");
   }
   tokens.resize(most);
   ++counts.truncated;

@@ -28,11 +28,12 @@ SequenceDataset::SequenceDataset(std::shared_ptr<const TokenStore> store, std::v
     const SequenceSample& sample = samples_[i];
     const std::string name = "sample " + std::to_string(i);
     if (sample.label < 0 || sample.label >= classes())
-      throw std::invalid_argument(name + ": label " + std::to_string(sample.label) + " is not below " +
-                                  std::to_string(classes()));
-    if ((sample.second >= 0) != has_pairs()) throw std::invalid_argument(name + ": some are pairs, some are not");
+      throw std::invalid_argument(name + ": label " + std::to_string(sample.label) +
+                                  " must be below the number of classes, " + std::to_string(classes()));
+    if ((sample.second >= 0) != has_pairs())
+      throw std::invalid_argument(name + ": either all samples must be pairs, or none");
     if (!is_sequence(sample.tokens) || (has_pairs() && !is_sequence(sample.second)))
-      throw std::invalid_argument(name + ": a sequence of it is missing or empty");
+      throw std::invalid_argument(name + ": a sample has a sequence that is missing or empty");
   }
 }
 
@@ -136,7 +137,7 @@ std::vector<std::string> describe(const SequenceDataset& dataset, const std::str
   const std::string of_split = split_name + ": ";
   std::vector<std::string> lines{of_split + std::to_string(dataset.size()) +
                                  (dataset.has_pairs() ? " pairs, " : " sequences, ") + std::to_string(tokens) +
-                                 " tokens, the longest " + std::to_string(longest)};
+                                 " tokens; the longest sequence has " + std::to_string(longest) + " tokens"};
   for (const std::string& line : describe(dataset.counts())) lines.push_back(of_split + line);
   return lines;
 }
@@ -146,8 +147,8 @@ std::vector<std::string> describe(const SequenceCounts& counts) {
   const auto say = [&](int64_t count, const std::string& one, const std::string& many) {
     if (count > 0) lines.push_back(count == 1 ? "1 " + one : std::to_string(count) + " " + many);
   };
-  say(counts.truncated, "sequence was longer than data.max_length and cut",
-      "sequences were longer than data.max_length and cut");
+  say(counts.truncated, "sequence was longer than data.max_length and was truncated",
+      "sequences were longer than data.max_length and were truncated");
   say(counts.skipped, "sample with an empty text was skipped", "samples with an empty text were skipped");
   if (counts.replaced > 0) lines.push_back(replaced_bytes_text(counts.replaced));
   if (counts.passed_over) {

@@ -27,7 +27,7 @@ std::string matching_files(const SequenceDatasetOptions& options) {
   return options.files + ".train.tsv, " + options.files + ".eval.tsv and " + options.files + ".test.tsv";
 }
 std::string labelled_text_files(const SequenceDatasetOptions& /*options*/) {
-  return "train.tsv, validation.tsv and test.tsv, whose lines are the name of a class, a tab and a text";
+  return "train.tsv, validation.tsv and test.tsv, in which each line is the name of a class, a tab and a text";
 }
 std::string pixel_files(const SequenceDatasetOptions& /*options*/) { return std::string(kCifar10Files); }
 

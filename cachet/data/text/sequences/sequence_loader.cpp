@@ -35,7 +35,7 @@ SequenceBatch make_sequence_batch(const SequenceDataset& dataset, const PaddingO
 
 void check_padding(const PaddingOptions& options) {
   if (options.multiple < 1 || options.least_length < 1)
-    throw std::invalid_argument("sequences are padded to a multiple, and a length, of 1 or more");
+    throw std::invalid_argument("the multiple and the length that sequences are padded to must be at least 1");
 }
 
 size_t padded_length(size_t longest, const PaddingOptions& options) {
@@ -47,7 +47,7 @@ BatchLoader<SequenceBatch> sequence_batches(const std::shared_ptr<const Sequence
                                             const PaddingOptions& padding) {
   check_padding(padding);
   if (order->samples() != dataset->size())
-    throw std::invalid_argument("the order is of another number of samples than the data set's");
+    throw std::invalid_argument("the order must have as many samples as the data set");
   return {std::move(order), loader,
           [dataset, padding](const BatchPlace& place) { return make_sequence_batch(*dataset, padding, place); }};
 }

@@ -32,7 +32,7 @@ TextOptions read_text_options(const config::View& data) {
     return options;
   }
   for (const char* key : {"subword_model", "vocabulary", "vocabulary_hash"})
-    data.refuse(key, "is for tokens = \"subwords\" only");
+    data.refuse(key, "has no effect without tokens = \"subwords\"");
   return options;
 }
 
@@ -57,7 +57,7 @@ SequenceDatasetOptions read_sequence_dataset_options(const config::View& data) {
   options.root = data.required_text("root");
   options.class_names = read_class_names(data);
   if (options.class_names.empty() && kind.class_names().empty())
-    data.problem("class_names", "must list the names of the classes, as the first column of the files has them");
+    data.problem("class_names", "must list the names of the classes that are in the first column of the files");
   options.max_length = data.integer("max_length", kind.max_length, {1, kLongestSequence});
   options.too_long = data.choice("too_long", options.too_long, kTooLong);
   options.fraction = data.real("fraction", options.fraction, {.least = 0, .most = 1, .least_excluded = true});
@@ -67,7 +67,7 @@ SequenceDatasetOptions read_sequence_dataset_options(const config::View& data) {
   if (!kind.files.empty()) {
     options.files = data.text("files", kind.files);
     if (options.files.empty() || options.files.find('/') != std::string::npos)
-      data.problem("files", "must be what the files' names begin with, no path");
+      data.problem("files", "must be the first part of the files' names, without a folder");
   }
   if (kind.has_texts) options.text = read_text_options(data);
   if (kind.validation_fraction)
@@ -76,7 +76,7 @@ SequenceDatasetOptions read_sequence_dataset_options(const config::View& data) {
   if (options.validation_fraction > 0)
     options.split_by = data.choice("split_by", options.split_by, kSplitBy);
   else if (kind.validation_fraction)
-    data.refuse("split_by", "is for validation_fraction above 0 only");
+    data.refuse("split_by", "has no effect unless validation_fraction is above 0");
   return options;
 }
 

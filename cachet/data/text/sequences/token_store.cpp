@@ -22,7 +22,7 @@ bool operator==(const TokenView& left, const TokenView& right) {
 
 TokenStore::TokenStore(int64_t vocabulary) : vocabulary_(vocabulary) {
   if (vocabulary < 0 || vocabulary > kMaxTokens)
-    throw std::invalid_argument("a vocabulary of " + std::to_string(vocabulary) + " tokens; at most " +
+    throw std::invalid_argument("a vocabulary cannot have " + std::to_string(vocabulary) + " tokens; the maximum is " +
                                 std::to_string(kMaxTokens));
   if (vocabulary > kMaxNarrowTokens) tokens_ = std::vector<Token>();
 }
@@ -30,8 +30,8 @@ TokenStore::TokenStore(int64_t vocabulary) : vocabulary_(vocabulary) {
 int64_t TokenStore::add(std::span<const Token> tokens, bool is_cut) {
   const auto wrong = std::ranges::find_if(tokens, [this](Token token) { return token < 0 || token >= vocabulary_; });
   if (wrong != tokens.end())
-    throw std::invalid_argument("token " + std::to_string(*wrong) + " of a vocabulary of " +
-                                std::to_string(vocabulary_));
+    throw std::invalid_argument("there is no token " + std::to_string(*wrong) + " in a vocabulary of " +
+                                std::to_string(vocabulary_) + " tokens");
   const size_t end = starts_.back() + tokens.size();
   std::visit(
       [&](auto& all) {

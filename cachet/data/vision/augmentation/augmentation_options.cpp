@@ -12,7 +12,7 @@ void read_bounds(const config::View& view, std::string_view key, config::Range<d
                  double& most) {
   const std::vector<double> bounds = view.reals(key, {least, most}, range);
   if (bounds.size() != 2 || bounds[0] > bounds[1]) {
-    view.problem(key, "must be two numbers, the smaller first");
+    view.problem(key, "must be two numbers, with the smaller number first");
     return;
   }
   least = bounds[0];
@@ -30,7 +30,7 @@ ErasingOptions read_erasing_options(const config::View& view) {
   options.least_area = view.real("erasing_least_area", options.least_area, {0, 1});
   options.most_area = view.real("erasing_most_area", options.most_area, {0, 1});
   options.least_aspect = view.real("erasing_least_aspect", options.least_aspect, {0, 1, /*least_excluded=*/true});
-  if (options.least_area > options.most_area) view.problem("erasing_least_area", "is above erasing_most_area");
+  if (options.least_area > options.most_area) view.problem("erasing_least_area", "must not be above erasing_most_area");
   return options;
 }
 
@@ -62,7 +62,8 @@ AugmentationOptions read_augmentation_options(const config::View& view, bool own
   if (options.crop == CropKind::padded) {
     options.crop_padding = view.integer("crop_padding", options.crop_padding, {0, 1024});
     options.crop_fill = view.choice("crop_fill", options.crop_fill, kFills);
-    if (own_sizes) view.problem("crop", "padded is for images of one size; take resized or centre");
+    if (own_sizes)
+      view.problem("crop", "\"padded\" needs images that all have the same size; use \"resized\" or \"centre\"");
   }
   if (options.crop == CropKind::resized) {
     auto& crop = options.resized_crop;
@@ -82,7 +83,7 @@ ResizeOptions read_resize_options(const config::View& view, ResizeOptions option
   const TargetSize& usual = options.image_size;
   const auto [height, width] =
       view.integer_pair("image_size", {usual.height, usual.width}, {usual.given() ? 1 : 0, 4096});
-  if ((height == 0) != (width == 0)) view.problem("image_size", "must be 0 on both sides or on none");
+  if ((height == 0) != (width == 0)) view.problem("image_size", "must be 0 for both sides or for neither side");
   options.image_size = {height, width};
   options.interpolation = view.choice("interpolation", options.interpolation, kInterpolations);
   options.crop_fraction = view.real("crop_fraction", options.crop_fraction, {.least = 0.1, .most = 1});

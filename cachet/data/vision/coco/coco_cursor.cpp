@@ -33,13 +33,14 @@ CocoRuns read_coco_runs(io::JsonCursor& cursor) {
 }
 
 geometry::RunLengths mask_of(const CocoRuns& runs) {
-  if (runs.size.size() != 2) throw std::invalid_argument("the size of a mask is a height and a width");
+  if (runs.size.size() != 2) throw std::invalid_argument("the size of a mask must be a height and a width");
   const geometry::Size size{runs.size[0], runs.size[1]};
   if (runs.compressed) return geometry::RunLengths::from_text(size, runs.text);
   std::vector<uint32_t> counts;
   counts.reserve(runs.counts.size());
   for (const int64_t count : runs.counts) {
-    if (count > geometry::kMaxMaskPixels) throw std::invalid_argument("a run of " + std::to_string(count) + " pixels");
+    if (count > geometry::kMaxMaskPixels)
+      throw std::invalid_argument("a run of " + std::to_string(count) + " pixels is longer than a mask can be");
     counts.push_back(static_cast<uint32_t>(count));
   }
   return {size, counts};

@@ -34,7 +34,7 @@ void read_object(io::JsonCursor& cursor, std::string_view what, const std::vecto
     const std::string key = cursor.string("a key", 1024);
     for (size_t i = 0; i < keys.size(); ++i) {
       if (keys[i] != key) continue;
-      if ((seen >> i & 1) != 0) cursor.fail("'" + key + "' is there twice in " + std::string(what));
+      if ((seen >> i & 1) != 0) cursor.fail("'" + key + "' occurs twice in " + std::string(what));
       seen |= uint64_t{1} << i;
     }
     cursor.expect(':');

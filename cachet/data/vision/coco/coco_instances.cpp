@@ -67,7 +67,7 @@ class CocoReader {
     cursor_.end();
     index_.has_annotations_ = annotations;
     for (const auto& [there, what] : {std::pair{images, "images"}, {categories, "categories"}}) {
-      if (!there) fail(std::string("it has no '") + what + "'; a file of COCO instances is needed");
+      if (!there) fail(std::string("it has no '") + what + "'; the file must be a COCO instances file");
     }
     if (index_.images_.empty()) fail("it lists no images");
     if (index_.categories_.empty()) fail("it lists no categories");
@@ -139,7 +139,7 @@ class CocoReader {
                    " high");
     if (!stays_below(image.file_name))
       cursor_.fail(which + ": the file name " + io::in_quotes(image.file_name) +
-                   " does not lie below the folder of images");
+                   " must lead to a file in the folder of images");
     if (!image_numbers_.emplace(image.id, static_cast<int32_t>(index_.images_.size())).second)
       cursor_.fail(which + " is listed twice");
     index_.images_.push_back(std::move(image));

@@ -19,19 +19,19 @@ FaultWords words_of(CocoFault fault) {
     case CocoFault::unknown_category:
       return {kLeftOut, "their category is not listed"};
     case CocoFault::repeated_id:
-      return {kLeftOut, "their id was there before"};
+      return {kLeftOut, "their id is the id of an earlier annotation"};
     case CocoFault::odd_box:
-      return {kLeftOut, "their box is not four finite numbers with sides of at least 0"};
+      return {kLeftOut, "their box must be four finite numbers, with a width and height of at least 0"};
     case CocoFault::odd_area:
-      return {kLeftOut, "their area is not a finite number of at least 0"};
+      return {kLeftOut, "their area must be a finite number of at least 0"};
     case CocoFault::short_polygon:
       return {kNoMask, "a polygon has fewer than three corners or an odd number of coordinates"};
     case CocoFault::odd_polygon:
-      return {kNoMask, "a polygon has corners that are not finite or too far away"};
+      return {kNoMask, "a polygon has corners that are not finite or too far from the image"};
     case CocoFault::odd_runs:
-      return {kNoMask, "run lengths do not make a mask of their size"};
+      return {kNoMask, "the run lengths do not make a mask of the stated size"};
     case CocoFault::other_size:
-      return {kNoMask, "run lengths have another size than the image"};
+      return {kNoMask, "the size of the run lengths is not the size of the image"};
     case CocoFault::elsewhere:
       return {kNoMask, "the segmentation lies outside the box"};
     case CocoFault::outside_image:

@@ -74,7 +74,7 @@ class ResultsReader {
     const bool finite =
         std::all_of(numbers.begin(), numbers.end(), [](double number) { return std::isfinite(number); });
     if (numbers.size() != 4 || !finite || numbers[2] < 0 || numbers[3] < 0)
-      fail("has a box that is not four finite numbers with sides of at least 0");
+      fail("has a wrong box; a box must be four finite numbers, with a width and height of at least 0");
     return {numbers[0], numbers[1], numbers[2], numbers[3]};
   }
 

@@ -32,7 +32,7 @@ struct SampleMaker {
       pixels = set->pixels(placed.index);
     } catch (const io::Error& error) {
       if (on_bad_image == OnBadImage::stop)
-        throw io::Error(error.what() + std::string("; data.on_bad_image = \"skip\" leaves such images out"));
+        throw io::Error(error.what() + std::string("; to leave out such images, set data.on_bad_image = \"skip\""));
       bad_images->add(error.what());
       skipped.emplace(placed.index, error.what());
       return std::nullopt;
@@ -109,8 +109,8 @@ DetectionLoader::DetectionLoader(std::shared_ptr<const DetectionSet> set, Detect
       bad_images_(std::move(bad_images)),
       loader_(order, options, SampleMaker{set_, transform_, on_bad_image, bad_images_, order->seed()}) {
   if (order->samples() != set_->size())
-    throw std::invalid_argument("an order of " + std::to_string(order->samples()) + " samples cannot be that of " +
-                                std::to_string(set_->size()) + " images");
+    throw std::invalid_argument("the order has " + std::to_string(order->samples()) +
+                                " samples, but the data set has " + std::to_string(set_->size()) + " images");
 }
 
 }  // namespace cachet::data

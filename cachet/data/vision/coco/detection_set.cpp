@@ -53,8 +53,8 @@ DetectionSet::DetectionSet(std::shared_ptr<const CocoInstances> instances, std::
   left_out_ = static_cast<int64_t>(instances_->images().size() - kept_.size());
   if (kept_.empty())
     throw io::Error(instances_->name() + ": none of its " + std::to_string(instances_->images().size()) +
-                    " images has an object of the classes and a side of " + std::to_string(options_.least_side) +
-                    " pixels");
+                    " images can be used: each has no object of the classes, or a side of less than " +
+                    std::to_string(options_.least_side) + " pixels");
 }
 
 void DetectionSet::match_classes() {
@@ -69,7 +69,7 @@ void DetectionSet::match_classes() {
       has_any = true;
     } else if (!options_.may_lack_classes) {
       throw io::Error(instances_->name() + ": has no category " + io::in_quotes(class_names_[label]) +
-                      ", which is one of the model's " + std::to_string(class_names_.size()) + " classes");
+                      ", which is one of the " + std::to_string(class_names_.size()) + " classes of the model");
     }
     category_ids_.push_back(found == categories.end() ? -1 : found->id);
   }
@@ -84,8 +84,8 @@ void DetectionSet::require_known_categories() const {
       if (!has_class(annotation))
         throw io::Error(instances_->name() + ": has objects of category " +
                         io::in_quotes(instances_->categories()[static_cast<size_t>(annotation.category)].name) +
-                        ", which is not a class of the model; data.other_categories = \"leave_out\" evaluates without "
-                        "such objects");
+                        ", which is not a class of the model; to evaluate without such objects, set "
+                        "data.other_categories = \"leave_out\"");
 }
 
 at::Tensor DetectionSet::pixels(int64_t index) const {
@@ -101,10 +101,10 @@ at::Tensor DetectionSet::pixels(int64_t index) const {
                         ", but " + instances_->name() + " states " + size_text(stated.size);
   const io::ImageSize turned = io::upright_size(image.size, image.orientation);  // there and back
   if (Size{turned.height, turned.width} == stated.size)
-    message += applies ? ", the size of the stored picture; if the annotations are of it, set data.orientation = "
-                         "\"ignore\""
-                       : ", the size of the upright picture (EXIF orientation); if the annotations are of it, set "
-                         "data.orientation = \"apply\"";
+    message += applies ? ", the size of the picture as stored. If the annotations belong to the stored picture, set "
+                         "data.orientation = \"ignore\""
+                       : ", the size of the upright picture (EXIF orientation). If the annotations belong to the "
+                         "upright picture, set data.orientation = \"apply\"";
   throw io::Error(message);
 }
 
@@ -192,7 +192,7 @@ std::vector<std::string> DetectionSet::notes() const {
   const auto all = static_cast<int64_t>(instances_->images().size());
   if (left_out_ > 0)
     lines.push_back(config::counted(left_out_, "image", "images") +
-                    " left out: without an object of the classes, or too small");
+                    " left out: no object of the classes, or too small");
   int64_t others = 0, maskless = 0;
   for (int64_t i = 0; i < all; ++i) {
     for (const CocoAnnotation& annotation : instances_->annotations(i)) {
@@ -202,10 +202,10 @@ std::vector<std::string> DetectionSet::notes() const {
   }
   if (others > 0)
     lines.push_back(config::counted(others, "annotation", "annotations") +
-                    " left out: of categories that are not classes");
+                    " left out: the category is not a class of the model");
   if (maskless > 0 && options_.masks)
     lines.push_back(config::counted(maskless, "object has", "objects have") +
-                    " no mask: counted in box AP, not in mask AP, and not trained with");
+                    " no mask: counted in box AP, but not in mask AP, and not used in training");
   for (std::string& line : lines) line = instances_->name() + ": " + line;
   return lines;
 }
@@ -217,14 +217,14 @@ std::shared_ptr<const DetectionSet> open_detection_set(const std::filesystem::pa
   auto instances = named_by({"data.root", of_annotations},
                             [&] { return std::make_shared<const CocoInstances>(CocoInstances::read(annotations)); });
   if (options.needs_annotations && !instances->has_annotations())
-    throw io::Error(annotations.string() + ": has no 'annotations' to train with; " + of_annotations +
-                    " must name a file that has them");
+    throw io::Error(annotations.string() + ": has no 'annotations' for training; set " + of_annotations +
+                    " to a file that has annotations");
   auto set = named_by({of_annotations},
                       [&] { return std::make_shared<const DetectionSet>(std::move(instances), images, options); });
   std::error_code unreadable;  // as of a name that is too long
   if (!std::filesystem::exists(set->path(0), unreadable))
     throw io::Error(set->path(0).string() + (unreadable ? ": " + unreadable.message() : ": does not exist") + ", but " +
-                    annotations.string() + " lists it; " + keys + "_images must name the folder of its images");
+                    annotations.string() + " lists it; set " + keys + "_images to the folder of the images");
   return set;
 }
 

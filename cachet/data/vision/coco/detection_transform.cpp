@@ -43,11 +43,14 @@ void check_options(const DetectionTransformOptions& options) {
                        [](const ScaleLimit& limit) { return limit.shorter >= 1 && limit.longer >= limit.shorter; });
   };
   if (options.scales.empty() || !good(options.scales) || !good(options.crop_scales))
-    throw std::invalid_argument("a detector needs a scale or more, whose longer side is not below its shorter one");
+    throw std::invalid_argument(
+        "a detector needs at least one scale, and the longer side of each scale must not be below its shorter side");
   if (options.crop_share > 0 && options.crop_scales.empty())
-    throw std::invalid_argument("images cannot be cropped without scales to crop from");
+    throw std::invalid_argument("to crop images, crop_short_sides must have at least one scale");
   if (options.least_crop < 1 || options.most_crop < options.least_crop || options.multiple < 1)
-    throw std::invalid_argument("sides of a crop, and what sides are filled up to a multiple of, must be 1 or more");
+    throw std::invalid_argument(
+        "the sides of a crop and the multiple that sides are padded to must be at least 1, and the smallest side of a "
+        "crop must not be above the largest");
 }
 
 }  // namespace
@@ -99,11 +102,12 @@ DetectionTransformOptions read_detection_transform(const config::View& view) {
   options.mirror = view.real("mirror", options.mirror, {0, 1});
   options.crop_share = view.real("crop_share", options.crop_share, {0, 1});
   const auto [least, most] = view.integer_pair("crop_sides", {options.least_crop, options.most_crop}, {1, kMaxSide});
-  if (least > most) view.problem("crop_sides", "needs a least and a largest side, like [384, 600]");
+  if (least > most)
+    view.problem("crop_sides", "must be the smallest and the largest side of a crop, such as [384, 600]");
   options.least_crop = least;
   options.most_crop = std::max(least, most);
   if (options.crop_share > 0 && options.crop_scales.empty())
-    view.problem("crop_share", "needs crop_short_sides to crop from");
+    view.problem("crop_share", "has no effect without crop_short_sides; set it, or remove crop_share");
   options.multiple = view.integer("pad_multiple", options.multiple, {1, 1024});
   return options;
 }
@@ -157,7 +161,8 @@ DetectionTransform::DetectionTransform(DetectionTransformOptions options, Normal
     : options_(std::move(options)) {
   check_options(options_);
   if (normalization.mean.size() != 3 || normalization.std.size() != 3)
-    throw std::invalid_argument("a detector's images have three channels, and so must their normalisation");
+    throw std::invalid_argument(
+        "the mean and std of a detector must have three values, because its images have three channels");
   for (size_t channel = 0; channel < 3; ++channel) {
     for (size_t level = 0; level < 256; ++level)
       levels_[channel][level] = static_cast<float>((static_cast<double>(level) / 255 - normalization.mean[channel]) /

@@ -302,7 +302,7 @@ void check(const ShapeOptions& options) {
   within(options.width, 32, 4096, "width");
   within(options.most_objects, 1, 100, "objects");
   within(options.threads, 1, 256, "threads");
-  require(options.crowds >= 0 && options.crowds <= 1, "crowds is a fraction of the images, 0 to 1");
+  require(options.crowds >= 0 && options.crowds <= 1, "crowds is a fraction of the images and must be 0 to 1");
 }
 
 ShapeScene shape_scene(const ShapeOptions& options, uint64_t split, int64_t index) {

@@ -18,7 +18,8 @@ namespace cachet::data {
 Normalization Normalization::from_data(const ImageSource& images) {
   const ImageShape shape = images.shape();
   if (!images.has_one_size()) {
-    throw std::invalid_argument("mean and deviation are taken of images of one size only; give mean and std");
+    throw std::invalid_argument(
+        "the mean and standard deviation can be computed only if all images have the same size; set mean and std");
   }
   const int64_t area = shape.height * shape.width;
   std::vector<uint64_t> sum(static_cast<size_t>(shape.channels)), squares(sum.size());
@@ -33,7 +34,7 @@ Normalization Normalization::from_data(const ImageSource& images) {
     }
   }
   const double count = static_cast<double>(images.size() * area);
-  if (count == 0) throw std::invalid_argument("an empty data set has no mean and deviation");
+  if (count == 0) throw std::invalid_argument("an empty data set has no mean and no standard deviation");
   Normalization result;
   for (size_t c = 0; c < sum.size(); ++c) {
     const double mean = static_cast<double>(sum[c]) / count;
@@ -84,10 +85,11 @@ NormalizationOptions read_normalization_options(const config::View& view, Normal
   options.mean = *mean;
   options.std = *std;
   if (options.mean.empty() != options.std.empty()) {
-    view.problem(options.mean.empty() ? "std" : "mean", "mean and std are given together or not at all");
+    view.problem(options.mean.empty() ? "std" : "mean", "mean and std must be set together, or neither of them");
   } else if (options.mean.size() != options.std.size()) {
-    view.problem("std", "mean has " + std::to_string(options.mean.size()) + " values and std " +
-                            std::to_string(options.std.size()) + "; one for each channel, or one for all");
+    view.problem("std", "mean has " + std::to_string(options.mean.size()) + " values, but std has " +
+                            std::to_string(options.std.size()) +
+                            "; both need one value for each channel, or one value for all channels");
   }
   return options;
 }
@@ -100,7 +102,7 @@ Normalization make_normalization(const NormalizationOptions& options, const Imag
     if (given.mean.size() == 1) given.mean.resize(channels, given.mean.front());
     if (given.std.size() == 1) given.std.resize(channels, given.std.front());
     if (given.mean.size() != channels || given.std.size() != channels) {
-      throw std::invalid_argument("mean has " + std::to_string(options.mean.size()) + " values and std " +
+      throw std::invalid_argument("mean has " + std::to_string(options.mean.size()) + " values and std has " +
                                   std::to_string(options.std.size()) + ", but the images have " +
                                   std::to_string(channels) + " channels");
     }
@@ -125,7 +127,7 @@ at::Tensor pixels_of_normalized(const at::Tensor& image, const Normalization& no
 }
 
 at::Tensor flattened_images(const ImageSource& images, const Normalization& normalization) {
-  if (!images.has_one_size()) throw std::invalid_argument("only images of one size make a matrix");
+  if (!images.has_one_size()) throw std::invalid_argument("a matrix of images needs images of the same size");
   const ImageTransform transform(images.shape(), normalization);
   const int64_t columns = images.shape().numel();
   at::Tensor matrix = at::empty({images.size(), columns}, at::kFloat);

@@ -17,12 +17,13 @@ namespace {
 
 void check_wildcards(const std::string& from, const std::string& to) {
   if (NamePattern(from).wildcards() != NamePattern(to).wildcards()) {
-    refuse_rule(from, in_quotes(to) + " has other wildcards");
+    refuse_rule(from, in_quotes(to) + " must have the same wildcards");
   }
 }
 
 void check_parts(const std::string& whole, const std::vector<std::string>& names, const std::vector<int64_t>& parts) {
-  if (names.empty() || names.size() != parts.size()) refuse_rule(whole, "as many parts as names are needed");
+  if (names.empty() || names.size() != parts.size())
+    refuse_rule(whole, "the number of parts must be the number of names");
   if (std::any_of(parts.begin(), parts.end(), [](int64_t part) { return part <= 0; })) {
     refuse_rule(whole, "parts must be at least 1");
   }
@@ -34,7 +35,7 @@ struct RuleCheck {
     check_wildcards(rule.from, rule.to);
     const std::vector<std::string> wildcards = NamePattern(rule.from).wildcards();
     if (rule.add != 0 && std::find(wildcards.begin(), wildcards.end(), "#") == wildcards.end()) {
-      refuse_rule(rule.from, "there is no # to add to");
+      refuse_rule(rule.from, "the name has no # whose number could change");
     }
   }
   void operator()(const Join& rule) const { check_parts(rule.to, rule.from, rule.parts); }
@@ -45,7 +46,7 @@ struct RuleCheck {
     std::vector<int64_t> sorted = rule.order;
     std::sort(sorted.begin(), sorted.end());
     for (size_t i = 0; i < sorted.size(); ++i) {
-      if (sorted[i] != static_cast<int64_t>(i)) refuse_rule(rule.from, "order is not a permutation");
+      if (sorted[i] != static_cast<int64_t>(i)) refuse_rule(rule.from, "order must be a permutation of the dimensions");
     }
   }
   void operator()(const Drop&) const {}

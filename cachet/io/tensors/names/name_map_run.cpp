@@ -118,7 +118,7 @@ bool NameMapRun::take(size_t index, const Permute& rule, const std::string& name
   const auto texts = compiled_[index].from.front().match(name);
   if (!texts) return false;
   if (tensor.dim() != static_cast<int64_t>(rule.order.size())) {
-    throw Error("name map: " + in_quotes(name) + " of shape " + shape_text(tensor) + " does not have " +
+    throw Error("name map: " + in_quotes(name) + " of shape " + shape_text(tensor) + " must have " +
                 std::to_string(rule.order.size()) + " dimensions");
   }
   put(name, compiled_[index].to.front().fill(*texts), tensor.permute(rule.order));
@@ -136,7 +136,7 @@ void NameMapRun::finish_joins() {
     const std::string to = compiled_[index].to.front().fill(texts);
     for (size_t part = 0; part < parts.size(); ++part) {
       if (parts[part].tensor.defined()) continue;
-      throw Error("name map: " + in_quotes(to) + " lacks its part " +
+      throw Error("name map: " + in_quotes(to) + " cannot be joined: it lacks its part " +
                   in_quotes(compiled_[index].from[part].fill(texts)));
     }
     put(parts.front().name, to, joined(rule, parts, to));

@@ -101,9 +101,9 @@ std::vector<std::string> non_finite(const TensorMap& tensors) {
 void require_finite(const TensorMap& weights, const std::string& name) {
   const std::vector<std::string> bad = non_finite(weights);
   if (bad.empty()) return;
-  const std::string others = bad.size() > 1 ? ", and so do " + std::to_string(bad.size() - 1) + " other tensors" : "";
+  const std::string others = bad.size() > 1 ? ", as have " + std::to_string(bad.size() - 1) + " other tensors" : "";
   throw Error(name + ": " + in_quotes(bad.front()) + " has values that are NaN or infinite" + others +
-              "; take weights from before training diverged");
+              "; use weights that were saved before training diverged");
 }
 
 namespace {
@@ -143,7 +143,7 @@ std::string header_json(const std::vector<WrittenTensor>& tensors, const std::ma
   try {
     text = header.dump();
   } catch (const nlohmann::json::exception&) {
-    throw Error("safetensors: a name or the metadata are not UTF-8");
+    throw Error("safetensors: names and metadata must be UTF-8");
   }
   text.resize((text.size() + 7) / 8 * 8, ' ');
   return text;

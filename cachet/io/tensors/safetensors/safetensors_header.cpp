@@ -157,7 +157,7 @@ SafetensorsType HeaderReader::read_type() {
     if (kTypes[i].name == name) return static_cast<SafetensorsType>(i);
   }
   if (std::find(kSubByteTypes.begin(), kSubByteTypes.end(), name) != kSubByteTypes.end()) {
-    cursor_.fail("dtype " + in_quotes(name) + " packs several values into a byte, which is not supported");
+    cursor_.fail("dtype " + in_quotes(name) + " stores several values in a byte, which is not supported");
   }
   cursor_.fail("unknown dtype " + in_quotes(name));
 }
@@ -198,7 +198,8 @@ void check_size(const SafetensorsEntry& entry, std::string_view file) {
   if (is_empty) bytes = 0;
   if (entry.begin > entry.end) throw Error(tensor + ": its data_offsets end before they begin");
   if (entry.end - entry.begin != bytes) {
-    throw Error(tensor + ": shape and dtype need " + std::to_string(bytes) + " bytes, data_offsets span " +
+    throw Error(tensor + ": shape and dtype need " + std::to_string(bytes) +
+                " bytes, but the number of bytes between its data_offsets is " +
                 std::to_string(entry.end - entry.begin));
   }
 }
@@ -212,15 +213,15 @@ void check_coverage(std::vector<SafetensorsEntry>& entries, uint64_t data_size, 
   for (const SafetensorsEntry& entry : entries) {
     if (entry.begin != covered) {
       throw Error(std::string(file) + ": tensor " + in_quotes(entry.name) + " begins at byte " +
-                  std::to_string(entry.begin) + " of the data, where " + std::to_string(covered) +
-                  " is due: tensors must lie without " + (entry.begin > covered ? "gap" : "overlap"));
+                  std::to_string(entry.begin) + " of the data, but must begin at byte " + std::to_string(covered) +
+                  ": tensors must follow each other without " + (entry.begin > covered ? "gap" : "overlap"));
     }
     covered = entry.end;
   }
   if (covered == data_size) return;
   throw Error(std::string(file) + ": the tensors cover " + std::to_string(covered) + " bytes, but " +
               std::to_string(data_size) + " follow the header: the file is " +
-              (covered > data_size ? "truncated" : "followed by something else"));
+              (covered > data_size ? "truncated" : "too long"));
 }
 
 }  // namespace
@@ -231,9 +232,9 @@ uint64_t type_bytes(SafetensorsType type) { return kTypes[static_cast<size_t>(ty
 void check_tensor_name(std::string_view tensor, std::string_view file, const SafetensorsLimits& limits) {
   const std::string start = std::string(file) + ": ";
   if (tensor.empty()) throw Error(start + "a tensor has an empty name");
-  if (tensor == kMetadata) throw Error(start + "a tensor cannot be called __metadata__");
+  if (tensor == kMetadata) throw Error(start + "the name of a tensor must not be __metadata__");
   if (tensor.size() > limits.name_bytes) {
-    throw Error(start + "a tensor's name is over " + std::to_string(limits.name_bytes) + " bytes");
+    throw Error(start + "a tensor's name has more than " + std::to_string(limits.name_bytes) + " bytes");
   }
   if (has_control_character(tensor)) throw Error(start + "a tensor's name has a control character");
 }
@@ -242,7 +243,7 @@ uint64_t safetensors_header_size(std::span<const std::byte> prefix, uint64_t fil
                                  const SafetensorsLimits& limits) {
   const std::string start = std::string(name) + ": ";
   if (file_size < kSafetensorsPrefix || prefix.size() < kSafetensorsPrefix) {
-    throw Error(start + "not a safetensors file: it has " + std::to_string(file_size) + " bytes, the least is 8");
+    throw Error(start + "not a safetensors file: it has " + std::to_string(file_size) + " bytes; the minimum is 8");
   }
   if (std::ranges::equal(std::as_bytes(std::span(kGitLfsPointer.substr(0, kSafetensorsPrefix))),
                          prefix.first(kSafetensorsPrefix)))
@@ -250,11 +251,12 @@ uint64_t safetensors_header_size(std::span<const std::byte> prefix, uint64_t fil
   const auto size = little_endian<uint64_t>(prefix, 0);
   if (size > limits.header_bytes) {
     throw Error(start + "not a safetensors file: its header would have " + std::to_string(size) +
-                " bytes, the most is " + std::to_string(limits.header_bytes));
+                " bytes; the maximum is " + std::to_string(limits.header_bytes));
   }
   if (size > file_size - kSafetensorsPrefix) {
-    throw Error(start + "truncated: the header has " + std::to_string(size) + " bytes, the file only " +
-                std::to_string(file_size - kSafetensorsPrefix) + " after its length");
+    throw Error(start + "truncated: the header has " + std::to_string(size) +
+                " bytes, but the number of bytes after the length of the header is only " +
+                std::to_string(file_size - kSafetensorsPrefix));
   }
   return size;
 }
@@ -263,7 +265,7 @@ SafetensorsHeader parse_safetensors_header(std::string_view json, uint64_t data_
                                            const SafetensorsLimits& limits) {
   const size_t begin = json.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos || json[begin] != '{')
-    throw Error(std::string(name) + ": the header does not begin with '{'");
+    throw Error(std::string(name) + ": the header must begin with '{'");
   SafetensorsHeader header = HeaderReader(json, name, limits).read();
   for (const SafetensorsEntry& entry : header.entries) check_size(entry, name);
   check_coverage(header.entries, data_size, name);

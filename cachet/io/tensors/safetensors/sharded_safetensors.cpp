@@ -28,7 +28,7 @@ void read_weight_map(JsonCursor& json, TensorsOfFiles& files) {
     const std::string file = json.string("the name of a file", kMaxNameBytes);
     if (!seen.insert(tensor).second) json.fail("has the tensor " + in_quotes(tensor) + " twice");
     if (file.find('/') != std::string::npos || !file.ends_with(".safetensors"))
-      json.fail("names " + in_quotes(file) + ", which is not a safetensors file in the same folder");
+      json.fail("names " + in_quotes(file) + ", which must be a safetensors file in the same folder");
     files[file].insert(tensor);
     if (files.size() > kMaxFiles) json.fail("names more than " + std::to_string(kMaxFiles) + " files");
   } while (json.take(','));
@@ -56,7 +56,7 @@ TensorsOfFiles read_index(const std::filesystem::path& path) {
     json.expect('}');
   }
   json.end();
-  if (files.empty()) json.fail("has no weight_map with the file of each tensor");
+  if (files.empty()) json.fail("must have a weight_map, which lists the file of each tensor");
   return files;
 }
 
@@ -73,10 +73,10 @@ TensorMap read_sharded_safetensors(const std::filesystem::path& index) {
     TensorMap tensors = read_safetensors(path).tensors;
     for (const std::string& name : names)
       if (!tensors.contains(name))
-        throw Error(path.string() + ": has no tensor " + in_quotes(name) + ", which " + index.string() +
-                    " lists for it");
+        throw Error(path.string() + ": has no tensor " + in_quotes(name) + ", but " + index.string() +
+                    " lists this tensor for the file");
     if (tensors.size() != names.size())
-      throw Error(path.string() + ": has tensors that " + index.string() + " does not list for it");
+      throw Error(path.string() + ": has tensors that " + index.string() + " does not list for this file");
     all.merge(tensors);
   }
   return all;

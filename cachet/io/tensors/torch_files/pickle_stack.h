@@ -38,7 +38,7 @@ class PickleStack {
     return pop_from(values_.size() - count);
   }
   std::vector<Ref> pop_to_mark() {
-    if (marks_.empty()) cursor_.fail("goes back to a mark that is not there");
+    if (marks_.empty()) cursor_.fail("refers to a mark that does not exist");
     const size_t from = marks_.back();
     marks_.pop_back();
     return pop_from(from);
@@ -47,13 +47,13 @@ class PickleStack {
   bool is_settled() const { return marks_.empty() && values_.size() == 1; }
 
   void put(uint32_t memo) {
-    if (memos_.size() > most_memos_) cursor_.fail("remembers more than " + std::to_string(most_memos_) + " values");
+    if (memos_.size() > most_memos_) cursor_.fail("has more than " + std::to_string(most_memos_) + " memo entries");
     memos_[memo] = top();
   }
   void put_next() { put(static_cast<uint32_t>(memos_.size())); }
   void get(uint32_t memo) {
     const auto found = memos_.find(memo);
-    if (found == memos_.end()) cursor_.fail("asks for memo " + std::to_string(memo) + ", which is not set");
+    if (found == memos_.end()) cursor_.fail("reads memo entry " + std::to_string(memo) + ", which is not set");
     push(found->second);
   }
 
@@ -63,7 +63,7 @@ class PickleStack {
   }
   void require(size_t count) const {
     const size_t floor = marks_.empty() ? 0 : marks_.back();
-    if (values_.size() - floor < count) cursor_.fail("takes more from the stack than is there");
+    if (values_.size() - floor < count) cursor_.fail("takes more values from the stack than it has");
   }
   std::vector<Ref> pop_from(size_t from) {
     const auto first = values_.begin() + static_cast<std::ptrdiff_t>(from);

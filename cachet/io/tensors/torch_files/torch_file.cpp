@@ -27,16 +27,16 @@ using std::string_view_literals::operator""sv;  // signatures may have zeros
 constexpr std::array<Signature, 8> kSignatures{{
     {"PK\x03\x04"sv, 0, nullptr},
     {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"sv, 0,
-     "was written by torch.save before PyTorch 1.6; in Python, write it anew: "
-     "torch.save(torch.load(FILE, weights_only=True), NEW)"},
+     "was written by torch.save of a version before PyTorch 1.6; in Python, save it again: torch.save(torch.load(FILE, "
+     "weights_only=True), NEW)"},
     {"ustar"sv, 257,
-     "is a tar archive, as PyTorch before 0.1.10 wrote them; in Python, write it anew: torch.save(torch.load(FILE), "
+     "is a tar archive, the format of PyTorch before 0.1.10; in Python, save it again: torch.save(torch.load(FILE), "
      "NEW)"},
     {kGitLfsPointer, 0, kIsGitLfsPointer},
     {"7z\xbc\xaf\x27\x1c"sv, 0, "is a 7z archive; unpack it first"},
     {"\x1f\x8b"sv, 0, "is compressed with gzip; unpack it first"},
-    {"\x89HDF"sv, 0, "is an HDF5 file; only safetensors and PyTorch files are read"},
-    {"\x80"sv, 0, "is a bare pickle and no PyTorch file; in Python, write its tensors with torch.save"},
+    {"\x89HDF"sv, 0, "is an HDF5 file; only safetensors and PyTorch files are supported"},
+    {"\x80"sv, 0, "is a pickle file without the PyTorch format; in Python, save its tensors with torch.save"},
 }};
 
 std::string first_bytes(const ByteSource& source) {
@@ -70,7 +70,7 @@ std::string common_folder(const ZipArchive& archive) {
   for (const ZipMember& member : archive.members())
     if (folder.empty() || !member.name.starts_with(folder))
       throw Error(archive.name() + ": member " + in_quotes(member.name) +
-                  " is outside the folder of torch.save: this is a zip archive of another kind");
+                  " is not in the folder that torch.save writes, so this zip archive is not a PyTorch file");
   return folder;
 }
 
@@ -97,7 +97,7 @@ class StorageReader {
 // A bool that is neither 0 nor 1 is undefined behaviour in whoever reads it.
 void check_bools(const at::Tensor& bytes, const std::string& file, const std::string& name) {
   if (bytes.numel() > 0 && bytes.max().item<uint8_t>() > 1)
-    throw Error(file + ": tensor " + in_quotes(name) + " of bools has a byte that is neither 0 nor 1");
+    throw Error(file + ": tensor " + in_quotes(name) + " of type bool has a byte that is neither 0 nor 1");
 }
 
 }  // namespace
@@ -117,15 +117,17 @@ void TorchFile::open() {
   archive_ = std::make_unique<ZipArchive>(*source_, name_);
   folder_ = common_folder(*archive_);
   if (archive_->find(folder_ + "constants.pkl") != nullptr)
-    throw Error(name_ + ": holds TorchScript, a program; in Python, save the state_dict() of torch.jit.load(FILE)");
+    throw Error(name_ +
+                ": contains TorchScript, which is a program and not weights; in Python, save the state_dict() of "
+                "torch.jit.load(FILE)");
   if (const ZipMember* order = archive_->find(folder_ + "byteorder"); order != nullptr) {
     std::string word(std::min<uint64_t>(order->size, 16), '\0');
     if (order->size == word.size()) archive_->read(*order, std::as_writable_bytes(std::span(word)));
-    if (word != "little") throw Error(name_ + ": was written by a machine of another byte order, " + in_quotes(word));
+    if (word != "little") throw Error(name_ + ": was written on a machine with another byte order, " + in_quotes(word));
   }
   const ZipMember& pickle = record("data.pkl");
   if (pickle.size > kMaxPickleBytes)
-    throw Error(name_ + ": data.pkl has " + std::to_string(pickle.size) + " bytes, the most that is read is " +
+    throw Error(name_ + ": data.pkl has " + std::to_string(pickle.size) + " bytes; the maximum is " +
                 std::to_string(kMaxPickleBytes));
   std::vector<std::byte> bytes(pickle.size);
   archive_->read(pickle, bytes);

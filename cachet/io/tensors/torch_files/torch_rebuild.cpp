@@ -11,22 +11,22 @@ using Items = std::vector<PickleTree::Ref>;
 const Items& arguments_of(const PickleTree& tree, PickleTree::Ref ref, size_t least, size_t most, const char* what) {
   const auto* tuple = tree.as<PickleTree::Sequence>(ref);
   if (tuple == nullptr || tuple->items.size() < least || tuple->items.size() > most)
-    throw Error(std::string("a ") + what + " is not made of what torch.save writes");
+    throw Error(std::string("a ") + what + " does not have the form that torch.save writes");
   return tuple->items;
 }
 
 uint64_t natural(const PickleTree& tree, PickleTree::Ref ref, const char* what) {
   const auto* number = tree.as<int64_t>(ref);
-  if (number == nullptr) throw Error(std::string(what) + " is not a number of 64 bits");
+  if (number == nullptr) throw Error(std::string(what) + " must be a 64-bit integer");
   if (*number < 0) throw Error(std::string(what) + " is negative");
   return static_cast<uint64_t>(*number);
 }
 
 std::vector<int64_t> naturals(const PickleTree& tree, PickleTree::Ref ref, const char* what, size_t most) {
   const auto* list = tree.as<PickleTree::Sequence>(ref);
-  if (list == nullptr) throw Error(std::string(what) + " are not a tuple");
+  if (list == nullptr) throw Error(std::string(what) + " must be a tuple");
   if (list->items.size() > most)
-    throw Error("a tensor has " + std::to_string(list->items.size()) + " dimensions, the most is " +
+    throw Error("a tensor has " + std::to_string(list->items.size()) + " dimensions; the maximum is " +
                 std::to_string(most));
   std::vector<int64_t> numbers;
   for (const PickleTree::Ref item : list->items) numbers.push_back(static_cast<int64_t>(natural(tree, item, what)));
@@ -51,15 +51,16 @@ bool extent_of(const PickledTensor& tensor, uint64_t& elements, uint64_t& end) {
 }
 
 void check_extent(const PickledTensor& tensor, const PickledStorage& storage) {
-  if (tensor.shape.size() != tensor.strides.size()) throw Error("a tensor has not as many strides as dimensions");
+  if (tensor.shape.size() != tensor.strides.size()) throw Error("a tensor must have one stride for each dimension");
   const uint64_t count = storage.bytes / type_bytes(tensor.type);
   uint64_t elements = 0, end = 0;
   if (!extent_of(tensor, elements, end) || end > count)
     throw Error("a tensor reaches beyond its storage " + in_quotes(storage.key) + " of " + std::to_string(count) +
                 " elements");
   if (elements > count)
-    throw Error("a tensor of " + std::to_string(elements) + " elements is spread from a storage of " +
-                std::to_string(count) + "; save a .contiguous() copy");
+    throw Error("a tensor of " + std::to_string(elements) +
+                " elements repeats the elements of a storage that has only " + std::to_string(count) +
+                "; in Python, save a .contiguous() copy");
 }
 
 }  // namespace
@@ -89,7 +90,7 @@ PickledStorage rebuild_storage(const PickleTree& tree, PickleTree::Ref arguments
   const auto* type = tree.as<PickleTree::Global>(items[1]);
   const auto* key = tree.as<std::string_view>(items[2]);
   if (word == nullptr || *word != "storage" || type == nullptr || key == nullptr)
-    throw Error("a storage is not made of what torch.save writes");
+    throw Error("a storage does not have the form that torch.save writes");
   const TorchGlobal& global = tree.globals[type->index];
   if (global.kind != Kind::storage) throw Error(in_quotes(global.name) + " is not a type of storage");
   PickledStorage storage{std::string(*key), global.element, 0};
@@ -97,7 +98,7 @@ PickledStorage rebuild_storage(const PickleTree& tree, PickleTree::Ref arguments
   const uint64_t record = storage_bytes(storage.key);
   if (__builtin_mul_overflow(count, type_bytes(global.element), &storage.bytes) || storage.bytes != record)
     throw Error("storage " + in_quotes(storage.key) + " should have " + std::to_string(count) + " elements of " +
-                std::to_string(type_bytes(global.element)) + " bytes, its record has " + std::to_string(record) +
+                std::to_string(type_bytes(global.element)) + " bytes, but its record has " + std::to_string(record) +
                 " bytes");
   return storage;
 }
@@ -114,12 +115,13 @@ PickledTensor rebuild_tensor(const PickleTree& tree, const TorchGlobal& function
   if (typed) {
     const auto* type = tree.as<PickleTree::Global>(items[6]);
     if (type == nullptr || tree.globals[type->index].kind != Kind::element_type)
-      throw Error("a tensor has elements of a type that Cachet has no tensors of");
+      throw Error("a tensor has an element type that Cachet does not support");
     tensor.type = tree.globals[type->index].element;
   }
   if (items.size() == (typed ? 8U : 7U)) {  // "conj", "neg": the numbers are not what they seem
     const auto* metadata = tree.as<PickleTree::Dict>(items.back());
-    if (metadata == nullptr || !metadata->items.empty()) throw Error("a tensor is marked as conjugate or negated");
+    if (metadata == nullptr || !metadata->items.empty())
+      throw Error("a tensor is marked as conjugate or negated, which is not supported");
   }
   tensor.offset = natural(tree, items[1], "the offset of a tensor");
   tensor.shape = naturals(tree, items[2], "the sizes of a tensor", most_rank);

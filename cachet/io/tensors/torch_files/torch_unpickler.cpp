@@ -30,12 +30,13 @@ class Unpickler {
   }
 
   PickleTree read() {
-    if (cursor_.at_end() || next() != Op::kProtocol) fail("is not a pickle of protocol 2 or newer");
+    if (cursor_.at_end() || next() != Op::kProtocol) fail("must be a pickle with protocol 2 or newer");
     const int protocol = cursor_.number<uint8_t>("its protocol");
-    if (protocol < 2 || protocol > 5) fail("is a pickle of protocol " + std::to_string(protocol));
+    if (protocol < 2 || protocol > 5)
+      fail("the protocol of the pickle must be 2 to 5, not " + std::to_string(protocol));
     while (step(next())) {
     }
-    if (!stack_.is_settled()) fail("the pickle ends with a stack of several values");
+    if (!stack_.is_settled()) fail("the stack must have a single value at the end of the pickle");
     if (!cursor_.at_end()) fail("has bytes after the end of the pickle");
     tree_.root = stack_.top();
     return std::move(tree_);
@@ -49,7 +50,7 @@ class Unpickler {
   bool step(Op op) {
     if (op == Op::kStop) return false;
     if (!take_constant(op) && !take_text(op) && !take_memo(op) && !take_container(op) && !take_object(op))
-      fail("has the opcode " + std::to_string(static_cast<int>(op)) + ", which no plain data needs");
+      fail("has the opcode " + std::to_string(static_cast<int>(op)) + ", which plain data do not need");
     return true;
   }
 
@@ -167,7 +168,7 @@ class Unpickler {
         const std::vector<Ref> names = stack_.pop_last(2);
         const auto* module = tree_.as<std::string_view>(names[0]);
         const auto* name = tree_.as<std::string_view>(names[1]);
-        if (module == nullptr || name == nullptr) fail("a global's name is not a text");
+        if (module == nullptr || name == nullptr) fail("a global's name must be a string");
         return make_global(*module, *name);
       }
       case Op::kBinPersistentId:
@@ -241,9 +242,10 @@ class Unpickler {
     if (std::holds_alternative<Tree::Object>(node.value)) return nullptr;  // a class derived from a container
     auto* container = std::get_if<Container>(&node.value);
     if (container == nullptr) fail(complaint);
-    if (node.placed) fail("changes a value that others hold already: values that contain themselves are not read");
+    if (node.placed)
+      fail("changes a value that is already in another value; values that contain themselves are not supported");
     node.depth = std::max(node.depth, place(items));
-    if (node.placed) fail("has a value that contains itself");
+    if (node.placed) fail("has a value that contains itself, which is not supported");
     return container;
   }
 
@@ -266,7 +268,8 @@ class Unpickler {
 
   bool make_global(std::string_view module, std::string_view name) {
     constexpr size_t kMaxBytes = 256;
-    if (module.size() > kMaxBytes || name.size() > kMaxBytes) fail("mentions a global with an endless name");
+    if (module.size() > kMaxBytes || name.size() > kMaxBytes)
+      fail("mentions a global whose name has more than 256 bytes");
     const auto [known, is_new] = global_indices_.emplace(std::pair(module, name), tree_.globals.size());
     if (is_new) {
       tree_.globals.push_back(torch_global(module, name));
@@ -276,7 +279,7 @@ class Unpickler {
   }
 
   [[noreturn]] void refuse_code(const TorchGlobal& global, const char* verb) const {
-    fail(std::string("holds code: it ") + verb + " " + in_quotes(global.name) +
+    fail(std::string("contains code: it ") + verb + " " + in_quotes(global.name) +
          ". Only tensors and plain values are read; save the model's state_dict() alone");
   }
 
@@ -302,13 +305,13 @@ class Unpickler {
     const TorchGlobal& function = tree_.globals[global];
     const auto* given = tree_.as<Tree::Sequence>(arguments);
     if (given == nullptr || !given->fixed)
-      fail("calls " + in_quotes(function.name) + " with arguments that are not a tuple");
+      fail("calls " + in_quotes(function.name) + " with arguments that are not in a tuple");
     if (tree_.as<Tree::Object>(callee) != nullptr) return make_placeholder(global, true);
     if (const auto unread = unread_part(tree_, function, arguments)) return make_placeholder(*unread, true);
     switch (function.kind) {
       case Kind::dictionary:
         if (function.name == "collections.OrderedDict" && !given->items.empty())
-          fail("makes an OrderedDict of what torch.save does not write");
+          fail("makes an OrderedDict in a way that torch.save does not write");
         return make(Tree::Dict{});
       case Kind::shape:
         return reuse(
@@ -335,7 +338,7 @@ class Unpickler {
   template <class Test>
   bool reuse(const Tree::Sequence& arguments, const Test& fits, const TorchGlobal& function) {
     if (arguments.items.empty() || !fits(arguments.items[0]))
-      fail("calls " + in_quotes(function.name) + " with other arguments than torch.save");
+      fail("calls " + in_quotes(function.name) + " with arguments that torch.save does not write");
     stack_.push(arguments.items[0]);
     return true;
   }

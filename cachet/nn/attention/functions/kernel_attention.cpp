@@ -58,8 +58,8 @@ KernelOptions read_kernel_attention(const config::View& table) {
 
 std::optional<Misfit> misfit_of_gate(const KernelOptions& o, int64_t head_dim) {
   if (o.gate_rank <= head_dim) return std::nullopt;
-  return Misfit{"gate_rank",
-                std::to_string(o.gate_rank) + " is more than the " + std::to_string(head_dim) + " channels of a head"};
+  return Misfit{"gate_rank", "must not be above the number of channels of a head, but " + std::to_string(o.gate_rank) +
+                                 " is more than the " + std::to_string(head_dim) + " channels of a head"};
 }
 
 template <class Options>
@@ -100,13 +100,14 @@ KernelAttention::KernelAttention(const EluOptions& options, int64_t num_heads, i
 
 KernelAttention::KernelAttention(const KernelOptions& options, int64_t num_heads, int64_t head_dim)
     : Cloneable("KernelAttention"), options_(options), eps_(options.eps), num_heads_(num_heads), head_dim_(head_dim) {
-  TORCH_CHECK(num_heads >= 1 && head_dim >= 1, "kernel_attention: needs at least one head of one channel, got ",
-              num_heads, " of ", head_dim);
+  TORCH_CHECK(num_heads >= 1 && head_dim >= 1,
+              "kernel_attention: needs at least one head and one channel in each head, got ", num_heads, " heads of ",
+              head_dim, " channels");
   TORCH_CHECK(std::isfinite(options.penalty) && options.penalty >= 0,
               "kernel_attention: penalty must be at least 0, got ", options.penalty);
   TORCH_CHECK(options.layers >= 1, "kernel_attention: needs at least one layer, got ", options.layers);
   TORCH_CHECK(options.gate_rank >= 0 && options.gate_rank <= head_dim,
-              "kernel_attention: gate_rank must be at most the ", head_dim, " channels of a head, got ",
+              "kernel_attention: gate_rank must be from 0 to the number of channels of a head, ", head_dim, ", got ",
               options.gate_rank);
   const int64_t heads = options.head_wise ? num_heads : 1;
   const int64_t rank = options.gate_rank > 0 ? options.gate_rank : std::max<int64_t>(1, head_dim / 4);
@@ -178,8 +179,8 @@ std::vector<torch::Tensor> KernelAttention::orthogonal_weights() const {
 torch::Tensor KernelAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                       const AttentionArgs& args) {
   TORCH_CHECK(!args.bias.defined(),
-              "kernel_attention: an attention bias needs scores to add to, which linear attention does not have; use "
-              "attention.kind = \"softmax\"");
+              "kernel_attention: cannot use an attention bias, because linear attention has no scores to add it to; "
+              "use attention.kind = \"softmax\"");
   const torch::Tensor& mask = args.context.padding;
   const auto padding = mask.defined() ? std::optional(mask) : std::nullopt;
   // Where norms stand between the layers, features are made first and attention has none of its own to apply.
@@ -193,8 +194,8 @@ torch::Tensor KernelAttention::attend(const torch::Tensor& q, const torch::Tenso
   if (!args.state || !args.state->declares("sums"))
     return ops::kernel_attention(queries, keys, values, features, padding, args.causal, eps_);
   torch::Tensor sums = args.state->get("sums");
-  TORCH_CHECK(sums.size(0) == k.size(0), "kernel_attention: the state has ", sums.size(0), " batch rows, the context ",
-              k.size(0));
+  TORCH_CHECK(sums.size(0) == k.size(0), "kernel_attention: the state has ", sums.size(0),
+              " batch rows, but the context has ", k.size(0));
   const torch::Tensor out =
       ops::kernel_attention_stream(queries, keys, values, features, padding, args.causal, eps_, sums);
   args.state->set("sums", sums);

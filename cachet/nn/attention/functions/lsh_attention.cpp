@@ -37,8 +37,8 @@ LshOptions read_lsh_attention(const config::View& table) {
   o.chunk_size = table.integer("chunk_size", o.chunk_size, AttentionRanges::kBlockSize);
   o.buckets = table.integer("buckets", o.buckets, {2, 1 << 14});
   if (o.buckets % 2 != 0)
-    table.problem("buckets",
-                  "must be even: each direction of the hash has its opposite, got " + std::to_string(o.buckets));
+    table.problem("buckets", "must be even, because each direction of the hash also has its opposite, got " +
+                                 std::to_string(o.buckets));
   o.rounds = table.integer("rounds", o.rounds, {1, 64});
   o.score = table.choice("score", o.score, kLshScores);
   o.pattern_length = read_pattern_length(table);
@@ -212,7 +212,7 @@ LshAttention::LshAttention(const LshOptions& options, int64_t num_heads, int64_t
     : Cloneable("LshAttention"), options_(options) {
   TORCH_CHECK(options.chunk_size >= 1, "lsh_attention: chunk_size must be at least 1, got ", options.chunk_size);
   TORCH_CHECK(options.buckets >= 2 && options.buckets % 2 == 0,
-              "lsh_attention: buckets must be even, each direction of the hash has its opposite, got ",
+              "lsh_attention: buckets must be even, because each direction of the hash also has its opposite, got ",
               options.buckets);
   TORCH_CHECK(options.buckets <= kPaddingBucket, "lsh_attention: buckets must be at most ", kPaddingBucket, ", got ",
               options.buckets);

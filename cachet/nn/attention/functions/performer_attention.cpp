@@ -37,7 +37,7 @@ PerformerOptions read_performer_attention(const config::View& table) {
 
 std::string why_performer_is_not_causal(const PerformerOptions& o) {
   if (o.form == RandomFeatures::relu) return "";
-  return "performer with features = \"softmax\" scales by the largest of all keys, later ones too";
+  return "performer with features = \"softmax\" scales by the largest value of all keys, also of later keys";
 }
 
 int64_t feature_count(const PerformerOptions& options, int64_t head_dim) {

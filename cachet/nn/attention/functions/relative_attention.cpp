@@ -18,7 +18,7 @@ namespace {
 
 const SoftmaxOptions& softmax_of(const RelativeAttentionOptions& o) {
   const auto* softmax = std::get_if<SoftmaxOptions>(&o.attention.function);
-  TORCH_CHECK(softmax, "relative_attention: scores of distances are for softmax; choose kind = softmax");
+  TORCH_CHECK(softmax, "relative_attention: scores for distances need softmax; choose kind = softmax");
   return *softmax;
 }
 
@@ -36,8 +36,8 @@ int64_t RelativeAttention::head_dim(const RelativeAttentionOptions& o) {
   check_positive("relative_attention: num_heads", o.num_heads);
   TORCH_CHECK(o.attention.head_dim >= 0, "relative_attention: head_dim must be at least 0, got ", o.attention.head_dim);
   if (o.attention.head_dim > 0) return o.attention.head_dim;
-  TORCH_CHECK(o.dim % o.num_heads == 0, "relative_attention: ", o.num_heads, " heads do not divide ", o.dim,
-              " channels; set how many channels each has");
+  TORCH_CHECK(o.dim % o.num_heads == 0, "relative_attention: num_heads must divide dim, but ", o.num_heads,
+              " does not divide ", o.dim, "; set head_dim, the number of channels of each head");
   return o.dim / o.num_heads;
 }
 
@@ -64,7 +64,7 @@ RelativeAttention::RelativeAttention(const RelativeAttentionOptions& o, const Re
 
 std::shared_ptr<AttentionState> RelativeAttention::make_state(int64_t batch, SessionUse use) const {
   TORCH_CHECK(use != SessionUse::fixed_context,
-              "relative_attention: serves self-attention, which has no fixed context");
+              "relative_attention: is a self-attention, which cannot have a fixed context");
   auto state = std::make_shared<AttentionState>(batch);
   if (use != SessionUse::decoding) return state;
   for (const char* name : {"keys", "values"})
@@ -91,10 +91,11 @@ torch::Tensor RelativeAttention::forward(const torch::Tensor& query, const torch
   check_tokens("relative_attention: query", query, dim_, args.query);
   check_tokens("relative_attention: context", context, dim_, args.context);
   TORCH_CHECK(context.size(0) == query.size(0) && context.size(1) >= query.size(1),
-              "relative_attention: the query's tokens are the context's last; got a query of ", query.sizes(),
-              " and a context of ", context.sizes());
+              "relative_attention: the query must be the last tokens of the context, but the query has sizes ",
+              query.sizes(), " and the context has sizes ", context.sizes());
   TORCH_CHECK(!args.query.padding.defined() && !args.context.padding.defined() && !args.bias.defined(),
-              "relative_attention: takes neither padding nor a bias: a hidden key is hidden from all batch rows");
+              "relative_attention: cannot use padding or an attention bias, because it hides the same keys from all "
+              "batch rows");
   const int64_t inner = num_heads_ * head_dim_;
   torch::Tensor q, k, v;
   if (query.is_same(context)) {
@@ -119,8 +120,8 @@ torch::Tensor RelativeAttention::forward(const torch::Tensor& query, const torch
 }
 
 void RelativeAttention::fold_affine_before(const Affine& before) {
-  TORCH_CHECK(before.scale.numel() == dim_, "relative_attention: takes ", dim_,
-              " channels and cannot absorb an affine map of ", before.scale.numel());
+  TORCH_CHECK(before.scale.numel() == dim_, "relative_attention: cannot fold in an affine map unless it has ", dim_,
+              " channels, got ", before.scale.numel());
   qkv_->fold_affine_before(before);
 }
 

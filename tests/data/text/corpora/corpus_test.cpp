@@ -133,7 +133,7 @@ TEST(Corpus, KeepsCharactersAsTheyAreGiven) {
   const auto encoder = texts.encoder();
   EXPECT_EQ(encoder->decode(std::vector<Token>{3, 1, 0, 2}), marked + " " + composed + "\n" + decomposed);
   EXPECT_TRUE(corpus.begins_with_mark);
-  EXPECT_EQ(corpus.notes("training").back(), "training: begins with a byte-order mark, which stays in the text");
+  EXPECT_EQ(corpus.notes("training").back(), "training: the text begins with a byte-order mark, which is not removed");
   texts.options.tokens = CorpusTokens::bytes;
   texts.options.vocabulary = kByteVocabulary;
   EXPECT_EQ(ids_of(texts.open()).front(), 0xEF + 1);
@@ -144,25 +144,25 @@ TEST(Corpus, KeepsCharactersAsTheyAreGiven) {
 TEST(Corpus, SaysWhatIsWrongWithFiles) {
   CorpusFolder texts;
   const std::string root = texts.folder.path().string();
-  EXPECT_EQ(
-      texts.complaint(),
-      root +
-          ": holds no text of the split train: no wiki.train.tokens nor train.txt, plain, .gz or .xz; see data.root");
+  EXPECT_EQ(texts.complaint(), root +
+                                   ": has no text for the split train: neither wiki.train.tokens nor train.txt (plain, "
+                                   ".gz or .xz); see data.root");
   for (const char* text : {"", "a"}) {
     texts.write("train.txt", text);
     if (*text == '\0') {
-      EXPECT_EQ(texts.complaint(), root +
-                                       "/train.txt: holds 0 tokens; a text needs two or more, because the model "
-                                       "predicts each token from those before it");
+      EXPECT_EQ(texts.complaint(),
+                root +
+                    "/train.txt: the number of tokens is 0. A text needs at least two tokens, because the model "
+                    "predicts each token from the tokens before it");
     }
   }
   EXPECT_EQ(texts.open().tokens->size(), 2) << "a word and its line's end";
   texts.options.vocabulary = 7;
-  EXPECT_EQ(texts.complaint(), root + "/words.txt: has 6 tokens, and the recipe has data.vocabulary = 7");
+  EXPECT_EQ(texts.complaint(), root + "/words.txt: has 6 tokens, but the recipe has data.vocabulary = 7");
   texts.options.vocabulary = 6;
   texts.options.vocabulary_hash = std::string(64, '0');
   EXPECT_EQ(texts.complaint(),
-            root + "/words.txt: is another vocabulary than the recipe's, whose data.vocabulary_hash is " +
+            root + "/words.txt: is not the vocabulary of the recipe: its hash differs from data.vocabulary_hash, " +
                 std::string(64, '0'));
   texts.options.vocabulary_hash.clear();
   // A file of tokens that were made of another vocabulary of as many words.
@@ -171,10 +171,10 @@ TEST(Corpus, SaysWhatIsWrongWithFiles) {
   writer.add(std::vector<Token>{1, 2, 3});
   writer.finish();
   EXPECT_EQ(texts.complaint(), tokens.string() +
-                                   ": its tokens are of another vocabulary, of 6 tokens; `cachet data tokens` "
-                                   "makes them of this one");
+                                   ": its tokens belong to another vocabulary, which has 6 tokens; make the file again "
+                                   "with `cachet data tokens` and the vocabulary of the recipe");
   texts.write("words.txt", "");
-  EXPECT_NE(texts.complaint().find("holds no words"), std::string::npos);
+  EXPECT_NE(texts.complaint().find("contains no words"), std::string::npos);
 }
 
 }  // namespace

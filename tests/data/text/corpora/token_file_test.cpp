@@ -82,9 +82,11 @@ TEST(TokenFile, RefusesADamagedOne) {
   for (size_t length = 0; length < whole.size(); ++length)
     EXPECT_NE(opens(whole.substr(0, length)), "(nothing thrown)") << length;
   for (const size_t length : {100, 159})
-    EXPECT_EQ(opens(whole.substr(0, length)), name + "is not a file of tokens: it ends within its header");
-  EXPECT_EQ(opens(whole.substr(0, whole.size() - 2)),
-            name + "its header states 10 tokens, and the file holds 9: it is cut off or damaged");
+    EXPECT_EQ(opens(whole.substr(0, length)), name + "is not a token file: it ends within its header");
+  EXPECT_EQ(
+      opens(whole.substr(0, whole.size() - 2)),
+      name +
+          "its header states 10 tokens, but the number of tokens in the file is 9: the file is truncated or damaged");
   EXPECT_NE(opens(whole + "x"), "(nothing thrown)");
   EXPECT_NE(opens("CACHTOK3" + whole.substr(8)), "(nothing thrown)");
   EXPECT_NE(test::thrown_message<io::Error>([&] { TokenFile::open(folder.path() / "none"); }), "(nothing thrown)");
@@ -99,7 +101,7 @@ TEST(TokenFile, RefusesADamagedOne) {
       if (!of_ids) continue;
       EXPECT_EQ(
           test::thrown_message<io::Error>([&] { TokenFile::open(path).read(9, 1, ids.data()); }),
-          name + "tokens 0 to 9 are damaged: they do not have their checksum; `cachet data tokens` makes it anew");
+          name + "tokens 0 to 9 are damaged: the checksum is wrong; make the file again with `cachet data tokens`");
     }
   }
 }
@@ -129,8 +131,8 @@ TEST(TokenFile, OneWithoutChecksumsIsReadWithANote) {
   file.read(0, 40'000, ids.data());
   EXPECT_TRUE(std::ranges::equal(ids, tokens));
   EXPECT_EQ(opens(whole.substr(0, whole.size() - 2)), path.string() +
-                                                          ": its header states 40000 tokens, and the file "
-                                                          "holds 39999: it is cut off or damaged");
+                                                          ": its header states 40000 tokens, but the number of tokens "
+                                                          "in the file is 39999: the file is truncated or damaged");
   for (size_t place = 8; place < 32; ++place) {
     std::string changed = whole;
     changed[place] = static_cast<char>(changed[place] ^ 0x40);
@@ -146,7 +148,7 @@ TEST(TokenFile, OneWithoutChecksumsIsReadWithANote) {
   beyond[128 + 6] = beyond[128 + 7] = '\xff';
   test::write_bytes(path, beyond);
   EXPECT_EQ(test::thrown_message<io::Error>([&] { TokenFile::open(path).read(0, 10, ids.data()); }),
-            path.string() + ": token 3 is 65535, and its vocabulary has 300: the file is damaged");
+            path.string() + ": token 3 is 65535, but the vocabulary has only 300 tokens: the file is damaged");
 }
 
 // One block is damaged, and the others are read.

@@ -117,8 +117,8 @@ TEST(Subwords, DecodingRefusesIdsOfNoVocabulary) {
   const auto complaint = [&](Token token) {
     return test::thrown_message<std::out_of_range>([&] { encoder.decode(std::vector<Token>{5, 6, token}); });
   };
-  EXPECT_EQ(complaint(60), "token 2 is 60; ids of the vocabulary are 0 to 59");
-  EXPECT_EQ(complaint(-1), "token 2 is -1; ids of the vocabulary are 0 to 59");
+  EXPECT_EQ(complaint(60), "token 2 is 60, but the ids of the vocabulary are 0 to 59");
+  EXPECT_EQ(complaint(-1), "token 2 is -1, but the ids of the vocabulary are 0 to 59");
   EXPECT_NE(complaint(std::numeric_limits<Token>::max()), "");
   EXPECT_NE(complaint(std::numeric_limits<Token>::min()), "");
   EXPECT_NO_THROW(encoder.decode(std::vector<Token>{59, 0, 1, 2}));
@@ -145,11 +145,12 @@ TEST(Subwords, TrainingRefusesWhatCannotBe) {
     return test::thrown_message<io::Error>([&] { train_subwords(texts, {.vocabulary = vocabulary}); });
   };
   EXPECT_EQ(complaint(subword_texts(), 8000),
-            "SentencePiece cannot train: the texts give no 8000 pieces; use a --vocabulary of at most 123");
-  EXPECT_NE(complaint(subword_texts(), 5).find("and the vocabulary has 5; use a larger --vocabulary"),
+            "SentencePiece cannot train: the texts have too few different pieces for a vocabulary of 8000; use a "
+            "--vocabulary of at most 123");
+  EXPECT_NE(complaint(subword_texts(), 5).find("but the vocabulary has only 5; use a larger --vocabulary"),
             std::string::npos);
-  EXPECT_EQ(complaint(subword_texts(), 2), "a subword vocabulary has from 3 to 16777216 pieces");
-  EXPECT_EQ(complaint(subword_texts(), 16'777'217), "a subword vocabulary has from 3 to 16777216 pieces");
+  EXPECT_EQ(complaint(subword_texts(), 2), "a subword vocabulary must have 3 to 16777216 pieces");
+  EXPECT_EQ(complaint(subword_texts(), 16'777'217), "a subword vocabulary must have 3 to 16777216 pieces");
   EXPECT_NE(complaint({}, 60).find("SentencePiece cannot train"), std::string::npos);
 }
 
@@ -172,7 +173,7 @@ TEST(Subwords, AModelWhoseTableLeadsOutIsRefused) {
   const auto root = static_cast<size_t>(tables->front().data() - subword_model().data()) + 4;
   damaged.replace(root, 4, "\x01\x02\xf0\x7f");
   EXPECT_EQ(test::thrown_message<io::Error>([&] { SubwordEncoder(damaged, "m.model"); }),
-            "m.model: is damaged: its table leads out of itself");
+            "m.model: is damaged: an entry of its table points outside the table");
 }
 
 TEST(Subwords, TheModelMustBeTheOneThatIsMeant) {
@@ -187,11 +188,12 @@ TEST(Subwords, TheModelMustBeTheOneThatIsMeant) {
   options.vocabulary_hash = hash;
   EXPECT_EQ(complaint(), "(nothing thrown)");
   options.vocabulary_hash = "0" + hash.substr(1) + "0";
-  EXPECT_EQ(complaint(), (folder / "m.model").string() + ": is not the subword model of data.vocabulary_hash, " +
-                             options.vocabulary_hash + ": its hash is " + hash);
+  EXPECT_EQ(complaint(), (folder / "m.model").string() +
+                             ": is not the subword model of the recipe: data.vocabulary_hash is " +
+                             options.vocabulary_hash + ", but the hash of the file is " + hash);
   options.vocabulary = 8000;
   EXPECT_EQ(complaint(), (folder / "m.model").string() +
-                             ": has a vocabulary of 60, data.vocabulary is 8000; set data.vocabulary = 60");
+                             ": has a vocabulary of 60 tokens, but data.vocabulary is 8000; set data.vocabulary = 60");
   options.subword_model = "none.model";
   EXPECT_NE(complaint().find("data.subword_model: there is no file " + (folder / "none.model").string() +
                              "; `cachet data subwords` makes one."),
@@ -217,7 +219,7 @@ TEST(Subwords, ReviewsAreReadWithThem) {
 #else
 
 TEST(Subwords, ABuildWithoutThemSaysSo) {
-  const std::string refusal = "this build has no subwords; build with -DCACHET_SUBWORDS=ON";
+  const std::string refusal = "this build of Cachet does not support subwords; build it with -DCACHET_SUBWORDS=ON";
   EXPECT_EQ(test::thrown_message<io::Error>([] { SubwordEncoder("", "m.model"); }), refusal);
   EXPECT_EQ(test::thrown_message<io::Error>([] { train_subwords({"a"}, {}); }), refusal);
 }
@@ -233,7 +235,7 @@ TEST(TrainingTexts, AreTheFilesOfAFolderOrTheTextsOfPairs) {
   const TrainingTexts read = read_training_texts({folder / "train"}, 0);
   EXPECT_EQ(read.texts, (std::vector<std::string>{"first", "second \uFFFD"}));
   EXPECT_EQ(read.replaced, 1);
-  EXPECT_EQ(read.notes, std::vector<std::string>{"1 file that is not a .txt file was passed over: " +
+  EXPECT_EQ(read.notes, std::vector<std::string>{"1 file that is not a .txt file was skipped: " +
                                                  (folder / "train/neg/a.md").string()});
   EXPECT_EQ(read_training_texts({folder / "pairs.tsv"}, 0).texts, (std::vector<std::string>{"one", "two", "three"}));
   std::filesystem::create_directory(folder / "test");
@@ -241,10 +243,12 @@ TEST(TrainingTexts, AreTheFilesOfAFolderOrTheTextsOfPairs) {
     return test::thrown_message<io::Error>([&] { read_training_texts({path}, 0); });
   };
   EXPECT_EQ(complaint(folder.path()),
-            folder.path().string() + ": holds train and test; name " + (folder / "train").string());
+            folder.path().string() + ": contains the folders train and test; to use only the training texts, name " +
+                (folder / "train").string());
   EXPECT_EQ(complaint(folder / "test"), (folder / "test").string() + ": holds no .txt files");
   EXPECT_EQ(complaint(folder / "none"),
-            (folder / "none").string() + ": there is no such folder of .txt files, TSV file of pairs, or text");
+            (folder / "none").string() +
+                ": does not exist; name a folder of .txt files, a TSV file of pairs, or a text file");
   test::write_text(folder / "empty/a.txt", "");
   EXPECT_EQ(complaint(folder / "empty"), (folder / "empty").string() + ": all of its texts are empty");
 }
@@ -258,7 +262,7 @@ TEST(TrainingTexts, AreNoHiddenFilesAndHaveNoMarkInTheirMiddle) {
   test::write_text(folder / "lines", "\xEF\xBB\xBFtwo\nthree\n");
   const TrainingTexts read = read_training_texts({folder / "texts", folder / "lines"}, 0);
   EXPECT_EQ(read.texts, (std::vector<std::string>{"one", "two", "three"}));
-  EXPECT_EQ(read.notes, std::vector<std::string>{"2 hidden files were passed over, the first of them " +
+  EXPECT_EQ(read.notes, std::vector<std::string>{"2 hidden files were skipped. The first one is " +
                                                  (folder / "texts/._A.TXT").string()});
 }
 
@@ -285,7 +289,7 @@ TEST(TrainingTexts, AreTheLinesOfSeveralFiles) {
   EXPECT_EQ(read.replaced, 1);
   EXPECT_TRUE(read.notes.empty());
   EXPECT_EQ(test::thrown_message<io::Error>([&] { read_training_texts({folder / "empty.de"}, 0); }),
-            (folder / "empty.de").string() + ": holds no lines with a text");
+            (folder / "empty.de").string() + ": all lines are empty");
 }
 
 TEST(TrainingTexts, AreAnEvenDrawWhereThereAreTooMany) {

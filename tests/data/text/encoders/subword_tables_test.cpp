@@ -45,16 +45,16 @@ TEST(SubwordTables, AWayThatEndsIsSafe) {
 TEST(SubwordTables, StepsOutsideAreRefused) {
   UnitTable table = empty_subword_table();
   table['a' ^ 1] = table_node('a', false, 'a' ^ 1, 256);
-  EXPECT_EQ(table_problem(table_bytes(table)), "its table leads out of itself");
+  EXPECT_EQ(table_problem(table_bytes(table)), "an entry of its table points outside the table");
   table = empty_subword_table();
   table[0] = table_node(0, false, 0, 1) | 1 << 9 | 1 << 10;  // bit 9: times 256
-  EXPECT_EQ(table_problem(table_bytes(table)), "its table leads out of itself");
+  EXPECT_EQ(table_problem(table_bytes(table)), "an entry of its table points outside the table");
 }
 
 TEST(SubwordTables, CirclesAreRefused) {
   UnitTable table = empty_subword_table();
   table['a' ^ 1] = table_node('a', false, 'a' ^ 1, 1);
-  EXPECT_EQ(table_problem(table_bytes(table)), "its table leads back to where it came from");
+  EXPECT_EQ(table_problem(table_bytes(table)), "its table has a cycle");
 }
 
 TEST(SubwordTables, AsManyEntriesOnAWayAsSentencePieceHasRoomFor) {
@@ -71,7 +71,7 @@ TEST(SubwordTables, SizesThatLieAreRefusedHereOrThere) {
   EXPECT_EQ(table_problem(""), std::nullopt);
   EXPECT_EQ(table_problem(whole.substr(0, 4)), std::nullopt);
   for (const size_t cut : {size_t{5}, whole.size() - 3, whole.size() - 2})
-    EXPECT_EQ(table_problem(whole.substr(0, cut)), "its table is cut short") << cut;
+    EXPECT_EQ(table_problem(whole.substr(0, cut)), "its table is truncated") << cut;
   EXPECT_EQ(table_problem(std::string("\x10\0\0\0", 4) + whole), std::nullopt) << "SentencePiece refuses such a size";
 }
 

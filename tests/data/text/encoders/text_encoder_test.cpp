@@ -27,8 +27,8 @@ TEST(ByteEncoder, DecodingRefusesIdsOfNoByte) {
   const auto complaint = [](Token token) {
     return test::thrown_message<std::out_of_range>([&] { ByteEncoder().decode(std::vector<Token>{token}); });
   };
-  EXPECT_EQ(complaint(257), "token 0 is 257; ids of the vocabulary are 0 to 256");
-  EXPECT_EQ(complaint(-5), "token 0 is -5; ids of the vocabulary are 0 to 256");
+  EXPECT_EQ(complaint(257), "token 0 is 257, but the ids of the vocabulary are 0 to 256");
+  EXPECT_EQ(complaint(-5), "token 0 is -5, but the ids of the vocabulary are 0 to 256");
   EXPECT_NO_THROW(ByteEncoder().decode(std::vector<Token>{256}));
 }
 

@@ -189,8 +189,8 @@ TEST(NormalizedCorpus, RefusesWhatWasMadeOfOtherText) {
     return test::thrown_message<io::Error>([&] { ids_in(folder.path(), options, SequenceSplit::train); });
   };
   EXPECT_EQ(complaint(nfc), (folder / "words.txt").string() +
-                                ": its token 2, \"Vie\u0323\u0302t\", is not in the form that data.normalize asks for, "
-                                "nfc; make the vocabulary with --normalize nfc");
+                                ": its token 2, \"Vie\u0323\u0302t\", is not in the form of data.normalize, nfc; make "
+                                "the vocabulary with --normalize nfc");
   test::write_text(folder / "words.txt", kComposedWords);
   const auto file = folder / token_file_name(SequenceSplit::train);
   const auto encoder = make_corpus_encoder(corpus_of(folder.path(), CorpusTokens::words, nfc), folder.path());
@@ -199,8 +199,8 @@ TEST(NormalizedCorpus, RefusesWhatWasMadeOfOtherText) {
   writer.finish();
   EXPECT_EQ(complaint(nfc), "(nothing thrown)");
   EXPECT_EQ(complaint(none), file.string() +
-                                 ": was made with --normalize nfc, and the recipe has data.normalize = \"none\"; "
-                                 "`cachet data tokens --normalize none` makes it anew");
+                                 ": was made with --normalize nfc, but the recipe has data.normalize = \"none\"; "
+                                 "`cachet data tokens --normalize none` makes it again");
   EXPECT_NE(complaint(nfkc), "(nothing thrown)");
 }
 
@@ -224,7 +224,8 @@ TEST(NormalizedPairs, AreTheSameWhateverTheirSpelling) {
   EXPECT_EQ(held_out->texts(ParallelSide::source).at(0), "\u0111\u1EB9p Vi\u1EC7t");
   EXPECT_EQ(held_out->texts(ParallelSide::target), (std::vector<std::string>{"\uFEFF\u00E9\xFF", "Vi\u1EC7t"}))
       << "sentences to compare with are in the form, too; what is no UTF-8 and a byte-order mark stay";
-  EXPECT_EQ(held_out->notes("test").back(), "test: en is in the form nfc, sentences to compare with among it");
+  EXPECT_EQ(held_out->notes("test").back(),
+            "test: en: all sentences are normalised to the form nfc, also the reference sentences");
   // Files of tokens keep the form that they were made with.
   const ParallelFiles into{texts.folder / "train.de.tokens-cachet", texts.folder / "train.en.tokens-cachet"};
   write_parallel_token_files({texts.folder / "train.de", texts.folder / "train.en"}, texts.options, texts.encoders(),
@@ -233,8 +234,8 @@ TEST(NormalizedPairs, AreTheSameWhateverTheirSpelling) {
   texts.options.normalization = nfkc;
   EXPECT_EQ(test::thrown_message<io::Error>([&] { texts.open(); }),
             into.source.string() +
-                ": was made with --normalize nfc, and the recipe has data.normalize = \"nfkc\"; `cachet data tokens "
-                "--normalize nfkc` makes it anew");
+                ": was made with --normalize nfc, but the recipe has data.normalize = \"nfkc\"; `cachet data tokens "
+                "--normalize nfkc` makes it again");
 }
 
 #ifdef CACHET_SUBWORDS

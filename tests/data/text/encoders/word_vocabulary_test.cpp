@@ -23,7 +23,7 @@ TEST(WordCounter, RefusesAWordThatNoVocabularyHas) {
   EXPECT_EQ(counter.tokens(), 5);
   EXPECT_EQ(
       test::thrown_message<io::Error>([&] { counter.add_line("a " + std::string(data::kMaxWordBytes + 1, 'x')); }),
-      "line 3: a word has 65537 bytes, more than the 65536 of a vocabulary's longest");
+      "line 3: a word has 65537 bytes; the maximum for a word of a vocabulary is 65536");
 }
 
 TEST(WordVocabulary, IsOrderedByCountBehindTheEndOfLine) {
@@ -53,17 +53,17 @@ TEST(WordVocabulary, NamesTheLineThatIsWrong) {
   const auto refuses = [](std::string_view text, std::string_view why) {
     EXPECT_EQ(test::thrown_message<io::Error>([&] { data::parse_words(text, "w.txt"); }), why);
   };
-  refuses("", "w.txt: holds no words; `cachet data words` makes such a file");
-  refuses("<eos>\t1", "w.txt:1: the file ends within a line");
-  refuses("a\t1\n<unk>\t1\n", "w.txt:1: must be <eos>, which ends each line of a text, not 'a'");
-  refuses("<eos>\t1\na\t1\n", "w.txt: has no <unk>, which stands for unknown words");
-  refuses("<eos>\t1\nab\n", "w.txt:2: is not a word, a tab and a count: 'ab'");
-  refuses("<eos>\t1\na\t1x\n", "w.txt:2: the count is not a number: '1x'");
-  refuses("<eos>\t1\na\t-1\n", "w.txt:2: the count is not a number: '-1'");
-  refuses("<eos>\t1\na\t99999999999999999999\n", "w.txt:2: the count is not a number: '99999999999999999999'");
-  refuses("<eos>\t1\na\t1\na\t1\n", "w.txt:3: 'a' stands in line 2 too");
-  refuses("<eos>\t1\n\t1\n", "w.txt:2: a word has 1 to 65536 bytes and no blank: ''");
-  refuses("<eos>\t1\na b\t1\n", "w.txt:2: a word has 1 to 65536 bytes and no blank: 'a b'");
+  refuses("", "w.txt: contains no words; make the file with `cachet data words`");
+  refuses("<eos>\t1", "w.txt:1: the last line has no line end: the file may be truncated");
+  refuses("a\t1\n<unk>\t1\n", "w.txt:1: must be <eos>, which marks the end of each line of a text, not 'a'");
+  refuses("<eos>\t1\na\t1\n", "w.txt: must contain <unk>, which replaces unknown words");
+  refuses("<eos>\t1\nab\n", "w.txt:2: must be a word, a tab and a count, not 'ab'");
+  refuses("<eos>\t1\na\t1x\n", "w.txt:2: the count must be a number, not '1x'");
+  refuses("<eos>\t1\na\t-1\n", "w.txt:2: the count must be a number, not '-1'");
+  refuses("<eos>\t1\na\t99999999999999999999\n", "w.txt:2: the count must be a number, not '99999999999999999999'");
+  refuses("<eos>\t1\na\t1\na\t1\n", "w.txt:3: 'a' is already in line 2");
+  refuses("<eos>\t1\n\t1\n", "w.txt:2: a word must have 1 to 65536 bytes and no space, not ''");
+  refuses("<eos>\t1\na b\t1\n", "w.txt:2: a word must have 1 to 65536 bytes and no space, not 'a b'");
 }
 
 TEST(WordEncoder, EncodesLinesAndDecodesThem) {

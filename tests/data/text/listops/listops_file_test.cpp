@@ -50,14 +50,15 @@ TEST(ListOpsFile, CutsOrRefusesWhatIsTooLong) {
   EXPECT_EQ(cut->length(1), 4);
   EXPECT_EQ(cut->tokens(1)[3], kListOpsZero + 5);
   EXPECT_EQ(listops_complaint(rows, {.max_length = 4, .too_long = TooLong::refuse}),
-            "a.tsv:3: the sequence has more than data.max_length = 4 tokens, and data.too_long is \"refuse\"");
+            "a.tsv:3: the sequence has more than data.max_length = 4 tokens, which data.too_long = \"refuse\" does not allow"");
 }
 
 TEST(ListOpsFile, RefusalsNameTheLine) {
   EXPECT_EQ(listops_complaint(""), "a.tsv: there are no samples");
   EXPECT_EQ(listops_complaint("[MIN 3 4 ]\t3\n[MIN 3 4\t3\n"), "a.tsv:3: 1 '[' is never closed");
-  EXPECT_EQ(listops_complaint("[MIN 3 4 ]\t10\n"), "a.tsv:2: the label '10' is not a whole number from 0 to 9");
-  EXPECT_EQ(listops_complaint("[MIN 3 4 ] 3\n"), "a.tsv:2: 1 column where there should be 2, with a tab between them");
+  EXPECT_EQ(listops_complaint("[MIN 3 4 ]\t10\n"), "a.tsv:2: the label '10' must be a whole number from 0 to 9");
+  EXPECT_EQ(listops_complaint("[MIN 3 4 ] 3\n"),
+            "a.tsv:2: 1 column, but the line must have 2, with a tab between them");
 }
 
 TEST(ListOpsFolder, HoldsWhatWasAskedFor) {

@@ -44,7 +44,7 @@ TEST(ListOpsGenerator, GivesUpAfterWorkNotAfterDraws) {
     generate_listops(
         options, [](int64_t, const ListOpsExpression&) {}, [&](int64_t) { ++looks; });
   });
-  EXPECT_NE(said.find("draws gave no new one of such a length"), std::string::npos) << said;
+  EXPECT_NE(said.find("draws gave no new expression with a length within the bounds"), std::string::npos) << said;
   EXPECT_GT(looks, 0);
 }
 
@@ -157,12 +157,12 @@ TEST(ListOpsGenerator, NamesTheOptionThatIsOutOfRange) {
   const auto complaint = [](const ListOpsOptions& options) {
     return test::thrown_message<std::invalid_argument>([&] { check(options); });
   };
-  EXPECT_EQ(complaint({.train = -1}), "train must lie in 0 to 100000000, not -1");
-  EXPECT_EQ(complaint({.depth = 0}), "depth must lie in 1 to 1000, not 0");
-  EXPECT_EQ(complaint({.arguments = 1}), "arguments must lie in 2 to 1000, not 1");
-  EXPECT_EQ(complaint({.longer_than = 500, .shorter_than = 501}), "shorter-than must lie in 502 to 1000000, not 501");
-  EXPECT_EQ(complaint({.longer_than = -1}), "longer-than must lie in 0 to 1000000, not -1");
-  EXPECT_EQ(complaint({.threads = 0}), "threads must lie in 1 to 1024, not 0");
+  EXPECT_EQ(complaint({.train = -1}), "train must be from 0 to 100000000, not -1");
+  EXPECT_EQ(complaint({.depth = 0}), "depth must be from 1 to 1000, not 0");
+  EXPECT_EQ(complaint({.arguments = 1}), "arguments must be from 2 to 1000, not 1");
+  EXPECT_EQ(complaint({.longer_than = 500, .shorter_than = 501}), "shorter-than must be from 502 to 1000000, not 501");
+  EXPECT_EQ(complaint({.longer_than = -1}), "longer-than must be from 0 to 1000000, not -1");
+  EXPECT_EQ(complaint({.threads = 0}), "threads must be from 1 to 1024, not 0");
   EXPECT_EQ(complaint({}), "(nothing thrown)");
 }
 

@@ -49,9 +49,9 @@ TEST(ParallelCorpus, TrainsOnPairsThatTheRulesKeep) {
   EXPECT_EQ(corpus->size(), 2);
   EXPECT_EQ(corpus->tokens(ParallelSide::target, 1), (Tokens{kA, kB, kC, kD}));
   EXPECT_EQ(corpus->counts(), (PairCounts{.read = 5, .empty = 1, .too_long = 1, .unbalanced = 1, .tokens = {3, 5}}));
-  EXPECT_EQ(corpus->notes("train").at(1),
-            "train: 3 pairs of 5 left out: 1 with an empty side, 1 longer than data.max_length, 1 beyond "
-            "data.max_ratio");
+  EXPECT_EQ(
+      corpus->notes("train").at(1),
+      "train: 3 pairs of 5 left out: 1 with an empty side, 1 longer than data.max_length, 1 above data.max_ratio");
   texts.write("train.de", "\n\n");
   texts.write("train.en", "a\nb\n");
   EXPECT_NE(complaint(texts).find("train.de and train.en: none of 2 pairs is left"), std::string::npos);
@@ -74,8 +74,8 @@ TEST(ParallelCorpus, EvaluatesOnAllPairsInTheirOrder) {
   EXPECT_EQ(corpus->texts(ParallelSide::target).at(3), "\xFF") << "references are what lies in the file";
   EXPECT_EQ(corpus->counts().cut, 1);
   const auto notes = corpus->notes("validation");
-  EXPECT_EQ(notes.at(1), "validation: 1 sentence cut to data.max_length, 2 tokens");
-  EXPECT_EQ(notes.at(2), "validation: de begins with a byte-order mark, which stays in the text");
+  EXPECT_EQ(notes.at(1), "validation: 1 sentence truncated to data.max_length, 2 tokens");
+  EXPECT_EQ(notes.at(2), "validation: de: the text begins with a byte-order mark, which is not removed");
 }
 
 TEST(ParallelCorpus, ReadsColumnsOfATable) {
@@ -87,10 +87,11 @@ TEST(ParallelCorpus, ReadsColumnsOfATable) {
   EXPECT_EQ(corpus->tokens(ParallelSide::target, 0), (Tokens{kA, kB}));
   EXPECT_EQ(corpus->tokens(ParallelSide::source, 1), (Tokens{kA, kA}));
   texts.options.columns = {};
-  EXPECT_NE(complaint(texts).find("train.tsv: set data.columns to the languages of the columns: [\"de\", \"en\"]"),
-            std::string::npos);
+  EXPECT_NE(
+      complaint(texts).find("train.tsv: set data.columns to the languages of its columns, such as [\"de\", \"en\"]"),
+      std::string::npos);
   texts.options.columns = {"en", "de"};
-  EXPECT_NE(complaint(texts).find("train.tsv.xz:1: 3 columns where there should be 2"), std::string::npos);
+  EXPECT_NE(complaint(texts).find("train.tsv.xz:1: 3 columns, but the line must have 2"), std::string::npos);
   texts.options.columns = {"en", "fr"};
   EXPECT_THROW(texts.open(), std::invalid_argument);
 }
@@ -164,28 +165,29 @@ TEST(ParallelCorpus, KeepsAShareOfTheTrainingPairs) {
 
 TEST(ParallelCorpus, SaysWhatIsWrongWithFiles) {
   test::ParallelFolder texts;
-  EXPECT_EQ(complaint(texts), texts.folder.path().string() +
-                                  ": holds no pairs of the split train: no train.de and train.en nor train.tsv, plain, "
-                                  ".gz or .xz; data.train names others; see data.root, data.source and data.target");
+  EXPECT_EQ(complaint(texts),
+            texts.folder.path().string() +
+                ": has no pairs for the split train: neither train.de and train.en nor train.tsv (plain, .gz or .xz). "
+                "If the files have other names, set data.train; see data.root, data.source and data.target");
   texts.write("train.de", "a\nb\nc\n");
   EXPECT_EQ(complaint(texts), "there is no train.en (plain, .gz or .xz) in " + texts.folder.path().string() +
                                   "; see data.root, data.train, data.source and data.target");
   texts.write("train.en", "a\nb\n");
-  EXPECT_EQ(complaint(texts), texts.path("train.en") + ": has 2 lines, and " + texts.path("train.de") +
-                                  " has more: line 3 there has no translation");
+  EXPECT_EQ(complaint(texts), texts.path("train.en") + ": has 2 lines, but " + texts.path("train.de") +
+                                  " has more: its line 3 has no translation");
   texts.write("train.en", "a\nb\nc\nd");
-  EXPECT_EQ(complaint(texts), texts.path("train.de") + ": has 3 lines, and " + texts.path("train.en") +
-                                  " has more: line 4 there has no translation");
+  EXPECT_EQ(complaint(texts), texts.path("train.de") + ": has 3 lines, but " + texts.path("train.en") +
+                                  " has more: its line 4 has no translation");
   texts.write("train.en", "");
   texts.write("train.de", "");
-  EXPECT_EQ(complaint(texts), texts.path("train.de") + ": is empty, as " + texts.path("train.en") + " is");
+  EXPECT_EQ(complaint(texts), texts.path("train.de") + ": is empty, and so is " + texts.path("train.en") + " is");
   texts.write("train.de", "a\n" + std::string((1 << 24) + 1, 'a') + "\n");
   texts.write("train.en", "a\na\n");
   EXPECT_EQ(complaint(texts), texts.path("train.de") + ":2: the line is longer than 16777216 bytes");
   texts.options.root = "nowhere";
   EXPECT_NE(test::thrown_message<io::Error>([&] { find_parallel_root(texts.options, texts.folder.path()); })
-                .find("it should hold train.de and train.en, valid.de and valid.en, test.de and test.en, plain, .gz or "
-                      ".xz (or .tsv files of both), and words.txt"),
+                .find("it should contain train.de and train.en, valid.de and valid.en, test.de and test.en (plain, .gz "
+                      "or .xz), or .tsv files with both languages, and words.txt"),
             std::string::npos);
 }
 
@@ -248,13 +250,13 @@ TEST(ParallelCorpus, RefusesFilesOfTokensThatDoNotBelongTogether) {
   };
   write("de", {kA, 0, kB, 0});
   write("en", {kA, 0});
-  EXPECT_NE(complaint(texts).find("has 2 sentences, and " + texts.path("train.en.tokens-cachet") +
-                                  " 1: they are not of the same text"),
+  EXPECT_NE(complaint(texts).find("has 2 sentences, but " + texts.path("train.en.tokens-cachet") +
+                                  " has 1; both files must have the same number of sentences"),
             std::string::npos);
   write("en", {kA, 0, kB});
   EXPECT_NE(complaint(texts).find("its last sentence has no end"), std::string::npos);
   write("en", {kA, 0, kB, 0}, 7);
-  EXPECT_NE(complaint(texts).find("its tokens are of another vocabulary, of 7 tokens"), std::string::npos);
+  EXPECT_NE(complaint(texts).find("its tokens belong to another vocabulary, which has 7 tokens"), std::string::npos);
   std::ofstream(texts.folder / "train.en.tokens-cachet") << "CACHTOK1";
   EXPECT_NE(complaint(texts).find("it ends within its header"), std::string::npos);
 }

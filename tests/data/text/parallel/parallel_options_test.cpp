@@ -54,18 +54,19 @@ TEST(ParallelOptions, SidesHaveVocabulariesOfTheirOwnIfTheySaySo) {
 }
 
 TEST(ParallelOptions, SayWhatIsWrong) {
-  EXPECT_NE(refusal("max_ratio = 0.5\n").find("1 or more, or 0 for any"), std::string::npos);
-  EXPECT_NE(refusal("columns = [\"en\", \"fr\"]\n").find("must name \"de\" once"), std::string::npos);
+  EXPECT_NE(refusal("max_ratio = 0.5\n").find("at least 1, or 0 for no limit"), std::string::npos);
+  EXPECT_NE(refusal("columns = [\"en\", \"fr\"]\n").find("must contain \"de\" exactly once"), std::string::npos);
   EXPECT_NE(refusal("source_vocabulary = 9\n").find("needs data.shared_vocabulary = false"), std::string::npos);
-  EXPECT_NE(refusal("shared_vocabulary = false\nvocabulary = 9\n").find("is of both sides"), std::string::npos);
+  EXPECT_NE(refusal("shared_vocabulary = false\nvocabulary = 9\n").find("is the vocabulary of both languages"),
+            std::string::npos);
   EXPECT_NE(refusal("tokens = \"bytes\"\n").find("subwords"), std::string::npos);
   EXPECT_NE(test::thrown_message<config::Error>([] {
               parsed_parallel_options("[data]\nroot = \"x\"\nsource = \"de\"\ntarget = \"de\"\n");
-            }).find("must be another language"),
+            }).find("must not be the same language"),
             std::string::npos);
   EXPECT_NE(test::thrown_message<config::Error>([] {
               parsed_parallel_options("[data]\nroot = \"x\"\nsource = \"a/b\"\ntarget = \"de\"\n");
-            }).find("must be the ending of the names of its files"),
+            }).find("must be a file name ending without"),
             std::string::npos);
 }
 
@@ -98,10 +99,10 @@ TEST(SentenceEncoder, RefusesAnotherVocabulary) {
     return test::thrown_message<io::Error>([&] { make_parallel_encoders(texts.options, texts.folder.path()); });
   };
   texts.options.source_vocabulary.size = 7;
-  EXPECT_EQ(refusal(), texts.path("words.txt") + ": has 6 tokens, and the recipe has data.vocabulary = 7");
+  EXPECT_EQ(refusal(), texts.path("words.txt") + ": has 6 tokens, but the recipe has data.vocabulary = 7");
   texts.options.source_vocabulary = {"words.txt", 0, "ab"};
-  EXPECT_EQ(refusal(),
-            texts.path("words.txt") + ": is another vocabulary than the recipe's, whose data.vocabulary_hash is ab");
+  EXPECT_EQ(refusal(), texts.path("words.txt") +
+                           ": is not the vocabulary of the recipe: its hash differs from data.vocabulary_hash, ab");
   texts.options.source_vocabulary = {"words.txt", 0, io::sha256_hex(test::kWordFile)};
   EXPECT_EQ(refusal(), "(nothing thrown)");
   texts.options.shared_vocabulary = false;
@@ -117,10 +118,10 @@ TEST(SentenceEncoder, SubwordsNeedAnEndOfASentence) {
   texts.options.source_vocabulary = texts.options.target_vocabulary = {"subwords.model", 20};
   const std::vector<std::string> lines{"ab cd", "abc d", "a b c d", "dcba </s>"};
   texts.write("subwords.model", train_subwords(lines, {.vocabulary = 20}));
-  EXPECT_EQ(
-      test::thrown_message<io::Error>([&] { texts.encoders(); }),
-      texts.path("subwords.model") +
-          ": has no end of a sentence; make it with `cachet data subwords --line-ends`; data.vocabulary_file names it");
+  EXPECT_EQ(test::thrown_message<io::Error>([&] { texts.encoders(); }),
+            texts.path("subwords.model") +
+                ": the vocabulary has no end-of-sentence token; make it with `cachet data subwords --line-ends`, and "
+                "set data.vocabulary_file to it");
   texts.write("subwords.model", train_subwords(lines, {.vocabulary = 20, .begin_and_end = true}));
   const ParallelEncoders encoders = texts.encoders();
   EXPECT_EQ(encoders.source.marks, (SentenceMarks{2, 3}));

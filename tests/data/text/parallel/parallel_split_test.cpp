@@ -132,16 +132,18 @@ TEST(PairSplit, SaysWhatIsWrong) {
     }
     return std::string("(nothing thrown)");
   };
-  EXPECT_EQ(
-      refusal({.columns = {"en", "de"}, .held_out = 50}),
-      (folder / "all.tsv").string() +
-          ": has 100 different sentences of en in 100 groups that share no sentence, too few to hold out twice 50");
-  EXPECT_EQ(refusal({.columns = {"en", "en"}}), "two columns have a language each, and not the same");
-  EXPECT_EQ(refusal({.columns = {"en", "de", "fr"}}), "two columns have a language each, and not the same");
+  EXPECT_EQ(refusal({.columns = {"en", "de"}, .held_out = 50}),
+            (folder / "all.tsv").string() +
+                ": has 100 different sentences of en in 100 groups that share no sentence. These are too few for two "
+                "held-out splits; the number of sentences in each must be at least 50");
+  EXPECT_EQ(refusal({.columns = {"en", "en"}}),
+            "exactly two columns must have a language, and the two languages must differ");
+  EXPECT_EQ(refusal({.columns = {"en", "de", "fr"}}),
+            "exactly two columns must have a language, and the two languages must differ");
   EXPECT_EQ(refusal({.columns = {"en", "de"}, .by = "fr"}), "no column has the language fr");
-  EXPECT_EQ(refusal({.columns = {"en", "a/b"}}), "a language must be the ending of file names, not 'a/b'");
-  EXPECT_EQ(refusal({.columns = {"en", "de"}, .held_out = 0}), "1 sentence or more must be held out");
-  EXPECT_NE(refusal({.columns = {"en", "de", "-"}}).find("all.tsv:1: 2 columns where there should be 3"),
+  EXPECT_EQ(refusal({.columns = {"en", "a/b"}}), "a language must be a file name ending without \"/\", not 'a/b'");
+  EXPECT_EQ(refusal({.columns = {"en", "de"}, .held_out = 0}), "the number of held-out sentences must be at least 1");
+  EXPECT_NE(refusal({.columns = {"en", "de", "-"}}).find("all.tsv:1: 2 columns, but the line must have 3"),
             std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(folder / "out"));
   EXPECT_EQ(refusal({.columns = {"en", "de"}, .held_out = 49}), "(nothing thrown)");

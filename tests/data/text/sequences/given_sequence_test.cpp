@@ -38,7 +38,7 @@ TEST(GivenSequence, TooLongOnesAreCutAndCountedOrRefused) {
   EXPECT_EQ(reader.counts().truncated, 3);
   options.too_long = TooLong::refuse;
   EXPECT_EQ(given_complaint(options, "abcd\ta"),
-            "the sequence has more than data.max_length = 3 tokens, and data.too_long is \"refuse\"");
+            "the sequence has more than data.max_length = 3 tokens, which data.too_long = \"refuse\" does not allow"");
 }
 
 TEST(GivenSequence, SaysWhatIsWrong) {
@@ -49,7 +49,7 @@ TEST(GivenSequence, SaysWhatIsWrong) {
   const SequenceDatasetOptions pairs = given_options(&kMatching);
   EXPECT_EQ(given_complaint(pairs, "a\t"), "the text is empty");
   for (const char* text : {"one", "", "a\tb\tc"})
-    EXPECT_EQ(given_complaint(pairs, text), "a sample is two texts with one tab between them") << text;
+    EXPECT_EQ(given_complaint(pairs, text), "a sample must be two texts with one tab between them") << text;
   EXPECT_EQ(given_complaint(given_options(&kListOps), "[MIN 6 7"), "1 '[' is never closed");
   EXPECT_NE(given_complaint(given_options(&kListOps), "[AVG 6 7 ]").find("'[AVG'"), std::string::npos);
   EXPECT_THROW(GivenSequenceReader(given_options(&kCifar10Pixels)), std::invalid_argument);

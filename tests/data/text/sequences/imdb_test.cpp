@@ -52,7 +52,7 @@ TEST(Imdb, ReviewsEndInTxtInAnyCaseAndAreNotHidden) {
   ASSERT_EQ(reviews->size(), 5);
   EXPECT_EQ(text_of(reviews->tokens(0)), "first");
   EXPECT_EQ(describe(reviews->counts()),
-            std::vector<std::string>{"5 files were passed over (3 hidden, 2 not .txt files), the first of them " +
+            std::vector<std::string>{"5 files were skipped (3 hidden, 2 not .txt files). The first one is " +
                                      (root / "train/neg/.DS_Store").string()});
   EXPECT_EQ(find_reviews(root.path(), "train").reviews[0].id, "train/neg/0_5");
 }
@@ -76,7 +76,7 @@ TEST(Imdb, NamesTheFileOrFolderThatIsWrong) {
     return test::thrown_message<io::Error>([&] { read_imdb(root.path(), "train", ByteEncoder(), rules); });
   };
   EXPECT_EQ(complaint(), (root / "train/neg").string() +
-                             ": there is no such folder; reviews lie in train and test, each with "
+                             ": there is no such folder; the reviews must be in the folders train and test, each with "
                              "folders neg and pos of .txt files");
   std::filesystem::create_directories(root / "train/neg");
   EXPECT_EQ(complaint(), (root / "train/neg").string() + ": holds no .txt files");

@@ -61,11 +61,11 @@ TEST(Matching, EmptyTextsAreRefusedOrSkipped) {
 TEST(Matching, RefusalsNameTheLine) {
   EXPECT_EQ(matching_complaint(""), "pairs.tsv: there are no samples");
   EXPECT_EQ(matching_complaint("1\ta\tb\tx\n"),
-            "pairs.tsv:1: 4 columns where there should be 5, with a tab between them");
+            "pairs.tsv:1: 4 columns, but the line must have 5, with a tab between them");
   EXPECT_EQ(matching_complaint("1\ta\tb\tx\ty\n2\ta\tb\tx\ty\n"),
-            "pairs.tsv:2: the label '2' is not a whole number from 0 to 1");
+            "pairs.tsv:2: the label '2' must be a whole number from 0 to 1");
   EXPECT_EQ(matching_complaint("1\ta\tb\tlong text\tx\n", {.max_length = 4, .too_long = TooLong::refuse}),
-            "pairs.tsv:1: the sequence has more than data.max_length = 4 tokens, and data.too_long is \"refuse\"");
+            "pairs.tsv:1: the sequence has more than data.max_length = 4 tokens, which data.too_long = \"refuse\" does not allow"");
 }
 
 // What a file of a made matching task holds.

@@ -54,26 +54,28 @@ TEST(SequenceDataset, KnowsWhichSamplesWereCut) {
 }
 
 TEST(SequenceDataset, RefusesSamplesThatCannotBe) {
-  EXPECT_EQ(dataset_complaint({{0, -1, 0}, {1, -1, 2}}), "sample 1: label 2 is not below 2");
-  EXPECT_EQ(dataset_complaint({{0, -1, -1}}), "sample 0: label -1 is not below 2");
-  EXPECT_EQ(dataset_complaint({{0, -1, 0}, {0, 1, 0}}), "sample 1: some are pairs, some are not");
-  EXPECT_EQ(dataset_complaint({{2, -1, 0}}), "sample 0: a sequence of it is missing or empty");
-  EXPECT_EQ(dataset_complaint({{0, 3, 0}}), "sample 0: a sequence of it is missing or empty");
-  EXPECT_EQ(dataset_complaint({{-1, -1, 0}}), "sample 0: a sequence of it is missing or empty");
+  EXPECT_EQ(dataset_complaint({{0, -1, 0}, {1, -1, 2}}), "sample 1: label 2 must be below the number of classes, 2");
+  EXPECT_EQ(dataset_complaint({{0, -1, -1}}), "sample 0: label -1 must be below the number of classes, 2");
+  EXPECT_EQ(dataset_complaint({{0, -1, 0}, {0, 1, 0}}), "sample 1: either all samples must be pairs, or none");
+  EXPECT_EQ(dataset_complaint({{2, -1, 0}}), "sample 0: a sample has a sequence that is missing or empty");
+  EXPECT_EQ(dataset_complaint({{0, 3, 0}}), "sample 0: a sample has a sequence that is missing or empty");
+  EXPECT_EQ(dataset_complaint({{-1, -1, 0}}), "sample 0: a sample has a sequence that is missing or empty");
 }
 
 TEST(SequenceDataset, IsDescribedWithWhatWasDoneByRule) {
   const auto store = two_sequences_and_an_empty_one();
   const SequenceDataset plain(store, {{0, -1, 0}, {1, -1, 1}}, {65'536, ""}, {"no", "yes"});
-  EXPECT_EQ(describe(plain, "train"), std::vector<std::string>{"train: 2 sequences, 4 tokens, the longest 3"});
+  EXPECT_EQ(describe(plain, "train"),
+            std::vector<std::string>{"train: 2 sequences, 4 tokens; the longest sequence has 3"});
   const SequenceDataset ruled(store, {{0, 1, 0}}, {65'536, ""}, {"no", "yes"},
                               {.truncated = 3, .skipped = 2, .replaced = 1});
-  EXPECT_EQ(describe(ruled, "test"),
-            (std::vector<std::string>{
-                "test: 1 pairs, 4 tokens, the longest 3", "test: 3 sequences were longer than data.max_length and cut",
-                "test: 2 samples with an empty text were skipped",
-                "test: 1 byte that is not UTF-8 was read as U+FFFD, which a subword model drops as a blank (NFKC) or "
-                "takes as unknown (--keep-characters)"}));
+  EXPECT_EQ(
+      describe(ruled, "test"),
+      (std::vector<std::string>{"test: 1 pairs, 4 tokens; the longest sequence has 3",
+                                "test: 3 sequences were longer than data.max_length and were truncated",
+                                "test: 2 samples with an empty text were skipped",
+                                "test: 1 byte that is not UTF-8 was read as U+FFFD. A subword model removes this "
+                                "character like a space (NFKC), or reads it as an unknown token (--keep-characters)"}));
 }
 
 }  // namespace

@@ -76,15 +76,16 @@ TEST(AugmentationOptions, WhatDoesNotFitIsNamed) {
     const std::string problems = problems_of_augmentation(text, own_sizes);
     EXPECT_NE(problems.find(part), std::string::npos) << problems;
   };
-  has("crop = \"padded\"", true, "crop: padded is for images of one size");
+  has("crop = \"padded\"", true, "crop: \"padded\" needs images that all have the same size");
   has("crop = \"center\"", false, "did you mean 'centre'?");
-  has("crop = \"resized\"\ncrop_area = [0.5, 0.1]", false, "crop_area: must be two numbers, the smaller first");
+  has("crop = \"resized\"\ncrop_area = [0.5, 0.1]", false,
+      "crop_area: must be two numbers, with the smaller number first");
   has("crop = \"resized\"\ncrop_area = 0.5", false, "crop_area: must be two numbers");
   has("crop = \"resized\"\ncrop_area = [0, 1]", false, "crop_area");
   has("crop_area = [0.1, 1]", false, "crop_area: unknown key");
   has("image_size = 0", true, "image_size");
   has("image_size = [224, 0]", true, "image_size: item 2 must be at least 1");
-  has("image_size = [224, 0]", false, "image_size: must be 0 on both sides or on none");
+  has("image_size = [224, 0]", false, "image_size: must be 0 for both sides or for neither side");
   has("image_size = [1, 2, 3]", true, "image_size: must be one number or two, not 3");
   has("crop_fraction = 0", true, "crop_fraction");
   has("hue = 0.6", true, "hue");

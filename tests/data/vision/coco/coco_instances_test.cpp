@@ -128,8 +128,8 @@ TEST_P(RefusedCocoFile, SaysWhatIsWrong) {
 }
 
 constexpr Hostile kRefused[] = {
-    {"NoImages", "/images", nullptr, "it has no 'images'; a file of COCO instances is needed"},
-    {"NoCategories", "/categories", nullptr, "it has no 'categories'; a file of COCO instances is needed"},
+    {"NoImages", "/images", nullptr, "it has no 'images'; the file must be a COCO instances file"},
+    {"NoCategories", "/categories", nullptr, "it has no 'categories'; the file must be a COCO instances file"},
     {"EmptyImages", "/images", "[]", "it lists no images"},
     {"EmptyCategories", "/categories", "[]", "it lists no categories"},
     {"ImagesAreAnObject", "/images", "{}", "JSON byte : 'images' must be an array"},
@@ -145,14 +145,15 @@ constexpr Hostile kRefused[] = {
     {"AnImageTwice", "/images/0/id", "3", "JSON byte : image 3 is listed twice"},
     {"AnImageWithoutName", "/images/0/file_name", nullptr, "JSON byte : an image has no 'file_name'"},
     {"AnImageWithAnEmptyName", "/images/0/file_name", "\"\"",
-     "JSON byte : image 7: the file name '' does not lie below the folder of images"},
+     "JSON byte : image 7: the file name '' must lead to a file in the folder of images"},
     {"AnImageElsewhere", "/images/0/file_name", "\"/etc/passwd\"",
-     "JSON byte : image 7: the file name '/etc/passwd' does not lie below the folder of images"},
+     "JSON byte : image 7: the file name '/etc/passwd' must lead to a file in the folder of images"},
     {"AnImageAbove", "/images/0/file_name", "\"a/../../b.jpg\"",
-     "JSON byte : image 7: the file name 'a/../../b.jpg' does not lie below the folder of images"},
+     "JSON byte : image 7: the file name 'a/../../b.jpg' must lead to a file in the folder of images"},
     {"AnImageNameWithNul", "/images/0/file_name", "\"a\\u0000b\"",
-     "JSON byte : image 7: the file name 'a?b' does not lie below the folder of images"},
-    {"AnImageNameOfALoneSurrogate", "/images/0/file_name", "\"\\ud800\"", "JSON byte : a lone surrogate in a string"},
+     "JSON byte : image 7: the file name 'a?b' must lead to a file in the folder of images"},
+    {"AnImageNameOfALoneSurrogate", "/images/0/file_name", "\"\\ud800\"",
+     "JSON byte : a string has a surrogate without its pair"},
     {"AnImageWithoutWidth", "/images/0/width", nullptr, "JSON byte : image 7 has no 'width'"},
     {"AnImageWithoutHeight", "/images/0/height", nullptr, "JSON byte : image 7 has no 'height'"},
     {"AnImageOfNoHeight", "/images/0/height", "0", "JSON byte : image 7 cannot be 8 pixels wide and 0 high"},
@@ -181,9 +182,9 @@ constexpr Hostile kRefused[] = {
     {"RunsOfNegativeLength", "/annotations/1/segmentation", R"({"size": [6, 8], "counts": [50, -2]})",
      "JSON byte : a run length of a mask must be a plain integer of at least 0"},
     {"RunsTwice", "/annotations/1/segmentation", R"({"counts": [48], "size": [6, 8], "counts": [48]})",
-     "JSON byte : 'counts' is there twice in a mask"},
+     "JSON byte : 'counts' occurs twice in a mask"},
     {"ABoxTwice", "/annotations/1", R"({"bbox": [0, 0, 1, 1], "bbox": [0, 0, 2, 2]})",
-     "JSON byte : 'bbox' is there twice in an annotation"},
+     "JSON byte : 'bbox' occurs twice in an annotation"},
     {"NestingWithoutEnd", "/info", "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
      "JSON byte : objects and arrays are nested too deeply"},
     {"AWrongWord", "/info", "nul", "JSON byte : this is not a JSON value"},
@@ -198,12 +199,12 @@ TEST(CocoInstances, RefuseTextThatIsNoJsonObject) {
   };
   EXPECT_EQ(refusal(""), "x.json: JSON byte 0: the file must be an object");
   EXPECT_EQ(refusal("[]"), "x.json: JSON byte 0: the file must be an object");
-  EXPECT_EQ(refusal("{}"), "x.json: it has no 'images'; a file of COCO instances is needed");
+  EXPECT_EQ(refusal("{}"), "x.json: it has no 'images'; the file must be a COCO instances file");
   EXPECT_EQ(refusal("\xEF\xBB\xBF{}"), "x.json: JSON byte 0: the file must be an object");
   const std::string good = good_file().dump();
   EXPECT_EQ(refusal(good + "{}"),
-            "x.json: JSON byte " + std::to_string(good.size()) + ": something follows the JSON object");
-  EXPECT_EQ(refusal("{\"images\": [], \"images\": []}"), "x.json: JSON byte 23: 'images' is there twice in the file");
+            "x.json: JSON byte " + std::to_string(good.size()) + ": the text continues after the JSON object");
+  EXPECT_EQ(refusal("{\"images\": [], \"images\": []}"), "x.json: JSON byte 23: 'images' occurs twice in the file");
   for (size_t size = 0; size < good.size(); ++size)
     EXPECT_NE(refusal(good.substr(0, size)), "(nothing thrown)") << size;
 }
@@ -248,17 +249,19 @@ TEST_P(CountedCocoFault, IsANote) {
   }
 }
 
-constexpr char kOddBox[] = "1 annotation left out: their box is not four finite numbers with sides of at least 0";
+constexpr char kOddBox[] =
+    "1 annotation left out: their box must be four finite numbers, with a width and height of at least 0";
 constexpr char kShort[] =
     "1 annotation without part of their masks: a polygon has fewer than three corners or an odd number of coordinates";
 constexpr char kFar[] =
-    "1 annotation without part of their masks: a polygon has corners that are not finite or too far away";
-constexpr char kOddRuns[] = "1 annotation without part of their masks: run lengths do not make a mask of their size";
+    "1 annotation without part of their masks: a polygon has corners that are not finite or too far from the image";
+constexpr char kOddRuns[] =
+    "1 annotation without part of their masks: the run lengths do not make a mask of the stated size";
 
 constexpr Hostile kCounted[] = {
     {"UnknownImage", "/annotations/0/image_id", "4", "1 annotation left out: their image is not listed"},
     {"UnknownCategory", "/annotations/0/category_id", "4", "1 annotation left out: their category is not listed"},
-    {"RepeatedId", "/annotations/1/id", "1", "1 annotation left out: their id was there before"},
+    {"RepeatedId", "/annotations/1/id", "1", "1 annotation left out: their id is the id of an earlier annotation"},
     {"NoBox", "/annotations/0/bbox", nullptr, kOddBox},
     {"ABoxOfThree", "/annotations/0/bbox", "[1, 1, 3]", kOddBox},
     {"ABoxOfFive", "/annotations/0/bbox", "[1, 1, 3, 2, 1]", kOddBox},
@@ -267,9 +270,9 @@ constexpr Hostile kCounted[] = {
     {"ABoxBeyondDouble", "/annotations/0/bbox", "[1, 1, 1e999, 2]", kOddBox},
     {"ANegativeSide", "/annotations/0/bbox", "[4, 1, -3, 2]", kOddBox},
     {"AnAreaOfNan", "/annotations/0/area", "NaN",
-     "1 annotation left out: their area is not a finite number of at least 0"},
+     "1 annotation left out: their area must be a finite number of at least 0"},
     {"ANegativeArea", "/annotations/0/area", "-1",
-     "1 annotation left out: their area is not a finite number of at least 0"},
+     "1 annotation left out: their area must be a finite number of at least 0"},
     {"AnOddPolygon", "/annotations/0/segmentation", "[[1, 1, 4, 1, 4, 3, 1]]", kShort},
     {"APolygonOfTwoCorners", "/annotations/0/segmentation", "[[1, 1, 4, 1]]", kShort},
     {"AnEmptyPolygon", "/annotations/0/segmentation", "[[]]", kShort},
@@ -282,7 +285,7 @@ constexpr Hostile kCounted[] = {
          "segmentation": {"size": [4, 5], "counts": [0, 1, 19]}})",
      "1 annotation without part of their masks: the segmentation lies outside the box"},
     {"RunsOfAnotherSize", "/annotations/0/segmentation", R"({"size": [5, 4], "counts": [5, 15]})",
-     "1 annotation without part of their masks: run lengths have another size than the image"},
+     "1 annotation without part of their masks: the size of the run lengths is not the size of the image"},
     {"RunsThatAddUpToLess", "/annotations/0/segmentation", R"({"size": [4, 5], "counts": [5, 14]})", kOddRuns},
     {"RunsThatOverflow", "/annotations/0/segmentation",
      R"({"size": [4, 5], "counts": [4294967296, 9223372036854775807]})", kOddRuns},

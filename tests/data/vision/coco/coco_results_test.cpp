@@ -70,7 +70,7 @@ TEST(CocoResults, RefuseWhatIsNone) {
   EXPECT_EQ(refusal("{}"), "a file of COCO results must be an array");
   EXPECT_EQ(refusal(""), "a file of COCO results must be an array");
   EXPECT_EQ(refusal("[1]"), "a detection must be an object");
-  EXPECT_EQ(refusal("[] []"), "something follows the JSON object");
+  EXPECT_EQ(refusal("[] []"), "the text continues after the JSON object");
   EXPECT_EQ(refusal("[{}]"), "detection 1 has no 'image_id'");
   EXPECT_EQ(refusal(R"([{"image_id": 1}])"), "detection 1 has no 'category_id'");
   EXPECT_EQ(entry(""), "detection 1 has no 'score'");
@@ -78,14 +78,14 @@ TEST(CocoResults, RefuseWhatIsNone) {
   EXPECT_EQ(entry(", \"score\": NaN, \"bbox\": [1, 2, 3, 4]"), "detection 1 has a score that is not finite");
   EXPECT_EQ(entry(", \"score\": 1e999, \"bbox\": [1, 2, 3, 4]"), "detection 1 has a score that is not finite");
   EXPECT_EQ(entry(", \"score\": \"1\""), "'score' must be a number");
-  EXPECT_EQ(entry(", \"image_id\": 1"), "'image_id' is there twice in a detection");
+  EXPECT_EQ(entry(", \"image_id\": 1"), "'image_id' occurs twice in a detection");
   for (const char* box : {"[1, 2, 3]", "[1, 2, 3, 4, 5]", "[1, 2, -3, 4]", "[1, NaN, 3, 4]", "[]"})
     EXPECT_EQ(entry(std::string(", \"score\": 1, \"bbox\": ") + box),
-              "detection 1 has a box that is not four finite numbers with sides of at least 0");
+              "detection 1 has a wrong box; a box must be four finite numbers, with a width and height of at least 0");
   const auto mask = [&](const std::string& text) { return entry(", \"score\": 1, \"segmentation\": " + text); };
   const std::string none = "detection 1 has a mask that cannot be read: ";
   EXPECT_EQ(mask("[[1, 2, 3, 4, 5, 6]]"), "a mask must be an object");
-  EXPECT_EQ(mask("{\"counts\": \"4\"}"), none + "the size of a mask is a height and a width");
+  EXPECT_EQ(mask("{\"counts\": \"4\"}"), none + "the size of a mask must be a height and a width");
   EXPECT_EQ(mask("{\"size\": [2, 2], \"counts\": \"5\"}"),
             none + "compressed run lengths, byte 0: the lengths add up to more than the 2 × 2 pixels");
   EXPECT_EQ(mask("{\"size\": [2, 2], \"counts\": [3]}"),

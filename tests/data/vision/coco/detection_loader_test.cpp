@@ -94,7 +94,7 @@ TEST(DetectionLoader, StopsAtABadImageOrGoesOnWithoutIt) {
   const DetectionLoader stops(set, small_transform(), order);
   const std::string message = test::thrown_message<io::Error>([&] { epoch_of(stops, 0); });
   EXPECT_TRUE(message.starts_with(file.string() + ": ")) << message;
-  EXPECT_TRUE(message.ends_with("data.on_bad_image = \"skip\" leaves such images out")) << message;
+  EXPECT_TRUE(message.ends_with("to leave out such images, set data.on_bad_image = \"skip\"")) << message;
 
   const auto bad = skipped_images();
   const DetectionLoader skips(set, small_transform(), order, OnBadImage::skip, bad);
@@ -128,7 +128,7 @@ TEST(DetectionLoader, RefusesTheOrderOfAnotherSet) {
               DetectionLoader(set, small_transform(),
                               std::make_shared<EqualBatches>(3, EqualBatchOptions{.batch_size = 1}));
             }),
-            "an order of 3 samples cannot be that of 2 images");
+            "the order has 3 samples, but the data set has 2 images");
 }
 
 }  // namespace

@@ -47,8 +47,8 @@ TEST(DetectionSet, TakesTheObjectsThatMmdetectionTakes) {
   EXPECT_EQ(used.notes(),
             (std::vector<std::string>{"x.json: 1 annotation not trained with: their box lies outside the image",
                                       "x.json: 2 annotations not trained with: their box has no area",
-                                      "x.json: 3 images left out: without an object of the classes, or too small",
-                                      "x.json: 2 annotations left out: of categories that are not classes"}));
+                                      "x.json: 3 images left out: no object of the classes, or too small",
+                                      "x.json: 2 annotations left out: the category is not a class of the model"}));
   EXPECT_NE(used.fingerprint(), all.fingerprint());
 }
 
@@ -62,7 +62,7 @@ TEST(DetectionSet, KnowsClassesInTheModelsOrder) {
   EXPECT_EQ(thrown_message<io::Error>([&] {
               DetectionSet(instances, "", {.class_names = {"a", "zebra"}});
             }),
-            "x.json: has no category 'zebra', which is one of the model's 2 classes");
+            "x.json: has no category 'zebra', which is one of the 2 classes of the model");
   const DetectionSet fewer(instances, "",
                            {.class_names = {"zebra", "c", "a", "b", "unused"}, .may_lack_classes = true});
   EXPECT_EQ(fewer.category_ids(), (std::vector<int64_t>{-1, 7, 1, 3, 90}));
@@ -73,8 +73,8 @@ TEST(DetectionSet, KnowsClassesInTheModelsOrder) {
   EXPECT_EQ(thrown_message<io::Error>([&] {
               DetectionSet(instances, "", {.class_names = {"zebra", "c", "a"}, .may_lack_classes = true});
             }),
-            "x.json: has objects of category 'b', which is not a class of the model; data.other_categories = "
-            "\"leave_out\" evaluates without such objects");
+            "x.json: has objects of category 'b', which is not a class of the model; to evaluate without such objects, "
+            "set data.other_categories = \"leave_out\"");
   const DetectionSetOptions left_out{
       .class_names = {"zebra", "c", "a"}, .may_lack_classes = true, .other_categories = OtherCategories::leave_out};
   EXPECT_EQ(DetectionSet(instances, "", left_out).objects(0).labels, (std::vector<int64_t>{1, 2}));
@@ -84,8 +84,9 @@ TEST(DetectionSet, KnowsClassesInTheModelsOrder) {
               DetectionSet(instances, "", {.class_names = {"cat", "dog"}, .may_lack_classes = true});
             }),
             "x.json: has none of the model's 2 classes ('cat', …) among its categories");
-  EXPECT_EQ(thrown_message<io::Error>([&] { DetectionSet(instances, "", {.class_names = {"a"}, .least_side = 500}); }),
-            "x.json: none of its 5 images has an object of the classes and a side of 500 pixels");
+  EXPECT_EQ(
+      thrown_message<io::Error>([&] { DetectionSet(instances, "", {.class_names = {"a"}, .least_side = 500}); }),
+      "x.json: none of its 5 images can be used: each has no object of the classes, or a side of less than 500 pixels");
 }
 
 TEST(DetectionSet, LeavesOutObjectsWithoutAMaskWhereMasksAreAskedFor) {
@@ -97,13 +98,14 @@ TEST(DetectionSet, LeavesOutObjectsWithoutAMaskWhereMasksAreAskedFor) {
   EXPECT_EQ(masks.objects(0).size(), 1u);
   EXPECT_EQ(masks.objects(0).masks.size(), 1u);
   EXPECT_EQ(masks.notes().back(),
-            "x.json: 1 object has no mask: counted in box AP, not in mask AP, and not trained with");
+            "x.json: 1 object has no mask: counted in box AP, but not in mask AP, and not used in training");
   // Objects that training leaves out by other rules are counted, too: every object is evaluated or counted.
   for (auto& annotation : file["annotations"]) annotation.erase("segmentation");
   file["annotations"][1]["area"] = 0;
   const DetectionSet none(instances_of(file), "", {.masks = true, .empty_images = EmptyImages::keep});
-  EXPECT_EQ(none.notes().back(), "x.json: " + std::to_string(file["annotations"].size()) +
-                                     " objects have no mask: counted in box AP, not in mask AP, and not trained with");
+  EXPECT_EQ(none.notes().back(),
+            "x.json: " + std::to_string(file["annotations"].size()) +
+                " objects have no mask: counted in box AP, but not in mask AP, and not used in training");
 }
 
 TEST(DetectionSet, ReadsImagesOfTheStatedSize) {
@@ -135,14 +137,14 @@ TEST(DetectionSet, TurnsImagesUprightWhereTheOrientationIsApplied) {
   EXPECT_EQ(opened(apply).pixels(0).sizes(), (at::IntArrayRef{40, 60, 3}));
   EXPECT_EQ(thrown_message<io::Error>([&] { opened(ignore).pixels(0); }),
             file.string() +
-                ": is 40 × 60 pixels as stored, but x.json states 60 × 40, the size of the upright picture "
-                "(EXIF orientation); if the annotations are of it, set data.orientation = \"apply\"");
+                ": is 40 × 60 pixels as stored, but x.json states 60 × 40, the size of the upright picture (EXIF "
+                "orientation). If the annotations belong to the upright picture, set data.orientation = \"apply\"");
   test::write_bytes(file, test::with_png_exif(upright, 6));
   EXPECT_EQ(opened(ignore).pixels(0).sizes(), (at::IntArrayRef{40, 60, 3}));
   EXPECT_EQ(thrown_message<io::Error>([&] { opened(apply).pixels(0); }),
             file.string() +
-                ": is 40 × 60 pixels upright, but x.json states 60 × 40, the size of the stored picture; if "
-                "the annotations are of it, set data.orientation = \"ignore\"");
+                ": is 40 × 60 pixels upright, but x.json states 60 × 40, the size of the picture as stored. If the "
+                "annotations belong to the stored picture, set data.orientation = \"ignore\"");
 }
 
 TEST(DetectionSet, WantsItsImages) {
@@ -150,11 +152,11 @@ TEST(DetectionSet, WantsItsImages) {
   std::ofstream(folder / "x.json") << test::json_oracle("det_pipeline.json")["annotations"]["data"].dump();
   EXPECT_EQ(thrown_message<io::Error>([&] { open_detection_set(folder / "x.json", folder / "images", {}); }),
             (folder / "images" / "0.jpg").string() + ": does not exist, but " + (folder / "x.json").string() +
-                " lists it; data.validation_images must name the folder of its images");
+                " lists it; set data.validation_images to the folder of the images");
   const std::string long_name(300, 'x');
   EXPECT_EQ(thrown_message<io::Error>([&] { open_detection_set(folder / "x.json", folder / long_name, {}); }),
             (folder / long_name / "0.jpg").string() + ": File name too long, but " + (folder / "x.json").string() +
-                " lists it; data.validation_images must name the folder of its images");
+                " lists it; set data.validation_images to the folder of the images");
 }
 
 }  // namespace

@@ -220,14 +220,18 @@ TEST(DetectionTransform, RefusesOptionsThatMakeNoSense) {
   const auto refusal = [](const DetectionTransformOptions& options, const Normalization& normalization) {
     return thrown_message<std::invalid_argument>([&] { DetectionTransform(options, normalization); });
   };
-  EXPECT_EQ(refusal({.scales = {}}, kImageNet),
-            "a detector needs a scale or more, whose longer side is not below its shorter one");
-  EXPECT_EQ(refusal({.scales = {{3, 4}}}, kImageNet),
-            "a detector needs a scale or more, whose longer side is not below its shorter one");
-  EXPECT_EQ(refusal({.crop_share = 1}, kImageNet), "images cannot be cropped without scales to crop from");
+  EXPECT_EQ(
+      refusal({.scales = {}}, kImageNet),
+      "a detector needs at least one scale, and the longer side of each scale must not be below its shorter side");
+  EXPECT_EQ(
+      refusal({.scales = {{3, 4}}}, kImageNet),
+      "a detector needs at least one scale, and the longer side of each scale must not be below its shorter side");
+  EXPECT_EQ(refusal({.crop_share = 1}, kImageNet), "to crop images, crop_short_sides must have at least one scale");
   EXPECT_EQ(refusal({.multiple = 0}, kImageNet),
-            "sides of a crop, and what sides are filled up to a multiple of, must be 1 or more");
-  EXPECT_EQ(refusal({}, {{0}, {1}}), "a detector's images have three channels, and so must their normalisation");
+            "the sides of a crop and the multiple that sides are padded to must be at least 1, and the smallest side "
+            "of a crop must not be above the largest");
+  EXPECT_EQ(refusal({}, {{0}, {1}}),
+            "the mean and std of a detector must have three values, because its images have three channels");
 }
 
 TEST(DetectionTransform, ReadsItsKeys) {

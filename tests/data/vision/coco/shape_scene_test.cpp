@@ -145,7 +145,7 @@ TEST(ShapeOptions, AreChecked) {
   EXPECT_EQ(refusal([](ShapeOptions& o) { o.width = 5000; }), "width is 5000; it must be 32 to 4096");
   EXPECT_EQ(refusal([](ShapeOptions& o) { o.most_objects = 0; }), "objects is 0; it must be 1 to 100");
   EXPECT_EQ(refusal([](ShapeOptions& o) { o.threads = 0; }), "threads is 0; it must be 1 to 256");
-  EXPECT_EQ(refusal([](ShapeOptions& o) { o.crowds = 1.5; }), "crowds is a fraction of the images, 0 to 1");
+  EXPECT_EQ(refusal([](ShapeOptions& o) { o.crowds = 1.5; }), "crowds is a fraction of the images and must be 0 to 1");
 }
 
 }  // namespace

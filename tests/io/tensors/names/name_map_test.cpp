@@ -91,7 +91,7 @@ TEST(NameMap, ReportsWhatDoesNotFit) {
   EXPECT_EQ(refusal(Reshape{"a", "b", {2, -1}, {-1}}, {{"a", numbers({3})}}),
             "name map: 'a' of shape [3] does not fit [2, -1]");
   EXPECT_EQ(refusal(Permute{"a", "b", {1, 0}}, {{"a", numbers({3})}}),
-            "name map: 'a' of shape [3] does not have 2 dimensions");
+            "name map: 'a' of shape [3] must have 2 dimensions");
   EXPECT_EQ(refusal(Rename{"a", "b"}, {{"a", numbers({3})}, {"b", numbers({3})}}),
             "name map: 'a' and 'b' both become 'b'");
 }
@@ -100,12 +100,14 @@ TEST(NameMap, RefusesRulesThatContradictThemselves) {
   const auto refusal = [](NameRule rule) {
     return test::thrown_message<std::invalid_argument>([&] { NameMap({std::move(rule)}); });
   };
-  EXPECT_EQ(refusal(Rename{"a.*", "b"}), "name map: rule for 'a.*': 'b' has other wildcards");
-  EXPECT_EQ(refusal(Rename{"a.*", "b.#"}), "name map: rule for 'a.*': 'b.#' has other wildcards");
-  EXPECT_EQ(refusal(Rename{"a.*", "b.*", 1}), "name map: rule for 'a.*': there is no # to add to");
-  EXPECT_EQ(refusal(Join{{"a", "b"}, "c", {1}}), "name map: rule for 'c': as many parts as names are needed");
+  EXPECT_EQ(refusal(Rename{"a.*", "b"}), "name map: rule for 'a.*': 'b' must have the same wildcards");
+  EXPECT_EQ(refusal(Rename{"a.*", "b.#"}), "name map: rule for 'a.*': 'b.#' must have the same wildcards");
+  EXPECT_EQ(refusal(Rename{"a.*", "b.*", 1}), "name map: rule for 'a.*': the name has no # whose number could change");
+  EXPECT_EQ(refusal(Join{{"a", "b"}, "c", {1}}),
+            "name map: rule for 'c': the number of parts must be the number of names");
   EXPECT_EQ(refusal(Split{"c", {"a", "b"}, {1, 0}}), "name map: rule for 'c': parts must be at least 1");
-  EXPECT_EQ(refusal(Permute{"a", "b", {0, 2}}), "name map: rule for 'a': order is not a permutation");
+  EXPECT_EQ(refusal(Permute{"a", "b", {0, 2}}),
+            "name map: rule for 'a': order must be a permutation of the dimensions");
 }
 
 TEST(NameMap, ShiftsNumbersBothWays) {

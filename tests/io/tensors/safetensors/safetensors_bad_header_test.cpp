@@ -47,21 +47,21 @@ std::string repeated(const std::string& text, size_t count) {
 const std::string kGoodHeader = R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
 
 const std::vector<BadHeader> kBadHeaders = {
-    {"empty", "", "does not begin with '{'"},
-    {"blanks alone", " \t\r\n", "does not begin with '{'"},
-    {"leading form feed", "\f" + kGoodHeader, "does not begin with '{'"},
-    {"byte order mark", "\xEF\xBB\xBF" + kGoodHeader, "does not begin with '{'"},
-    {"no JSON", "hello", "does not begin with '{'"},
-    {"root is a list", "[" + kGoodHeader + "]", "does not begin with '{'"},
-    {"root is a string", "\"a\"", "does not begin with '{'"},
+    {"empty", "", "must begin with '{'"},
+    {"blanks alone", " \t\r\n", "must begin with '{'"},
+    {"leading form feed", "\f" + kGoodHeader, "must begin with '{'"},
+    {"byte order mark", "\xEF\xBB\xBF" + kGoodHeader, "must begin with '{'"},
+    {"no JSON", "hello", "must begin with '{'"},
+    {"root is a list", "[" + kGoodHeader + "]", "must begin with '{'"},
+    {"root is a string", "\"a\"", "must begin with '{'"},
     {"cut after the brace", "{", "a tensor's name must be a string"},
     {"cut in a name", "{\"a", "the JSON ends inside a string"},
-    {"cut behind a name", "{\"a\"", "the JSON ends where ':' is due"},
+    {"cut behind a name", "{\"a\"", "the JSON ends, but ':' is missing"},
     {"cut in an entry", kGoodHeader.substr(0, 20), "a field's name must be a string"},
-    {"cut before the last brace", kGoodHeader.substr(0, kGoodHeader.size() - 1), "the JSON ends where '}' is due"},
-    {"junk behind the object", kGoodHeader + "x", "something follows the JSON object"},
-    {"a second object", kGoodHeader + kGoodHeader, "something follows the JSON object"},
-    {"padding with zeros", kGoodHeader + std::string(2, '\0'), "something follows the JSON object"},
+    {"cut before the last brace", kGoodHeader.substr(0, kGoodHeader.size() - 1), "the JSON ends, but '}' is missing"},
+    {"junk behind the object", kGoodHeader + "x", "the text continues after the JSON object"},
+    {"a second object", kGoodHeader + kGoodHeader, "the text continues after the JSON object"},
+    {"padding with zeros", kGoodHeader + std::string(2, '\0'), "the text continues after the JSON object"},
     {"trailing comma in the root", kGoodHeader.substr(0, kGoodHeader.size() - 1) + ",}", "name must be a string"},
     {"trailing comma in a shape", shaped("[1,]"), "must be a plain integer"},
     {"comment", "{/**/}", "must be a string"},
@@ -108,8 +108,8 @@ const std::vector<BadHeader> kBadHeaders = {
     {"control characters in a message", typed("\"\\n\\u001b[2J\""), "unknown dtype '??[2J'"},
     {"dtype number", typed("32"), "dtype must be a string"},
     {"dtype object", typed("{\"F32\":null}"), "dtype must be a string"},
-    {"sub-byte dtype", typed("\"F4\""), "dtype 'F4' packs several values into a byte"},
-    {"sub-byte dtype of six bits", typed("\"F6_E2M3\""), "dtype 'F6_E2M3' packs several values into a byte"},
+    {"sub-byte dtype", typed("\"F4\""), "dtype 'F4' stores several values in a byte"},
+    {"sub-byte dtype of six bits", typed("\"F6_E2M3\""), "dtype 'F6_E2M3' stores several values in a byte"},
     {"negative dimension", shaped("[-1]"), "a dimension must be a plain integer"},
     {"negative zero", shaped("[-0]", "[0,0]"), "a dimension must be a plain integer"},
     {"fraction", shaped("[1.0]"), "a dimension must be a plain integer"},
@@ -130,15 +130,18 @@ const std::vector<BadHeader> kBadHeaders = {
     {"overflow beside a zero", shaped("[0,4294967296,4294967296]", "[0,0]"), "its shape overflows", 0},
     {"17 dimensions", shaped("[" + repeated("1,", 16) + "1]"), "more than 16 dimensions"},
     {"begin behind end", shaped("[1]", "[4,0]"), "data_offsets end before they begin"},
-    {"span too long", shaped("[1]", "[0,8]"), "shape and dtype need 4 bytes, data_offsets span 8", 8},
-    {"span too short", shaped("[2]", "[0,4]"), "shape and dtype need 8 bytes, data_offsets span 4"},
-    {"span for a zero-size tensor", shaped("[0]", "[0,4]"), "need 0 bytes, data_offsets span 4"},
+    {"span too long", shaped("[1]", "[0,8]"),
+     "shape and dtype need 4 bytes, but the number of bytes between its data_offsets is 8", 8},
+    {"span too short", shaped("[2]", "[0,4]"),
+     "shape and dtype need 8 bytes, but the number of bytes between its data_offsets is 4"},
+    {"span for a zero-size tensor", shaped("[0]", "[0,4]"),
+     "need 0 bytes, but the number of bytes between its data_offsets is 4"},
     {"one offset", shaped("[1]", "[0]"), "expected ','"},
     {"three offsets", shaped("[1]", "[0,4,8]"), "expected ']'"},
     {"negative offset", shaped("[1]", "[-4,0]"), "an offset must be a plain integer"},
     {"offset of 2^64", shaped("[1]", "[0,18446744073709551616]"), "an offset is over 2^63 - 1"},
-    {"first tensor not at 0", shaped("[1]", "[4,8]"), "begins at byte 4 of the data, where 0 is due", 8},
-    {"gap", two("[0,2]", "[3,5]"), "tensor 'b' begins at byte 3 of the data, where 2 is due", 5},
+    {"first tensor not at 0", shaped("[1]", "[4,8]"), "begins at byte 4 of the data, but must begin at byte 0", 8},
+    {"gap", two("[0,2]", "[3,5]"), "tensor 'b' begins at byte 3 of the data, but must begin at byte 2", 5},
     {"overlap", two("[0,2]", "[1,3]"), "without overlap", 3},
     {"two tensors on the same bytes", two("[0,2]", "[0,2]"), "without overlap", 2},
     {"trailing bytes", named("a"), "cover 4 bytes, but 5 follow the header: the file is followed by", 5},
@@ -150,13 +153,13 @@ const std::vector<BadHeader> kBadHeaders = {
     {"NUL in a name", named("a\\u0000"), "a tensor's name has a control character"},
     {"newline in a name", named("a\\n"), "a tensor's name has a control character"},
     {"DEL in a name", named("a\x7F"), "a tensor's name has a control character"},
-    {"raw control byte", named("a\x01"), "a control byte in a string"},
-    {"lone high surrogate", named("\\ud800"), "a lone surrogate"},
-    {"lone low surrogate", named("\\udc00"), "a lone surrogate"},
-    {"two high surrogates", named("\\ud800\\ud800"), "a lone surrogate"},
+    {"raw control byte", named("a\x01"), "a string has a control byte"},
+    {"lone high surrogate", named("\\ud800"), "a surrogate without its pair"},
+    {"lone low surrogate", named("\\udc00"), "a surrogate without its pair"},
+    {"two high surrogates", named("\\ud800\\ud800"), "a surrogate without its pair"},
     {"unknown escape", named("\\x41"), "unknown escape"},
     {"short escape", named("\\u12"), "four hexadecimal digits"},
-    {"long name", named(std::string(1025, 'n')), "a tensor's name is over 1024 bytes"},
+    {"long name", named(std::string(1025, 'n')), "a tensor's name has more than 1024 bytes"},
     {"long metadata", with_metadata("{\"k\":\"" + std::string(17 << 20, 'v') + "\"}"), "a metadata value is over"},
 };
 
@@ -175,13 +178,14 @@ TEST(SafetensorsHeader, RefusesBadLengths) {
   const auto refusal = [](const std::string& prefix, uint64_t file_size) {
     return test::thrown_message<Error>([&] { safetensors_header_size(test::bytes_of(prefix), file_size, "f"); });
   };
-  EXPECT_EQ(refusal("", 0), "f: not a safetensors file: it has 0 bytes, the least is 8");
-  EXPECT_EQ(refusal("1234567", 7), "f: not a safetensors file: it has 7 bytes, the least is 8");
+  EXPECT_EQ(refusal("", 0), "f: not a safetensors file: it has 0 bytes; the minimum is 8");
+  EXPECT_EQ(refusal("1234567", 7), "f: not a safetensors file: it has 7 bytes; the minimum is 8");
   EXPECT_NE(refusal(std::string(8, '\xFF'), 100).find("18446744073709551615 bytes"), std::string::npos);
-  EXPECT_NE(refusal("\xF8" + std::string(7, '\xFF'), 100).find("the most is 100000000"), std::string::npos);
+  EXPECT_NE(refusal("\xF8" + std::string(7, '\xFF'), 100).find("the maximum is 100000000"), std::string::npos);
   EXPECT_NE(refusal(std::string("\x01\xE1\xF5\x05\0\0\0\0", 8), 1u << 30).find("100000001 bytes"), std::string::npos);
   EXPECT_NE(
-      refusal(std::string("\x03\0\0\0\0\0\0\0", 8), 10).find("truncated: the header has 3 bytes, the file only 2"),
+      refusal(std::string("\x03\0\0\0\0\0\0\0", 8), 10)
+          .find("truncated: the header has 3 bytes, but the number of bytes after the length of the header is only 2"),
       std::string::npos);
   EXPECT_EQ(safetensors_header_size(test::bytes_of(std::string("\x02\0\0\0\0\0\0\0", 8)), 10, "f"), 2u);
 }

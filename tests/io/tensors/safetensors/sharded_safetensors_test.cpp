@@ -46,14 +46,14 @@ TEST(ShardedSafetensors, AreHeldToTheirIndex) {
   const Shards shards;
   const std::string map = kMap;
   for (const auto& [index, said] : std::vector<std::pair<std::string, std::string>>{
-           {"{}", "no weight_map"},
+           {"{}", "must have a weight_map"},
            {"[]", "expected '{'"},
-           {R"({"weight_map": {}})", "no weight_map"},
+           {R"({"weight_map": {}})", "must have a weight_map"},
            {"{" + map + "," + map + "}", "a weight_map twice"},
            {"{" + map + "} x", "index"},
            {R"({"weight_map": {"a": "model-1.safetensors", "a": "model-1.safetensors"}})", "the tensor 'a' twice"},
-           {R"({"weight_map": {"a": "../model-1.safetensors"}})", "not a safetensors file in the same folder"},
-           {R"({"weight_map": {"a": "/etc/passwd"}})", "not a safetensors file in the same folder"},
+           {R"({"weight_map": {"a": "../model-1.safetensors"}})", "must be a safetensors file in the same folder"},
+           {R"({"weight_map": {"a": "/etc/passwd"}})", "must be a safetensors file in the same folder"},
            {R"({"weight_map": {"a": 5}})", "index"},
            {R"({"weight_map": {"a": "model-3.safetensors"}})", "model-3.safetensors"},
            {R"({"weight_map": {"a": "model-1.safetensors", "x": "model-1.safetensors", "b": "model-1.safetensors"}})",

@@ -154,8 +154,8 @@ TEST(KernelAttention, NamesWhatItRefuses) {
   args.bias = at::zeros({1, 1, 3, 3}, at::kDouble);
   const at::Tensor x = at::randn({1, 2, 3, 4}, at::kDouble);
   const auto kernel = make_kernel(nn::KernelOptions{});
-  test::expect_refused([&] { kernel->forward(x, x, x, args); }, "an attention bias needs scores");
-  test::expect_refused([] { make_kernel(nn::KernelOptions{Form::low_rank_glu, 1, 9}); }, "gate_rank must be at most");
+  test::expect_refused([&] { kernel->forward(x, x, x, args); }, "cannot use an attention bias");
+  test::expect_refused([] { make_kernel(nn::KernelOptions{Form::low_rank_glu, 1, 9}); }, "gate_rank must be from 0 to");
 }
 
 TEST(KernelAttention, ThePenaltyIsTakenInFloat32UnderAutocast) {

@@ -169,12 +169,13 @@ TEST(RelativeAttention, NamesWhatItRefuses) {
   };
   refuses("dim must be at least 1", {0, 2});
   refuses("num_heads must be at least 1", {8, 0});
-  refuses("3 heads do not divide 8 channels", {8, 3});
+  refuses("num_heads must divide dim, but 3 does not divide 8", {8, 3});
   refuses("biases must be (H, d) = (4, 2)", {8, 4});
   refuses("head_dim must be at least 0", {8, 2, {.head_dim = -1}});
   refuses("choose kind = softmax", {8, 2, {.function = nn::EluOptions{}}});
   refuses("relative_attention: dropout", {8, 2, {.function = nn::SoftmaxOptions{1.0}}});
-  expect_refused([] { nn::distance_sinusoids(3, 5, 0, at::kFloat); }, "an even number of channels, got 5");
+  expect_refused([] { nn::distance_sinusoids(3, 5, 0, at::kFloat); },
+                 "the number of channels must be even, for sines and cosines, got 5");
 
   RelativeAttention attention({8, 2}, biases);
   const at::Tensor x = at::randn({2, 3, 8});
@@ -183,15 +184,12 @@ TEST(RelativeAttention, NamesWhatItRefuses) {
   args.relative = causal_positions(3, 4, x);
   expect_refused([&] { attention.forward(x, x, args); }, "must have distances (3, 8), got [4, 8]");
   args.relative = causal_positions(3, 3, x);
-  expect_refused([&] { attention.forward(x, x.narrow(1, 0, 2), args); }, "the query's tokens are the context's last");
+  expect_refused([&] { attention.forward(x, x.narrow(1, 0, 2), args); },
+                 "the query must be the last tokens of the context");
   args.bias = at::zeros({3, 3});
-  expect_refused([&] { attention.forward(x, x, args); }, "neither padding nor a bias");
-  expect_refused([&] { attention.make_state(2, nn::SessionUse::fixed_context); }, "has no fixed context");
-  expect_refused(
-      [&] {
-        attention.fold_affine_before(nn::Affine{at::ones({4}), at::zeros({4})});
-      },
-      "cannot absorb an affine map of 4");
+  expect_refused([&] { attention.forward(x, x, args); }, "cannot use padding or an attention bias");
+  expect_refused([&] { attention.make_state(2, nn::SessionUse::fixed_context); }, "cannot have a fixed context");
+  expect_refused([&] { attention.fold_affine_before(nn::Affine{at::ones({4}), at::zeros({4})}); }, "channels, got 4");
 }
 
 }  // namespace
