@@ -3,6 +3,7 @@
   PYTHONPATH=build/release/python python tests/python/cachet_ops_test.py
 """
 import inspect
+import math
 import unittest
 import warnings
 
@@ -70,6 +71,10 @@ def linear_cross_entropy(x, weight, bias, target, smoothing=0.0, keep=False):
     return tuple(ops.linear_cross_entropy(x, weight, bias, target, label_smoothing=smoothing))
 
 
+def softmax_attention(q, k, v, bias=None, padding=None, causal=False, dropout=0.0):
+    return ops.softmax_attention(q, k, v, bias=bias, padding=padding, causal=causal, dropout=dropout)
+
+
 # How the typed function is called with the operator's list of arguments; the functions of other names are called as is.
 TYPED = {
     "attention_weights": lambda scores, bias, scale: ops.attention_weights(scores, bias, scale=scale),
@@ -87,6 +92,7 @@ TYPED = {
     "resize_tokens": lambda tokens, length, padding=None: ops.resize_tokens(tokens, length, padding=padding),
     "roi_align": lambda map, boxes, height, width, scale, sampling=0: ops.roi_align(
         map, boxes, size=(height, width), scale=scale, sampling=sampling),
+    "softmax_attention": softmax_attention,
     "token_convolution": token_convolution,
     "unified_norm": unified_norm,
 }
@@ -178,6 +184,60 @@ class Words(unittest.TestCase):
             ops.mix_heads(torch.ones(1, 2, 3, 4), torch.ones(1, 2, 3, 5), torch.ones(3))
         self.assertTrue(str(raised.exception).startswith("mix_heads: memory heads"), raised.exception)
         self.assertNotIn("\n", str(raised.exception))
+
+
+class SoftmaxAttention(unittest.TestCase):
+    def test_each_form_is_the_definition(self):
+        torch.manual_seed(0)
+        for queries, keys in ((5, 5), (5, 7), (2, 9), (70, 65), (1, 6), (3, 1030)):
+            for causal in (False, True):
+                for padded in (False, True):
+                    for windows in (0, 2):
+                        q, k, v = (torch.randn(4, 2, n, 6) for n in (queries, keys, keys))
+                        padding = torch.arange(keys) >= keys - torch.arange(4).unsqueeze(1) if padded else None
+                        bias = torch.randn(windows, 2, queries, keys) if windows else None
+                        scores = (q @ k.mT).double() * 6 ** -0.5
+                        if windows:
+                            scores = scores + bias.repeat(2, 1, 1, 1)
+                        if padded:
+                            scores = scores.masked_fill(padding[:, None, None], -math.inf)
+                        if causal:
+                            ahead = torch.ones(queries, keys, dtype=torch.bool).triu(1 + keys - queries)
+                            scores = scores.masked_fill(ahead, -math.inf)
+                        expected = scores.softmax(-1).nan_to_num(0) @ v.double()
+                        with self.subTest(queries=queries, keys=keys, causal=causal, padded=padded, windows=windows):
+                            y = ops.softmax_attention(q, k, v, bias=bias, padding=padding, causal=causal)
+                            torch.testing.assert_close(y.double(), expected, rtol=1e-4, atol=1e-5)
+
+    def test_dropout_drops_weights(self):
+        torch.manual_seed(0)
+        q, k, v = (torch.randn(2, 2, 9, 4) for _ in range(3))
+        self.assertFalse(ops.softmax_attention(q, k, v, dropout=1.0).any())
+        self.assertFalse(torch.equal(ops.softmax_attention(q, k, v, dropout=0.5), ops.softmax_attention(q, k, v)))
+
+    def test_autocast_narrows_its_operands(self):
+        x = torch.randn(2, 2, 5, 4)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            self.assertEqual(ops.softmax_attention(x, x, x).dtype, torch.bfloat16)
+
+    def test_bad_operands_are_named_in_one_line(self):
+        x = torch.randn(2, 3, 5, 4)
+        calls = {
+            "q must be floating (B, H, Lq, d)": lambda: ops.softmax_attention(x[0], x, x),
+            "k must be (B or 1, H, Lk, d)": lambda: ops.softmax_attention(x, x[:, :2], x),
+            "v must be (B, H, Lk, e)": lambda: ops.softmax_attention(x, x, x[:, :, :3]),
+            "padding must be bool (B or 1, Lk) = (2, 5)":
+                lambda: ops.softmax_attention(x, x, x, padding=torch.zeros(2, 4, dtype=torch.bool)),
+            "bias must be floating (W, H, Lq, Lk)": lambda: ops.softmax_attention(x, x, x, bias=torch.zeros(1, 2, 5, 5)),
+            "bias has 3 windows, which do not divide the batch of 2":
+                lambda: ops.softmax_attention(x, x, x, bias=torch.zeros(3, 3, 5, 5)),
+            "dropout must be in [0, 1], got 2": lambda: ops.softmax_attention(x, x, x, dropout=2),
+        }
+        for words, call in calls.items():
+            with self.subTest(words), self.assertRaises(RuntimeError) as raised:
+                call()
+            self.assertTrue(str(raised.exception).startswith(f"softmax_attention: {words}"), raised.exception)
+            self.assertNotIn("\n", str(raised.exception))
 
 
 class Seeds(unittest.TestCase):

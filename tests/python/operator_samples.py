@@ -309,11 +309,22 @@ def scale_shift(batch=2, length=5):
     yield grad(batch, length, 3, dtype=torch.float64), grad(3, dtype=torch.float64), grad(3, dtype=torch.float64)
 
 
+def softmax_attention(batch=4, length=5):
+    keys, doubles = length + 2, dict(dtype=torch.float64)
+    heads = lambda length, width=4, **kind: grad(batch, 2, length, width, **kind)
+    yield heads(length), heads(keys), heads(keys, 6)
+    yield heads(length), heads(keys), heads(keys), grad(2, 2, length, keys)
+    yield heads(keys), heads(keys), heads(keys), None, last_tokens(batch, keys, 2), True
+    yield heads(length), grad(1, 2, keys, 4), grad(1, 2, keys, 6), None, None, True
+    yield *(heads(n, **doubles) for n in (length, keys, keys)), torch.randn(1, 1, 1, keys, **doubles)
+    yield *(heads(n, **doubles) for n in (length, keys, keys)), None, last_tokens(batch, keys, 2), True
+
+
 SAMPLES = {make.__name__: make for make in (
     attention_weights, attention_weights_backward, block_attention, block_attention_backward, dropout, grc_update, grc_update_backward, kernel_attention, kernel_attention_fused,
     kernel_attention_fused_backward, kernel_attention_stream, kernel_features, linear, linear_backward,
     linear_cross_entropy, linear_cross_entropy_backward, linear_gelu, linear_gelu_backward, mix_heads, mix_heads_backward, nms, permute_tokens,
-    power_norm, power_norm_backward, relative_attention_weights, relative_attention_weights_backward, resize_tokens, roi_align, roi_align_backward, scale_shift, scale_shift_backward, token_convolution,
+    power_norm, power_norm_backward, relative_attention_weights, relative_attention_weights_backward, resize_tokens, roi_align, roi_align_backward, scale_shift, scale_shift_backward, softmax_attention, token_convolution,
     token_convolution_backward, unified_norm, unified_norm_backward)}
 
 

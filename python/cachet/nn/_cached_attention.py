@@ -51,11 +51,8 @@ class FixedContextAttention(nn.Module):
     def forward(self, query: Tensor, layout: Layout) -> Tensor:
         """(B, Lq, D) -> (B, Lq, D), zeros at the query's padding."""
         (q,) = split_heads(self.q(query), 1, self.num_heads)
-        k, v = (kept.to(q.dtype).expand(q.shape[0], -1, -1, -1) for kept in (self.keys, self.values))
-        if self.function is None:
-            attended = nn.functional.scaled_dot_product_attention(q, k, v)
-        else:
-            attended = self.function(q, k, v)
+        k, v = self.keys.to(q.dtype), self.values.to(q.dtype)
+        attended = ops.softmax_attention(q, k, v) if self.function is None else self.function(q, k, v)
         return without_padding(self.proj(attended.transpose(1, 2).flatten(2)), layout)
 
 

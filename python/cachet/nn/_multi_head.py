@@ -1,7 +1,6 @@
 """Multi-head attention, with masks, a bias, kernels or a concatenated cache."""
 from __future__ import annotations
 
-import math
 from typing import Literal
 
 import torch
@@ -26,16 +25,6 @@ def split_heads(projected: Tensor, parts: int, heads: int) -> tuple[Tensor, ...]
 def without_padding(tokens: Tensor, layout: Layout) -> Tensor:
     """Tokens with zeros at the padding."""
     return tokens if layout.padding is None else tokens.masked_fill(layout.padding.unsqueeze(-1), 0)
-
-
-
-def _hidden_keys(q: Tensor, k: Tensor, padding: Tensor | None, causal: bool) -> Tensor | None:
-    """(B or 1, 1, Lq or 1, Lk) bool, True = a key that a query does not see; None: all see all."""
-    hidden = None if padding is None else padding[:, None, None, :]
-    if causal and q.shape[2] > 1:
-        ahead = torch.ones(q.shape[2], k.shape[2], dtype=torch.bool, device=q.device).triu(1 + k.shape[2] - q.shape[2])
-        hidden = ahead[None, None] if hidden is None else hidden | ahead
-    return hidden
 
 
 
@@ -144,8 +133,6 @@ class MultiHeadAttention(nn.Module):
         own = context is None
         place = where if own else (context_layout or Layout())
         q, k, v = self._project(query, context)
-        if k.shape[0] != q.shape[0]:
-            k, v = k.expand(q.shape[0], -1, -1, -1), v.expand(q.shape[0], -1, -1, -1)
         padding, causal = place.padding, own and where.causal
         state = where.state if own and where.state is not None and where.state.decoding else None
         if self.function is not None:
@@ -165,7 +152,7 @@ class MultiHeadAttention(nn.Module):
                     )
                 source = query if context is None else context
                 k, v, padding, bias = self._with_cache(source, (k, v), padding, bias)
-            attended = self._attend(q, k, v, padding, causal, bias)
+            attended = ops.softmax_attention(q, k, v, bias=bias, padding=padding, causal=causal)
         return without_padding(self.proj(attended.transpose(1, 2).flatten(2)), where)
 
     def _project(self, query: Tensor, context: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
@@ -261,27 +248,3 @@ class MultiHeadAttention(nn.Module):
         if padding is not None:
             padding = nn.functional.pad(padding, (0, entries), value=False)
         return k, v, padding, None if bias is None else nn.functional.pad(bias, (0, entries))
-
-    @staticmethod
-    def _attend(
-        q: Tensor, k: Tensor, v: Tensor, padding: Tensor | None, causal: bool, bias: Tensor | None
-    ) -> Tensor:
-        if padding is None and bias is None and q.shape[2] == k.shape[2]:
-            return nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
-        hidden = _hidden_keys(q, k, padding, causal)
-        if hidden is None and bias is None:
-            return nn.functional.scaled_dot_product_attention(q, k, v)
-        if hidden is not None:
-            wide = torch.promote_types(q.dtype, torch.float32)
-            far = torch.zeros(hidden.shape, dtype=wide, device=q.device).masked_fill(hidden, -math.inf)
-            if bias is not None and bias.shape[0] not in (1, far.shape[0]) and far.shape[0] > 1:
-                bias = bias.repeat(far.shape[0] // bias.shape[0], 1, 1, 1)
-            bias = far if bias is None else bias + far
-        assert bias is not None
-        if bias.shape[2] != q.shape[2]:
-            bias = bias.expand(-1, -1, q.shape[2], -1)
-        if bias.shape[0] in (1, q.shape[0]) and hidden is not None and bias.shape[1] == 1:
-            attended = nn.functional.scaled_dot_product_attention(q, k, v, bias.to(q.dtype))
-            return attended.masked_fill(hidden.all(-1, keepdim=True), 0)  # a query that sees no key
-        weights = ops.attention_weights(q @ k.transpose(2, 3), bias.to(q.dtype), scale=q.shape[3] ** -0.5)
-        return weights @ v

@@ -13,6 +13,7 @@ from cachet.ops._attention import (
     attention_weights,
     block_attention,
     relative_attention_weights,
+    softmax_attention,
 )
 from cachet.ops._cache import CandidateNorm, GateWeights, GrcUpdated, grc_update, mix_heads
 from cachet.ops._detection import Suppressed, nms, roi_align
@@ -69,6 +70,7 @@ __all__ = [
     "resize_tokens",
     "roi_align",
     "scale_shift",
+    "softmax_attention",
     "token_convolution",
     "unified_norm",
 ]

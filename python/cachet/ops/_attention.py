@@ -1,4 +1,4 @@
-"""Softmax attention: its weights, attention to relative positions, attention between blocks of tokens."""
+"""Softmax attention: whole, its weights, attention to relative positions, attention between blocks of tokens."""
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -12,6 +12,41 @@ _ops = torch.ops.cachet
 SEEN_BY_NONE, SEEN_BY_ALL = -1, -2
 #: The range of KeysSeen that leaves no key out.
 UNBOUNDED = 1 << 30
+
+
+def softmax_attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    bias: Tensor | None = None,
+    padding: Tensor | None = None,
+    causal: bool = False,
+    dropout: float = 0.0,
+) -> Tensor:
+    """softmax(q·kᵀ/√d + bias)·v, in the form that takes the least time for these sizes.
+
+    Vaswani et al., arXiv 1706.03762, Eq. 1. The forms are block_attention, two products with attention_weights between
+    them, and PyTorch's fused attention. They differ in the order of sums. The C++ layers choose by the same operator.
+
+    Args:
+        q: (B, H, Lq, d), floating.
+        k: (B, H, Lk, d) of the dtype of q, or with batch 1, shared by all samples.
+        v: (B, H, Lk, e), as k.
+        bias: (W, H, Lq, Lk), or with 1 in place of H, Lq or Lk, where W divides B. Sample b has the bias of b mod W, as
+            the windows of an image do. Leading dimensions may be absent.
+        padding: (B, Lk) bool, True = a key that no query sees, or with batch 1.
+        causal: query i sees the keys j ≤ i + Lk − Lq.
+        dropout: rate of the weights that are dropped, also in evaluation.
+
+    Returns:
+        (B, H, Lq, e), zeros for a query that sees no key. Differentiable in q, k, v and bias.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not agree.
+    """
+    output: Tensor = _ops.softmax_attention(q, k, v, bias, padding, causal, dropout)
+    return output
 
 
 def attention_weights(scores: Tensor, bias: Tensor | None = None, *, scale: float) -> Tensor:
