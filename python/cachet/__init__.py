@@ -1,8 +1,8 @@
 """Transformers with recurrent caches, unified normalization and trainable kernels, on PyTorch.
 
 `cachet.ops` has the operators as typed functions, `cachet.nn` layers made of them. `replace_norms` and `add_cache` put
-norms and caches into models that are made elsewhere, `fold` and `freeze` make trained ones faster. `train` starts the
-command, and `Run` opens what it wrote. `import cachet`
+norms and caches into models that are made elsewhere, `fold` and `freeze` make trained ones faster, `portable` makes
+exported programs run without this package. `train` starts the command, and `Run` opens what it wrote. `import cachet`
 loads libcachet_ops, which has the compiled forms of the operators.
 """
 from __future__ import annotations
@@ -17,6 +17,7 @@ from cachet._added import CachesAdded, add_cache  # noqa: E402
 from cachet._command import CommandError  # noqa: E402
 from cachet._fold import NormsFolded, fold  # noqa: E402
 from cachet._freeze import CachesFrozen, freeze  # noqa: E402
+from cachet._portable import portable  # noqa: E402
 from cachet._replace import NormsReplaced, replace_norms  # noqa: E402
 from cachet._run import Run  # noqa: E402
 from cachet._train import Training, train  # noqa: E402
@@ -40,6 +41,7 @@ __all__ = [
     "freeze",
     "nn",
     "ops",
+    "portable",
     "replace_norms",
     "train",
 ]
