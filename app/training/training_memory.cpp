@@ -5,7 +5,7 @@
 
 #include "app/arguments/common_arguments.h"
 #include "cachet/report/format.h"
-#include "cachet/report/progress.h"
+#include "cachet/report/text/progress.h"
 #include "cachet/tasks/step_memory.h"
 #include "cachet/train/machine/memory_limit.h"
 #include "cachet/train/runs/run_folder.h"

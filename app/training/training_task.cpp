@@ -6,7 +6,7 @@
 #include "app/arguments/weights_argument.h"
 #include "app/machine/precision_note.h"
 #include "app/training/training_memory.h"
-#include "cachet/report/progress.h"
+#include "cachet/report/text/progress.h"
 #include "cachet/tasks/settled_warmup.h"
 #include "cachet/train/checkpoints/checkpoint_store.h"
 #include "cachet/train/machine/device.h"
