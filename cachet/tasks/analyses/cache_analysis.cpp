@@ -98,7 +98,7 @@ report::Table activation_table(const std::string& run, const ordered_json& layer
   return table;
 }
 
-// What memory attention adds, of layers that have one.
+// The contribution of memory attention, for layers that have it.
 void add_memory_use(report::Section& section, const std::string& run, const ordered_json& layers) {
   section.blocks.push_back(head_map("σ(λ): " + run, layers, "shares",
                                     "The weight of memory attention in a head. 0 means self-attention only."));
@@ -143,7 +143,7 @@ class CacheAnalysis final : public Analysis {
 
   report::Section section(const std::vector<NamedResult>& results) const override {
     report::Section section{
-        std::string(title()), {}, "What memory attention adds to self-attention, and what is in the caches."};
+        std::string(title()), {}, "The contribution of memory attention, and the contents of the caches."};
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
       const ordered_json& layers = values.at("layers");
