@@ -12,7 +12,7 @@ namespace cachet::app {
 
 void add_device_option(CLI::App& app, std::string& word) {
   app.add_option("--device", word,
-                 "Device to run on: cpu, cuda, cuda:1 or auto, which uses a GPU if there is one (auto)")
+                 "Device to run on: cpu, cuda, cuda:1 or auto, which uses a GPU if there is one (default: auto)")
       ->type_name("DEVICE");
 }
 
@@ -35,7 +35,7 @@ void add_normalize(CLI::App& app, data::TextNormalization& form) {
 }
 
 void add_progress_option(CLI::App& app, std::string& word) {
-  app.add_option("--progress", word, "Display of the progress: auto, bar, plain or none (auto)")
+  app.add_option("--progress", word, "Display of the progress: auto, bar, plain or none (default: auto)")
       ->check(one_of({"auto", "bar", "plain", "none"}))
       ->type_name("HOW");
 }

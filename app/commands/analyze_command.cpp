@@ -306,18 +306,20 @@ int run_analyze(const AnalyzeArguments& arguments) {
 Action declare_analyze(CLI::App& app) {
   auto arguments = std::make_shared<AnalyzeArguments>();
   app.add_option("RUN", arguments->runs,
-                 "Folders of runs, checkpoints or models. The first one is compared with each of the others")
+                 "Folder of each run, checkpoint or model. The first one is compared with each of the others")
       ->required()
-      ->type_name("...");
+      ->type_name("");
   std::string words;
   for (const auto& analysis : tasks::analyses()) words += (words.empty() ? "" : ",") + std::string(analysis->word());
   app.add_option("--what", arguments->what,
-                 "Analyses, with commas between them: " + words + " (all that apply to the models)")
+                 "Analyses, with commas between them: " + words + " (default: all that apply to the models)")
       ->type_name("LIST");
-  add_number(app, "--samples", arguments->options.samples, "Number of evaluation samples to analyze (256)", {1})
+  add_number(app, "--samples", arguments->options.samples, "Number of evaluation samples to analyze (default: 256)",
+             {1})
       ->type_name("N");
-  add_number(app, "--steps", arguments->options.steps,
-             "Number of training steps to replay. The statistics of these steps are tested for normality (150)", {1})
+  add_number(
+      app, "--steps", arguments->options.steps,
+      "Number of training steps to replay. The statistics of these steps are tested for normality (default: 150)", {1})
       ->type_name("P");
   app.add_option("--data", arguments->data, "Folder of the data: data.root")->type_name("FOLDER");
   add_recipe_settings(app, arguments->settings);

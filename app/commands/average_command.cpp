@@ -95,7 +95,7 @@ Action declare_average(CLI::App& app) {
   add_device_option(app, arguments->run.device);
   CLI::Option* last = add_number(app, "--last", arguments->last,
                                  "Number of the run's newest checkpoints to average. The key train.keep limits how "
-                                 "many checkpoints a run has (10)",
+                                 "many checkpoints a run has (default: 10)",
                                  {1, 1'000'000})
                           ->type_name("N");
   app.add_flag(

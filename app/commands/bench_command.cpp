@@ -231,23 +231,26 @@ Action declare_bench(CLI::App& app) {
          "MODEL", arguments->models,
          std::string("Models. Each is one of: ") + kDescribedModels + ", a pattern such as 'deit*', or an export")
       ->required()
-      ->type_name("...");
+      ->type_name("");
   add_settings_option(app, arguments->settings);
-  app.add_option("--mode", arguments->mode, "What to time: infer, train or both (both)")
+  app.add_option("--mode", arguments->mode, "What to time: infer, train or both (default: both)")
       ->check(one_of({"infer", "train", "both"}))
       ->type_name("MODE");
   const auto list = [](CLI::Option* option, const char* type) {
     option->delimiter(',')->allow_extra_args(false)->type_name(type);
     return option;
   };
-  list(app.add_option("--precision", arguments->precisions, "Number formats: fp32, bf16, or both as fp32,bf16 (fp32)"),
+  list(app.add_option("--precision", arguments->precisions,
+                      "Number formats: fp32, bf16, or both as fp32,bf16 (default: fp32)"),
        "LIST")
       ->check(one_of({"fp32", "bf16"}));
-  list(add_number(app, "--batch", arguments->batches, "Batch sizes, such as 1,8,32 (1)", {1, int64_t{1} << 20}),
+  list(
+      add_number(app, "--batch", arguments->batches, "Batch sizes, such as 1,8,32 (default: 1)", {1, int64_t{1} << 20}),
+      "LIST");
+  list(add_number(app, "--threads", arguments->threads, "Numbers of threads, such as 1,2,4 (default: all)", {1, 4096}),
        "LIST");
-  list(add_number(app, "--threads", arguments->threads, "Numbers of threads, such as 1,2,4 (all)", {1, 4096}), "LIST");
-  add_number(app, "--seconds", arguments->seconds, "Time of each measurement in seconds, after its warm-up (2)",
-             {0.001, 86400.0})
+  add_number(app, "--seconds", arguments->seconds,
+             "Time of each measurement in seconds, after its warm-up (default: 2)", {0.001, 86400.0})
       ->type_name("S");
   add_device_option(app, arguments->device);
   add_progress_option(app, arguments->progress);

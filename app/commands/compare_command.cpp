@@ -179,9 +179,9 @@ Action declare_compare(CLI::App& app) {
   app.add_option("RUN", arguments->runs,
                  "Folders of runs or of the seeds of one recipe, or folders that contain such folders")
       ->required()
-      ->type_name("...");
+      ->type_name("");
   app.add_option("--format", arguments->format,
-                 "Format of the output: text, md, html, or csv with one line for each run (text)")
+                 "Format of the output: text, md, html, or csv with one line for each run (default: text)")
       ->check(one_of({"text", "md", "csv", "html"}))
       ->type_name("FORM");
   add_output(app, arguments->output,

@@ -156,7 +156,8 @@ int run_demo(const DemoArguments& arguments) {
 
 Action declare_demo(CLI::App& app) {
   auto arguments = std::make_shared<DemoArguments>();
-  app.add_flag("--smoke", arguments->smoke, "Run only a few steps of each part, to see that it works");
+  app.add_flag("--smoke", arguments->smoke,
+               "Run only a few steps of training and evaluation, as a test of the installation");
   app.add_option("--run", arguments->folder, "Folder to create for the two runs")->type_name("DIR");
   app.add_option("--runs", arguments->runs, "Without --run: the folder in which a new folder is created")
       ->type_name("DIR")

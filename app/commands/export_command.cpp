@@ -210,7 +210,7 @@ Action declare_export(CLI::App& app) {
                  std::string("Engine that will run the exported model (") + usual_engine() + ")")
       ->check(one_of(kEngines))
       ->type_name("ENGINE");
-  app.add_option("--precision", arguments->precision, "Number format of the exported model (f32)")
+  app.add_option("--precision", arguments->precision, "Number format of the exported model (default: f32)")
       ->check(one_of(kPrecisions))
       ->type_name("PRECISION");
   app.add_flag("--check", arguments->check_all,

@@ -88,19 +88,22 @@ Action declare_generate(CLI::App& app) {
           ->type_name("TEXT");
   app.add_option("--lines", arguments->lines, "A file with one prompt in each line; - is standard input")
       ->type_name("FILE");
-  add_number(app, "--tokens", options.tokens, "Number of tokens to generate (100)", {1, 1'000'000})->type_name("N");
+  add_number(app, "--tokens", options.tokens, "Number of tokens to generate (default: 100)", {1, 1'000'000})
+      ->type_name("N");
   add_number(app, "--temperature", options.sampling.temperature,
-             "Sampling temperature; 0 always takes the most probable token (1)", {0})
+             "Sampling temperature; 0 always takes the most probable token (default: 1)", {0})
       ->type_name("X");
-  add_number(app, "--top-k", options.sampling.top_k, "Sample from the K most probable tokens; 0 samples from all (0)")
+  add_number(app, "--top-k", options.sampling.top_k,
+             "Sample from the K most probable tokens; 0 samples from all (default: 0)")
       ->type_name("K");
-  add_number(app, "--top-p", options.sampling.top_p,
-             "Top-p (nucleus) sampling from the smallest set of tokens whose probabilities sum to P or more (1)")
+  add_number(
+      app, "--top-p", options.sampling.top_p,
+      "Top-p (nucleus) sampling from the smallest set of tokens whose probabilities sum to P or more (default: 1)")
       ->type_name("P");
   add_number(app, "--repetition-penalty", options.sampling.repetition_penalty,
-             "Repetition penalty: values above 1 make tokens that are already in the text less probable (1)")
+             "Repetition penalty: values above 1 make tokens that are already in the text less probable (default: 1)")
       ->type_name("X");
-  add_number(app, "--seed", options.seed, "Random seed of the sampling (0)")->type_name("N");
+  add_number(app, "--seed", options.seed, "Random seed of the sampling (default: 0)")->type_name("N");
   app.add_flag("--json", arguments->json, "Print a JSON object for each prompt");
   return [arguments, prompt] {
     arguments->has_prompt = prompt->count() > 0;

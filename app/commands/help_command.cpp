@@ -34,7 +34,7 @@ int run_help(const CLI::App& root, const std::vector<std::string>& words) {
 
 Action declare_help(CLI::App& app) {
   auto words = std::make_shared<std::vector<std::string>>();
-  app.add_option("COMMAND", *words, "A command, such as `train` or `data words`")->type_name("...");
+  app.add_option("COMMAND", *words, "A command, such as `train` or `data words`")->type_name("");
   return [&app, words] { return run_help(*app.get_parent(), *words); };
 }
 

@@ -44,7 +44,7 @@ struct Imported {
 Imported read_imported(const ModelArgument& model, const tasks::Preprocessing& defaults) {
   Imported imported;
   set_model(model, tasks::has_model_folder,
-            "cannot be imported, because no other code base has tensor names for its weights", imported.recipe);
+            "cannot be imported, because Cachet knows no other code base that has this model", imported.recipe);
   imported.read = tasks::read_model_recipe(imported.recipe, defaults);
   imported.recipe.finish();
   return imported;
@@ -144,14 +144,14 @@ Action declare_import(CLI::App& app) {
                  "https addresses are downloaded")
       ->required()
       ->type_name("");
-  app.add_option(
-         "--model", arguments->model.name,
-         "Name of the model that the weights belong to, from `cachet models` (the model named in timm's config.json)")
+  app.add_option("--model", arguments->model.name,
+                 "Name of the model that the weights belong to, from `cachet models` (default: the model named in "
+                 "timm's config.json)")
       ->type_name("NAME");
   add_output(app, arguments->output, "The folder to create. It gets the weights, recipe.toml and config.json", "FOLDER")
       ->required();
   add_names_option(app, "--from", arguments->names,
-                   "The code base whose tensor names the file uses (recognised from the names)");
+                   "The code base whose tensor names the file uses (default: recognised from the names)");
   app.add_option("--key", arguments->key, "Key of the set of weights to load, if a checkpoint has several")
       ->type_name("KEY");
   app.add_option("--set", arguments->model.settings,
@@ -161,7 +161,8 @@ Action declare_import(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_flag("--partial", arguments->partial,
                "Load the tensors that fit, even if other tensors of the model or of the file do not fit");
-  add_number(app, "--seed", arguments->seed, "Random seed for parameters that are not in the file (0)")->type_name("N");
+  add_number(app, "--seed", arguments->seed, "Random seed for parameters that are not in the file (default: 0)")
+      ->type_name("N");
   app.add_flag("--json", arguments->json, "Print one JSON object with the names of all tensors");
   return [arguments] { return run_import(*arguments); };
 }

@@ -214,7 +214,7 @@ Action declare_keys(CLI::App& app) {
   auto arguments = std::make_shared<KeysArguments>();
   app.add_option("KEY", arguments->key,
                  "A key such as model.cache.ratio, its last part (ratio), a table (model.cache) or a pattern such as "
-                 "'*dropout' (all)")
+                 "'*dropout' (default: all)")
       ->type_name("");
   CLI::Option* recipe =
       app.add_option("--recipe", arguments->recipe, "Print only the keys of this recipe, with its values")

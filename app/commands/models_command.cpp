@@ -85,7 +85,8 @@ int run_models(const ModelsArguments& arguments) {
 
 Action declare_models(CLI::App& app) {
   auto arguments = std::make_shared<ModelsArguments>();
-  app.add_option("GLOB", arguments->glob, "Pattern of the names to list, such as 'deit*' (all)")->type_name("");
+  app.add_option("GLOB", arguments->glob, "Pattern of the names to list, such as 'deit*' (default: all)")
+      ->type_name("");
   add_settings_option(app, arguments->settings);
   app.add_flag("--weights", arguments->weights,
                "List, for each model, the published weights that `cachet import` accepts");

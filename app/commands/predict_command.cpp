@@ -339,12 +339,13 @@ Action declare_predict(CLI::App& app) {
       ->type_name("");
   app.add_option("--lines", arguments->lines, "A file with one sample in each line; - is standard input")
       ->type_name("FILE");
-  add_number(app, "--top", arguments->top, "Number of classes to print for each sample (5)", {1, 1000})->type_name("K");
+  add_number(app, "--top", arguments->top, "Number of classes to print for each sample (default: 5)", {1, 1000})
+      ->type_name("K");
   app.add_flag("--logits", arguments->logits,
                "Also write the logit of each class (the score before softmax), by label");
   app.add_flag("--json", arguments->json, "Print JSON lines, even on a terminal, where a table is the default");
   add_number(app, "--least-score", arguments->least_score,
-             "With pictures: draw only objects with at least this score (0.3)", {0, 1})
+             "With pictures: draw only objects with at least this score (default: 0.3)", {0, 1})
       ->type_name("X");
   add_output(app, arguments->output,
              "A file for JSON lines, or a folder for annotated pictures and files of results. Existing predictions "

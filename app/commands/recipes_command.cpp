@@ -156,7 +156,8 @@ int copy_recipe(const RecipesArguments& arguments) {
 
 Action declare_recipes(CLI::App& app) {
   auto arguments = std::make_shared<RecipesArguments>();
-  app.add_option("GLOB", arguments->glob, "Pattern of the names to list, such as 'cifar10*' (all)")->type_name("");
+  app.add_option("GLOB", arguments->glob, "Pattern of the names to list, such as 'cifar10*' (default: all)")
+      ->type_name("");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_wide_option(app, arguments->wide);
   CLI::App* copy =

@@ -114,7 +114,8 @@ int run_runs(const RunsArguments& arguments) {
 
 Action declare_runs(CLI::App& app) {
   auto arguments = std::make_shared<RunsArguments>();
-  app.add_option("FOLDER", arguments->folder, "Folder of the runs, including those of seeds and sweeps (runs)")
+  app.add_option("FOLDER", arguments->folder,
+                 "Folder that contains the runs, including those of seeds and sweeps (default: runs)")
       ->type_name("");
   app.add_option("--state", arguments->state,
                  "List only runs in this state: finished, killed, 'stopped early' and so on")
@@ -125,7 +126,7 @@ Action declare_runs(CLI::App& app) {
   app.add_option("--match", arguments->glob,
                  "List only runs whose name or recipe matches this pattern, such as '*cached*'")
       ->type_name("GLOB");
-  app.add_option("--sort", arguments->order, "Order of the list (date)")
+  app.add_option("--sort", arguments->order, "Order of the list (default: date)")
       ->check(one_of({"date", "duration", "metric", "name", "recipe", "state"}))
       ->type_name("WHAT");
   app.add_flag("--reverse", arguments->reverse, "Reverse the order");

@@ -133,8 +133,9 @@ Action declare_score(CLI::App& app) {
   app.add_option("REFERENCES", arguments->references,
                  "Files of reference translations, each with as many lines as the translations")
       ->required()
-      ->type_name("...");
-  app.add_option("--tokens", arguments->tokens, "Tokenizer of BLEU: 13a, or none, which splits only at spaces (13a)")
+      ->type_name("");
+  app.add_option("--tokens", arguments->tokens,
+                 "Tokenizer of BLEU: 13a, or none, which splits only at spaces (default: 13a)")
       ->check(one_of({"13a", "none"}))
       ->type_name("HOW");
   app.add_flag("--json", arguments->json, "Print one JSON object");

@@ -244,13 +244,15 @@ Action declare_sweep(CLI::App& app) {
       ->type_name("");
   add_recipe_settings(app, arguments->settings);
   app.add_option("--seeds", arguments->seeds,
-                 "Train each configuration with N seeds, or with these seeds (the recipe's)")
+                 "Train each configuration with N seeds, or with these seeds (default: the recipe's value)")
       ->type_name("N|A,B,...");
   app.add_flag("--resume", arguments->resume,
                "Resume the sweep in the folder of --run. Skips configurations that are done or that another process is "
                "training");
-  app.add_option("--run", arguments->run, "Folder of the sweep (RUNS/<date>-<recipe>-sweep)")->type_name("FOLDER");
-  app.add_option("--runs", arguments->runs, "Folder in which new sweeps are created (runs)")->type_name("FOLDER");
+  app.add_option("--run", arguments->run, "Folder of the sweep (default: RUNS/<date>-<recipe>-sweep)")
+      ->type_name("FOLDER");
+  app.add_option("--runs", arguments->runs, "Folder in which new sweeps are created (default: runs)")
+      ->type_name("FOLDER");
   app.add_flag("--print", arguments->print, "Print the recipe of each configuration, and exit");
   app.add_flag("--dry-run", arguments->dry_run, "Try each configuration for one step, estimate its runs, and exit");
   add_progress_option(app, arguments->progress);

@@ -128,26 +128,29 @@ Action declare_translate(CLI::App& app) {
   app.add_option("FILE", arguments->files,
                  "Files with one sentence in each line; - is standard input, which is also read if no file is given");
   add_number(app, "--beam", arguments->beam,
-             "Beam size: number of hypotheses that the search retains for each sentence (the recipe's)", {1, 1000})
+             "Beam size: number of hypotheses that the search retains for each sentence (default: the recipe's value)",
+             {1, 1000})
       ->type_name("N");
   add_number(
       app, "--n-best", options.beam.n_best,
       "Print the N best translations of each line. If N is above 1, each output line has the number of the input "
-      "line, a score and the translation, separated by tabs (1)",
+      "line, a score and the translation, separated by tabs (default: 1)",
       {1, 1000})
       ->type_name("N");
   add_number(app, "--length-penalty", arguments->length_penalty,
-             "Length penalty: a translation's log-probability is divided by its length to this power (the recipe's)")
+             "Length penalty: a translation's log-probability is divided by its length to this power (default: the "
+             "recipe's value)")
       ->type_name("X");
-  add_number(app, "--min-length", arguments->shortest, "Minimum number of tokens of a translation (the recipe's)",
-             {0, 1 << 20})
+  add_number(app, "--min-length", arguments->shortest,
+             "Minimum number of tokens of a translation (default: the recipe's value)", {0, 1 << 20})
       ->type_name("N");
   add_number(app, "--max-length-a", arguments->per_token,
              "Factor A of the maximum length: the translation of a sentence of L tokens has at most A·L + B tokens "
-             "(the recipe's)",
+             "(default: the recipe's value)",
              {0, 1000})
       ->type_name("A");
-  add_number(app, "--max-length-b", arguments->added, "Summand B of the maximum length (the recipe's)", {0, 1 << 20})
+  add_number(app, "--max-length-b", arguments->added, "Summand B of the maximum length (default: the recipe's value)",
+             {0, 1 << 20})
       ->type_name("B");
   app.add_flag("--sample", arguments->draws, "Sample translations instead of searching for the most probable one");
   models::SamplingOptions& sampling = arguments->sampling;
@@ -155,24 +158,25 @@ Action declare_translate(CLI::App& app) {
     option->type_name(type)->each(
         [arguments, option](const std::string&) { arguments->of_drawing = option->get_name(); });
   };
-  of_drawing(add_number(app, "--temperature", sampling.temperature, "With --sample: sampling temperature (1)"), "X");
+  of_drawing(add_number(app, "--temperature", sampling.temperature, "With --sample: sampling temperature (default: 1)"),
+             "X");
   of_drawing(add_number(app, "--top-k", sampling.top_k,
-                        "With --sample: sample from the K most probable tokens; 0 samples from all (0)"),
+                        "With --sample: sample from the K most probable tokens; 0 samples from all (default: 0)"),
              "K");
   of_drawing(add_number(app, "--top-p", sampling.top_p,
                         "With --sample: top-p (nucleus) sampling from the smallest set of tokens whose probabilities "
-                        "sum to P or more (1)"),
+                        "sum to P or more (default: 1)"),
              "P");
   of_drawing(add_number(app, "--repetition-penalty", sampling.repetition_penalty,
                         "With --sample: repetition penalty; values above 1 make tokens that are already in the "
-                        "translation less probable (1)"),
+                        "translation less probable (default: 1)"),
              "X");
-  of_drawing(add_number(app, "--seed", options.seed, "With --sample: random seed (0)"), "N");
+  of_drawing(add_number(app, "--seed", options.seed, "With --sample: random seed (default: 0)"), "N");
   add_number(app, "--lines-at-once", arguments->lines,
-             "Number of lines to read before they are translated (256; 1 from a terminal)", {1, 1'000'000})
+             "Number of lines to read before they are translated (default: 256; 1 from a terminal)", {1, 1'000'000})
       ->type_name("N");
-  add_number(app, "--tokens-at-once", options.max_tokens, "Maximum number of tokens in a batch of sentences (4096)",
-             {1, 1 << 24})
+  add_number(app, "--tokens-at-once", options.max_tokens,
+             "Maximum number of tokens in a batch of sentences (default: 4096)", {1, 1 << 24})
       ->type_name("N");
   app.add_flag("--json", arguments->json, "Print a JSON object for each line");
   add_progress_option(app, arguments->progress);

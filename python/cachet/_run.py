@@ -122,7 +122,7 @@ class Run:
         return columns
 
     def series(self, kind: EventKind = "step") -> dict[str, np.ndarray[Any, Any]]:
-        """What was measured of layers, such as the mixing gates of heads: (lines, values) float64 by name.
+        """Measurements of layers, such as the mixing gates of heads, by name: float64 (lines of the file, values).
 
         Args:
             kind: as of metrics.

@@ -113,7 +113,7 @@ class TextModels(command.FolderTest):
         self.assertIn("embedding.table_0 is [23, 16], but the model has [24, 16]",
                       self.refuses("import", "theirs.safetensors", "--model", "transformer_xl_small", "-o", "x", *settings, "--set",
                                    "model.vocabulary=24"))
-        self.assertIn("no other code base has tensor names for its weights", self.refuses("import", "theirs.safetensors", "--model", "lra_text", "-o", "x", code=2))
+        self.assertIn("Cachet knows no other code base that has this model", self.refuses("import", "theirs.safetensors", "--model", "lra_text", "-o", "x", code=2))
         self.assertIn('must be "translation" for this model',
                       self.refuses("import", "theirs.safetensors", "--model", "transformer_iwslt_de_en", "-o", "x", "--set",
                                    "task.kind=language_modelling", code=2, lines=3))

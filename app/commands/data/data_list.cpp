@@ -180,7 +180,7 @@ int run_data_list(const DataListArguments& arguments) {
 
 Action declare_data_list(CLI::App& app) {
   auto arguments = std::make_shared<DataListArguments>();
-  app.add_option("GLOB", arguments->glob, "Pattern of the kinds or roots to list, such as 'cifar*' (all)")
+  app.add_option("GLOB", arguments->glob, "Pattern of the kinds or roots to list, such as 'cifar*' (default: all)")
       ->type_name("");
   app.add_flag(
       "--quick", arguments->quick,

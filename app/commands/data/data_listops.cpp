@@ -119,8 +119,9 @@ Action declare_data_listops(CLI::App& app) {
   number("--arguments", options.arguments, "Maximum number of arguments of an operator");
   number("--longer-than", options.longer_than, "Each expression has more than N tokens, not counting parentheses");
   number("--shorter-than", options.shorter_than, "Each expression has fewer than N tokens, not counting parentheses");
-  add_number(app, "--seed", options.seed, "Random seed of the expressions (0)")->type_name("N");
-  add_number(app, "--threads", options.threads, "Number of threads, which affects only the speed (all of the machine)")
+  add_number(app, "--seed", options.seed, "Random seed of the expressions (default: 0)")->type_name("N");
+  add_number(app, "--threads", options.threads,
+             "Number of threads, which affects only the speed (default: all of the machine)")
       ->type_name("N");
   add_progress_option(app, arguments->progress);
   app.add_flag("--json", arguments->json, "Print one JSON object");

@@ -58,9 +58,9 @@ Action declare_data_matching(CLI::App& app) {
       ->required()
       ->type_name("FOLDER");
   add_number(app, "--evaluation", arguments->options.evaluation_fraction,
-             "Fraction of the training reviews that are held out for the evaluation pairs (0.1)")
+             "Fraction of the training reviews that are held out for the evaluation pairs (default: 0.1)")
       ->type_name("SHARE");
-  add_number(app, "--seed", arguments->options.seed, "Random seed of the pairs (0)")->type_name("N");
+  add_number(app, "--seed", arguments->options.seed, "Random seed of the pairs (default: 0)")->type_name("N");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_matching(*arguments); };
 }

@@ -74,14 +74,14 @@ Action declare_data_pairs(CLI::App& app) {
       ->allow_extra_args(false)
       ->type_name("LANGUAGES");
   app.add_option("--by", arguments->options.by,
-                 "Language whose sentences --held-out counts (the language of the first column)")
+                 "Language whose sentences --held-out counts (default: the language of the first column)")
       ->type_name("LANGUAGE");
   add_number(app, "--held-out", arguments->options.held_out,
              "Number of sentences, counted in the language of --by, for validation; the test split gets the same "
-             "number (1000)",
+             "number (default: 1000)",
              {1})
       ->type_name("N");
-  add_number(app, "--seed", arguments->options.seed, "Random seed of the splits (0)")->type_name("N");
+  add_number(app, "--seed", arguments->options.seed, "Random seed of the splits (default: 0)")->type_name("N");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_pairs(*arguments); };
 }

@@ -102,11 +102,13 @@ Action declare_data_shapes(CLI::App& app) {
   number("--height", options.height, "Pixels");
   number("--width", options.width, "Pixels");
   number("--objects", options.most_objects, "Maximum number of objects of an image");
-  add_number(app, "--crowds", options.crowds, "Fraction of the images that have a crowd of small shapes (0.1)")
+  add_number(app, "--crowds", options.crowds, "Fraction of the images that have a crowd of small shapes (default: 0.1)")
       ->type_name("SHARE");
-  app.add_option("--format", arguments->format, "Format of the images: png or jpeg (png)")->type_name("FORMAT");
-  add_number(app, "--seed", options.seed, "Random seed of the images (0)")->type_name("N");
-  add_number(app, "--threads", options.threads, "Number of threads, which affects only the speed (all of the machine)")
+  app.add_option("--format", arguments->format, "Format of the images: png or jpeg (default: png)")
+      ->type_name("FORMAT");
+  add_number(app, "--seed", options.seed, "Random seed of the images (default: 0)")->type_name("N");
+  add_number(app, "--threads", options.threads,
+             "Number of threads, which affects only the speed (default: all of the machine)")
       ->type_name("N");
   add_progress_option(app, arguments->progress);
   app.add_flag("--json", arguments->json, "Print one JSON object");

@@ -73,12 +73,12 @@ Action declare_data_subwords(CLI::App& app) {
       ->type_name("PATH");
   add_output(app, arguments->output, "The SentencePiece model to write")->required();
   add_number(app, "--vocabulary", arguments->options.vocabulary,
-             "Size of the vocabulary, including the padding and unknown tokens (8000)", {3, 65'536})
+             "Size of the vocabulary, including the padding and unknown tokens (default: 8000)", {3, 65'536})
       ->type_name("N");
-  app.add_option("--type", arguments->type, "Algorithm: bpe or unigram (bpe)")
+  app.add_option("--type", arguments->type, "Algorithm: bpe or unigram (default: bpe)")
       ->check(one_of({"bpe", "unigram"}))
       ->type_name("TYPE");
-  add_number(app, "--most", arguments->most, "Train on a uniform random sample of at most N texts (all)", {1})
+  add_number(app, "--most", arguments->most, "Train on a uniform random sample of at most N texts (default: all)", {1})
       ->type_name("N");
   app.add_flag("--line-ends", arguments->options.begin_and_end,
                "Add tokens for the beginning and the end of a line, which language models and translation need");

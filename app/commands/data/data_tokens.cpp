@@ -175,18 +175,19 @@ Action declare_data_tokens(CLI::App& app) {
       ->required();
   add_output(app, arguments->output, "The folder for the token files", "FOLDER")->required();
   app.add_option("--tokens", arguments->tokens,
-                 "Kind of the tokens: words, subwords or bytes (words; for translation: subwords)")
+                 "Kind of the tokens: words, subwords or bytes (default: words; for translation: subwords)")
       ->check(one_of({"words", "subwords", "bytes"}))
       ->type_name("KIND");
-  app.add_option("--vocabulary-file", arguments->vocabulary,
-                 "Vocabulary file from `cachet data words` or `cachet data subwords` (words.txt or subwords.model)")
+  app.add_option(
+         "--vocabulary-file", arguments->vocabulary,
+         "Vocabulary file from `cachet data words` or `cachet data subwords` (default: words.txt or subwords.model)")
       ->type_name("FILE");
   app.add_option("--source", arguments->source,
                  "For translation: the source language, which is also the ending of the names of its files")
       ->type_name("LANGUAGE");
   app.add_option("--target", arguments->target, "For translation: the target language")->type_name("LANGUAGE");
   app.add_option("--files", arguments->stems,
-                 "For translation: the names of the training files without their ending (train; repeatable)")
+                 "For translation: the names of the training files without their ending (default: train; repeatable)")
       ->allow_extra_args(false)
       ->type_name("NAME");
   app.add_option("--columns", arguments->columns,
@@ -195,7 +196,7 @@ Action declare_data_tokens(CLI::App& app) {
       ->allow_extra_args(false)
       ->type_name("LANGUAGES");
   app.add_option("--target-vocabulary-file", arguments->target_vocabulary,
-                 "For translation: vocabulary of the target language (the file of --vocabulary-file)")
+                 "For translation: vocabulary of the target language (default: the file of --vocabulary-file)")
       ->type_name("FILE");
   add_normalize(app, arguments->form);
   add_progress_option(app, arguments->progress);

@@ -87,9 +87,10 @@ Action declare_data_words(CLI::App& app) {
       ->required();
   add_output(app, arguments->output, "The vocabulary to write: one word with its count in each line")->required();
   add_number(app, "--vocabulary", arguments->most,
-             "Maximum size of the vocabulary, which includes <eos> and <unk> (all)", {2, data::kMaxTokens})
+             "Maximum size of the vocabulary, which includes <eos> and <unk> (default: all)", {2, data::kMaxTokens})
       ->type_name("N");
-  add_number(app, "--least", arguments->least, "Minimum count of a word (1)", {1, 1'000'000'000})->type_name("N");
+  add_number(app, "--least", arguments->least, "Minimum count of a word (default: 1)", {1, 1'000'000'000})
+      ->type_name("N");
   add_normalize(app, arguments->form);
   add_progress_option(app, arguments->progress);
   app.add_flag("--json", arguments->json, "Print one JSON object");

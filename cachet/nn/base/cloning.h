@@ -15,9 +15,9 @@ namespace cachet::nn {
 /// so that one object with two names is one object in the copy.
 class Cloning {
  public:
-  /// Returns the clone of `original`; `copy` calls the copy constructor of its class. In the clone of a module that
-  /// contains `original`, returns that clone's part. Throws c10::Error if a module of LibTorch copies a tensor that
-  /// another module also has, because the copies would then be two tensors.
+  /// Returns the clone of `original`; `copy` calls the copy constructor of its class. While a module that
+  /// contains `original` is cloned, returns the part of its clone. Throws c10::Error if a module of LibTorch copies a
+  /// tensor that another module also has, because the copies would then be two tensors.
   static std::shared_ptr<torch::nn::Module> clone(const torch::nn::Module& original,
                                                   const std::optional<torch::Device>& device,
                                                   const std::function<std::shared_ptr<torch::nn::Module>()>& copy);

@@ -38,8 +38,8 @@ struct ConvolutionWeights {
 ConvolutionWeights convolution_weights(int64_t outputs, int64_t inputs, int64_t side);
 
 /// During its lifetime, the functions of this header do not write to tensors on this thread: new tensors stay as
-/// allocated. The class is for models whose weights are never used or are replaced at once, because drawing the weights
-/// takes most of the time that building a model takes.
+/// allocated. Use this class for models whose weights are never used or are replaced at once. It skips the random
+/// initialization, which takes most of the time to build a model.
 class WithoutInitialization {
  public:
   WithoutInitialization();

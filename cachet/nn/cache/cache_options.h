@@ -59,7 +59,8 @@ inline bool is_concatenated(const CacheOptions& options) {
   return std::holds_alternative<ConcatenatedCacheOptions>(options);
 }
 
-/// Sets the side of a cache's pooling to `side`, that of one stage, if it is above 1. Other caches do not change.
+/// If `side` (of one stage) is above 1, sets the side of the cache's pooling to it. Caches without pooling do not
+/// change.
 void set_pool(CacheOptions& options, int64_t side);
 
 /// Makes a cache; null for kinds without memory attention. `tokens` and `layout`: number and layout of the tokens of

@@ -8,8 +8,8 @@
 
 namespace cachet::tasks {
 
-/// Options for translating sentences: by beam search or, with `sampling`, by beam.n_best draws. Evaluations, a user's
-/// lines and benchmarks use them.
+/// Options for translating sentences: by beam search, or, with `sampling`, by random sampling (of beam.n_best
+/// translations for each sentence). Evaluations, a user's lines and benchmarks use them.
 struct TranslationOptions {
   models::BeamOptions beam{};
   std::optional<models::SamplingOptions> sampling{};

@@ -34,7 +34,7 @@ DeviceChoice choice_of_process(const DeviceChoice& choice, int64_t process, cons
   if (process >= gpus)
     throw std::runtime_error("each process needs its own GPU, but the number of GPUs of this machine is " +
                              std::to_string(gpus) +
-                             "; start at most so many processes, or train on the CPU with --set train.device=cpu");
+                             "; start at most that many processes, or train on the CPU with --set train.device=cpu");
   return {DeviceChoice::Kind::cuda, static_cast<int8_t>(process)};
 }
 

@@ -71,8 +71,9 @@ class CachedAttention(nn.Module):
         positional_convolution: a 3 × 3 convolution over the grid that is added to the output, in Dm groups; None: only
             for the official variant.
         qkv_bias: whether the projections to heads have biases.
-        attention: makes the two attentions from their channels and "self" or "memory", such as
-            lambda width, branch: SpatialReductionAttention(width, 2, ratio=4); None: MultiHeadAttention.
+        attention: a function that returns the attention of one branch, given its number of channels and the branch
+            ("self" or "memory"). For example, lambda width, branch: SpatialReductionAttention(width, 2, ratio=4).
+            None: MultiHeadAttention.
 
     Parts: self_attention, memory_attention, cache, share (λ), position (the convolution).
 

@@ -82,7 +82,8 @@ TEST(Device, IsAGpuOfEachProcessOrNone) {
   EXPECT_EQ(choice_of_process({Kind::cpu}, 1, {cpu, first}), (DeviceChoice{Kind::cpu}));
   EXPECT_EQ(choice_of_process(third, 1, {cpu, first}), third);
   const std::string message = test::thrown_message<std::runtime_error>([&] { choice_of_process({}, 1, {cpu, first}); });
-  EXPECT_NE(message.find("the number of GPUs of this machine is 1; start at most so many processes"), std::string::npos)
+  EXPECT_NE(message.find("the number of GPUs of this machine is 1; start at most that many processes"),
+            std::string::npos)
       << message;
 }
 

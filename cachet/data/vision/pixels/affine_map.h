@@ -18,7 +18,7 @@ struct AffineMap {
   /// Returns the rotation by `degrees` counter-clockwise about the middle of an image.
   static AffineMap rotation(double degrees, int64_t height, int64_t width);
 
-  /// Returns the map that applies first `first` and then this map.
+  /// Returns the map that applies `first`, and then this map.
   AffineMap after(const AffineMap& first) const;
   /// Returns the inverse map. This map must not be singular: xx·yy ≠ xy·yx.
   AffineMap inverse() const;

@@ -10,7 +10,8 @@
 
 namespace cachet::io {
 
-/// The element types that both the format and LibTorch have. Types of less than a byte are refused by name.
+/// The element types that both the format and LibTorch have. Smaller types than a byte are an error that names the
+/// type.
 // clang-format off
 // clang-format off
 enum class SafetensorsType {
