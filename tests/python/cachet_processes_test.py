@@ -1,4 +1,4 @@
-"""Layers with state in two processes (gloo) with DistributedDataParallel, against one process with the whole batch.
+"""Layers with state in two processes (gloo) with DistributedDataParallel and FSDP, against one process with the whole batch.
 
   PYTHONPATH=build/release/python python tests/python/cachet_processes_test.py
 """
@@ -10,10 +10,13 @@ import warnings
 
 import torch
 import torch.multiprocessing
+from torch.distributed.fsdp import fully_shard
+from torch.distributed.tensor import DTensor
 
 from cachet import nn, ops
 
 warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
+warnings.filterwarnings("ignore", message="FSDP2-wrapped module")
 STEPS, BATCH = 10, 4
 
 
@@ -51,16 +54,32 @@ def trained(model, batches):
         optimizer.step()
 
 
+def sharded(model):
+    """The layers and the model with FSDP, whose state is shared, and a function that returns its whole state dict."""
+    mesh = torch.distributed.device_mesh.init_device_mesh("cpu", (2,))
+    for layer in model.layers:
+        fully_shard(layer, mesh=mesh)
+    fully_shard(model, mesh=mesh)
+    nn.share_state(model)
+    assert all(isinstance(x, DTensor) for x in model.parameters())
+    assert not any(isinstance(x, DTensor) for x in model.buffers())
+    return model, lambda: {name: x.full_tensor() if isinstance(x, DTensor) else x for name, x in model.state_dict().items()}
+
+
 def process(rank, state, folder):
     torch.set_num_threads(1)
     torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=2)
     model, batches = model_and_batches()
     half = slice(rank * BATCH // 2, (rank + 1) * BATCH // 2)
-    distributed = nn.distribute(model, state)
+    whole_state = model.state_dict
+    if state == "fully_shard":
+        distributed, whole_state = sharded(model)
+    else:
+        distributed = nn.distribute(model, state)
     trained(distributed, batches[:, half])
-    torch.save(model.state_dict(), f"{folder}/{rank}.pt")
+    torch.save(whole_state(), f"{folder}/{rank}.pt")
     # What still refers to the group keeps Gloo's threads alive, which end the interpreter with SIGABRT now and then.
-    del distributed
+    del distributed, whole_state
     gc.collect()
     torch.distributed.destroy_process_group()
 
@@ -80,10 +99,13 @@ class Processes(unittest.TestCase):
         model, batches = model_and_batches()
         states = {name for name, _ in model.named_buffers()}
         trained(model, batches)
-        whole, parts = model.state_dict(), in_two_processes("shared")
-        for part in parts:
-            self.close(part, whole, states, 1e-6)
-            self.close(part, whole, set(whole) - states, 1e-10)
+        whole = model.state_dict()
+        for wrapper in ("shared", "fully_shard"):
+            for part in in_two_processes(wrapper):
+                with self.subTest(wrapper):
+                    self.assertEqual(set(part), set(whole))
+                    self.close(part, whole, states, 1e-6)
+                    self.close(part, whole, set(whole) - states, 1e-10)
 
     def test_separate_states_differ_and_first_states_begin_with_the_first(self):
         model, batches = model_and_batches()
