@@ -6,7 +6,7 @@ CMAKE_FLAGS ?=
 BUILD := build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast docs tutorials peers export-matrix first-hour robustness fuzz trial-times memory-check bench evidence install wheel sdist format check-format check-layers check-python ci clean
+.PHONY: help setup build demo test test-fast docs tutorials peers export-matrix first-hour robustness fuzz trial-times memory-check bench evidence install wheel sdist format check-format check-layers check-python check-extras ci clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -122,6 +122,9 @@ check-layers:  ## fail if a layer includes what it may not know
 
 check-python:  ## fail if the package in python/ is not clean for ruff and mypy --strict
 	tools/check-python
+
+check-extras: build  ## run the tests of timm and Transformers with the lowest and the newest versions that the wheel allows
+	tools/check-extras
 
 ci:  ## everything that a change has to pass
 	.ci/run

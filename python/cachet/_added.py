@@ -79,6 +79,12 @@ def attention_size(module: nn.Module) -> tuple[int, int] | None:
     starts = any(hasattr(module, name) for name in ("qkv", "q", "q_proj"))
     if isinstance(heads, int) and isinstance(ends, nn.Linear) and starts:
         return ends.out_features, heads
+    # ViT of Transformers before 5.9: two parts, and neither a norm nor a residual connection between them.
+    inner, output = getattr(module, "attention", None), getattr(module, "output", None)
+    heads, ends = getattr(inner, "num_attention_heads", None), getattr(output, "dense", None)
+    if isinstance(heads, int) and isinstance(ends, nn.Linear) and hasattr(inner, "query"):
+        assert isinstance(output, nn.Module)
+        return None if any("Norm" in type(part).__name__ for part in output.modules()) else (ends.out_features, heads)
     return None
 
 
