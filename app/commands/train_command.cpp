@@ -121,6 +121,12 @@ int lead(const TrainArguments& arguments, const TrainingJob& job, std::optional<
   return say_outcome(trainer.run(), folder);
 }
 
+/// Whether this is one of several processes that another process or program started (`--processes`, torchrun).
+bool is_started_with_others() {
+  const auto place = processes::place_from_environment();
+  return place && place->size > 1;
+}
+
 /// Throws std::runtime_error if some of the processes would have no sample of a batch.
 void require_samples_for_all(const TrainArguments& arguments, const tasks::RecipePlan& plan) {
   const int64_t batch = plan.training.train.batch_size;
@@ -142,7 +148,7 @@ int train_one(const TrainArguments& asked) {
   // If another process or program started this one, the recipe is read after all processes have met: a failure then
   // reaches all of them.
   std::optional<ReadRecipe> recipe;
-  if (!processes::place_from_environment()) {
+  if (!is_started_with_others()) {
     recipe = read_recipe_for_run(job, arguments, arguments.seed, resumed_run(job));
     require_samples_for_all(arguments, recipe->plan);
     if (!arguments.fitting_batch) require_memory_of_run(recipe->plan, job.resumes, arguments.processes);
@@ -167,7 +173,7 @@ bool means_seeds(const TrainArguments& arguments) {
 /// The arguments with the settings of --batch-size auto. A process that --processes started gets them from the first.
 TrainArguments with_fitting_batch(const TrainArguments& asked) {
   if (TrainingProcesses::started_this()) return asked;
-  if (const auto place = processes::place_from_environment(); place && place->size > 1)
+  if (is_started_with_others())
     throw UsageError(
         "--batch-size auto does not work if another program starts the processes; give a number, or use --processes");
   const TrainingJob job = training_job(asked, means_seeds(asked));

@@ -127,7 +127,7 @@ class Analyze(RunTest):
         self.train("plain", "--set", "train.epochs=1", "--set", "model.cache.kind=none", "--set", "model.norm.kind=layer")
         self.assertIn("has no cache", self.refused("analyze", "plain", "--what", "caches", *SMALL, cwd=self.folder))
         self.train("drawn", "--set", "train.epochs=1", "--set", "data.limit=90", "--set", "data.subset_seed=4")
-        self.assertIn("other data", self.refused("analyze", "run", "drawn", "--what", "similarity", *SMALL,
+        self.assertIn("are evaluated on different data", self.refused("analyze", "run", "drawn", "--what", "similarity", *SMALL,
                                                  "--progress", "none", cwd=self.folder))
 
 

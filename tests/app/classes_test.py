@@ -76,7 +76,7 @@ class Classes(command.FolderTest):
         self.write("others", {"green": 120, "red": 240, "yellow": 200})
         for words in (("--data", "others"), ("--set", "data.root=others"), ("--data", "others/val")):
             said = self.refused("eval", "run", *words, cwd=self.folder, code=1)
-            self.assertIn("the model has no class 'yellow'; its 3 classes are 'blue', 'green', 'red'", said)
+            self.assertIn("the model has no class 'yellow'. Its 3 classes are 'blue', 'green', 'red'", said)
         self.assertIn("no class 'yellow'", self.refused("predict", "run", "--data", "others", cwd=self.folder, code=1))
         self.assertIn("no class 'yellow'", self.refused("analyze", "run", "--data", "others", "-o", "page",
                                                         cwd=self.folder, code=1, lines=3))

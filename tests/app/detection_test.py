@@ -363,7 +363,7 @@ class Detection(command.CommandTest):
     def test_a_folder_for_pictures_must_be_free(self):
         image = "shapes/images/val/000001.png"
         for words, said in ((["predict", "run", image, "-o", "run"], "its contents are not an output of this command"),
-                            (["predict", "run", image, "-o", "tiny.toml"], "ends in .jsonl"),
+                            (["predict", "run", image, "-o", "tiny.toml"], "must end in .jsonl"),
                             (["predict", "run", "shapes/images/val", "-o", "shapes/images/val/seen"],
                              "is in the folder shapes/images/val, which is an input of this command"),
                             (["predict", "run", "-o", "all"], "a folder works only with images on the command line")):

@@ -54,7 +54,7 @@ class FirstLine(command.FolderTest):
         (self.folder / "photos/ant/HOLIDAY.JPG").write_bytes(base64.b64decode(pictures["jpeg"][0]["file"]))
         (self.folder / "photos/ant/notes.txt").write_text("not an image")
         said = self.trained("vit_tiny_patch16_224", "photos", *SMALL_VIT)
-        self.assertIn("class folders: 3 classes, 34 training images, of which 3 validate, no test images\n", said)
+        self.assertIn("class folders: 3 classes, 34 training images, of which 3 are for validation, no test images\n", said)
         self.assertIn("images of 16 pixels from random crops, batch size ", said)
         made, resolved = self.made("run")
         self.assertEqual((made["data"]["classes"], made["data"]["orientation"], made["data"]["validation_fraction"]), (3, "apply", 0.1))
@@ -82,7 +82,7 @@ class FirstLine(command.FolderTest):
     def test_class_folders_with_splits(self):
         self.write_photos("train", "val")
         said = self.trained("vit_tiny_patch16_224", "photos", *SMALL_VIT)
-        self.assertIn("class folders: 2 classes, 15 training images, of which 2 validate, 15 test images (val)\n", said)
+        self.assertIn("class folders: 2 classes, 15 training images, of which 2 are for validation, 15 test images (val)\n", said)
         evaluated = self.json_of("eval", "run", "--json", cwd=self.folder)
         self.assertEqual((evaluated["images"], evaluated["split"], evaluated["chose_the_checkpoint"]), (15, "test", False))
         self.write_photos("train", "valid", "test", counts=(4, 3), root="three")

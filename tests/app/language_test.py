@@ -219,9 +219,9 @@ class Language(command.FolderTest):
         self.assertIn("memory_length", refuses(*vocabulary, "--set", "model.cache.kind=grc", "--set", "model.memory_length=8", code=2))
         self.assertIn("cutoffs", refuses(*vocabulary, "--set", "model.cutoffs=[12, 12]", code=2))
         (self.folder / "wikitext-2/wiki.train.tokens").write_text("")
-        self.assertIn("holds 0 tokens", refuses(*vocabulary))
+        self.assertIn("wiki.train.tokens: the number of tokens is 0. A text needs at least two tokens", refuses(*vocabulary))
         (self.folder / "wikitext-2/wiki.train.tokens").unlink()
-        self.assertIn("no wiki.train.tokens nor train.txt", refuses(*vocabulary))
+        self.assertIn("has no text for the split train: neither wiki.train.tokens nor train.txt", refuses(*vocabulary))
 
 
 class EarlierLanguage(command.FolderTest):

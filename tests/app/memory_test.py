@@ -184,7 +184,7 @@ class Memory(command.FolderTest):
         self.assertEqual(int(values["train.batch_size"]) * int(values["train.accumulate"]), 4000)
         self.assertGreater(int(values["train.accumulate"]), 1)
         done = command.run("train", *recipe, cwd=self.folder,
-                           variables={**limit, "RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"})
+                           variables={**limit, "RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"})
         self.assertEqual(done.returncode, 2)
         self.assertIn("--batch-size auto does not work if another program starts the processes; give a number, or use --processes", done.stderr)
 

@@ -95,7 +95,7 @@ class Models(command.CommandTest):
             said = self.refused("train", recipe, "--print", *kind, *more)
             self.assertIn("model.cache.kind: 'concatenated' is only for image models", said)
             self.assertIn("the memory of Transformer-XL", said)
-        self.assertIn("model.cache.ratio: a concatenated cache has an entry for each of the layer's own keys",
+        self.assertIn("model.cache.ratio: has no effect: a concatenated cache has one entry for each key of the layer",
                       self.refused("train", "demo_plain", "--print", *kind, "--set", "model.cache.ratio=0.5"))
         self.succeed("train", "demo_cached", "--print", *kind)  # the ratio of its grc is not this cache's
 

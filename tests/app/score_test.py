@@ -44,7 +44,7 @@ class Score(command.FolderTest):
         write(self.folder / "short", FIRST[:3])
         (self.folder / "empty").write_text("")
         said = self.refused("score", "hyp", "a.ref", "short", cwd=self.folder, code=1)
-        self.assertIn("short: has 3 lines, and hyp has 5", said)
+        self.assertIn("short: has 3 lines, but hyp has 5", said)
         self.assertIn("empty: holds no lines", self.refused("score", "empty", "a.ref", cwd=self.folder, code=1))
         self.assertIn("nowhere: opening failed", self.refused("score", "hyp", "nowhere", cwd=self.folder, code=1))
         self.assertIn("standard input", self.refused("score", "-", "-", cwd=self.folder))

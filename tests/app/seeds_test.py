@@ -82,7 +82,7 @@ class Seeds(RunTest):
         self.addCleanup(os.close, folder)
         fcntl.flock(folder, fcntl.LOCK_EX)
         done = self.cachet(*words, "--resume")
-        self.assertIn("seed 1 is trained by other processes", done.stderr)
+        self.assertIn("seed 1 is being trained by other processes", done.stderr)
         self.assertEqual(self.states("many")["2"], "finished")
         fcntl.flock(folder, fcntl.LOCK_UN)
         self.cachet(*words, "--resume")

@@ -136,13 +136,13 @@ class Subwords(SequenceTest):
         for verb in (["eval", "run"], ["predict", "run", "a film"]):
             self.assertIn("has a vocabulary of 35 tokens, but data.vocabulary is 40",
                           self.refusal(*verb, "--set", "data.subword_model=small.model"))
-            self.assertIn("other.model: is not the subword model of data.vocabulary_hash",
+            self.assertIn("other.model: is not the subword model of the recipe: data.vocabulary_hash is ",
                           self.refusal(*verb, "--set", "data.subword_model=other.model"))
         resume = ["train", "run", "--resume", "--set", "train.limit=4 steps"]
         self.assertIn("data.subword_model", self.refusal(*resume, "--set", "data.subword_model=other.model", lines=5))
         shutil.copy(self.folder / "other.model", self.folder / "run/subwords.model")
         for verb in (["eval", "run"], ["predict", "run", "a film"], resume):
-            self.assertIn("run/subwords.model: is not the subword model of data.vocabulary_hash",
+            self.assertIn("run/subwords.model: is not the subword model of the recipe: data.vocabulary_hash is ",
                           self.refusal(*verb))
         (self.folder / "run/subwords.model").write_bytes(b"hello")
         self.assertIn("run/subwords.model: is not a SentencePiece model", self.refusal("predict", "run", "a film"))

@@ -134,7 +134,7 @@ class TextMistakes(command.FolderTest):
         self.assertIn("corpus/valid.txt: the number of tokens is 0", self.refuses(*again))
         self.write("corpus/valid.txt", "word1 word2\n")
         self.write("corpus/words.txt", "")
-        self.assertIn("words.txt: holds no words", self.refuses(*again))
+        self.assertIn("words.txt: contains no words", self.refuses(*again))
         self.write("corpus/words.txt", "word1\t3\n<unk>\t0\n")
         self.assertIn("words.txt:1: must be <eos>", self.refuses(*again))
 

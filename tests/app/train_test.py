@@ -359,7 +359,7 @@ class Train(RunTest):
                                       "model.depths=[1, 1, 1, 1]", "model.num_heads=[1, 2, 2, 4]", "model.mlp_ratios=[1, 1, 1, 1]",
                                       "train.limit=1 steps", "data.resize.image_size=64") for word in ("--set", setting)]
         pooled = [*words, "--set", "model.cache_pools=[2, 2, 1, 1]"]
-        note = "--set: model.cache_pools: the pooling by 2 and the spatial reduction by 8 leave the memory attention of stage 1 one key"
+        note = "--set: model.cache_pools: the pooling by 2 and the spatial reduction by 8 leave the memory attention of stage 1 only one key"
         self.assertIn(note, self.train("pooled", *pooled).stderr)
         self.assertIn(note, (self.folder / "pooled/log.txt").read_text())
         self.assertNotIn("one key", self.train("whole", *words).stderr)

@@ -31,7 +31,7 @@ class Weights(RunTest):
         self.assertIn("has 9 checkpoints, but 99 are needed; train.keep sets how many", refusal)
         self.assertIn("no such run folder", self.refused("average", "nowhere", cwd=self.folder, code=1))
         self.assertIn("--last", self.refused("average", "run", "--last", "0", cwd=self.folder))
-        self.assertIn("ends in .safetensors", self.refused("average", "run", "--last", "2", "-o", "mean.pt", cwd=self.folder))
+        self.assertIn("must end in .safetensors", self.refused("average", "run", "--last", "2", "-o", "mean.pt", cwd=self.folder))
         self.assertIn("is a file of the run", self.refused("average", "run", "--last", "2", "-o", "run/checkpoints/a.safetensors",
                                                            cwd=self.folder))
         (self.folder / "mine.safetensors").write_text("mine")

@@ -84,9 +84,9 @@ TEST(RecipeFile, SaysWhichRecipesABaseMayMean) {
   write_recipe(named / "two/plain_one.toml", "x = 1\n");
   write_recipe(named / "two/distinct.toml", "x = 1\n");
   write_recipe(folder / "mine.toml", "base = 'plain_one'\n");
-  EXPECT_EQ(refusal_of_recipe(folder / "mine.toml"),
-            (folder / "mine.toml").string() +
-                ":1: base: several recipes are called 'plain_one': 'one/plain_one', 'two/plain_one'");
+  EXPECT_EQ(refusal_of_recipe(folder / "mine.toml"), (folder / "mine.toml").string() +
+                                                         ":1: base: give the full name, because several recipes are "
+                                                         "called 'plain_one': 'one/plain_one', 'two/plain_one'");
   write_recipe(folder / "mine.toml", "base = 'distinkt'\n");
   EXPECT_EQ(refusal_of_recipe(folder / "mine.toml"), (folder / "mine.toml").string() +
                                                          ":1: base: " + (folder / "distinkt").string() +
@@ -132,7 +132,8 @@ TEST(RecipeFile, BoundsHowManyRecipesAreRead) {
     write_recipe(folder / (std::to_string(i) + ".toml"), text.str());
   }
   write_recipe(folder / "40.toml", "x = 1\n");
-  EXPECT_NE(refusal_of_recipe(folder / "0.toml").find("base: more than 64 recipes in all"), std::string::npos);
+  EXPECT_NE(refusal_of_recipe(folder / "0.toml").find("base: must not lead to more than 64 recipes in all"),
+            std::string::npos);
 }
 
 TEST(RecipeFile, SaysWhyAFileCannotBeRead) {

@@ -28,8 +28,8 @@ TEST(Equality, TellsRoundingsFromOtherAnswers) {
   equality.other = 2;
   EXPECT_FALSE(equality.holds({.changed = 0.99}));
   EXPECT_EQ(equality.broken_bounds({1e-4, 0.99}, {"yes or no", "scores"}),
-            (std::vector<std::string>{"a log-probability may differ by 0.0001",
-                                      "yes or no may change for 99 % of the scores"}));
+            (std::vector<std::string>{"a log-probability may differ by at most 0.0001",
+                                      "yes or no may change for at most 99 % of the scores"}));
   equality.other = 1;
   EXPECT_EQ(to_text(equality),
             "largest difference of a log-probability 0.00015; the best class is the same for 1 of 2 samples");
@@ -39,8 +39,8 @@ TEST(Equality, TellsRoundingsFromOtherAnswers) {
   equality = equality_of(scores, now, {});
   EXPECT_EQ(equality.clear_other, 1);
   EXPECT_EQ(equality.broken_bounds({}),
-            (std::vector<std::string>{"a log-probability may differ by 0.001",
-                                      "the best class may not change if it leads by 0.002"}));
+            (std::vector<std::string>{"a log-probability may differ by at most 0.001",
+                                      "the best class may not change if it leads by at least 0.002"}));
   EXPECT_FALSE(equality.holds({}));
   now[0][1] = std::nan("");
   EXPECT_THROW(equality_of(scores, now, {}), ops::NotFinite);

@@ -183,7 +183,7 @@ TEST(CocoMatching, RefusesWhatCannotBe) {
             }),
             "image 7 was evaluated twice");
   EXPECT_EQ(thrown_message<std::invalid_argument>([&] { summarize(std::vector{image}, 0); }),
-            "image 7 has an object of category 0; there are 0");
+            "image 7 has an object of category 0, but the number of categories is 0");
   EXPECT_EQ(thrown_message<std::runtime_error>([] {
               match_images(
                   3, [](int64_t i) -> std::pair<int64_t, ImageObjects> { throw std::runtime_error(std::to_string(i)); },

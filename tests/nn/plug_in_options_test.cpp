@@ -201,7 +201,7 @@ TEST(PlugInOptions, ProblemsNameKeyAndWhatIsAccepted) {
                               "positional_convolution = true", "scope = 'batch_mean'", "variant = 'paper'"}) {
     const std::string key = std::string(setting).substr(0, std::string(setting).find(' '));
     expect_problem("cache = {kind = 'concatenated', " + std::string(setting) + "}",
-                   "cache." + key + ": a concatenated cache has", nn::Sessions::none);
+                   "cache." + key + ": has no effect: a concatenated cache has", nn::Sessions::none);
   }
   for (const char* function : {"elu", "kernel", "performer", "bigbird", "reformer", "local"})
     expect_problem("cache = {kind = 'concatenated'}\nattention = {kind = '" + std::string(function) + "'}",

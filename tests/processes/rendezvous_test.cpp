@@ -72,15 +72,15 @@ TEST_F(PlaceInEnvironment, RefusalsNameTheVariable) {
   set({{"WORLD_SIZE", "2"}});
   EXPECT_NE(refusal().find("RANK is not set"), std::string::npos) << refusal();
   set({{"RANK", "2"}});
-  EXPECT_EQ(refusal(), "RANK is \"2\", not a whole number from 0 to 1");
+  EXPECT_EQ(refusal(), "RANK is \"2\", but must be a whole number from 0 to 1");
   set({{"RANK", "1"}});
   EXPECT_NE(refusal().find("MASTER_ADDR is not set"), std::string::npos);
   set({{"MASTER_ADDR", "localhost"}});
   EXPECT_NE(refusal().find("MASTER_PORT is not set"), std::string::npos);
   set({{"MASTER_PORT", "123456"}});
-  EXPECT_EQ(refusal(), "MASTER_PORT is \"123456\", not a whole number from 1 to 65535");
+  EXPECT_EQ(refusal(), "MASTER_PORT is \"123456\", but must be a whole number from 1 to 65535");
   set({{"MASTER_PORT", "29500"}, {"WORLD_SIZE", "two"}});
-  EXPECT_EQ(refusal(), "WORLD_SIZE is \"two\", not a whole number from 1 to 4096");
+  EXPECT_EQ(refusal(), "WORLD_SIZE is \"two\", but must be a whole number from 1 to 4096");
 }
 
 TEST(Rendezvous, OneThatDoesNotComeIsWaitedForSoLong) {

@@ -55,9 +55,9 @@ TEST(CheckedSession, RefusesIdsAndLengthsThatTheModelDoesNotHave) {
   EXPECT_NE(refusal(of_sequences(), {0, 10}, 1).find("has the token id 10; ids must be from 0 to 9"),
             std::string::npos);
   EXPECT_NE(refusal(of_sequences(), {-1, 0}, 1).find("has the token id -1"), std::string::npos);
-  EXPECT_NE(
-      refusal(of_sequences(), {0, 0}, 2).find("input 'padding' of the exported model has another shape than 'ids'"),
-      std::string::npos);
+  EXPECT_NE(refusal(of_sequences(), {0, 0}, 2)
+                .find("input 'padding' of the exported model must have the same shape as 'ids'"),
+            std::string::npos);
   EXPECT_NE(refusal(of_sequences(), {}, 0).find("has the shape (2 x 0); the model takes (any x any)"),
             std::string::npos);
 }

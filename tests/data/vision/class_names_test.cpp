@@ -23,10 +23,10 @@ TEST(ClassNames, RefuseWhatIsNoListOfNames) {
       {"a", "x: 1 class names"},
       {"a\nb\nc", "x: 3 class names"},
       {"\nb", "x:1: a class name must have 1 to 100"},
-      {"a\nb\tc", "x:2: a class name is"},
-      {"a\n\x7f", "x:2: a class name is"},
-      {std::string("a\n\0", 3), "x:2: a class name is"},
-      {"a\n" + std::string(101, 'b'), "x:2: a class name is"},
+      {"a\nb\tc", "x:2: a class name must have 1 to 100"},
+      {"a\n\x7f", "x:2: a class name must have 1 to 100"},
+      {std::string("a\n\0", 3), "x:2: a class name must have 1 to 100"},
+      {"a\n" + std::string(101, 'b'), "x:2: a class name must have 1 to 100"},
   };
   for (const auto& [text, message] : cases) {
     try {

@@ -25,7 +25,7 @@ TEST(RefusedModels, OperatorsThatAnEngineDoesNotKnowAreNamed) {
   EXPECT_EQ(test::thrown_message<CannotConvert>([&] { write_for_openvino(unknown, folder.path(), {}, {}); }),
             "OpenVINO reports: No conversion rule found for operations: aten::lgamma, aten::renorm");
   EXPECT_EQ(test::thrown_message<CannotConvert>([&] { write_for_onnx(unknown, folder.path(), {}); }),
-            "ONNX has no operators for aten::lgamma, aten::renorm here");
+            "the conversion to ONNX has no operators for aten::lgamma, aten::renorm");
 }
 
 TEST(RefusedModels, WhatLibTorchSaysIsALine) {

@@ -63,7 +63,7 @@ TEST(LongRangeTransformer, TakesAnyLengthUpToItsOwn) {
   test::expect_refused([&] { model.forward(random_sequences(2, 10), {}); }, "L from 1 to 9");
   test::expect_refused([&] { model.forward(random_sequences(2, 0), {}); }, "L from 1 to 9");
   test::expect_refused([&] { model.forward(random_sequences(2, 4), random_sequences(2, 4)); },
-                       "takes single sequences");
+                       "long_range_transformer: the model needs single sequences");
 }
 
 TEST(LongRangeTransformer, PairsMeetInTheHeadAlone) {

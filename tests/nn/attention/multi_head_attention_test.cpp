@@ -237,7 +237,8 @@ TEST(MultiHeadAttention, NamesWhatItRefuses) {
       "the batch of the context must be 1 or that of the query, 2, got 3");
   nn::AttentionArgs args;
   args.query.grid = nn::Grid{2, 3};
-  expect_refused([&] { fused.forward(x, x, args); }, "has 4 tokens, but 0 class tokens and a grid of 2 x 3 make 6");
+  expect_refused([&] { fused.forward(x, x, args); },
+                 "query has 4 tokens, but the layout has 0 class tokens and a grid of 2 x 3, which are 6 tokens");
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ TEST(ScaleShift, NamesWhatItRefuses) {
   test::expect_refused([&] { ops::scale_shift(x, at::ones({3}), at::ones({2})); }, "shift must be (C) = (3)");
   test::expect_refused([&] { ops::scale_shift(x, at::ones({3}, at::kBFloat16), {}); }, "float32 or float64");
   test::expect_refused([&] { ops::scale_shift(x.to(at::kLong), at::ones({3}), {}); }, "input must be floating");
-  test::expect_refused([&] { ops::scale_shift(x, at::ones({3}), at::ones({3}, at::kDouble)); }, "shift Double");
+  test::expect_refused([&] { ops::scale_shift(x, at::ones({3}), at::ones({3}, at::kDouble)); },
+                       "shift must have the dtype of scale, Float, got Double");
   test::expect_refused([&] { ops::scale_shift(x, at::ones({3}, at::kMeta), {}); },
                        "scale is on meta, but other operands are on cpu");
 }

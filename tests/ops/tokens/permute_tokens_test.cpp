@@ -74,7 +74,8 @@ TEST(PermuteTokens, NamesWhatItRefuses) {
         ops::permute_tokens(x, tokens_numbers({0, 4}), inverse);
       },
       "index[1] must be -1 or a token from 0 to 3, got 4");
-  expect_refused([&] { ops::permute_tokens(x, tokens_numbers({-2}), inverse); }, "index[0] is -2");
+  expect_refused([&] { ops::permute_tokens(x, tokens_numbers({-2}), inverse); },
+                 "index[0] must be -1 or a token from 0 to 3, got -2");
   expect_refused([&] { ops::permute_tokens(x, index.to(at::kMeta), inverse); }, "index is on meta");
 }
 

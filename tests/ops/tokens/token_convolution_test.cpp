@@ -71,7 +71,11 @@ TEST(TokenConvolution, NamesWhatItRefuses) {
         ops::token_convolution(x, at::randn({4, 3, 3, 3}), {}, {2, 3, 1});
       },
       "weight must be (D, D / groups, 3, 3)");
-  expect_refused([&] { ops::token_convolution(x, weight.to(at::kDouble), {}, {2, 3, 1}); }, "weight Double");
+  expect_refused(
+      [&] {
+        ops::token_convolution(x, weight.to(at::kDouble), {}, {2, 3, 1});
+      },
+      "weight must have the dtype of tokens, Float, got Double");
   expect_refused([&] { ops::token_convolution(x, weight, at::ones({3}), {2, 3, 1}); }, "bias must be (D) = (4)");
   expect_refused([&] { ops::token_convolution(x, weight.to(at::kMeta), {}, {2, 3, 1}); }, "weight is on meta");
   expect_refused(

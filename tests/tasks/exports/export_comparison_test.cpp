@@ -83,7 +83,7 @@ TEST_F(ExportComparison, FindsAnswersThatOnlyOtherLengthsShow) {
   EXPECT_TRUE(check.equality.holds(check.tolerance.answers)) << to_text(check);
   EXPECT_GT(check.sent.difference, 0.01);
   EXPECT_FALSE(check.holds()) << to_text(check);
-  EXPECT_EQ(check.broken_bounds().at(0), "a log-probability may differ by 0.001");
+  EXPECT_EQ(check.broken_bounds().at(0), "a log-probability may differ by at most 0.001");
 }
 
 }  // namespace

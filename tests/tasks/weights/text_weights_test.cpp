@@ -190,7 +190,7 @@ TEST(TextWeights, WhatDoesNotFitIsNamed) {
            for (const char* name : {"word_emb.emb_layers.0.weight", "crit.out_layers.0.weight"})
              all[name] = at::zeros({50, 12});
          }),
-         "embedding.table_0 is [50, 12], the model has [40, 12]");
+         "embedding.table_0 is [50, 12], but the model has [40, 12]");
   expect(refusal([](auto& all) { all.erase("layers.0.dec_attn.qkv_net.weight"); }), "1 missing");
 
   const TextModel translation = text_model("transformer_iwslt_de_en", small_translation_model());

@@ -131,7 +131,8 @@ TEST(RunFolder, ComparesTheDataPartByPart) {
       refusal({"x", "b", "c", "d"}).find("the training data are not the data with which the run began (labels, texts"),
       std::string::npos);
   EXPECT_NE(refusal({"a", "x", "c", "d"}).find("(labels, texts"), std::string::npos);
-  EXPECT_NE(refusal({"a", "b", "x", "x"}).find("(names, sizes or the number of the image files"), std::string::npos);
+  EXPECT_NE(refusal({"a", "b", "x", "x"}).find("(the names, the sizes or the number of the image files"),
+            std::string::npos);
   const std::string before = test::read_bytes(folder / "run" / "run.json");
   const auto lines = run.require_same_data({{"training", {"a", "b", "c", "x"}}}, old_fingerprints);
   ASSERT_EQ(lines.size(), 1U);

@@ -273,7 +273,8 @@ TEST(TrainingTexts, ThatHoldAReservedCharacterStay) {
   const TrainingTexts read = read_training_texts({folder / "lines"}, 0);
   EXPECT_EQ(read.texts, (std::vector<std::string>{"a b", "c", "  d"}));
   ASSERT_EQ(read.notes.size(), 1u);
-  EXPECT_NE(read.notes[0].find("2 texts hold U+2585"), std::string::npos) << read.notes[0];
+  EXPECT_NE(read.notes[0].find("2 texts hold the character U+2585, which SentencePiece reserves"), std::string::npos)
+      << read.notes[0];
 }
 
 TEST(TrainingTexts, AreTheLinesOfSeveralFiles) {

@@ -50,7 +50,8 @@ TEST(ListOpsFile, CutsOrRefusesWhatIsTooLong) {
   EXPECT_EQ(cut->length(1), 4);
   EXPECT_EQ(cut->tokens(1)[3], kListOpsZero + 5);
   EXPECT_EQ(listops_complaint(rows, {.max_length = 4, .too_long = TooLong::refuse}),
-            "a.tsv:3: the sequence has more than data.max_length = 4 tokens, which data.too_long = \"refuse\" does not allow"");
+            "a.tsv:3: the sequence has more than data.max_length = 4 tokens, which data.too_long = \"refuse\" does not "
+            "allow");
 }
 
 TEST(ListOpsFile, RefusalsNameTheLine) {

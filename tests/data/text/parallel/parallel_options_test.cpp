@@ -73,7 +73,9 @@ TEST(ParallelOptions, SayWhatIsWrong) {
 TEST(ParallelOptions, ABatchHoldsTheLongestSentence) {
   config::Document document = config::Document::from_text("[data]\nmax_tokens = 513\npad_multiple = 8\n", "r");
   read_parallel_loader_options(document.root().table("data"), 512);
-  EXPECT_NE(test::thrown_message<config::Error>([&] { document.finish(); }).find("its end, 520 tokens"),
+  EXPECT_NE(test::thrown_message<config::Error>([&] {
+              document.finish();
+            }).find("must be at least 520, the length of a sentence"),
             std::string::npos);
   config::Document fitting = config::Document::from_text("[data]\nmax_tokens = 513\nmax_samples = 7\n", "r");
   const auto options = read_parallel_loader_options(fitting.root().table("data"), 512);

@@ -38,7 +38,7 @@ TEST(GivenSequence, TooLongOnesAreCutAndCountedOrRefused) {
   EXPECT_EQ(reader.counts().truncated, 3);
   options.too_long = TooLong::refuse;
   EXPECT_EQ(given_complaint(options, "abcd\ta"),
-            "the sequence has more than data.max_length = 3 tokens, which data.too_long = \"refuse\" does not allow"");
+            "the sequence has more than data.max_length = 3 tokens, which data.too_long = \"refuse\" does not allow");
 }
 
 TEST(GivenSequence, SaysWhatIsWrong) {

@@ -65,7 +65,8 @@ TEST(Matching, RefusalsNameTheLine) {
   EXPECT_EQ(matching_complaint("1\ta\tb\tx\ty\n2\ta\tb\tx\ty\n"),
             "pairs.tsv:2: the label '2' must be a whole number from 0 to 1");
   EXPECT_EQ(matching_complaint("1\ta\tb\tlong text\tx\n", {.max_length = 4, .too_long = TooLong::refuse}),
-            "pairs.tsv:1: the sequence has more than data.max_length = 4 tokens, which data.too_long = \"refuse\" does not allow"");
+            "pairs.tsv:1: the sequence has more than data.max_length = 4 tokens, which data.too_long = \"refuse\" does "
+            "not allow");
 }
 
 // What a file of a made matching task holds.

@@ -66,12 +66,12 @@ TEST(SequenceDataset, IsDescribedWithWhatWasDoneByRule) {
   const auto store = two_sequences_and_an_empty_one();
   const SequenceDataset plain(store, {{0, -1, 0}, {1, -1, 1}}, {65'536, ""}, {"no", "yes"});
   EXPECT_EQ(describe(plain, "train"),
-            std::vector<std::string>{"train: 2 sequences, 4 tokens; the longest sequence has 3"});
+            std::vector<std::string>{"train: 2 sequences, 4 tokens; the longest sequence has 3 tokens"});
   const SequenceDataset ruled(store, {{0, 1, 0}}, {65'536, ""}, {"no", "yes"},
                               {.truncated = 3, .skipped = 2, .replaced = 1});
   EXPECT_EQ(
       describe(ruled, "test"),
-      (std::vector<std::string>{"test: 1 pairs, 4 tokens; the longest sequence has 3",
+      (std::vector<std::string>{"test: 1 pairs, 4 tokens; the longest sequence has 3 tokens",
                                 "test: 3 sequences were longer than data.max_length and were truncated",
                                 "test: 2 samples with an empty text were skipped",
                                 "test: 1 byte that is not UTF-8 was read as U+FFFD. A subword model removes this "

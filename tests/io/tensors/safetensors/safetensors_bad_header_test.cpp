@@ -144,7 +144,7 @@ const std::vector<BadHeader> kBadHeaders = {
     {"gap", two("[0,2]", "[3,5]"), "tensor 'b' begins at byte 3 of the data, but must begin at byte 2", 5},
     {"overlap", two("[0,2]", "[1,3]"), "without overlap", 3},
     {"two tensors on the same bytes", two("[0,2]", "[0,2]"), "without overlap", 2},
-    {"trailing bytes", named("a"), "cover 4 bytes, but 5 follow the header: the file is followed by", 5},
+    {"trailing bytes", named("a"), "cover 4 bytes, but 5 follow the header: the file is too long", 5},
     {"missing bytes", named("a"), "cover 4 bytes, but 3 follow the header: the file is truncated", 3},
     {"bytes without tensors", "{}", "cover 0 bytes, but 4 follow"},
     {"deep nesting in place of an entry", "{\"a\":" + std::string(1000, '['), "expected '{'"},
@@ -159,7 +159,7 @@ const std::vector<BadHeader> kBadHeaders = {
     {"two high surrogates", named("\\ud800\\ud800"), "a surrogate without its pair"},
     {"unknown escape", named("\\x41"), "unknown escape"},
     {"short escape", named("\\u12"), "four hexadecimal digits"},
-    {"long name", named(std::string(1025, 'n')), "a tensor's name has more than 1024 bytes"},
+    {"long name", named(std::string(1025, 'n')), "a tensor's name is over 1024 bytes"},
     {"long metadata", with_metadata("{\"k\":\"" + std::string(17 << 20, 'v') + "\"}"), "a metadata value is over"},
 };
 

@@ -178,7 +178,8 @@ TEST(BlockSparseAttention, NamesWhatItRefuses) {
   causal.causal = true;
   biased.bias = at::zeros({1, 1, 31, 31});
   test::expect_refused([&] { attention.forward(x, x, x, causal); }, "block_sparse_attention: has no causal form");
-  test::expect_refused([&] { attention.forward(x, x, x, biased); }, "block_sparse_attention: an attention bias");
+  test::expect_refused([&] { attention.forward(x, x, x, biased); },
+                       "block_sparse_attention: cannot use an attention bias");
   test::expect_refused([] { nn::BlockSparseAttention({2, 4, 2}, 2); }, "window must be odd");
   test::expect_refused([] { nn::BlockSparseAttention({0, 3, 2}, 2); }, "block_size must be at least 1");
   test::expect_refused([] { nn::BlockSparseAttention({2, 3, -1}, 2); }, "random_blocks must be at least 0");

@@ -105,7 +105,8 @@ TEST(LocalAttention, RefusesABias) {
   nn::AttentionArgs args;
   args.bias = at::zeros({1, 1, 3, 3});
   const at::Tensor x = at::randn({1, 2, 3, 4});
-  test::expect_refused([&] { nn::LocalAttention({1}).forward(x, x, x, args); }, "local_attention: an attention bias");
+  test::expect_refused([&] { nn::LocalAttention({1}).forward(x, x, x, args); },
+                       "local_attention: cannot use an attention bias");
   test::expect_refused([] { nn::LocalAttention({-1}); }, "window must be at least 0");
 }
 

@@ -221,7 +221,7 @@ TEST(LshAttention, NamesWhatItRefuses) {
   causal.causal = true;
   biased.bias = at::zeros({1, 1, 9, 9});
   expect_refused([&] { attention.forward(x, x, x, causal); }, "lsh_attention: has no causal form");
-  expect_refused([&] { attention.forward(x, x, x, biased); }, "lsh_attention: an attention bias");
+  expect_refused([&] { attention.forward(x, x, x, biased); }, "lsh_attention: cannot use an attention bias");
   nn::LshOptions odd, none, never;
   odd.buckets = 7;
   none.chunk_size = 0;

@@ -166,7 +166,7 @@ TEST(PerformerAttention, NamesWhatItRefuses) {
   args.bias = at::zeros({1, 1, 3, 3});
   const at::Tensor x = at::randn({1, 2, 3, 4});
   test::expect_refused([&] { nn::PerformerAttention({}, 2, 4).forward(x, x, x, args); },
-                       "performer_attention: an attention bias");
+                       "performer_attention: cannot use an attention bias");
   test::expect_refused([&] { nn::PerformerAttention(performer_options(kForms[0], -1), 2, 4); },
                        "count of features must be at least 0");
 }
