@@ -73,8 +73,8 @@ Tensor repeated(const Tensor& bias, const c10::SymInt& batch) {
 
 constexpr int64_t kTokensOfABlock = 64;  // tokens whose scores lie in a core's nearest caches
 
-// Blocks take less time than ATen's fused attention, which begins anew for each head, multiplies few channels slowly,
-// and bfloat16 in tiles that only AMX makes fast. Of a few queries they do not: each key is turned for them.
+// Whether blocks take less time than ATen's fused attention. ATen's form begins anew for each head, and is slow for few
+// channels and for bfloat16 without AMX. Blocks are slower for a few queries, because they transpose every key.
 bool blocks_are_faster(const Tensor& q, const Tensor& k, double dropout) {
   constexpr int64_t kLongest = 1024, kKeysOfAQuery = 4;
   if (!tuned_for_cpu(q) || dropout > 0 || (q.scalar_type() == at::kBFloat16 && has_amx())) return false;
@@ -110,9 +110,9 @@ bool fuses_slowly_in_bfloat16(const Tensor& q, const Tensor& k, const Tensor& v)
   return q.scalar_type() == at::kBFloat16 && (!has_amx() || wants_gradient(q, k, v));
 }
 
-// Few pairs take less time as two products and a softmax than in ATen's fused attention: in bfloat16 (blocks are of
-// float32), and with a bias, of which ATen's takes one for each sample, and windows of an image share theirs. More
-// pairs would need memory for all of them.
+// Whether two products and a softmax take less time than ATen's fused attention. They do for few pairs in bfloat16 (the
+// blocks are float32), and for few pairs with a bias: ATen needs a bias for each sample, but windows of an image share
+// one. More pairs would need memory for all scores.
 bool composes_faster(const Tensor& q, const Tensor& k, const Tensor& v, const SoftmaxMask& mask) {
   constexpr int64_t kLongest = 512;
   if (mask.causal || mask.padding.defined() || !tuned_for_cpu(q)) return false;
