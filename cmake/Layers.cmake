@@ -12,11 +12,12 @@ function(cachet_unity_build target)
 endfunction()
 
 # A layer is a folder of cachet/: a static library cachet_<name> made of all its sources.
-#   cachet_layer(name [PLAIN | SHARED] [WITHOUT folder...] [USES layer...] [LIBRARIES target...])
-# WITHOUT names folders in it that are layers of their own, named cachet_<name>_<folder>. PLAIN layers do not see LibTorch. SHARED ones can be loaded alone (torch.ops.load_library). What lies in a folder
-# named openvino is compiled where OpenVINO is.
+#   cachet_layer(name [PLAIN | SHARED] [ALONE] [WITHOUT folder...] [USES layer...] [LIBRARIES target...])
+# PLAIN layers do not include LibTorch. SHARED layers can be loaded alone (torch.ops.load_library). ALONE compiles each source
+# alone. WITHOUT names folders in the layer that are layers of their own, named cachet_<name>_<folder>. Files in a folder named
+# openvino are compiled only if OpenVINO is installed.
 function(cachet_layer name)
-  cmake_parse_arguments(arg "PLAIN;SHARED" "" "USES;WITHOUT;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "PLAIN;SHARED;ALONE" "" "USES;WITHOUT;LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cachet/${name}/*.cpp)
   foreach(folder IN LISTS arg_WITHOUT)
     list(FILTER sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/cachet/${name}/${folder}/")
@@ -50,6 +51,8 @@ function(cachet_layer name)
   set_target_properties(${target} PROPERTIES CACHET_LIBRARIES "${arg_LIBRARIES}" CACHET_PLAIN "${arg_PLAIN}")
   if(NOT arg_PLAIN)
     target_link_libraries(${target} PUBLIC ${CACHET_TORCH})
+  endif()
+  if(NOT arg_ALONE)
     cachet_unity_build(${target})
   endif()
   if("${CACHET_OPENVINO_RUNTIME}" IN_LIST arg_LIBRARIES)

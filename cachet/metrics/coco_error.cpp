@@ -15,7 +15,7 @@
 namespace cachet::metrics {
 namespace {
 
-constexpr int kResamples = 100;
+constexpr int kImageResamples = 100;
 constexpr auto kAllSizes = static_cast<size_t>(AreaRange::all);
 constexpr unsigned kEveryThreshold = (1U << kOverlapThresholds) - 1;
 constexpr double kNone = -1;
@@ -157,7 +157,7 @@ double average_precision(std::span<const ImageVerdicts> images, int32_t categori
 std::optional<double> average_precision_error(std::span<const ImageVerdicts> images, int32_t categories, int threads) {
   if (images.size() < 2) return std::nullopt;
   Resampler resampler(images.size());
-  std::vector<std::vector<uint32_t>> sets(kResamples, std::vector<uint32_t>(images.size(), 0));
+  std::vector<std::vector<uint32_t>> sets(kImageResamples, std::vector<uint32_t>(images.size(), 0));
   for (std::vector<uint32_t>& times : sets)
     for (size_t i = 0; i < images.size(); ++i) ++times[resampler.next()];
   std::vector<double> scores = average_precisions(images, categories, sets, threads);

@@ -9,7 +9,7 @@
 namespace cachet::metrics {
 namespace {
 
-constexpr int kResamples = 1000;
+constexpr int kSentenceResamples = 1000;
 
 /// What sentences count, a row of as many numbers for each: a resample is a sum of rows.
 struct CountRows {
@@ -25,8 +25,8 @@ std::optional<double> error_of(const CountRows& rows, const Score& score_of_sums
   Resampler resampler(rows.sentences());
   std::vector<int64_t> sums(rows.width);
   std::vector<double> scores;
-  scores.reserve(kResamples);
-  for (int resample = 0; resample < kResamples; ++resample) {
+  scores.reserve(kSentenceResamples);
+  for (int resample = 0; resample < kSentenceResamples; ++resample) {
     std::ranges::fill(sums, 0);
     for (size_t i = 0; i < rows.sentences(); ++i) {
       const int64_t* row = rows.numbers.data() + resampler.next() * rows.width;

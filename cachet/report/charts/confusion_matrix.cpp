@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "cachet/report/charts/map_names.h"
 #include "cachet/report/format.h"
 #include "cachet/report/table.h"
 #include "cachet/report/text/display_width.h"
@@ -13,9 +14,8 @@ namespace {
 
 constexpr size_t kMaxDrawnClasses = 120;  // more make cells of less than four pixels
 constexpr size_t kMaxTextClasses = 24, kMaxTableRows = 20;
-constexpr double kMatrixWidth = 560, kLetter = 8.4;  // of a name, where it is largest: on a phone
+constexpr double kMatrixWidth = 560;
 constexpr int kRowLetters = 17, kColumnLetters = 13;
-constexpr double kLean = 0.67, kUpright = 0.74;  // sine and cosine of the names of columns
 
 int64_t count_at(const ConfusionMatrix& matrix, size_t truth, size_t predicted) {
   return std::max<int64_t>(matrix.counts[truth * matrix.classes.size() + predicted], 0);
@@ -79,9 +79,9 @@ void draw_matrix(Markup& svg, const ConfusionMatrix& matrix) {
   const size_t size = matrix.classes.size();
   int letters = 4;
   for (const std::string& name : matrix.classes) letters = std::max(letters, display_width(name));
-  const double left = std::min(letters, kRowLetters) * kLetter + 12;
-  const double name = std::min(letters, kColumnLetters) * kLetter;  // of a leaning column
-  const double head = name * kLean + 16, right = name * kUpright;
+  const double left = std::min(letters, kRowLetters) * kMapLetter + 12;
+  const double name = std::min(letters, kColumnLetters) * kMapLetter;  // of a leaning column
+  const double head = name * kMapNameSine + 16, right = name * kMapNameCosine;
   const double cell = std::min((kMatrixWidth - left - right) / size, 56.0);
   const double width = left + std::max(right, cell / 2) + cell * size;
   svg.open("svg", {{"class", "plot"},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cachet/report/charts/map_names.h"
 #include "cachet/report/format.h"
 #include "cachet/report/table.h"
 #include "cachet/report/text/display_width.h"
@@ -16,12 +17,10 @@ constexpr double kDarkBackground = 0.68;  // from this opacity on, text is drawn
 constexpr double kRowHeight = 28, kLowRowHeight = 15, kHead = 22, kAxesLine = 18, kScale = 40, kWidth = 560;
 constexpr size_t kWideColumns = 16;  // a square map of more is as wide as the page
 constexpr double kMostSquare = 64, kLeastTextCell = 40;
-constexpr double kLetter = 8.4, kMargin = 12;  // of a row's name, where it is largest: on a phone
-constexpr double kScaleLeft = 84;              // the longest least value, such as -1.23e-05, has room before the scale
-constexpr int kMaxLetters = 32;                // so that the names of deep layers differ
-constexpr double kLean = 0.67;                 // sine of the angle of names that are longer than their column is wide
-constexpr double kUpright = 0.74;              // its cosine
-constexpr size_t kMaxTableColumns = 8;         // of the numbers; the rows of a wider map are lines of text
+constexpr double kMargin = 12;
+constexpr double kScaleLeft = 84;       // the longest least value, such as -1.23e-05, has room before the scale
+constexpr int kMaxLetters = 32;         // so that the names of deep layers differ
+constexpr size_t kMaxTableColumns = 8;  // of the numbers; the rows of a wider map are lines of text
 
 struct HeatScale {
   double least = 0, most = 1;
@@ -78,7 +77,7 @@ HeatLayout layout_of(const HeatMap& map, const std::string& axes) {
   HeatLayout layout;
   int letters = display_width(map.y_label);
   for (const std::string& row : map.rows) letters = std::max(letters, display_width(row));
-  layout.left = std::max(std::min(letters, kMaxLetters) * kLetter + kMargin, 40.0);
+  layout.left = std::max(std::min(letters, kMaxLetters) * kMapLetter + kMargin, 40.0);
   int longest = 1;
   for (const std::string& column : map.columns) longest = std::max(longest, display_width(column));
   longest = std::min(longest, kMaxLetters);
@@ -87,24 +86,24 @@ HeatLayout layout_of(const HeatMap& map, const std::string& axes) {
   // Numbers are left out where they have no room; names lean.
   const bool numbers = std::ranges::all_of(
       map.columns, [](const std::string& name) { return name.find_first_not_of("0123456789") == std::string::npos; });
-  layout.leans = !numbers && longest * kLetter > layout.width;
+  layout.leans = !numbers && longest * kMapLetter > layout.width;
   double right = 0;  // of the last leaning name
   if (layout.leans) {
-    right = std::max(longest * kLetter * kUpright - layout.width / 2, 0.0);
+    right = std::max(longest * kMapLetter * kMapNameCosine - layout.width / 2, 0.0);
     layout.width = (kWidth - layout.left - right) / columns;
-    right = std::max(longest * kLetter * kUpright - layout.width / 2, 0.0);
+    right = std::max(longest * kMapLetter * kMapNameCosine - layout.width / 2, 0.0);
     layout.width = (kWidth - layout.left - right) / columns;
-    layout.head = longest * kLetter * kLean + 14;
+    layout.head = longest * kMapLetter * kMapNameSine + 14;
   }
   if (map.square) layout.width = std::min(layout.width, kMostSquare);
   layout.height = map.square ? layout.width : map.rows.size() > 28 ? kLowRowHeight : kRowHeight;
-  const double needed = layout.leans ? 15 : longest * kLetter + 6;
+  const double needed = layout.leans ? 15 : longest * kMapLetter + 6;
   layout.stride = std::max<size_t>(1, static_cast<size_t>(std::ceil(needed / layout.width)));
   // The axes are named above the names of the columns where they are too long to stand before them.
-  if (layout.leans || display_width(axes) * kLetter > layout.left) layout.head += kAxesLine;
+  if (layout.leans || display_width(axes) * kMapLetter > layout.left) layout.head += kAxesLine;
   const double scale_width = 160 + 84;  // with the largest value
-  layout.all =
-      std::max({layout.left + columns * layout.width + right, display_width(axes) * kLetter, kScaleLeft + scale_width});
+  layout.all = std::max(
+      {layout.left + columns * layout.width + right, display_width(axes) * kMapLetter, kScaleLeft + scale_width});
   layout.bottom = layout.head + layout.height * static_cast<double>(map.rows.size());
   return layout;
 }
