@@ -1,6 +1,6 @@
 #pragma once
 
-/// Layers and models: attention functions, caches, norms, the modules around them and the operators that these call;
+/// Layers and models: attention functions, caches, norms, the modules that use them, and the operators that they call;
 /// models and the registry of their names; views of recipes; and files of weights. Link cachet::cachet.
 
 #include "cachet/config/view.h"

@@ -7,7 +7,7 @@
 
 namespace cachet::app {
 
-/// The interface that a task must have for what was asked. Throws UsageError that names what it cannot do.
+/// Returns the task's interface for `what`. A task without this interface causes UsageError, which names `what`.
 template <class Capability>
 Capability& capability_of(tasks::Task& task, const char* what) {
   auto* capability = dynamic_cast<Capability*>(&task);

@@ -11,16 +11,16 @@
 /// Options that several subcommands have.
 namespace cachet::app {
 
-/// Adds --device, of commands that run a model: auto, cpu, cuda, cuda:1.
+/// Adds --device (auto, cpu, cuda, cuda:1) to a command that runs a model.
 void add_device_option(CLI::App& app, std::string& word);
-/// The device of such a word. Throws UsageError for another word, std::runtime_error that names the devices that there
-/// are where it is not one of them.
+/// Returns the device for a value of --device. Throws UsageError for an unknown word. If the machine has no such
+/// device, throws std::runtime_error, which names the existing devices.
 c10::Device device_named(const std::string& word);
 
-/// Adds --normalize: the form that texts are brought into, as data.normalize of a recipe.
+/// Adds --normalize, the Unicode normalization of texts, like data.normalize of a recipe.
 void add_normalize(CLI::App& app, data::TextNormalization& form);
 
-/// Adds --progress, of commands that take a while.
+/// Adds --progress to a command that takes a long time.
 void add_progress_option(CLI::App& app, std::string& word);
 report::ProgressMode progress_mode(const std::string& word);
 

@@ -4,15 +4,15 @@
 
 namespace cachet::app {
 
-/// What read_described_model() takes, as the help of a command describes it.
+/// The arguments that read_described_model() accepts, as a text for the help of a command.
 inline constexpr const char* kDescribedModels =
     "a name that `cachet models` lists, a recipe, the folder of a run, a checkpoint or a model";
 
-/// Whether this is a folder of a run, a checkpoint or a model, and not the name of a model.
+/// Whether `name` is the folder of a run, a checkpoint or a model, and not a model's name.
 bool is_model_on_disk(const std::string& name);
 
-/// The model of that name, else of the run, checkpoint or model in that folder, else of the recipe, not built yet.
-/// Throws UsageError where nothing is called so, config::Error for settings that are wrong.
+/// Reads a model by its name, from the folder of a run, checkpoint or model, or from a recipe. Does not build the
+/// model. Throws UsageError for an unknown name, and config::Error for invalid settings.
 models::ModelPlan read_described_model(const ModelArgument& argument);
 
 }  // namespace cachet::app

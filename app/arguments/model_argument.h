@@ -10,28 +10,28 @@
 
 namespace cachet::app {
 
-/// A model as a command line names it: its name and what `--set model.KEY=VALUE` changes of it.
+/// A model on a command line: its name and its changes by `--set model.KEY=VALUE`.
 struct ModelArgument {
   std::string name;
   std::vector<std::string> settings;
 };
 
-/// Adds the option --set alone, for commands whose MODEL is something else.
+/// Adds only the option --set, for commands whose argument MODEL is not a model's name.
 void add_settings_option(CLI::App& app, std::vector<std::string>& settings);
 
 /// Adds the argument MODEL and the option --set. `argument` must outlive the parsing.
 CLI::Option* add_model_argument(CLI::App& app, ModelArgument& argument);
 
-/// The model that it describes, not built yet. Throws UsageError for an unknown name (with the nearest), config::Error
-/// for settings that are wrong, all at once.
+/// Reads the model of `argument` without building it. Throws UsageError for an unknown name (with the nearest name),
+/// and config::Error, which lists all problems, for invalid settings.
 models::ModelPlan read_model(const ModelArgument& argument);
 
-/// Puts name and settings into a document, for whom reads more there than the model. Throws UsageError as read_model()
-/// does, for a model that cannot do one of these, and where the settings name another one.
+/// Writes the name and the settings into a document. Throws UsageError for an unknown name, for a model whose
+/// capabilities `can_be` rejects (the message ends with `else_say`), and if the settings name another model.
 void set_model(const ModelArgument& argument, const std::function<bool(models::Capability)>& can_be,
                const std::string& else_say, config::Document& document);
 
-/// The names that a glob matches; all for an empty one. Throws UsageError when there is none, with the nearest names.
+/// Returns names of models that match a glob (empty: all). If no name matches, throws UsageError with nearest names.
 std::vector<std::string> matching_models(const std::string& glob);
 
 }  // namespace cachet::app

@@ -7,11 +7,11 @@
 
 namespace cachet::app {
 
-/// What checks an option that takes one of a few words. Another word is refused with all of them and the nearest:
-/// "must be fp32 or bf16, not 'bf17' (did you mean 'bf16'?)".
+/// Returns a validator of an option that takes one of a few words. The error for another word lists all words and the
+/// nearest one: "must be fp32 or bf16, not 'bf17' (did you mean 'bf16'?)".
 CLI::Validator one_of(std::vector<std::string> words);
 
-/// The same of the words that a table gives a meaning.
+/// Returns a validator of an option that takes one of the words (keys) of a table.
 template <class Meaning>
 CLI::Validator one_of(const std::map<std::string, Meaning>& meanings) {
   std::vector<std::string> words;

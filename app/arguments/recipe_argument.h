@@ -13,46 +13,46 @@
 
 namespace cachet::app {
 
-/// The file that a command line means: the path itself, with or without .toml, else the name of a recipe
-/// ("vision/demo_plain"), of which the last part is enough where it is the only one; none where there is no such
-/// recipe. A recipe is also found by the name that it had before. Throws UsageError if several recipes have that last
-/// part.
+/// Returns the recipe file for `word`: a path, with or without .toml, or else the name of a
+/// recipe ("vision/demo_plain"). The last part of a name is enough if it is unique; otherwise,
+/// throws UsageError. Also finds a recipe by its earlier name. Empty if there is no such
+/// recipe.
 std::optional<std::filesystem::path> known_recipe(const std::string& word);
 
-/// The same if nothing else can be meant, with one note on standard error if the name is an earlier one. Throws
-/// UsageError with the nearest names if there is no such recipe.
+/// Returns the result of known_recipe(). Notes an earlier name once on standard error. If there is no such recipe,
+/// throws UsageError with the nearest names.
 std::filesystem::path find_recipe(const std::string& word);
 
 /// Adds the option --set for keys of a recipe.
 void add_recipe_settings(CLI::App& app, std::vector<std::string>& settings);
 
-/// A trained or imported model as a command line names it, and what lies over its recipe.
+/// A trained or imported model on a command line, and the settings that override its recipe.
 struct SavedRunArgument {
   std::string path, data, device = "auto";
   std::vector<std::string> settings;
 
-  /// The settings, with the folder that --data names.
+  /// Returns the settings, with the folder of --data as data.root.
   std::vector<std::string> all_settings() const;
 };
 
-/// Adds the argument RUN, which the help describes as `what`, and the options --data and --set.
+/// Adds the argument RUN, with `what` as its help text, and the options --data and --set.
 void add_saved_model(CLI::App& app, SavedRunArgument& argument, const char* what);
-/// The same for what tasks::open_saved_run takes, and --device.
+/// Adds the argument RUN, as tasks::open_saved_run takes it, and the options --data, --set and --device.
 void add_saved_run(CLI::App& app, SavedRunArgument& argument);
 
-/// Its task with the weights, in evaluation mode, on the device that the command line names.
+/// Returns the task of a saved run with its weights, in evaluation mode, on the device of the command line.
 std::unique_ptr<tasks::Task> load(const tasks::SavedRun& saved, const SavedRunArgument& argument, tasks::Splits splits);
 
 /// Throws UsageError if neither the recipe nor the command line names the folder of the data.
 void require_data(const tasks::SavedRun& saved, const SavedRunArgument& argument);
 
-/// Reads a recipe and lays the settings over it.
+/// Reads a recipe and applies the settings to it.
 config::Document read_document(const std::filesystem::path& recipe, const std::vector<std::string>& settings);
 
-/// The same of a recipe that was made, and lies in no file. Its name names it in origins.
+/// Reads a generated recipe, which has no file, and applies the settings. Origins of values contain the recipe's name.
 config::Document read_document(const train::WrittenRecipe& recipe, const std::vector<std::string>& settings);
 
-/// A recipe's name and text, as run folders keep them.
+/// Returns a recipe's name and text, as run folders store them.
 train::WrittenRecipe written_recipe(const std::filesystem::path& recipe);
 
 }  // namespace cachet::app

@@ -6,16 +6,16 @@
 #include <string>
 #include <string_view>
 
-/// What the command answers to --help, and to a mistyped command line: every mistake at once, with the nearest names.
+/// The answers to --help and to a mistyped command line. They list every mistake at once, with the nearest names.
 namespace cachet::app {
 
-/// Lines for a first argument that should be a subcommand and is not.
+/// Returns the message for a first argument that should be a subcommand but is not one.
 std::optional<std::string> unknown_verb(const CLI::App& app, std::string_view word);
 
-/// Lines for arguments that the parser refused.
+/// Returns the message for arguments that the parser rejected.
 std::string usage_complaint(const CLI::App& app, const CLI::ParseError& error);
 
-/// Writes help texts as CLI11 does; where a terminal shows them, what stands in their right column is wrapped at words.
+/// Writes help texts in the form of CLI11. On a terminal, wraps the right column at words.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_option_desc(const CLI::Option* option) const override;

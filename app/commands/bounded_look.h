@@ -8,15 +8,15 @@
 
 namespace cachet::app {
 
-/// Looks at the test data of runs in a process of its own, for a limited time in all, and shows that it does if that
-/// takes longer than a second.
+/// Reads the test data of runs in a separate process, within one time limit for all runs. If this takes longer than a
+/// second, shows it on standard error.
 class BoundedLook {
  public:
-  /// `progress` is the word of --progress.
+  /// `progress`: the value of --progress.
   BoundedLook(std::chrono::seconds most, std::string progress)
       : left_(most), most_(most), progress_(std::move(progress)) {}
 
-  /// Nothing if the data cannot be read, or if the time is over, which a line on standard error reports.
+  /// Empty if the data cannot be read or the time is over. Standard error gets a line about the end of the time.
   std::optional<tasks::PresentDigest> operator()(const tasks::RunRecord& run);
 
  private:

@@ -9,23 +9,23 @@
 
 namespace cachet::app {
 
-/// What a model does in a second, and the memory that it takes for it (analysis::BenchmarkResult).
+/// The samples that a model processes in a second, and the memory that it uses (analysis::BenchmarkResult).
 struct MeasuredSpeed {
   double samples_per_second = 0;
-  double beside_first = 1;  // ÷ that of the table's first model
+  double beside_first = 1;  // speed ÷ speed of the table's first model
   int64_t activation_bytes = 0, weight_bytes = 0;
-  int64_t batch = 0;  // smaller than asked for where memory was short
+  int64_t batch = 0;  // smaller than the requested batch if memory was short
 };
 
-/// A row of the papers' tables of cost. What failed is absent.
+/// A row of the papers' cost tables. A failed measurement is absent.
 struct CostRow {
   std::string model;
   int64_t parameters = 0;
-  analysis::Products macs;  // of a training pass over one sample
+  analysis::Products macs;  // multiply–accumulates of a training pass over one sample
   std::optional<MeasuredSpeed> inference, training;
 };
 
-/// A row for each model of `cases`, inference before training of each; `rows` are their measurements.
+/// Returns a row for each model of `cases`. In `cases`, inference precedes training. `rows` are the measurements.
 std::vector<CostRow> cost_rows(const std::vector<BenchCase>& cases, const std::vector<BenchRow>& rows);
 
 struct CostTableForm {

@@ -11,7 +11,7 @@ namespace cachet::app {
 /// Adds an option whose value is one of io::name_source_words().
 void add_names_option(CLI::App& app, const std::string& flag, std::string& names, const std::string& help);
 
-/// What `cachet import --json` prints; of `input`, which is tasks::ModelRecipe's, how images are prepared.
+/// Returns the output of `cachet import --json`. `input`: the preparation of images, from tasks::ModelRecipe.
 nlohmann::ordered_json import_json(const tasks::WeightImportReport& report, const std::string& model,
                                    const std::string& file, const std::string& input, const std::string& output);
 

@@ -4,16 +4,16 @@
 
 namespace cachet::app {
 
-/// The settings of how OpenMP's threads wait. The command's own choice (start/openmp_choice.cpp) gives way to any of
-/// them.
+/// The variables that set how OpenMP's threads wait. If the user has set one of them, the command makes no choice of
+/// its own (start/openmp_choice.cpp).
 inline constexpr const char* kOpenMpWaitingVariables[] = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"};
 
-/// How OpenMP's threads wait for each other in this program, for bug reports: "GOMP_SPINCOUNT=20000".
+/// Returns the settings of how OpenMP's threads wait in this program, for bug reports: "GOMP_SPINCOUNT=20000".
 ///
-/// As it comes, GNU's OpenMP lets a thread that has finished its part spin for a few milliseconds at every barrier.
-/// Where another process has taken the core of its partner, it burns what the partner waits for, and a training step
-/// takes many times as long. The command therefore looks at its start whether cores are free, and spins shortly where
-/// some are and some are not, unless the user has set how to wait (OMP_WAIT_POLICY, GOMP_SPINCOUNT, KMP_BLOCKTIME).
+/// By default, GNU OpenMP lets a thread that has finished its part spin for a few milliseconds at every barrier. If
+/// another process occupies cores, spinning threads take the time that unfinished threads need, and a training step
+/// takes many times as long. At its start, the command therefore checks for free cores. If only some are free, it sets
+/// short spins, unless the user has set how to wait (OMP_WAIT_POLICY, GOMP_SPINCOUNT, KMP_BLOCKTIME).
 std::string openmp_waiting();
 
 }  // namespace cachet::app

@@ -5,11 +5,11 @@
 
 namespace cachet::app {
 
-/// What a user of bfloat16 on this processor should know: that products take longer than in float32, where they do.
+/// Returns a note for users of bfloat16 if matrix products take longer in bfloat16 than in float32 on this processor.
 /// Measures for less than half a second.
 std::optional<std::string> slow_bfloat16_note();
 
-/// The same of a measured ratio (train::bfloat16_time_ratio).
+/// Returns this note for a measured ratio (train::bfloat16_time_ratio).
 std::optional<std::string> slow_bfloat16_note(double ratio);
 
 }  // namespace cachet::app

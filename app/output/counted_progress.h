@@ -9,28 +9,28 @@
 
 namespace cachet::app {
 
-/// Where the results of a command go, and whence what it answers comes: it shows how far it is if nobody sees that
-/// anyhow, and nobody waits for one answer at a time.
+/// The destination of a command's results and the source of its input. Progress is shown unless the results already
+/// show it on a terminal, or a user waits for one answer at a time.
 struct Watched {
   bool results_on_terminal = false;
-  bool asked_line_by_line = false;  // comes_line_by_line()
-  bool from_the_start = false;      // also where it is done within a second (lines: within ten)
+  bool asked_line_by_line = false;  // result of comes_line_by_line()
+  bool from_the_start = false;      // whether it also appears in the first second (plain lines: first ten)
 };
 
-/// How far a command has come that counts what it does, on standard error.
+/// The progress of a command that counts its work, on standard error.
 class CountedProgress {
  public:
-  /// `phase` is what is done, in a word; `word` is that of --progress.
+  /// `phase` names the work in a word. `word` is the value of --progress.
   CountedProgress(std::string phase, const std::string& word, const Watched& watched = {});
 
   void show(int64_t done, int64_t total);
-  /// Where nobody knows how many there are: `many` is what they are called.
+  /// Shows the progress if the total is unknown. `many` is the plural of the counted things.
   void show(int64_t done, const std::string& many);
 
-  /// Leaves the line, before anything else is printed.
+  /// Ends the progress line, before other output.
   void finish() { progress_.finish(); }
 
-  /// Prints a line, above the bar where there is one.
+  /// Prints a line, above the bar if there is one.
   void log(std::string_view line) { progress_.log(line); }
 
  private:

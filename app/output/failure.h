@@ -4,8 +4,8 @@
 
 namespace cachet::app {
 
-/// Inside a catch block: prints on standard error what the exception is about, in a line or two, and returns the exit
-/// code that belongs to it. `who` ("cachet train") opens the message.
+/// Reports the current exception of a catch block in one or two lines on standard error, and returns the exit code for
+/// it. `who` ("cachet train") begins the message.
 int report_failure(const std::string& who);
 
 }  // namespace cachet::app

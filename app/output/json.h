@@ -9,16 +9,16 @@
 
 namespace cachet::app {
 
-/// Of every JSON object that the command prints, but for records of predictions, which name their run instead.
-/// Fields are only ever added.
+/// The schema number of every JSON object that the command prints, except records of predictions, which name their run.
+/// Later versions only add fields.
 inline constexpr int64_t kSchema = 1;
 
-/// As one line. What is not UTF-8, as the name of a file may be, becomes U+FFFD.
+/// Returns the JSON text on one line. Bytes that are not UTF-8, for example in a file name, become U+FFFD.
 inline std::string json_line(const nlohmann::ordered_json& json) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-/// The same over several lines.
+/// Returns the JSON text on several lines.
 inline std::string json_text(const nlohmann::ordered_json& json) {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

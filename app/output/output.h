@@ -11,41 +11,41 @@
 
 namespace cachet::app {
 
-/// Where a command writes what it makes: -o, and --overwrite.
+/// The path of a command's output: -o, and --overwrite.
 struct OutputArgument {
   std::string path;
   bool overwrite = false;
 };
 
-/// Adds both options. `what` ("FILE", "FOLDER") names the value.
+/// Adds -o and --overwrite. `what` ("FILE", "FOLDER") names the value of -o.
 CLI::Option* add_output(CLI::App& app, OutputArgument& output, const std::string& help, const char* what = "FILE");
 
-/// What an output must not be, and what it may replace.
+/// The paths that an output must not have, and the files that it may replace.
 struct OutputRules {
-  std::vector<std::string_view> suffixes{};     // ".html": those that a file may have; none = any
-  std::vector<std::filesystem::path> inputs{};  // what the same command reads
-  /// Whether the existing output was made by the same command from the same things, and so may be replaced unasked.
+  std::vector<std::string_view> suffixes{};     // allowed suffixes of a file (".html"); empty = any
+  std::vector<std::filesystem::path> inputs{};  // inputs of the same command
+  /// Whether the same command made the existing output from the same inputs. It may then replace this output.
   std::function<bool(const std::filesystem::path&)> is_own = [](const std::filesystem::path&) { return false; };
-  bool makes_folder = false;  // whether the command makes the folder that the file lies in
+  bool makes_folder = false;  // whether the command creates the folder of the file
 };
 
-/// Every command that writes a file asks here first. Throws UsageError for an unknown suffix, an input, a file of a run
-/// or of a model folder, a path that exists and is not a regular file, and a file in a folder that does not exist; and,
-/// unless it is the command's own or --overwrite is there, for any other file that exists. A symbolic link to a regular
-/// file or to nothing is never the command's own: with --overwrite, the caller replaces the link, and the file that it
-/// leads to stays.
+/// Every command that writes a file first calls this function. Throws UsageError for an unknown suffix, an input, a
+/// file of a run or model folder, an existing path that is not a regular file, and a file in a missing folder. Other
+/// existing files also cause UsageError, unless the command made them or --overwrite is set. A symbolic link to a
+/// regular file or to nothing never counts as the command's own. With --overwrite, the caller replaces the link, and
+/// the link's target stays.
 void require_file_output(const OutputArgument& output, const OutputRules& rules);
 
-/// Throws UsageError unless the path is one of a folder, or of a link to one, or free.
+/// Throws UsageError unless the path is a folder or a link to a folder, or does not exist.
 void require_folder(const std::filesystem::path& path);
 
-/// The same for a folder: one that holds something may be replaced only where `may_replace` takes it, and then by the
-/// same rule.
+/// Checks a folder like require_file_output(). A folder that is not empty may be replaced only if `may_replace` accepts
+/// it, and if the command made it or --overwrite is set.
 void require_folder_output(const OutputArgument& output, const OutputRules& rules,
                            const std::function<bool(const std::filesystem::path&)>& may_replace);
 
-/// Makes the folder where it is not there, and locks it: a command that resumes what a folder holds has the folder for
-/// itself meanwhile. Throws io::FileInUse if another process has it, io::Error if it cannot be made.
+/// Creates the folder if it is absent, and locks it, so that a command that resumes an output uses the folder alone.
+/// Throws io::FileInUse if another process holds the lock, and io::Error if the folder cannot be created.
 io::FolderLock locked_output_folder(const std::filesystem::path& folder);
 
 }  // namespace cachet::app

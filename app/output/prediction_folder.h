@@ -15,24 +15,24 @@
 
 namespace cachet::app {
 
-/// Where -o names a folder for predictions: predictions.jsonl, which grows as they are made and is resumed,
-/// pictures/ of given images, and files that are made of the predictions once they are whole.
+/// A folder of predictions that -o names. It contains predictions.jsonl, which grows during the predictions and can be
+/// resumed; pictures/ of given images; and files that are made from the complete predictions.
 class PredictionFolder {
  public:
-  /// Whether the name is one of a folder: it is there as one, or has no suffix.
+  /// Whether `path` means a folder: the folder exists, or the name has no suffix.
   static bool is_meant(const std::string& path);
 
-  /// `inputs` are what the same command reads, which must not hold the folder. Throws UsageError for them, and for a
-  /// folder that holds something else. Nothing is made yet.
+  /// `inputs`: the inputs of the same command, which must not contain the folder. Throws UsageError if an input
+  /// contains it, and for a folder with other contents. Does not create the folder.
   PredictionFolder(const OutputArgument& output, const std::vector<std::filesystem::path>& inputs);
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path records() const { return path_ / "predictions.jsonl"; }
-  /// Makes the folder and locks it until this object ends; with --overwrite, what it holds of predictions goes. Throws
-  /// io::FileInUse if another process writes to it.
+  /// Creates the folder and locks it for the lifetime of this object. With --overwrite, removes earlier predictions.
+  /// Throws io::FileInUse if another process writes to the folder.
   tasks::RecordFile open_records();
 
-  /// Throws io::Error.
+  /// Write files into the folder. Throw io::Error.
   void write_picture(const std::string& name, const std::string& png) const;
   void write(const std::vector<tasks::NamedFile>& files) const;
 
@@ -42,17 +42,17 @@ class PredictionFolder {
   std::optional<io::FolderLock> lock_;
 };
 
-/// Reports on standard error how many of how many predictions a file holds, if it holds some, how many lines were
-/// removed from it, and how many predictions of version 0.1.0 are computed again: "out.jsonl holds 3 of 12 predictions;
-/// resuming".
+/// Reports the earlier predictions in a file on standard error, if there are any: their number ("out.jsonl holds 3 of
+/// 12 predictions; resuming"), the number of removed lines, and the number of predictions of version 0.1.0 that are
+/// computed again.
 void report_earlier_records(const std::filesystem::path& file, const tasks::RecordFile& records,
                             const std::string& of_all);
 
-/// Names for pictures of given samples, each once: a file's own name with ".png", and with its number where an earlier
-/// one has that name. Of one list of samples they are always the same. Safe from several threads.
+/// Unique names for pictures of given samples: the sample's file name with ".png", and with a number if an earlier
+/// picture has the same name. Equal lists of samples get equal names. Can be used by several threads.
 class PictureNames {
  public:
-  /// Of sample 0, then of 1, and so on.
+  /// Adds the name of the next sample, from sample 0 on.
   void add(const std::string& sample);
   std::string of(int64_t index) const;
 

@@ -5,14 +5,14 @@
 
 namespace cachet::app {
 
-/// Predictions as rows for people: which sample, its true class if that is known, and what the model finds, the most
-/// likely first, as far as a line has room.
+/// Predictions as rows for people: the sample, its true class if it is known, and the model's predictions, the most
+/// likely first, as many as fit into a line.
 class PredictionRows {
  public:
-  /// `class_names` may be empty: then a true class is shown by its number. `columns` is the width of a line.
+  /// `class_names`: if empty, true classes are shown as numbers. `columns`: the width of a line.
   PredictionRows(std::vector<std::string> class_names, int columns);
 
-  /// The row of a record, with its line end; before the first one, the head.
+  /// Returns the row of a record, with its line end. The first row comes after the head of the table.
   std::string row(const std::string& record);
 
  private:

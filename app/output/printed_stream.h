@@ -11,12 +11,12 @@ namespace cachet::app {
 /// The kind of text that a stream writes.
 enum class Printed {
   messages,  // control characters, which come from files and arguments, are escaped
-  results,   // the same on a terminal alone: programs get the bytes of names and texts as they are
+  results,   // control characters are escaped only on a terminal; programs receive the original bytes
 };
 
-/// While it lives, a stream escapes control characters but line ends and tabs (config::visible), and writes signs in
-/// ASCII (report::ascii_text) if its descriptor is a terminal without UTF-8 (report::takes_unicode). In messages, the
-/// line ends of `arguments` are escaped too: they end no line of a message.
+/// During the lifetime of this object, a stream escapes control characters except line ends and tabs (config::visible).
+/// If its descriptor is a terminal without UTF-8 (report::takes_unicode), it writes signs in ASCII
+/// (report::ascii_text). In messages, line ends within `arguments` are also escaped, so that they do not end a line.
 class PrintedStream {
  public:
   PrintedStream(std::ostream& stream, int descriptor, Printed what, const std::vector<std::string>& arguments = {});
@@ -29,7 +29,7 @@ class PrintedStream {
    public:
     Buffer(std::streambuf* target, bool escapes, bool ascii, std::vector<std::string> words)
         : target_(target), escapes_(escapes), ascii_(ascii), words_(std::move(words)) {}
-    /// Whole code points, or all that there is; false where the target takes no more.
+    /// Writes complete code points only or, with `all`, all pending bytes. Returns false if the target takes no more.
     bool pass_on(bool all);
 
    protected:
@@ -42,13 +42,13 @@ class PrintedStream {
 
     std::streambuf* target_;
     bool escapes_, ascii_;
-    std::vector<std::string> words_;  // with line ends that are escaped, the longest first
-    std::string waiting_;             // a code point that is not complete yet
+    std::vector<std::string> words_;  // arguments with line ends to escape, the longest first
+    std::string waiting_;             // incomplete code point
   };
 
   std::ostream& stream_;
   Buffer buffer_;
-  std::streambuf* before_ = nullptr;  // nothing where the stream stays as it is
+  std::streambuf* before_ = nullptr;  // null if the stream is not changed
 };
 
 }  // namespace cachet::app

@@ -10,8 +10,8 @@ namespace cachet::app {
 /// Adds the flag --wide.
 void add_wide_option(CLI::App& app, bool& wide);
 
-/// How tables and sentences are printed on standard output: on a terminal as it has room, unless --wide is there, and
-/// whole elsewhere. If columns are left out, a line below names `whole_by`.
+/// Returns the form of tables and sentences on standard output. Without --wide, a terminal's width limits them. Other
+/// outputs are complete. If columns are left out, a line below the table names `whole_by`.
 report::TextForm printed_form(bool wide, const std::string& whole_by = "--wide");
 
 }  // namespace cachet::app

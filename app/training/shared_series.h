@@ -7,12 +7,12 @@
 
 namespace cachet::app {
 
-/// What came of one of a series: it is over, another process trains it, or the user wants to stop.
+/// The result for an item of a series: finished, in training by another process, or interrupted by the user.
 enum class Came { to_an_end, elsewhere, interrupted };
 
-/// Calls train(item) for each of a series that several processes may share, and again for what is elsewhere, while a
-/// round leaves fewer: what others had may be theirs no more at its end, done or not. Returns what is left to the
-/// others, and nothing where it was interrupted.
+/// Calls train(item) for each item of a series that several processes may share. Then repeats this for items of other
+/// processes, as long as each round leaves fewer items, because another process may release an item, finished or not.
+/// Returns the items that other processes still have, or nullopt after an interruption.
 template <class Item, class Train>
 std::optional<std::vector<Item>> train_shared(std::vector<Item> left, const Train& train) {
   for (size_t before = left.size() + 1; !left.empty() && left.size() < before;) {

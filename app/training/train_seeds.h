@@ -9,7 +9,7 @@
 
 namespace cachet::app {
 
-/// The seeds that --seeds names: "5" is five seeds from `first` on, "0,1,7" is these three. Throws UsageError.
+/// Parses the value of --seeds: "5" means five seeds from `first` on; "0,1,7" means these three. Throws UsageError.
 std::vector<uint64_t> parse_seeds(const std::string& text, uint64_t first);
 
 /// The result of training several seeds.
@@ -18,7 +18,7 @@ struct SeedsOutcome {
   std::vector<uint64_t> elsewhere;  // seeds that other processes train
 };
 
-/// `cachet train` with several seeds, one after the other. Skips those that another process trains.
+/// Runs `cachet train` with several seeds, one after the other. Skips seeds that another process trains.
 SeedsOutcome train_seeds(const TrainArguments& arguments);
 
 }  // namespace cachet::app

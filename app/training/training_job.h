@@ -12,33 +12,33 @@
 
 namespace cachet::app {
 
-/// The recipe to train, and the folder of its run.
+/// The recipe to train and the folder of its run.
 struct TrainingJob {
-  std::filesystem::path recipe, run;  // `recipe` is not a file if it was made
+  std::filesystem::path recipe, run;  // `recipe` is not a file if it was generated
   bool resumes = false;
   bool is_named = true;  // whether the user named the folder
   std::optional<train::WrittenRecipe> made{};
 
   std::string name() const { return made ? made->name : recipe.stem().string(); }
-  /// The recipe that the run saves: the text of its file, or, if the recipe was made, all values of `document` that the
-  /// recipe and the command line set, so that a copy trains the same.
+  /// Returns the recipe that the run stores: the text of its file or, for a generated recipe, all values of `document`
+  /// that the recipe and the command line set, so that a copy gives the same training.
   train::WrittenRecipe written(const config::Document& document) const;
 };
 
 /// `several`: the job is a folder of seeds, not a single run. Throws UsageError for a run without --resume.
 TrainingJob training_job(const TrainArguments& arguments, bool several);
 
-/// The run that a job resumes; empty if it begins one.
+/// Returns the run that a job resumes; empty if the job begins a run.
 std::optional<std::filesystem::path> resumed_run(const TrainingJob& job);
 
-/// Locks the folder that contains `path`, and creates it if it is absent. While the lock lives, no other process that
-/// takes the same lock creates a folder of that name. If another process has the lock, prints that and waits. Throws
-/// std::runtime_error if the folder cannot be created.
+/// Locks the folder that contains `path`, and creates this folder if it is absent. During the lifetime of the lock,
+/// other processes that take the same lock cannot create `path`. If another process has the lock, prints that and
+/// waits. Throws std::runtime_error if the folder cannot be created.
 io::FolderLock lock_beside(const std::filesystem::path& path);
 
-/// The folder of a new run. If the program chose the name, or several processes may share the folder (--resume), no
-/// other process creates a folder next to it while this object lives. If another process has created a folder of that
-/// name since the job chose it, `path` is another name, unless the job may resume what is there (--resume).
+/// The folder of a new run. If the program chose the name, or if several processes may share the folder (--resume), no
+/// other process creates a folder next to it during the lifetime of this object. If another process has created a
+/// folder of this name since it was chosen, `path` is another name, unless --resume is set.
 class NewRunPath {
  public:
   NewRunPath(const TrainArguments& arguments, const TrainingJob& job);
@@ -49,10 +49,10 @@ class NewRunPath {
   std::optional<io::FolderLock> lock_;
 };
 
-/// Whether the link `latest` points to a new run: only if the run is in the folder of runs, and not elsewhere (--run).
+/// Whether the link `latest` points to a new run. Only runs in the folder of runs get the link, not other runs (--run).
 train::LatestLink latest_link(const TrainArguments& arguments, const std::filesystem::path& run);
 
-/// This process's command line, as run folders save it.
+/// Returns this process's command line, as run folders store it.
 std::vector<std::string> command_words();
 
 }  // namespace cachet::app

@@ -10,23 +10,23 @@
 
 namespace cachet::app {
 
-/// The verdict on a run's memory; empty if the memory cannot be estimated.
+/// The estimate of whether a run fits into memory; empty if the memory cannot be estimated.
 using KnownMemory = std::optional<tasks::MemoryVerdict>;
 
 /// Estimates the memory of a run. Throws std::runtime_error if the limit in the environment is not a number.
 KnownMemory memory_of_run(const tasks::RecipePlan& plan, const tasks::MemoryQuestion& question);
 
-/// Throws std::runtime_error if the weights and the caches alone do not fit into the free memory. Their shapes are
-/// known without a step.
+/// Throws std::runtime_error if the weights and the caches alone do not fit into the free memory. This check runs no
+/// training step.
 void require_memory_of_model(const tasks::RecipePlan& plan, bool resumes);
 
-/// Checks a run before it takes memory. Throws std::runtime_error with the largest batch that fits if the run does not
-/// fit into the free memory. `processes` is the number of processes of this machine that train together. Does nothing
-/// if the memory cannot be estimated, and if the data are absent, which the run reports itself.
+/// Checks a run before it allocates memory. If the run does not fit into the free memory, throws std::runtime_error
+/// with the largest batch that fits. `processes`: the number of processes on this machine that train together. Does
+/// nothing if the memory cannot be estimated, or if the data are absent (the run reports that).
 void require_memory_of_run(const tasks::RecipePlan& plan, bool resumes, int64_t processes);
 
-/// The settings of --batch-size auto: the largest micro-batches that fit, with train.accumulate (and train.state). A
-/// resumed run has its own settings. Throws std::runtime_error if no batch fits or the memory cannot be estimated.
+/// Returns the settings of --batch-size auto: the largest micro-batches that fit, with train.accumulate (and
+/// train.state). A resumed run has its own settings. Throws std::runtime_error if no batch fits or memory is unknown.
 std::vector<std::string> fitting_batch_settings(const TrainingJob& job, const TrainArguments& arguments);
 
 }  // namespace cachet::app

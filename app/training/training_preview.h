@@ -6,7 +6,7 @@
 
 namespace cachet::app {
 
-/// `cachet train --print` and `--dry-run`. `runs` is the number of seeds with which the recipe would be trained.
+/// Runs `cachet train --print` or `--dry-run`. `runs` is the number of seeds with which the recipe would be trained.
 int preview_training(const TrainArguments& arguments, const TrainingJob& job, const config::Document& document,
                      const tasks::RecipePlan& plan, size_t runs);
 

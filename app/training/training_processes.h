@@ -15,32 +15,32 @@
 
 namespace cachet::app {
 
-/// The processes that train one model together with this one.
+/// The processes that train one model together, including this one.
 ///
-/// `--processes N` starts N − 1 more of this command, which print nothing and end when this one does; it leads.
-/// torchrun, or whoever else sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, starts all of them itself.
+/// With `--processes N`, this process leads N − 1 processes that it starts, which print nothing and end with it.
+/// Alternatively, a launcher like torchrun sets RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and starts all processes.
 class TrainingProcesses {
  public:
-  /// Whether --processes of another process started this one.
+  /// Whether another process started this one for its --processes.
   static bool started_this();
 
-  /// `asked`: the number of --processes, 0 without it. The processes that it starts get `settings` ("key=value") after
-  /// those of the command line. Waits until all are there. Throws UsageError where the environment has another number,
-  /// processes::ProcessLost, std::runtime_error.
+  /// `asked`: the value of --processes; 0 without it. `settings` ("key=value") are added to the command lines of the
+  /// started processes. Waits for all processes. Throws processes::ProcessLost, std::runtime_error, and, if the
+  /// environment has another number of processes, UsageError.
   explicit TrainingProcesses(int64_t asked, const std::vector<std::string>& settings = {});
   ~TrainingProcesses();
   TrainingProcesses(const TrainingProcesses&) = delete;
   TrainingProcesses& operator=(const TrainingProcesses&) = delete;
 
-  /// Null where this one trains alone.
+  /// Null if this process trains alone.
   const std::shared_ptr<processes::ProcessGroup>& all() const { return all_; }
-  /// How many there are, this one included.
+  /// Number of processes, including this one.
   int64_t count() const { return all_ ? all_->size() : 1; }
   bool follows() const { return all_ && !all_->leads(); }
 
-  /// What of a run's options is this process's: its part of each batch, its GPU.
+  /// Sets the options of this process: its part of each batch, and its GPU.
   void share_out(train::Options& options) const;
-  /// This one ends for an error, which the others find where it is its own.
+  /// Reports an error that ends this process to the other processes, unless the error is the loss of another process.
   void fail(const std::exception& error) noexcept;
 
  private:
@@ -50,7 +50,7 @@ class TrainingProcesses {
     bool ended = false;
   };
   void start_others(const processes::ProcessPlace& place, const std::vector<std::string>& settings);
-  /// Ends those that are still there after so long.
+  /// Waits for the started processes, and kills them when `patience` is over.
   void wait_for_others(std::chrono::seconds patience) noexcept;
   std::optional<std::string> fate_of_others();
 

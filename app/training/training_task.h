@@ -10,16 +10,16 @@
 
 namespace cachet::app {
 
-/// Builds the task to train. If no run with a checkpoint is resumed, the task takes its weights from the source that
-/// the recipe names, and prints which weights it took.
+/// Builds the task to train. Unless a run with a checkpoint is resumed, takes initial weights from the source that the
+/// recipe names, and prints their source.
 std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, const tasks::RecipePlan& plan,
                                            const std::optional<std::filesystem::path>& resumed);
 
-/// Settles, before the folder of a new run is made, the values that depend on the length of the run
-/// (model.norm.warmup = "10 %"). Prints a line for each, which the log of the run contains too.
+/// Sets the values that depend on the length of the run (model.norm.warmup = "10 %"), before the folder of a new run is
+/// created. Prints a line for each value. The run's log also contains these lines.
 void settle_length(ReadRecipe& recipe, tasks::Task& task);
 
-/// A line if the recipe asks for bfloat16 and this processor is slower with it. Measures for less than half a second.
+/// Returns a note if the recipe uses bfloat16 and it is slower on this processor. Measures for less than 0.5 seconds.
 std::optional<std::string> precision_note(const tasks::RecipePlan& plan);
 
 }  // namespace cachet::app

@@ -10,27 +10,27 @@
 
 namespace cachet::baselines {
 
-/// The score of a text under a language model.
+/// The score that a language model gives to a text.
 struct TextScore {
   int64_t tokens = 0;
   double log_probability = 0;             // natural logarithm
-  std::vector<int64_t> matched_length{};  // number of tokens whose longest known n-gram has 1, 2, … tokens
+  std::vector<int64_t> matched_length{};  // element i: number of tokens whose longest known n-gram has i + 1 tokens
   double perplexity() const;
 };
 
 /// Interpolated modified Kneser–Ney (Chen & Goodman 1999, Sec. 3; like KenLM's lmplz without pruning). A language model
-/// that is not better than this baseline has learnt no more than n-gram counts give.
+/// must be better than this baseline to have learned more than n-gram counts.
 ///
-/// Each line starts anew after <s>, which is never predicted, and ends with `line_end`. Counts of the longest n-grams
-/// are raw. Counts of shorter n-grams are the number of different words to their left, or raw if they start with <s>.
-/// With discounts D(c) for the counts 1, 2, and 3 or more:
+/// Each line begins with <s>, which is never predicted, and ends with `line_end`. Counts of the longest n-grams
+/// are raw. The count of a shorter n-gram is the number of different words before it, or raw if it begins with <s>.
+/// With the discounts D(c) for counts of 1, of 2, and of 3 or more:
 ///   p(w|h) = (c(hw) − D(c))/Σ c(h·) + (D₁N₁ + D₂N₂ + D₃N₃)/Σ c(h·) · p(w|h without its first word)
-/// and p = 1/V below single words. Contexts that were never seen are skipped.
+/// and p = 1/V below single words. If a context was never seen, the next shorter context is used.
 class KneserNey {
  public:
-  /// The discounts of n-grams of one length. Chen & Goodman estimate them from counts of counts. An estimate is used if
-  /// there are n-grams of count 1, 2 and 3, and if all three discounts are above 0. Otherwise all three are kFallback,
-  /// as in lmplz with --discount_fallback. (lmplz also accepts a discount of 0, which may give a token no probability.)
+  /// The discounts of n-grams of one length. Chen & Goodman estimate them from counts of counts. Their estimate is used
+  /// if there are n-grams of count 1, 2 and 3, and if all three discounts are above 0. If not, all three are kFallback,
+  /// as in lmplz with --discount_fallback. (lmplz also accepts discount 0, with which a token may have probability 0.)
   struct Discounts {
     static constexpr std::array<double, 3> kFallback{0.5, 1.0, 1.5};
     std::array<int64_t, 4> counts_of_counts{};  // numbers of n-grams with count 1, 2, 3 and 4
@@ -38,16 +38,16 @@ class KneserNey {
     bool fallback = false;                      // whether all discounts are kFallback
   };
 
-  /// order: the length of the longest n-gram, 1 to 5. Throws std::invalid_argument for another order, for a vocabulary
-  /// of 2^24 − 1 tokens or more, and for an empty text.
+  /// order: length of the longest n-grams, 1 to 5. Throws std::invalid_argument for another order, for a vocabulary of
+  /// 2^24 − 1 or more tokens, and for an empty text.
   KneserNey(const data::TokenSequence& text, int64_t vocabulary, data::Token line_end, int64_t order);
 
   int64_t order() const { return static_cast<int64_t>(levels_.size()); }
   int64_t ngrams(int64_t length) const { return static_cast<int64_t>(level(length).keys.size()); }
   const Discounts& discounts(int64_t length) const { return level(length).discounts; }
 
-  /// Returns log p of a token after the previous tokens of its line. A line begins with <s> (start()). The result is
-  /// finite, and the probabilities of all tokens of the vocabulary sum to 1. If `matched` is given, it is set to the
+  /// Returns log p of a token. `line`: the earlier tokens of the same line; the first is <s> (start()). The result
+  /// is finite, and the probabilities of all tokens of the vocabulary sum to 1. If `matched` is not null, it gets the
   /// length of the longest known n-gram.
   double log_probability(std::span<const data::Token> line, data::Token token, int64_t* matched = nullptr) const;
   data::Token start() const { return static_cast<data::Token>(vocabulary_); }
@@ -55,7 +55,7 @@ class KneserNey {
   TextScore score(const data::TokenSequence& text) const;
 
  private:
-  using Key = unsigned __int128;  // ids of 24 bits, the first one highest
+  using Key = unsigned __int128;  // ids of 24 bits each, the first id in the highest bits
 
   struct Context {
     Key key;

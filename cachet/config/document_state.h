@@ -16,7 +16,7 @@ struct Document::State {
   Node earlier_defaults{Table{}, Origin{kDefaultSource, 0}};  // defaults from Document::set_default()
   std::vector<Value> values;                                  // values in the order of reading
   std::unordered_map<std::string, size_t> positions;          // key -> index in `values`
-  std::set<std::string> tables{""};                           // the paths at which views were opened
+  std::set<std::string> tables{""};                           // paths of the tables for which a view was opened
   std::set<std::string> mentioned;                            // the keys for which has() was called
   std::vector<Problem> problems;
   std::vector<std::string> notes;

@@ -10,10 +10,10 @@ namespace cachet::config {
 /// A count, or a fraction of a count that is not known yet.
 struct CountOrFraction {
   int64_t count = 0;
-  double percent = 0;  // a fraction in percent, if above 0; `count` is then not used
+  double percent = 0;  // the fraction in percent; if it is above 0, `count` is not used
 };
 
-/// Reads "10 %" as 10; accepts any number. Returns an empty value for a text of another form.
+/// Reads a percentage of any size: 10 for "10 %". Returns an empty value if the text has another form.
 std::optional<double> parse_percent(std::string_view text);
 
 /// Returns the shortest text that parse_percent() reads as this number: "12.5 %".

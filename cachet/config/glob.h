@@ -7,12 +7,12 @@
 
 namespace cachet::config {
 
-/// Whether a shell pattern matches the whole name (fnmatch(3)). `*` matches any characters, `?` one character, `[ab]`,
-/// `[a-z]` and `[!a]` one character of a set; `\` makes the next character literal. In a path `*` also matches '/', so
-/// that "vision*" matches all names below "vision".
+/// Whether a shell pattern matches the whole name (fnmatch(3)). `*` matches any characters, and `?` matches one
+/// character. `[ab]`, `[a-z]` and `[!a]` match one character of a set, and `\` makes the next character literal. In a
+/// path, `*` also matches '/': "vision*" matches all names below "vision".
 bool glob_matches(std::string_view pattern, std::string_view name);
 
-/// Returns the names that a pattern matches, in their order. An empty pattern matches all names.
+/// Returns the names that a pattern matches, in the order of `names`. An empty pattern matches all names.
 std::vector<std::string> glob_filter(std::string_view pattern, std::span<const std::string> names);
 
 }  // namespace cachet::config

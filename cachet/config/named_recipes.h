@@ -11,16 +11,16 @@ inline constexpr std::string_view kRecipeSuffix = ".toml";
 
 /// A recipe that comes with Cachet, or is in a folder below CACHET_RECIPES.
 struct NamedRecipe {
-  std::string name;  // "vision/demo_plain"
+  std::string name;  // name below the folder of recipes, without .toml: "vision/demo_plain"
   std::filesystem::path path;
 };
 
-/// Returns all recipes by name, except the file `other_than`. If two recipes have the same name, the first counts:
-/// recipes of CACHET_RECIPES come before those of this program's installation or source tree.
+/// Returns all recipes except the file `other_than`, sorted by name. If several recipes have the same name, only the
+/// first is returned. CACHET_RECIPES is searched before the installation or source tree of this program.
 std::vector<NamedRecipe> named_recipes(const std::filesystem::path& other_than = {});
 
-/// Returns the recipes that a word (with or without .toml) means: the recipe of this name ("vision/demo_plain"), or
-/// else all recipes with this last part of the name ("demo_plain").
+/// Returns the recipes that a word (with or without .toml) can mean: the recipe with this name ("vision/demo_plain"),
+/// or, if there is none, all recipes with this last part of the name ("demo_plain").
 std::vector<NamedRecipe> recipes_called(const std::string& word, const std::vector<NamedRecipe>& recipes);
 
 std::string without_recipe_suffix(const std::string& name);
@@ -28,7 +28,7 @@ std::string without_recipe_suffix(const std::string& name);
 /// Returns the last part of a name: "demo_plain" for "vision/demo_plain".
 std::string last_part(const std::string& name);
 
-/// Returns " (did you mean 'vision/demo_plain'?)" for a word that names no recipe. Empty if no name is near.
+/// Returns " (did you mean 'vision/demo_plain'?)" for a word that names no recipe, or "" if no name is similar.
 std::string recipe_suggestion(const std::string& word, const std::vector<NamedRecipe>& recipes);
 
 }  // namespace cachet::config

@@ -14,20 +14,20 @@ namespace cachet::config {
 struct Node;
 using Table = std::map<std::string, Node, std::less<>>;
 using List = std::vector<Node>;
-struct DateOrTime {};  // a type of TOML that recipes do not allow; it exists only for the error message
+struct DateOrTime {};  // a date or time of TOML: recipes do not allow it, and only the error message needs the type
 
 /// A value of a TOML document and its origin.
 struct Node {
   std::variant<Table, List, bool, int64_t, double, std::string, DateOrTime> value;
   Origin origin;
   bool left_behind =
-      false;  // whether a nearer recipe replaced the `kind` or `name` that it belongs to; no reader needs to read it
+      false;  // whether a later recipe replaced the `kind` or `name` that this key belongs to; such a key may be unread
 
   Table* table() { return std::get_if<Table>(&value); }
   const Table* table() const { return std::get_if<Table>(&value); }
 };
 
-/// Returns the node at a dotted path ("model.cache.ratio"; "" is the root itself), or null.
+/// Returns the node at a dotted path ("model.cache.ratio"; "" is the root itself), or null if there is no such node.
 const Node* find(const Node& root, std::string_view path);
 
 /// Returns the description of a value for messages: `0.5`, `the text "abc"`, `a table`. Long texts are cut.

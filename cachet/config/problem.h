@@ -7,7 +7,7 @@
 
 namespace cachet::config {
 
-/// Origin of a value: a file and line, a `--set` option, or none (a default).
+/// The origin of a recipe value: a file and line, a `--set` option, or a default.
 struct Origin {
   std::string source;  // path of the recipe, "--set", or "default"
   int64_t line = 0;    // line number from 1; 0 if the source has no lines
@@ -23,11 +23,11 @@ inline constexpr const char* kEarlierSource = "earlier version";
 struct Problem {
   Origin origin;
   std::string key;      // full path, "model.cache.ratio"; empty if the problem concerns a whole file
-  std::string message;  // the fault, and what is accepted instead
+  std::string message;  // description of the fault, and the accepted values
 };
 
-/// The error for a recipe that cannot be used. what() has one line for each problem, `origin: key: message`, sorted by
-/// file and line. Problems of `--set` come after those of files, and problems of defaults are last.
+/// The error for a recipe that cannot be used. what() has one line `origin: key: message` for each problem. Problems of
+/// files come first, sorted by file and line; then come problems of `--set` options, then problems of defaults.
 class Error : public std::runtime_error {
  public:
   explicit Error(std::vector<Problem> problems);

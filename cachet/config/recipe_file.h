@@ -7,11 +7,11 @@
 namespace cachet::config {
 
 inline constexpr int64_t kMaxRecipeBytes = 1'000'000;
-inline constexpr int64_t kMaxRecipes = 64;  // limit for the recipes that are merged into one recipe
+inline constexpr int64_t kMaxRecipes = 64;  // maximum number of recipes that are merged into one
 
 /// Reads a recipe and merges it over the recipes of its key `base`: files relative to the recipe, or names of recipes
-/// that come with Cachet (named_recipes.h). Removes the key `base`. A table [paper] replaces that of a base as a whole.
-/// Throws Error for a file that cannot be read or parsed, and for recipes that name each other in a circle.
+/// that come with Cachet (named_recipes.h). Removes the key `base`. A table [paper] replaces the whole table [paper] of
+/// a base. Throws Error if a file cannot be read or parsed, or if recipes form a circle of bases.
 Node read_recipe(const std::filesystem::path& path);
 
 }  // namespace cachet::config

@@ -7,8 +7,8 @@
 
 namespace cachet::config {
 
-/// Parses a TOML 1.0 text as a table. `source` is the name of the text in origins and errors. Throws Error, naming a
-/// line, for text that is not UTF-8, not TOML, or nested deeper than `kMaxNesting`.
+/// Parses a TOML 1.0 text as a table. `source` is the name of the text in origins and errors. If the text is not UTF-8,
+/// not TOML, or nested deeper than `kMaxNesting`, throws Error with the number of the line.
 Node parse_toml(std::string_view text, const std::string& source);
 
 }  // namespace cachet::config

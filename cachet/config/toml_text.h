@@ -7,7 +7,7 @@
 
 namespace cachet::config {
 
-// Return a value in the syntax of TOML. A reader of this text gets the same value, of the same type.
+// Return a value in the syntax of TOML. A TOML parser reads the text as the same value of the same type.
 std::string toml_text(bool value);
 std::string toml_text(int64_t value);
 std::string toml_text(double value);  // shortest text with the same value; it never looks like an integer
@@ -25,7 +25,7 @@ std::string toml_text(const std::vector<Element>& values) {
   return text += ']';
 }
 
-/// Returns one part of a dotted key: bare if TOML allows it, else quoted.
+/// Returns one part of a dotted key, with quotes only if TOML requires them.
 std::string toml_key(std::string_view key);
 
 }  // namespace cachet::config

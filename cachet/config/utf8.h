@@ -19,13 +19,13 @@ std::string printable(std::string_view text);
 /// characters in `kept` stay.
 std::string visible(std::string_view text, std::string_view kept = "\n\t");
 
-/// Repairs a text that comes in pieces, so that it is valid UTF-8: each invalid byte becomes U+FFFD. A sequence may
-/// begin in one piece and end in another one.
+/// Repairs a text that arrives in pieces: each byte that is not valid UTF-8 becomes U+FFFD. A UTF-8 sequence may begin
+/// in one piece and end in a later piece.
 class Utf8Repair {
  public:
-  /// Adds a piece. Returns the part of the text that can be shown now and was not returned before.
+  /// Adds a piece. Returns the text that is complete now and was not returned before.
   std::string add(std::string_view piece);
-  /// Returns the rest, at the end of the text.
+  /// Returns the rest of the text after the last piece.
   std::string finish();
 
  private:

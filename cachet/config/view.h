@@ -17,42 +17,42 @@
 
 namespace cachet::config {
 
-/// One word of a closed set, and the value that it means.
+/// A word of a closed set, and the value for which the word stands.
 template <class Enum>
 struct Choice {
   std::string_view word;
   Enum value;
 };
 
-/// A table of a Document, found by the path of its key. A view is cheap to copy, and owns a reference to the data.
+/// A view of one table of a Document. A view is cheap to copy, and owns a reference to the data of the document.
 ///
-/// Every read has a default as an argument, and records key, value and origin for Document::resolved(). At a problem, a
-/// read records the problem and returns the default. Ranges do not apply to defaults, which the program chooses.
+/// Every read takes a default, and records key, value and origin for Document::resolved(). A read that meets a problem
+/// records it and returns the default. Ranges restrict the values of a recipe, but not the defaults of the program.
 class View {
  public:
-  /// Whether the key was written. After this call the key counts as known to its table, but not as read.
+  /// Whether the document has the key. After this call, the key is known to its table, but does not count as read.
   bool has(std::string_view key) const;
-  /// Returns the table of that name, which may be missing. Records a problem if the value is not a table.
+  /// Returns a view of the table at `key`, even if the table is missing. Records a problem if the value is not a table.
   View table(std::string_view key) const;
-  const std::string& path() const { return path_; }  // "model.cache"; "" for the root
+  const std::string& path() const { return path_; }  // full path: "model.cache"; "" for the root
 
   bool boolean(std::string_view key, bool fallback) const;
   int64_t integer(std::string_view key, int64_t fallback, Range<int64_t> range = {}) const;
-  /// Reads an integer in the range, or a fraction of a number that is not known yet, as a text: "10 %", above 0 % and
-  /// at most 100 %. `whole` is the name of this number in messages: "the updates of a run".
+  /// Reads an integer in the range, or a text such as "10 %" (above 0 %, at most 100 %). The text is a fraction of a
+  /// number that is not known yet. `whole` is the name of this number in messages: "the updates of a run".
   CountOrFraction count_or_fraction(std::string_view key, CountOrFraction fallback, Range<int64_t> range,
                                     std::string_view whole) const;
   double real(std::string_view key, double fallback, Range<double> range = {}) const;  // finite; may be an integer
   std::string text(std::string_view key, std::string_view fallback) const;
-  /// Reads a text that has no default and must not be empty. If the key is not written, resolved() has "" with the
-  /// origin "required", and finish() will throw.
+  /// Reads a text that has no default and must not be empty. If the document does not have the key, resolved() lists ""
+  /// with the origin "required", and finish() throws.
   std::string required_text(std::string_view key) const;
-  /// Reads a list; one value stands for a list of one. The range applies to each item.
+  /// Reads a list. A single value stands for a list of one item. The range applies to each item.
   std::vector<int64_t> integers(std::string_view key, std::vector<int64_t> fallback, Range<int64_t> range = {}) const;
   std::vector<double> reals(std::string_view key, std::vector<double> fallback, Range<double> range = {}) const;
   std::vector<std::string> texts(std::string_view key, std::vector<std::string> fallback) const;
   /// Reads two integers of one kind, such as the sides of an image. One number stands for both, and two equal numbers
-  /// are recorded as one. The range applies to each.
+  /// are recorded as one. The range applies to each number.
   std::array<int64_t, 2> integer_pair(std::string_view key, std::array<int64_t, 2> fallback,
                                       Range<int64_t> range = {}) const;
 
@@ -68,7 +68,7 @@ class View {
     return choices[word_index(key, fallback_index, words)].value;
   }
 
-  /// Returns one record of a table by its name. For an unknown name, records a problem with the nearest name.
+  /// Returns the record that the key names. For an unknown name, records a problem with the nearest name.
   template <class Record>
   const Record* record(std::string_view key, const Record* fallback, std::span<const Record* const> records) const {
     std::vector<std::string_view> words;
@@ -80,18 +80,18 @@ class View {
     return records[word_index(key, fallback_index, words)];
   }
 
-  /// Replaces an open value ("auto") by the reader's decision. resolved() then lists the decision.
+  /// Replaces a value such as "auto" by the decision of the reader. resolved() then lists the decision.
   void decide(std::string_view key, std::string_view word) const;
 
-  /// Records a problem with a key that this kind of table does not use, if the key was written. A key that was written
-  /// for a replaced kind of a base is ignored.
+  /// If the document has a key that this kind of table does not use, records a problem. If the key belongs to the kind
+  /// of a base and a later recipe replaced this kind, ignores the key.
   void refuse(std::string_view key, const std::string& message) const;
 
-  /// Records a problem with a key of this table. The problem's position is that of the key, or else of the table.
+  /// Records a problem with a key of this table, at the position (file and line) of the key, or else of the table.
   void problem(std::string_view key, const std::string& message) const;
 
-  /// Records a note on a key of this table: the value is accepted, but the user should know its effect. The note's
-  /// position is found as in problem().
+  /// Records a note on a key of this table: the value is accepted, but the user should know its effect. The note gets
+  /// the position (file and line) of the key, or else of the table.
   void note(std::string_view key, const std::string& message) const;
 
  private:

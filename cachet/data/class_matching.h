@@ -9,20 +9,20 @@
 
 namespace cachet::data {
 
-/// Reads class_names of a recipe's [data]: the model's classes in its order. The list is empty if the recipe leaves the
-/// classes to the data. A recipe without the key also has none in its resolved form, which is then the same as before
-/// the key existed. Empty and repeated names are reported as problems.
+/// Reads the key class_names of a recipe's [data]: the model's classes, in the order of the model. If the recipe has no
+/// such key, the list is empty (the data determine the classes), and the resolved recipe has no such key either: it is
+/// the same as in versions without the key. Empty and repeated names are recorded as problems.
 std::vector<std::string> read_class_names(const config::View& data);
 
-/// Finds, by name, the model's class for each class of a data set: result[i] is the index of data_names[i] in
-/// model_names. The model may have classes that the data set lacks. Throws io::Error, which begins with `place`, the
-/// path of the data set, if the model lacks classes (the message names them) or two classes have the same name.
+/// Matches the classes of a data set with the classes of a model by name: result[i] is the index of data_names[i] in
+/// model_names. The model may have classes that the data set lacks. Throws io::Error if the model lacks classes (the
+/// message names them) or two classes have the same name. `place`, the path of the data set, begins the message.
 std::vector<int64_t> match_classes(const std::vector<std::string>& data_names,
                                    const std::vector<std::string>& model_names, std::string_view place);
 
-/// Works as match_classes(), for files that store a class as a number. If the class names of the data set or of the
-/// model are only numbers ("0", "1", …), the number is the model's class. Throws io::Error as match_classes() does, and
-/// if one list has only numbers and the two lists differ in length.
+/// Matches classes like match_classes(), for files that store a class as a number. If the class names of the data set
+/// or of the model are only numbers ("0", "1", …), class i of the data is class i of the model. Throws io::Error like
+/// match_classes(), and if one list has only numbers and the two lists differ in length.
 std::vector<int64_t> match_numbered_classes(const std::vector<std::string>& data_names,
                                             const std::vector<std::string>& model_names, std::string_view place);
 

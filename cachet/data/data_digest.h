@@ -9,8 +9,8 @@
 
 namespace cachet::data {
 
-/// Digests of the data of a split, of 16 hexadecimal digits each. If the data of two splits differ, their digests
-/// differ. The digests do not depend on the folder of the data.
+/// The digests of a split's data. Each digest has 16 hexadecimal digits. If the data of two splits differ, their
+/// digests differ. The digests do not depend on the folder of the data.
 struct DataDigest {
   /// Version of the digests. Digests of different versions are not compared.
   static constexpr int64_t kVersion = 2;
@@ -20,7 +20,7 @@ struct DataDigest {
   std::string files{};     // names and sizes of image files, without their bytes; empty if there are no image files
   std::string times{};     // modification times of the image files
 
-  /// Returns the digest of contents and files, without times and texts, which affect neither training nor evaluation.
+  /// Returns the digest of contents and files. Times and texts, which affect no training or evaluation, are left out.
   std::string identity() const;
   bool operator==(const DataDigest&) const = default;
 };

@@ -8,8 +8,8 @@
 
 namespace cachet::data {
 
-/// Finds `name` in a folder, without an ending or followed by .gz or .xz (tried in this order), and returns its path.
-/// Throws io::Error, which names the folder and the file, if none of these files exists.
+/// Returns the path of the first existing file of `name`, `name`.gz and `name`.xz in a folder. Throws io::Error, which
+/// names the folder and the file, if none of these files exists.
 std::filesystem::path find_data_file(const std::filesystem::path& folder, const std::string& name);
 bool has_data_file(const std::filesystem::path& folder, const std::string& name);
 
@@ -19,7 +19,7 @@ struct DataFile {
   std::vector<uint8_t> bytes;
 };
 
-/// Throws io::Error, which names the file, if it is missing, damaged or larger than `max_bytes` when unpacked.
+/// Reads and unpacks a file. Throws io::Error with the path for missing or damaged files, and above `max_bytes`.
 DataFile read_data_file(const std::filesystem::path& folder, const std::string& name, uint64_t max_bytes);
 
 }  // namespace cachet::data

@@ -11,15 +11,15 @@ enum class PathKind { folder, file, file_or_folder };
 /// Whether a recipe must name the folder of its data. A recipe that only defines a model has no such folder.
 enum class DataRoot { required, optional };
 
-/// Finds a path of a recipe or an argument. Tries the path itself if it is absolute, else below `working_folder`, then
-/// below $CACHET_DATA (there also without a leading "data/"). Finally tries the data that come with the program, such
-/// as data/fashion-mnist. Returns std::nullopt if none of these paths exists.
+/// Finds the file or folder of a path in a recipe or an argument. An absolute path is tried alone. A relative path is
+/// tried below `working_folder`, then below $CACHET_DATA (there also without a leading "data/"), and last among the
+/// data that come with the program, such as data/fashion-mnist. Returns std::nullopt if no such path exists.
 std::optional<std::filesystem::path> existing_data_path(const std::filesystem::path& value, PathKind kind,
                                                         const std::filesystem::path& working_folder);
 
-/// Finds a path as existing_data_path() does. If the path is empty or does not exist, throws io::Error, which names
-/// the key ("data.root" or "--train") and the paths that were tried, and ends with `hint`, such as "it should hold
-/// a.tsv".
+/// Finds a path by the rules of existing_data_path(). If the path is empty or does not exist, throws io::Error. The
+/// error names the key ("data.root" or "--train") and the paths that were tried, and ends with `hint`, such as "it
+/// should hold a.tsv".
 std::filesystem::path find_data_path(const std::string& key, const std::filesystem::path& value, PathKind kind,
                                      const std::filesystem::path& working_folder, const std::string& hint);
 

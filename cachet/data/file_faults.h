@@ -14,7 +14,7 @@ struct FileFaults {
   std::string first{};  // path and fault of the first faulty file; empty if there is none
 };
 
-/// Counts the faults of files below a folder. Makes two calls to the file system for each file.
+/// Counts the faults of files below a folder, with two calls to the file system for each file.
 FileFaults faults_of_files(const std::filesystem::path& folder, std::span<const std::string> names);
 
 }  // namespace cachet::data

@@ -19,7 +19,7 @@ bool has_text_name(const std::filesystem::path& path);
 /// Counts the unused files in a data set's folders: files that the data set's reader ignores.
 class PassedOver {
  public:
-  /// Takes the name of the files that the reader uses, in the singular and the plural: "a .txt file", ".txt files".
+  /// Takes the singular and the plural of the noun for the files that the reader uses: "a .txt file", ".txt files".
   PassedOver(std::string one, std::string many) : one_(std::move(one)), many_(std::move(many)) {}
 
   /// Adds a file or folder whose name begins with a dot.
@@ -50,11 +50,11 @@ std::vector<std::filesystem::directory_entry> sorted_entries(const std::filesyst
 /// Whether an entry is a folder or a link to a folder.
 bool is_folder(const std::filesystem::directory_entry& entry);
 
-/// Function that is called with a file and its name below the folder, such as "a/b.png".
+/// A function that receives a file and its name relative to the folder, such as "a/b.png".
 using UseFile = std::function<void(const std::filesystem::path& file, const std::string& name)>;
 
-/// Visits the files below a folder in the order of their names, down to 8 levels. Adds hidden files to `passed_over`.
-/// Throws io::Error if folders are nested more deeply, as in a cycle of links.
+/// Calls `use` for the files below a folder, in the order of their names, down to 8 levels. Adds hidden files to
+/// `passed_over`. Throws io::Error if folders are nested more deeply, as in a cycle of links.
 void for_each_file_below(const std::filesystem::path& folder, const UseFile& use, PassedOver* passed_over = nullptr);
 
 /// Text files that were found in a folder, and the other files there.
@@ -65,7 +65,7 @@ struct FoundTexts {
   void add(FoundTexts more);
 };
 
-/// Finds the .txt files below a folder. Throws io::Error as for_each_file_below() does, and if there are no such files.
+/// Finds the .txt files below a folder. Throws io::Error if there are none, or if for_each_file_below() fails.
 FoundTexts text_files_below(const std::filesystem::path& folder);
 
 }  // namespace cachet::data

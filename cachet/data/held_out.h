@@ -12,9 +12,9 @@ struct HeldOut {
   std::vector<int64_t> training, validation;
 };
 
-/// Draws `fraction` of the samples of each stratum, using the seed. `strata`: the stratum of each sample, such as its
-/// class. If a stratum has several samples, at least one is drawn and one remains. Samples alone in their strata
-/// remain; if all samples are alone, draws from all. Throws std::invalid_argument for fewer than two samples.
+/// Draws `fraction` of the samples of each stratum, using the seed. strata[i] is the stratum of sample i, such as its
+/// class. From a stratum with several samples, at least one is drawn and at least one remains. A sample alone in its
+/// stratum remains; if all samples are alone, draws from all. Throws std::invalid_argument for fewer than two samples.
 HeldOut hold_out(std::span<const int64_t> strata, double fraction, uint64_t seed);
 
 /// Returns a digest of the indices of the validation samples.

@@ -15,11 +15,11 @@
 namespace cachet::data {
 
 struct LoaderOptions {
-  int64_t workers = 1;   // threads; 0 = batches are made in the caller
-  int64_t prefetch = 2;  // batches in flight for each worker
+  int64_t workers = 1;   // number of threads; 0 = the calling thread makes the batches
+  int64_t prefetch = 2;  // number of batches in flight for each worker
 };
 
-/// Reads the keys workers and prefetch.
+/// Reads the options of a batch loader: the keys workers and prefetch.
 LoaderOptions read_loader_options(const config::View& view);
 
 /// The batches of one epoch, in order. next() returns the next batch, or std::nullopt after the last batch.
@@ -36,12 +36,12 @@ class BatchIterator {
   std::unique_ptr<OrderedPrefetch<Batch>> batches_;
 };
 
-/// Makes batches of any type in any order. The content of a batch is a function of (seed, epoch, shard, batch number).
-/// The content does not depend on the number of workers or on the first batch of an iterator.
+/// Makes batches of type `Batch` in the order of a BatchOrder. The content of a batch is a function of (seed, epoch,
+/// shard, batch number). It does not depend on the number of workers or on the first batch of an iterator.
 template <class Batch>
 class BatchLoader {
  public:
-  /// Function that makes a batch, called from several threads at once. The function owns or shares all objects it uses.
+  /// A function that makes a batch. Several threads call it at once. It owns or co-owns all objects that it uses.
   using Make = std::function<Batch(const BatchPlace& place)>;
 
   /// Throws std::invalid_argument for invalid options.
@@ -51,7 +51,7 @@ class BatchLoader {
       throw std::invalid_argument("a loader must have at least 0 workers, and its prefetch must be at least 1");
   }
 
-  int64_t batches() const { return order_->read_batches(); }  // of one epoch, in this process
+  int64_t batches() const { return order_->read_batches(); }  // number of batches of one epoch, in this process
   const BatchOrder& order() const { return *order_; }
 
   /// Returns the samples of batch `number` of an epoch. Throws std::out_of_range unless 0 <= number < batches().

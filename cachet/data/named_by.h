@@ -8,7 +8,7 @@
 
 namespace cachet::data {
 
-/// Appends to the message those of `keys` that the message does not contain: "...: holds no class folders; see
+/// Appends to a message those recipe keys that the message does not yet contain: "...: holds no class folders; see
 /// data.root and data.train_folder".
 std::string with_keys(const std::string& message, std::initializer_list<std::string_view> keys);
 

@@ -17,9 +17,9 @@ namespace cachet::data {
 
 /// Makes the items first … end − 1 on worker threads and returns them in order. At most `ahead` items are in flight.
 ///
-/// Several threads call `produce(number)` at once; without workers, next() calls it. If `produce` throws, next()
-/// rethrows the exception instead of returning the item, and the sequence ends there. The destructor waits only for the
-/// items that are in progress. Only one thread, the consumer, may call next() and waited_seconds().
+/// Several threads call `produce(number)` at once; if there are no workers, next() calls it. If `produce` throws,
+/// next() rethrows the exception instead of returning the item, and the sequence ends there. The destructor waits only
+/// for the items that are in progress. Only one thread, the consumer, may call next() and waited_seconds().
 template <class Item>
 class OrderedPrefetch {
  public:
@@ -100,7 +100,7 @@ class OrderedPrefetch {
   std::vector<Slot> slots_;
   bool failed_ = false;
   std::chrono::steady_clock::duration waited_{};
-  std::vector<std::jthread> workers_;  // last member: stopped and joined before the others are destroyed
+  std::vector<std::jthread> workers_;  // last member: stopped and joined before other members are destroyed
 };
 
 }  // namespace cachet::data

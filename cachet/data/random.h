@@ -5,7 +5,7 @@
 
 namespace cachet::data {
 
-/// The purpose of a random number. The streams of different purposes are independent, even under the same key.
+/// The purpose of a random number. The numbers of different purposes are independent, even under the same key.
 enum class RandomStream : uint64_t {
   augmentation,
   permutation,
@@ -43,8 +43,8 @@ class CounterRandom {
 
   bool chance(double probability) { return uniform() < probability; }
 
-  double normal();                          // mean 0, deviation 1
-  void normals(float* out, int64_t count);  // `count` normal numbers, at half the cost of each
+  double normal();                          // mean 0, standard deviation 1
+  void normals(float* out, int64_t count);  // writes `count` normal numbers; each costs half as much as normal()
   double gamma(double shape);               // scale 1, shape > 0
   double beta(double a, double b);          // a, b > 0
 

@@ -11,9 +11,9 @@
 
 namespace cachet::data {
 
-/// Finds groups of samples that must stay in one split: samples that share a key (a sentence, or the bytes of a
-/// picture), and samples linked through other samples (connected components). Every split of data uses these groups, so
-/// that no sample is used both for training and for evaluation.
+/// Finds groups of samples that must stay in one split. Samples with a common key (a sentence, or the bytes of a
+/// picture) belong to one group, also if they are linked through other samples (connected components). Every split of
+/// data uses these groups, so that no sample is used both for training and for evaluation.
 class SampleGroups {
  public:
   /// Adds the next sample. Keys are compared byte by byte. For a text, the key is split_key().
@@ -30,9 +30,9 @@ class SampleGroups {
 };
 
 /// Assigns groups to parts. The groups are visited in a random order. Each group goes to the first part with room for
-/// the whole group; if no part has room, the group is left over. `weights`: the size of each group; `room`: the
-/// capacity of each part. Returns the part of each group, or room.size() for a group that is left over. A part is not
-/// filled up only if the remaining groups are too large for it.
+/// the whole group; if no part has room, the group is left over. weights[i] is the size of group i, and room[j] is the
+/// capacity of part j. Returns the part of each group, or room.size() for a group that is left over. A part has room
+/// left at the end only if the groups that are left over are too large for it.
 std::vector<size_t> dealt_groups(std::span<const int64_t> weights, std::vector<int64_t> room,
                                  const CounterRandom& random);
 

@@ -12,11 +12,11 @@ namespace cachet::data {
 
 /// Samples of an evaluation split that are also training samples.
 struct SplitOverlap {
-  std::string split{};       // "validation", "test"
+  std::string split{};       // "validation" or "test"
   std::string many{};        // name of the samples in the plural: "images"
   int64_t samples = 0;       // number of samples of the split
-  int64_t shared = 0;        // number of them that are also in the training data; equal samples count separately
-  std::string evaluation{};  // the first shared sample by name, and the first training sample that equals it
+  int64_t shared = 0;        // number of these that are also training samples; equal samples count separately
+  std::string evaluation{};  // name of the first such sample; `training` names the first training sample that equals it
   std::string training{};
 };
 
@@ -33,7 +33,7 @@ class OverlapSearch {
   /// Adds a key of a training sample; call it in the order of the samples. `name` is called only if the name is stored.
   void add_training(std::string_view key, const std::function<std::string()>& name);
 
-  /// Returns the overlap; `split` and `many` become its fields.
+  /// Returns the overlap, with the arguments as its fields `split` and `many`.
   SplitOverlap found(std::string split, std::string many) const;
 
  private:

@@ -13,8 +13,8 @@ struct SubsetOptions {
   uint64_t seed = 0;
 };
 
-/// Returns the ascending indices of the used samples of a split of `size` samples, or std::nullopt if all are used.
-/// Each seed and split has one permutation, and its prefix is used, so a smaller fraction is part of a larger one.
+/// Returns the ascending indices of the used samples of a split of `size` samples, or std::nullopt if all are used. The
+/// samples begin a permutation for the seed and split, so a larger fraction contains a smaller fraction.
 std::optional<std::vector<int64_t>> kept_samples(int64_t size, const SubsetOptions& options, uint64_t split);
 
 }  // namespace cachet::data

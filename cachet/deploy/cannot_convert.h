@@ -14,7 +14,7 @@ class CannotConvert : public std::runtime_error {
 /// a lack of memory, and numbers that are not finite.
 [[noreturn]] void throw_cannot_convert();
 
-/// Returns the result of `convert`, whose errors are thrown as by throw_cannot_convert().
+/// Returns the result of `convert`. Passes the exceptions of `convert` to throw_cannot_convert().
 template <class Convert>
 auto converted(const Convert& convert) {
   try {

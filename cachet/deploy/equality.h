@@ -11,29 +11,29 @@ namespace cachet::deploy {
 /// Limits for the differences between the answers of a rewritten model and of its original.
 struct Tolerance {
   double log_probability = 1e-3;  // largest difference for a class, in nats
-  double changed = 1;             // fraction of the samples whose best class may change; one sample always may
+  double changed = 1;             // maximum fraction of samples with a changed best class; one is always allowed
 };
 
-/// The least probability, divided by the probability of the sample's best class, for which a class counts. Smaller
-/// probabilities are not used, and few of their digits are right in bf16.
+/// The minimum ratio of a class's probability to the probability of the sample's best class. Classes below this ratio
+/// are not compared, because they are not used, and few digits of their probabilities are right in bf16.
 inline constexpr double kMinLikely = 1e-3;
 [[deprecated("kMinLikely")]] inline constexpr double kLeastLikely = kMinLikely;
 
-/// Words for messages: a decision by a row of scores, and the rows.
+/// Words for messages: the decision that a row of scores gives, and the plural that names the rows.
 struct DecisionWords {
   const char* decision = "the best class";
   const char* many = "samples";
 };
 
-/// A comparison of two models' answers to the same samples. Adding a constant to all scores of a sample changes
-/// nothing. One score far below the other scores does not hide other differences.
+/// A comparison of two models' answers to the same samples. It does not change if a constant is added to all scores of
+/// a sample. One score far below the other scores does not hide other differences.
 struct Equality {
   int64_t samples = 0;
   double difference = 0;    // the largest difference of a class's log-probabilities, in nats
-  double mean = 0;          // mean over samples of the largest difference of each
-  int64_t clear = 0;        // samples whose best class leads by more than twice the tolerance, in nats
-  int64_t clear_other = 0;  // of these, samples with another best class now
-  int64_t other = 0;        // samples with another best class, of all
+  double mean = 0;          // mean over samples of the largest difference of a sample
+  int64_t clear = 0;        // number of samples whose best class leads by more than twice the tolerance, in nats
+  int64_t clear_other = 0;  // number of these samples whose best class changed
+  int64_t other = 0;        // number of all samples whose best class changed
 
   double changed() const { return static_cast<double>(other) / static_cast<double>(samples); }
   /// Returns the limits that the answers exceed, each as a clause: "a log-probability may differ by at most 0.001".

@@ -9,8 +9,8 @@
 
 namespace cachet::deploy {
 
-/// Sizes for tracing a model, to find how the numbers of its graph depend on each size. First, all sizes are least;
-/// then one size at a time is larger. In the last sample, all sizes differ, to check the forms found.
+/// Sizes for tracing a model, to find how the numbers of its graph depend on each size. In the first sample, all sizes
+/// are minimal. In each next sample, one size is larger. In the last sample, all sizes differ, to check the forms.
 class SizeSamples {
  public:
   explicit SizeSamples(const std::vector<FreeSize>& sizes);

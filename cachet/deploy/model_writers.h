@@ -13,12 +13,12 @@
 
 namespace cachet::deploy {
 
-/// Function that runs samples through a session. The session records the numbers that the model meets.
+/// A function that runs samples through a session. The session records the inputs of the model's layers.
 using Calibrate = std::function<void(std::unique_ptr<runtime::Session> session)>;
 
 struct WrittenModel {
   std::string made_by;             // "OpenVINO 2026.4.1"
-  std::vector<std::string> notes;  // unexpected properties
+  std::vector<std::string> notes;  // unexpected properties of the written model
 };
 
 /// The metadata in a model's file, by name, such as "model" and "classes".
@@ -26,7 +26,7 @@ using ModelMetadata = std::map<std::string, std::string>;
 inline constexpr const char* kVersionOfMetadata = "cachet_version";
 
 struct OpenVinoOptions {
-  runtime::Precision precision = runtime::Precision::float32;  // that a program is to request from OpenVINO
+  runtime::Precision precision = runtime::Precision::float32;  // precision that a program requests from OpenVINO
   Calibrate calibrate = {};
 };
 

@@ -11,23 +11,23 @@
 
 namespace cachet::deploy {
 
-/// A model as a graph of ATen operators, and its inputs.
+/// A model as a graph of ATen operators, with descriptions of its inputs.
 struct PortableModel {
   std::shared_ptr<torch::jit::Graph> graph;
   std::vector<runtime::ExportedInput> inputs;
   int64_t classes = 0;
-  std::vector<std::string> notes;  // sizes that are fixed although they might be free, and why
+  std::vector<std::string> notes;  // sizes that are fixed although they could be free, with reasons
 };
 
-/// Returns the message of an export whose sequences have a fixed length.
+/// Returns the note for an export whose sequences have a fixed length. `why`: the reason of the fixed length.
 std::string filled_note(int64_t longest, const CannotConvert& why);
 
 /// Whether the graph accepts sequences of every length that the model accepts, without padding them.
 enum class FreeLengths { if_possible, never };
 
-/// Traces a classifier of images or of sequences. The batch size is free, and so is the length of sequences if the
-/// graph permits it. Otherwise, sequences are padded to the longest length that the model accepts. The model is in
-/// evaluation mode and computes in float32 on the CPU. Afterwards, the model's parameters require no gradients. Throws
+/// Traces a classifier of images or of sequences. The batch size is free. The length of sequences is free if the graph
+/// permits it; otherwise, sequences are padded to the longest length that the model accepts. The model is in evaluation
+/// mode and computes in float32 on the CPU. Afterwards, the model's parameters require no gradients. Throws
 /// CannotConvert if the model cannot be traced, and c10::Error for other kinds of models.
 PortableModel make_portable(const std::shared_ptr<models::Model>& model,
                             FreeLengths lengths = FreeLengths::if_possible);

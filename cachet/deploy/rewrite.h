@@ -8,7 +8,7 @@
 #include "cachet/analysis/cost/work.h"
 #include "cachet/models/model.h"
 
-/// Rewrites of a trained model that make it faster.
+/// Changes of a trained model that make its inference faster.
 namespace cachet::deploy {
 
 struct RewriteOptions {
@@ -21,11 +21,11 @@ struct RewriteOptions {
 struct RewrittenPart {
   enum class Kind { norm, cache, share };
   Kind kind = Kind::norm;
-  std::string path;          // in the model: "blocks.3.norm1"
-  bool gone = true;          // whether nothing of it is left to compute
-  std::string left{};        // the rest: "the normalisation, without its weights", "one affine map", "all of it"
-  std::string reason{};      // reason for the remaining part
-  analysis::Work removed{};  // if counted; below 0 if the rest does more instead
+  std::string path;          // path in the model: "blocks.3.norm1"
+  bool gone = true;          // whether the whole part was removed
+  std::string left{};        // remaining part: "the normalisation, without its weights", "one affine map", "all of it"
+  std::string reason{};      // reason why this part remains
+  analysis::Work removed{};  // removed work, if counted; below 0 if the rest does more work
 };
 
 using RewrittenPlace [[deprecated("RewrittenPart")]] = RewrittenPart;
@@ -34,9 +34,9 @@ const char* to_string(RewrittenPart::Kind kind);  // "norm", "cache", "mixing sh
 
 /// The size of a model, and its computational work for one sample.
 struct Footprint {
-  int64_t parameters = 0;  // numbers in parameters; a parameter that modules share counts once
-  int64_t bytes = 0;       // of parameters and buffers
-  analysis::Work work{};   // if counted
+  int64_t parameters = 0;  // number of values in parameters; a parameter that modules share counts once
+  int64_t bytes = 0;       // number of bytes of parameters and buffers
+  analysis::Work work{};   // computational work, if counted
 };
 
 struct RewriteReport {
@@ -49,7 +49,7 @@ struct RewriteReport {
 RewriteReport rewrite(models::Model& model, const RewriteOptions& options = {});
 
 /// Returns lines for users: the removed parts by kind and outcome, and the remaining parts with reasons. If work was
-/// counted, the largest savings come first, and each line ends with `saved_text` of the total that its parts saved.
+/// counted, the largest savings come first, and each line ends with `saved_text` of its parts' total savings.
 std::vector<std::string> report_lines(const RewriteReport& report,
                                       const std::function<std::string(const analysis::Work&)>& saved_text = {});
 

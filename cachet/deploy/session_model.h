@@ -10,9 +10,9 @@
 namespace cachet::deploy {
 
 // Models whose forward pass is a session, so that exported models can be evaluated, timed and used for predictions. The
-// models have no parameters and no gradients, and take CPU tensors. The models' calls throw ExportNotFinite.
+// models have no parameters and no gradients, and take CPU tensors. Their calls throw ExportNotFinite.
 
-/// The error if scores of an exported model are NaN or infinite.
+/// The error for scores of an exported model that are NaN or infinite.
 class ExportNotFinite : public ops::NotFinite {
  public:
   ExportNotFinite();

@@ -37,11 +37,11 @@ Box mirrored(const Box& box, double image_width);
 Box flipped(const Box& box, double image_height);
 Box shifted(const Box& box, double right, double down);
 Box scaled(const Box& box, double horizontal, double vertical);
-/// Returns the part of a box that lies in an image, or for a box outside, a box without area on the image's border.
+/// Returns the part of a box in an image. A box outside the image becomes a box without area on the image's border.
 Box clipped(const Box& box, const Size& image);
 
-/// Returns the intersection over union, as COCO computes it. If the truth is a crowd, the intersection is divided by
-/// the detection's own area instead, because a crowd is a region with many objects.
+/// Returns the intersection over union of two boxes by COCO's rule. If the true box is a crowd (a region with many
+/// objects), the intersection is divided by the area of the detection instead of the union.
 double overlap(const SizedBox& detection, const SizedBox& truth, bool truth_is_crowd = false);
 
 }  // namespace cachet::geometry

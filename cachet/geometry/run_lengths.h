@@ -19,27 +19,27 @@ inline constexpr int64_t kMaxMaskPixels = (int64_t{1} << 31) - 1;
 /// Only the first run may be empty, so two masks are equal if and only if their pixels are equal.
 class RunLengths {
  public:
-  RunLengths() = default;  // 0 × 0
+  RunLengths() = default;  // a mask of 0 × 0 pixels
 
   /// Takes the lengths of all runs, and removes empty runs after the first. Throws std::invalid_argument if the size is
-  /// below 1 × 1 or above kMaxMaskPixels, and if the sum of the lengths is not the number of pixels.
+  /// below 1 × 1 or above kMaxMaskPixels, or if the sum of the lengths is not the number of pixels.
   RunLengths(const Size& size, std::span<const uint32_t> counts);
 
-  /// Reads the compressed form. Each length is stored in 5 bits a byte, lowest first; from the fourth length on, as the
-  /// difference to the length two before it. Bytes are in 48 … 111. Throws std::invalid_argument that names the fault.
+  /// Reads COCO's compressed form: bytes 48 … 111 with 5 bits of a length each, lowest bits first. From the fourth
+  /// length on, the difference to the length two before is stored. Throws std::invalid_argument, which names the fault.
   static RunLengths from_text(const Size& size, std::string_view text);
   std::string text() const;
 
-  /// Takes height * width bytes by rows; nonzero is inside. Throws std::invalid_argument for another number of bytes.
+  /// Reads height * width bytes row by row; nonzero is inside. Throws std::invalid_argument if their number is wrong.
   static RunLengths of_bitmap(const Size& size, std::span<const uint8_t> pixels);
-  std::vector<uint8_t> bitmap() const;  // row by row, 0 and 1
+  std::vector<uint8_t> bitmap() const;  // bytes 0 and 1, row by row
 
   const Size& size() const { return size_; }
   const std::vector<uint32_t>& counts() const { return counts_; }
   bool operator==(const RunLengths&) const = default;
 
-  int64_t area() const;  // pixels inside
-  SizedBox box() const;  // the smallest box around them; all 0 for an empty mask
+  int64_t area() const;  // number of pixels inside the object
+  SizedBox box() const;  // smallest box around the object; all 0 for an empty mask
   bool empty() const { return counts_.size() < 2; }
 
  private:
@@ -49,10 +49,10 @@ class RunLengths {
   std::vector<uint32_t> counts_;
 };
 
-/// Makes a mask from runs of inside pixels. Runs are added in order of columns, and within a column from top to bottom.
+/// Builds a mask from runs of pixels inside the object. Runs are added in column order, and down each column.
 class RunBuilder {
  public:
-  explicit RunBuilder(const Size& size);  // throws std::invalid_argument as RunLengths does
+  explicit RunBuilder(const Size& size);  // throws std::invalid_argument for an invalid size
 
   /// Adds the pixels begin … end − 1, counted column by column. `begin` must be at least the end of the previous run,
   /// and `end` at most the number of pixels.
@@ -63,16 +63,16 @@ class RunBuilder {
 
  private:
   RunLengths mask_;
-  uint64_t end_ = 0;  // end of the last run inside
+  uint64_t end_ = 0;  // end of the last run of inside pixels
 };
 
 /// Returns the number of pixels inside both masks. Throws std::invalid_argument if the sizes of the masks differ.
 int64_t shared_pixels(const RunLengths& a, const RunLengths& b);
 
-/// Returns the intersection over union, or 0 for two empty masks. For crowds, see overlap() of boxes.
+/// Returns the intersection over union of two masks, or 0 if both are empty. For crowds, see overlap() of boxes.
 double overlap(const RunLengths& detection, const RunLengths& truth, bool truth_is_crowd = false);
 
-/// Returns the union of the masks, or their intersection. Throws std::invalid_argument for no masks or differing sizes.
+/// Returns the union or intersection of the masks. Throws std::invalid_argument for no masks or for different sizes.
 RunLengths united(std::span<const RunLengths> masks);
 RunLengths intersected(std::span<const RunLengths> masks);
 

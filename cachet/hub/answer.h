@@ -14,15 +14,15 @@ namespace cachet::hub {
 struct Answer {
   int status = 0;
   WebAddress address;                          // the address that answered
-  std::map<std::string, std::string> headers;  // names in lower case
+  std::map<std::string, std::string> headers;  // values by name; names are in lower case
 
-  std::string header(const std::string& name) const;  // "" if there is none
-  std::optional<uint64_t> length() const;             // Content-Length
-  /// Returns the size of the whole file by Content-Range, if the received part begins at `start`.
+  std::string header(const std::string& name) const;  // "" if there is no such header
+  std::optional<uint64_t> length() const;             // value of Content-Length
+  /// Returns the size of the whole file from Content-Range, or an empty value if the part does not begin at `start`.
   std::optional<uint64_t> size_of_range_from(uint64_t start) const;
 };
 
-/// Adds a line "Name: value" to Answer::headers. A line with a new status empties the headers.
+/// Adds a line "Name: value" to Answer::headers. A status line removes the earlier headers.
 void add_header_line(std::string_view line, Answer& answer);
 
 }  // namespace cachet::hub

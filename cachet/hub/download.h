@@ -14,25 +14,25 @@ namespace cachet::hub {
 
 /// The progress of a file's download.
 struct DownloadProgress {
-  std::string file;    // the same as DownloadSource::name
-  uint64_t done = 0;   // bytes, including those of an earlier download
-  uint64_t total = 0;  // 0 = unknown
+  std::string file;    // value of DownloadSource::name
+  uint64_t done = 0;   // received bytes, including the bytes of an earlier download
+  uint64_t total = 0;  // bytes of the whole file; 0 = unknown
 };
 
 struct DownloadOptions {
   std::function<void(const DownloadProgress&)> progress{};
-  std::function<void(const std::string&)> note{};  // gets lines for the user
-  int tries = 4;                                   // limit of successive tries that receive no piece of the file
+  std::function<void(const std::string&)> note{};  // receives messages for the user, one line each
+  int tries = 4;                                   // maximum number of successive tries that receive no byte
   std::chrono::milliseconds first_wait{500};       // wait before the second try; each further wait is twice as long
 };
 
-/// The exception for a server's error answer, also after all tries. what() has the address and the status.
+/// The exception for an error answer of a server, at once or after the last try. what() has the address and the status.
 class HttpError : public io::Error {
  public:
   HttpError(const Answer& answer, const std::string& name);
 
   int status;
-  std::string code;  // X-Error-Code of the hub: "RepoNotFound"
+  std::string code;  // header X-Error-Code of the hub: "RepoNotFound"
 };
 
 /// The address of a file's bytes, and its known properties.
@@ -41,12 +41,12 @@ struct DownloadSource {
   WebAddress address;
   std::string token{};
   std::optional<uint64_t> size{};
-  std::string sha256{}, git_sha1{};  // "" = unknown
-  bool never_changes = false;        // the address always gives the same bytes, so a partial file can be completed
+  std::string sha256{}, git_sha1{};  // expected digests; "" = unknown
+  bool never_changes = false;        // whether the address always gives the same bytes; only then, `partial` is reused
 };
 
-/// Sends a request again while connections fail or the server is busy (429, 5xx). Waits as long as Retry-After
-/// requests, but at most half a minute. Calls `begin_try` before each try. Throws the exception of the last try.
+/// Sends a request, and repeats it while connections fail or the server is busy (429, 5xx). Waits for the time in
+/// Retry-After (at most 30 s). Calls `begin_try` before each try. Throws the exception of the last try.
 Answer send_repeatedly(const Request& request, const std::string& name, const DownloadOptions& options,
                        const ReceivePiece& receive = {}, const std::function<void()>& begin_try = {});
 
@@ -54,14 +54,14 @@ Answer send_repeatedly(const Request& request, const std::string& name, const Do
 std::string download_text(const Request& request, const std::string& name, uint64_t max_bytes,
                           const DownloadOptions& options);
 
-/// Downloads a file. The bytes are written to `partial`, which stays if the download stops; the next download then
-/// completes `partial` (Range). The file is renamed to `file` when size and digest are those of the source. Only one
-/// process at a time may download a file. Throws ConnectionError, HttpError, and io::Error if the size or digest
+/// Downloads a file. Writes the bytes to `partial`. If the download stops, `partial` stays, and the next download
+/// completes it (Range). If the size and digest of `partial` equal those of the source, renames it to `file`. Only one
+/// process at a time may download a file. Throws ConnectionError, HttpError, or io::Error if the size or digest
 /// differs, if the disk is full, or if the server sends a page instead of a file.
 void download(const DownloadSource& source, const std::filesystem::path& partial, const std::filesystem::path& file,
               const DownloadOptions& options);
 
-/// Returns a size in bytes as a text: "86.6 MB"
+/// Returns a size in bytes as a text, such as "86.6 MB".
 std::string size_text(uint64_t bytes);
 
 }  // namespace cachet::hub

@@ -10,25 +10,25 @@
 
 namespace cachet::hub {
 
-/// Fetched weights, which are on this machine.
+/// Weights that were fetched to this machine.
 struct FetchedWeights {
   std::filesystem::path file;  // weights file; for timm's repositories, config.json is next to it
   std::string origin;          // "hf:timm/vit_tiny_patch16_224.augreg_in21k_ft_in1k@COMMIT/model.safetensors"
 };
 
-/// Downloads weights if the cache does not have them, and returns their path. `name`: hf:OWNER/NAME, optionally with
-/// @REVISION and /FILE, or an https address, which may end with #sha256=DIGITS.
+/// Downloads weights if the cache does not have them, and returns their path. `name` is hf:OWNER/NAME (optionally with
+/// @REVISION and /FILE), or an https address (optionally with #sha256=DIGITS at the end).
 ///
-/// From a repository without /FILE, takes the first of these that exists: model.safetensors, its index with all parts,
-/// the only safetensors file, pytorch_model.bin, the only file .bin, .pth or .pt. A branch or tag is looked up once in
-/// a process. If the hub cannot be reached, the last commit in the cache is used, and a note reports this. A file of
-/// another address is downloaded once.
+/// If `name` has no /FILE, the file is the first of these that the repository has: model.safetensors, its index with
+/// all parts, the only .safetensors file, pytorch_model.bin, the only .bin, .pth or .pt file. A branch or tag is looked
+/// up once per process. If the hub cannot be reached, the last commit in the cache is used, and a note reports this. A
+/// file of an address outside the hub is downloaded once.
 ///
-/// Throws io::Error with advice for the user, for every fault.
+/// On every fault, throws io::Error with advice for the user.
 FetchedWeights fetch_weights(const std::string& name, const HubSettings& settings, const DownloadOptions& options = {});
 
-/// Returns the path of the config.json of a repository of the hub, from the cache or downloaded, without the weights.
-/// Empty if the repository has none, and for other addresses. Throws as fetch_weights() does.
+/// Returns the path of config.json of a hub repository, and downloads it if the cache lacks it. Returns an empty value
+/// if the repository has no config.json, or if the address is outside the hub. Throws like fetch_weights().
 std::optional<std::filesystem::path> fetch_config(const std::string& name, const HubSettings& settings,
                                                   const DownloadOptions& options = {});
 

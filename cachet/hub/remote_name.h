@@ -12,15 +12,15 @@ struct HubName {
   std::string revision = "main";  // a branch, a tag or a commit
   std::string file{};             // "" = the weights of the repository
 
-  std::string text() const;  // "hf:timm/vit_tiny_patch16_224@main/model.safetensors"
+  std::string text() const;  // such as "hf:timm/vit_tiny_patch16_224@main/model.safetensors"
 };
 
 /// Whether a text is a remote name ("hf:…", "https://…", "http://…") and not a path of this machine.
 bool is_remote(std::string_view text);
 
-/// Reads hf:OWNER/NAME[@REVISION][/FILE], and the address of a file or a page of the hub at `endpoint`
-/// (ENDPOINT/OWNER/NAME/resolve/REVISION/FILE). Empty for any other address. Throws io::Error if a text
-/// begins with "hf:" but has another form.
+/// Parses hf:OWNER/NAME[@REVISION][/FILE], or the address of a file or a page of the hub at `endpoint`
+/// (ENDPOINT/OWNER/NAME/resolve/REVISION/FILE). Returns an empty value for any other address. Throws io::Error if a
+/// text begins with "hf:" but has another form.
 std::optional<HubName> hub_name(std::string_view text, std::string_view endpoint);
 
 /// Whether a remote name can be the name of a file below a folder: it has no empty part, no "." or "..", no

@@ -5,7 +5,7 @@
 
 namespace cachet::hub {
 
-/// Address and local folders of the Hugging Face hub's files. The variables are those of the hub's own client.
+/// Address and local folders for files of the Hugging Face hub. The hub's client reads the same environment variables.
 struct HubSettings {
   std::string endpoint = "https://huggingface.co";  // HF_ENDPOINT
   std::string token{};                // HF_TOKEN, else the file HF_TOKEN_PATH, else $HF_HOME/token; "" = none
@@ -15,8 +15,8 @@ struct HubSettings {
 };
 
 /// Returns the settings of the environment. The default of HF_HOME is $XDG_CACHE_HOME/huggingface, and the default of
-/// XDG_CACHE_HOME is ~/.cache. If HF_HUB_DISABLE_IMPLICIT_TOKEN is set, no token is sent. Throws io::Error for a token
-/// with a control character, and if neither a variable nor HOME gives the folder of the cache.
+/// XDG_CACHE_HOME is ~/.cache. If HF_HUB_DISABLE_IMPLICIT_TOKEN is set, no token is sent. Throws io::Error if the token
+/// has a control character, or if neither a variable nor HOME determines the folder of the cache.
 HubSettings hub_settings();
 
 }  // namespace cachet::hub

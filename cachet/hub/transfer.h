@@ -21,23 +21,23 @@ class ConnectionError : public io::Error {
 
 struct Request {
   WebAddress address;
-  bool only_headers = false;           // HEAD
-  std::vector<std::string> headers{};  // "Range: bytes=100-"
+  bool only_headers = false;           // whether to send HEAD instead of GET
+  std::vector<std::string> headers{};  // lines such as "Range: bytes=100-"
   std::string token{};                 // sent as a bearer token to the origin of `address` only; "" = none
-  bool until_linked = false;           // stop at the hub's answer for a file that is stored elsewhere (X-Linked-ETag)
+  bool until_linked = false;           // whether to stop at an answer with X-Linked-ETag (a file outside the hub)
 };
 
-/// Receives, in pieces, the body of an answer with a status 2xx.
+/// A function that receives the body of an answer with a status 2xx, piece by piece.
 using ReceivePiece = std::function<void(const Answer& answer, std::span<const std::byte> piece)>;
 
 /// Whether this build has libcurl.
 bool can_download();
 
-/// Sends a request and follows redirects. The token is sent only to the first origin; after a redirect to another
-/// origin it is sent to none. The proxies are those of libcurl's variables (https_proxy, all_proxy, no_proxy); a
-/// request to this machine uses no proxy. The certificates are those of SSL_CERT_FILE and SSL_CERT_DIR, else the
-/// system's. Throws ConnectionError, and io::Error if this build has no libcurl, if the server's certificate is not
-/// accepted, for the eleventh redirect, and for one that redirected() refuses. Passes on exceptions of `receive`.
+/// Sends a request and follows redirects. The token is sent only to the origin (scheme, host and port) of the request,
+/// and no longer after a redirect to another origin. libcurl's variables (https_proxy, all_proxy, no_proxy) set the
+/// proxies; a request to this machine uses no proxy. SSL_CERT_FILE and SSL_CERT_DIR replace the system's certificates.
+/// Throws ConnectionError, or io::Error if this build has no libcurl, if the server's certificate is not accepted, at
+/// the eleventh redirect, or if redirected() throws. Exceptions of `receive` reach the caller.
 Answer send(Request request, const ReceivePiece& receive = {});
 
 }  // namespace cachet::hub

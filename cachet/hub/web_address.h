@@ -5,11 +5,11 @@
 
 namespace cachet::hub {
 
-/// An http or https address: scheme://host[:port]/path[?query]. A fragment (#…) is not part of it.
+/// An http or https address: scheme://host[:port]/path[?query]. A fragment (#…) is not stored.
 struct WebAddress {
-  std::string scheme;  // "https", "http"
-  std::string host;    // lower case; IPv6 with brackets
-  int port = 0;        // 443 or 80 if the address has none
+  std::string scheme;  // "https" or "http"
+  std::string host;    // host in lower case; IPv6 with brackets
+  int port = 0;        // 443 (https) or 80 (http) if the address has no port
   std::string target;  // "/path?query", at least "/"
 
   std::string text() const;
@@ -19,12 +19,12 @@ struct WebAddress {
   bool is_loopback() const;
 };
 
-/// Parses an address. Throws io::Error with the address if it is not http or https, has no host, has a user name, a
-/// control character or a space, or is an http address of another machine.
+/// Parses an address. Throws io::Error, which names the address, unless the scheme is https, or http for this machine.
+/// Also throws io::Error if the address has no host, or has a user name, a control character or a space.
 WebAddress parse_address(std::string_view text);
 
-/// Returns the address that a Location header in the answer to `from` means: a whole address, one without a scheme, a
-/// path, or a path relative to that of `from`. Throws as parse_address() does, and for a redirect from https to http.
+/// Returns the target of the header Location in the answer to `from`: a whole address, an address without a scheme, a
+/// path, or a path relative to `from`. Throws io::Error like parse_address(), and for a redirect from https to http.
 WebAddress redirected(const WebAddress& from, std::string_view location);
 
 /// Encodes all bytes as %XX except letters, digits, -._~ and the bytes in `kept`.

@@ -7,27 +7,27 @@
 
 namespace cachet::kernels {
 
-// Row operations between the matrix products of kernel attention. Arrays of float are dense unless noted; rows of T lie
+// Row operations between the matrix products of kernel attention. Float arrays are dense unless noted; rows of T are
 // `stride` numbers apart. The totals are numerators (rows, e) and denominators (rows). The gradient of the totals is
-// (rows, e + 1); its last column belongs to the denominators.
+// (rows, e + 1); the last column belongs to the denominators.
 
 struct ValueRows {
   int64_t rows, width, stride;
 };
 
-/// Computes with_ones (rows, width + 1) = [values, 1]. Rows whose padding is true are zero. padding (rows) may be null.
+/// Computes with_ones (rows, width + 1) = [values, 1], with zeros in rows whose padding is true. padding may be null.
 template <class T>
 void append_ones(const T* values, const bool* padding, float* with_ones, ValueRows shape);
 
-/// Computes sumsᵢ = rowᵢ · vector (+= if `add`). Matrix rows lie `stride` numbers apart. A null vector means all ones.
+/// Computes sumsᵢ = rowᵢ · vector (+= if `add`). Matrix rows are `stride` numbers apart. A null vector means all ones.
 void dot_rows(const float* matrix, const float* vector, bool add, float* sums, ValueRows shape);
 
-/// Computes divisors (rows) = denominator + eps (0 if not positive), and out = numerators / divisor (0 for divisor 0).
+/// Computes divisors (rows) = denominator + eps (0 if not positive), out = numerators / divisor (0 if it is 0).
 template <class T>
 void divide_totals(const float* numerators, const float* denominators, float eps, T* out, float* divisors,
                    ValueRows shape);
 
-/// Computes d_totals (rows, width + 1) from the quotients `out` and their gradient, whose rows lie grad_stride apart.
+/// Computes d_totals (rows, width + 1) from the quotients `out` and their gradient `grad` (rows grad_stride apart).
 template <class T>
 void divide_totals_backward(const T* out, const float* divisors, const T* grad, int64_t grad_stride, float* d_totals,
                             ValueRows shape);

@@ -7,7 +7,7 @@
 
 namespace cachet::kernels {
 
-/// The upper 16 bits of a float32, with the layout of LibTorch's c10::BFloat16. Kernels read such numbers, compute in
+/// The upper 16 bits of a float32, with the layout of LibTorch's c10::BFloat16. Kernels read BFloat16, compute in
 /// float32 and round the result once.
 struct BFloat16 {
   uint16_t bits;
@@ -21,7 +21,7 @@ CACHET_HOST_DEVICE inline float to_float(BFloat16 value) {
   return wide;
 }
 
-/// Rounds to the nearest number, ties to even.
+/// Rounds to the nearest number. Ties go to the even number.
 template <class T>
 CACHET_HOST_DEVICE T from_float(float value) = delete;
 template <>

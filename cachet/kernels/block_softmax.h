@@ -7,39 +7,39 @@
 
 namespace cachet::kernels {
 
-// In-place softmax of the scores of a block of queries and a block of keys. Rows of float32 lie `stride` numbers apart.
+// In-place softmax of the scores of a block of queries and a block of keys. float32 rows are `stride` numbers apart.
 
 struct ScoreRows {
   int64_t rows, columns, stride;
 };
 
-/// The keys that a query sees. A query at position q sees a key at position p if p ≥ 0 and least ≤ p − q ≤ most, or if
-/// p = kAlwaysSeen. Positions and bounds lie within ±2^30.
+/// The keys that a query sees. A query at position q sees a key at position p if p = kAlwaysSeen, or if p ≥ 0 and
+/// least ≤ p − q ≤ most. Positions and bounds are between −2^30 and 2^30.
 struct SeenKeys {
-  const int32_t *queries, *keys;  // positions of the rows and of the columns
+  const int32_t *queries, *keys;  // positions of the rows (queries) and of the columns (keys)
   int32_t least, most;
-  bool own_last;  // whether a score at p = q is lowered by kOwnPenalty
+  bool own_last;  // whether to subtract kOwnPenalty from scores at p = q
 };
 constexpr int32_t kAlwaysSeen = -2;
 
-/// A penalty larger than any sum of scores, yet small enough that float32 still resolves scores lowered by it.
+/// A penalty that is larger than any sum of scores, but so small that float32 still resolves the scores minus it.
 constexpr float kOwnPenalty = 1e5f;
 /// The logsumexp of a row that sees no key.
 constexpr float kNoScore = -1e30f;
 
-/// Replaces scores by softmax(scale·scores) over the seen columns (all if `seen` is null), by 0 elsewhere and in rows
-/// that see no key, by NaN in rows with a seen NaN or +∞. logsumexp (rows): log Σ e^(scale·score), or kNoScore.
+/// Replaces scores by softmax(scale·scores) over the columns that a row sees (all if `seen` is null). Other elements
+/// are 0; rows that see NaN or +∞ are NaN. logsumexp (rows): log Σ e^(scale·score), or kNoScore for rows without keys.
 void block_softmax(float* scores, float scale, const SeenKeys* seen, float* logsumexp, ScoreRows shape);
 
-/// Computes the weights of block_softmax() again from the logsumexp, in place: e^(scale·score − logsumexp).
+/// Computes the weights of block_softmax() again from logsumexp, in place: e^(scale·score − logsumexp).
 void block_weights(float* scores, float scale, const SeenKeys* seen, const float* logsumexp, ScoreRows shape);
 
-/// Turns the gradient of the weights into the scores' gradient, in place: scale·weight·(gradient − offset of the row).
+/// Replaces the gradient of the weights by the gradient of the scores: scale·weight·(gradient − offset of the row).
 void block_softmax_backward(const float* weights, const float* offsets, float scale, float* grad, ScoreRows shape);
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// Returns scale·score, lowered by kOwnPenalty if own_last and p = q. Returns −∞ if the query does not see the key.
+/// Returns scale·score (minus kOwnPenalty if own_last and p = q), or −∞ if the query does not see the key.
 CACHET_HOST_DEVICE inline float seen_score(float score, float scale, const SeenKeys* seen, int64_t row,
                                            int64_t column) {
   const float scaled = score * scale;
@@ -50,7 +50,7 @@ CACHET_HOST_DEVICE inline float seen_score(float score, float scale, const SeenK
   return seen->own_last && ahead == 0 ? scaled - kOwnPenalty : scaled;
 }
 
-/// Returns the gradient of a score, given the gradient of its weight.
+/// Returns the gradient of a score from `grad`, the gradient of its weight.
 CACHET_HOST_DEVICE inline float block_score_gradient(float weight, float grad, float offset, float scale) {
   return scale * weight * (grad - offset);
 }

@@ -7,21 +7,21 @@
 
 namespace cachet::kernels {
 
-// Dense rows, each with a score for each of `columns` classes. T is float or BFloat16; all arithmetic is float32.
+// Dense rows with a score for each of `columns` classes. T is float or BFloat16; all arithmetic is in float32.
 struct CrossEntropyShape {
   int64_t rows, columns;
 };
 
-/// The targets of the rows. The class of a row has the probability 1 − smoothing, and every other class has the
-/// probability `other`. A row of class −1 has no target and no loss.
+/// The targets of the rows. The class of a row has the probability 1 − smoothing; each other class has the
+/// probability `other`. A row whose class is −1 has no target and no loss.
 struct CrossEntropyTargets {
   const int64_t* classes;
   float smoothing = 0.0f, other = 0.0f;  // other = smoothing / (columns − 1)
 };
 
-/// Computes, for z = scores + bias, p = softmax(z) along each row, and q the target probabilities of the row:
-///   losses = −Σ q·log p,  likelihoods = −log p of the class,  residual = p − q, a loss's gradient by the scores.
-/// The results are 0 in a row without a class, and NaN in a row with a score of NaN or +∞, or with only scores of −∞.
+/// Computes, with z = scores + bias, p = softmax(z) along each row, and q = the target probabilities of the row:
+///   losses = −Σ q·log p,  likelihoods = −log p of the class,  residual = p − q (the gradient of a loss by the scores).
+/// Results are 0 in rows without a class. They are NaN in rows with a NaN or +∞, or with only −∞.
 /// bias (columns) and residual may be null. residual and scores may be the same array. scratch: `columns` floats.
 template <class T>
 void cross_entropy_rows(const T* scores, const float* bias, const CrossEntropyTargets& targets, float* losses,

@@ -1,11 +1,11 @@
 #pragma once
 
-// Macros for kernels that are templates over their number type. The macros compile a kernel for every instruction set
-// and select the instance at run time. In a kernel's source:
+// Macros for kernels that are templates over their number type. They compile a kernel for each instruction set, and
+// select an instance at run time. In the source of a kernel:
 //   inside HWY_NAMESPACE   template <class T> void AddRows(const T* a, …) {…}   CACHET_KERNEL(AddRows);
 //   under HWY_ONCE         CACHET_EXPORT(AddRows);
 //                          template <class T> void add_rows(const T* a, …) { CACHET_DISPATCH(AddRows, T)(a, …); }
-//   and then a macro of explicit instantiations, which is passed to CACHET_INSTANTIATE.
+//   and then a macro of explicit instantiations, as argument of CACHET_INSTANTIATE.
 
 #include <hwy/highway.h>
 
@@ -13,7 +13,7 @@
 
 #include "cachet/kernels/bfloat16.h"
 
-// Names of the two instances, because Highway's tables hold names.
+// The two instances need names, because Highway's tables hold names.
 #define CACHET_KERNEL(Name)                \
   constexpr auto& Name##F32 = Name<float>; \
   constexpr auto& Name##BF16 = Name<BFloat16>
@@ -31,5 +31,5 @@
       return &HWY_DYNAMIC_DISPATCH(Name##BF16); \
   }()
 
-/// Instantiates a file's kernels for both number types.
+/// Instantiates the kernels of a file for both number types.
 #define CACHET_INSTANTIATE(Forms) Forms(float) Forms(BFloat16)

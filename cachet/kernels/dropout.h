@@ -8,23 +8,23 @@
 
 namespace cachet::kernels {
 
-/// The random mask of a dropout. The mask retains each element independently with probability (last + 1) / 2³²: element
-/// i is retained if its random word is at most `last`. Word i depends only on (seed, i), not on the width of the
-/// vectors: it is word (i % 64) / 16 of Philox at the counter 16·(i / 64) + i % 16.
+/// The random mask of a dropout. It retains each element independently with probability (last + 1) / 2³²: element
+/// i is retained if its random word is at most `last`. Word i depends only on seed and i, not on the width of the
+/// vectors. It is word (i % 64) / 16 of Philox at counter 16·(i / 64) + i % 16.
 struct DropoutMask {
   uint64_t seed;
   uint32_t last;
 };
 
-/// Number of elements in a group (their words are computed together), and number of Philox counters per group.
+/// Number of elements whose words are computed together (a group), and number of Philox counters for a group.
 inline constexpr int64_t kDropoutGroup = 64, kDropoutCounters = kDropoutGroup / 4;
 
-/// Computes out[i] = scale·x[i] if element first + i is retained, else 0, even if x[i] is NaN. `first` is a multiple of
-/// kDropoutGroup. out and x may be the same array.
+/// Computes out[i] = scale·x[i] if element first + i is retained, or else 0 (even if x[i] is NaN). `first` must be a
+/// multiple of kDropoutGroup. out and x may be the same array.
 template <class T>
 void dropout(const T* x, T* out, DropoutMask mask, float scale, int64_t first, int64_t count);
 
-/// Sets `kept[i]` to whether element first + i is retained.
+/// Writes to `kept[i]` whether element first + i is retained.
 void kept_by_dropout(DropoutMask mask, int64_t first, int64_t count, bool* kept);
 
 // --- one element -----------------------------------------------------------------------------------------------------

@@ -6,11 +6,11 @@
 
 namespace cachet::kernels {
 
-/// The units of a feature map. ops/attention/kernel_attention.h lists them with their formulas.
+/// The units of a feature map. Their formulas are in ops/attention/kernel_attention.h.
 enum class FeatureUnit : int64_t { elu_plus_one, softplus, gelu, sigmoid, glu, softplus_glu };
 
-/// Rows of products, and rows of the features computed from them. A row of `width` features needs `width` numbers, or
-/// 2·width numbers [a, g] if the unit is gated. Rows of products lie `stride` numbers apart; features are dense.
+/// The shape of rows of products and of their features. A row of `width` features comes from `width` numbers, or from
+/// 2·width numbers [a, g] if the unit is gated. Rows of products are `stride` numbers apart; features are dense.
 struct UnitRows {
   int64_t rows, width, stride;
 };
@@ -18,7 +18,7 @@ struct UnitRows {
 /// Computes features (rows, width) = unit(products).
 void feature_unit(FeatureUnit unit, const float* products, float* features, UnitRows shape);
 
-/// Computes d_products (in the order of products, but dense) from products and the gradient of features.
+/// Computes d_products (dense, in the order of products) from products and the gradient of features.
 void feature_unit_backward(FeatureUnit unit, const float* products, const float* d_features, float* d_products,
                            UnitRows shape);
 
@@ -28,7 +28,7 @@ CACHET_HOST_DEVICE inline bool unit_is_gated(FeatureUnit unit) {
   return unit == FeatureUnit::glu || unit == FeatureUnit::softplus_glu;
 }
 
-/// Value of a unit and its derivatives with respect to a and, if the unit is gated, to the gate's number g.
+/// The value of a unit, and its derivatives by a and (if the unit is gated) by g.
 struct UnitPoint {
   float value, to_a, to_g;
 };

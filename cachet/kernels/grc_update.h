@@ -7,27 +7,27 @@
 
 namespace cachet::kernels {
 
-// The pointwise parts of a step of the gated recurrent cache, between its matrix products (ops/cache/grc_update.h has
-// the formulas). Row t of sample b is row b·length + t of each per-sample array. T is float or BFloat16.
+// The pointwise parts of a step of the gated recurrent cache. They run between matrix products (ops/cache/grc_update.h
+// has the formulas). In arrays for all samples, row t of sample b is row b·length + t. T is float or BFloat16.
 
-/// The inputs of a step. W is the width of the cache.
+/// The inputs of a step. W is the number of channels of the cache.
 template <class T>
 struct GrcInputs {
   const T* token_products;      // (batch·length, 3W): X̄ times the weights of reset gate, update gate and candidate
-  const T* cache_products;      // (length, 2W): C times the weights of both gates, with the biases added
+  const T* cache_products;      // (length, 2W): C times the weights of both gates, plus the biases
   const T* reset_products;      // (batch·length, W): r ⊙ C times the candidate's weights
   const float* cache;           // (length, W)
   const float* candidate_bias;  // (W), or null
-  const float *norm_weight, *norm_bias;  // (W): LayerNorm after GELU; null if the candidate is linear
+  const float *norm_weight, *norm_bias;  // (W): LayerNorm after GELU; null without a norm
   float norm_eps;
 };
 
 struct GrcShape {
   int64_t batch, length, width;
-  bool shared;  // whether all samples have one cache; if not, cache and cache_products have batch·length rows
+  bool shared;  // whether all samples have the same cache; if not, cache and cache_products have batch·length rows
 };
 
-/// Rows [from, to) of each sample.
+/// The rows [from, to) of each sample.
 struct GrcRows {
   int64_t from, to;
 };
@@ -36,27 +36,27 @@ struct GrcRows {
 template <class T>
 void grc_reset(const GrcInputs<T>& in, T* reset_cache, const GrcShape& shape, GrcRows rows);
 
-/// Computes next (batch·length, W) = (1 − u) ⊙ C + u ⊙ C̃, and its mean (length, W) over the batch. scratch: W numbers.
+/// Computes next (batch·length, W) = (1 − u) ⊙ C + u ⊙ C̃, and the batch mean of next (length, W). scratch: W numbers.
 template <class T>
 void grc_blend(const GrcInputs<T>& in, T* next, float* mean, float* scratch, const GrcShape& shape, GrcRows rows);
 
-/// Gradients of the inputs of a step. grc_blend_backward() and grc_reset_backward() fill them.
+/// The gradients of the inputs of a step, which grc_blend_backward() and grc_reset_backward() compute.
 template <class T>
 struct GrcGradients {
   T* token_products;               // (batch·length, 3W)
-  float* cache_products;           // (length, 2W), summed over the batch; null if the cache is not shared
+  float* cache_products;           // (length, 2W), the sum over the batch; null if the cache is not shared
   float* cache;                    // (length or batch·length, W), to which gradients are added; or null
   float *norm_weight, *norm_bias;  // (W), to which gradients are added; null without a norm
 };
 
 /// Computes the columns of candidate and update gate in token_products, norm_weight, norm_bias and the blend's part of
-/// cache from d_next (batch·length, W) and d_mean (length, W); both may be null. scratch: 3W numbers.
+/// cache, from d_next (batch·length, W) and d_mean (length, W). Both may be null. scratch: 3W numbers.
 template <class T>
 void grc_blend_backward(const GrcInputs<T>& in, const T* d_next, const float* d_mean, const GrcGradients<T>& out,
                         float* scratch, const GrcShape& shape, GrcRows rows);
 
-/// Computes cache_products, the reset gate's columns of token_products and the part of cache from r ⊙ C, given
-/// d_reset_cache (batch·length, W) and the results of grc_blend_backward. Writes r ⊙ C to reset_cache again.
+/// Computes cache_products, the columns of the reset gate in token_products, and the part of cache from r ⊙ C, given
+/// d_reset_cache (batch·length, W) and the results of grc_blend_backward(). Writes r ⊙ C to reset_cache again.
 template <class T>
 void grc_reset_backward(const GrcInputs<T>& in, const T* d_reset_cache, T* reset_cache, const GrcGradients<T>& out,
                         const GrcShape& shape, GrcRows rows);
@@ -83,18 +83,18 @@ struct GrcRow {
   const float* cache;
 };
 
-/// Mean and 1/√(variance + ε) of a row.
+/// The mean and 1/√(variance + ε) of a row.
 struct Moments {
   float mean, inverse_deviation;
 };
 
-/// Returns the value of a gate, given its two products.
+/// Returns the value of a gate from its two products.
 template <class T>
 CACHET_HOST_DEVICE inline float gate(T token_product, T cache_product) {
   return sigmoid(to_float(token_product) + to_float(cache_product));
 }
 
-/// Returns element i of the candidate's product in a row, with the bias added.
+/// Returns element i of the candidate's product in a row, including the bias.
 template <class T>
 CACHET_HOST_DEVICE inline float candidate_product(const GrcInputs<T>& in, const GrcRow<T>& at, int64_t i) {
   return to_float(at.token_candidate[i]) + to_float(at.reset_product[i]) +
@@ -108,7 +108,7 @@ CACHET_HOST_DEVICE inline float blended(float u, float cache, float candidate) {
   return (1.0f - u) * cache + u * candidate;
 }
 
-/// The gradients of the update gate's product, the cache and the candidate, given the gradient g of a blended element.
+/// The gradients of the update gate's product, the cache and the candidate. `g`: the gradient of the blended element.
 struct BlendGradient {
   float update_product, cache, candidate;
 };
@@ -116,13 +116,13 @@ CACHET_HOST_DEVICE inline BlendGradient blend_gradient(float g, float u, float c
   return {g * (candidate - cache) * u * (1.0f - u), (1.0f - u) * g, g * u};
 }
 
-/// Returns the gradient of a number before LayerNorm. g is the gradient of its normalized value z, mean_g the mean of g
-/// over the row, and mean_gz the mean of g·z.
+/// Returns the gradient of a number before LayerNorm. g: the gradient of the normalized number z; mean_g and mean_gz:
+/// the means of g and g·z over the row.
 CACHET_HOST_DEVICE inline float layer_norm_gradient(float g, float mean_g, float mean_gz, float z, Moments m) {
   return (g - mean_g - z * mean_gz) * m.inverse_deviation;
 }
 
-/// Returns the gradient of the reset gate's product, given the gradient g of an element of r ⊙ C.
+/// Returns the gradient of the reset gate's product. `g`: the gradient of the element of r ⊙ C.
 CACHET_HOST_DEVICE inline float reset_gradient(float g, float r, float cache) { return g * cache * r * (1.0f - r); }
 
 }  // namespace cachet::kernels

@@ -9,12 +9,12 @@ namespace cachet::kernels {
 
 struct MixHeadsShape {
   int64_t tokens, heads, head_dim;
-  int64_t memory_head_dim;  // at most head_dim; the heads of the memory may be narrower
+  int64_t memory_head_dim;  // at most head_dim; memory heads may have fewer channels
 };
 
 // All arrays are dense and row-major. T is float or BFloat16. s = gate (heads) is σ(λ).
 
-/// Computes out[t,h,:] = (1 − s_h)·self[t,h,:], plus s_h·memory[t,h,:] on the first memory_head_dim channels.
+/// Computes out[t,h,:] = (1 − s_h)·self[t,h,:]; adds s_h·memory[t,h,:] to the first memory_head_dim channels.
 template <class T>
 void mix_heads(const T* self, const T* memory, const float* gate, T* out, MixHeadsShape shape);
 
@@ -25,12 +25,12 @@ void mix_heads_backward(const T* grad, const T* self, const T* memory, const flo
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// Returns (1 − s)·self + s·memory, for tests and CUDA; mix_heads.cpp has the same formula with vectors.
+/// Returns (1 − s)·self + s·memory, for tests and CUDA. mix_heads.cpp computes the same formula with vectors.
 CACHET_HOST_DEVICE inline float mixed(float self, float memory, float gate) {
   return (1.0f - gate) * self + gate * memory;
 }
 
-/// The gradients of self and memory, and the element's part of d_gate, given the element's gradient g.
+/// The gradients of self and memory, and one element's part of d_gate. `g`: the gradient of this element.
 struct MixedGradient {
   float self, memory, gate;
 };

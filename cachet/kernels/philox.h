@@ -7,7 +7,7 @@
 namespace cachet::kernels {
 
 // Philox4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC 2011): four random words that depend
-// only on a counter and a key, so that any thread can compute the words of any position.
+// only on a counter and a key. Any thread can therefore compute the words of any position.
 struct Philox {
   static constexpr uint32_t kFirstMultiplier = 0xD2511F53, kSecondMultiplier = 0xCD9E8D57;
   static constexpr uint32_t kFirstKeyStep = 0x9E3779B9, kSecondKeyStep = 0xBB67AE85;

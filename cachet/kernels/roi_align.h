@@ -6,9 +6,9 @@
 
 namespace cachet::kernels {
 
-/// The cells that the bins of a box read along one axis, with their weights. Bin i reads the cells from first[i] on,
-/// with the weights weights[offset[i]] … weights[offset[i + 1] − 1], or no cell if the two offsets are equal. `offset`
-/// has bins + 1 numbers. Over the bins that read cells, neither the first nor the last cell ever decreases.
+/// The cells, with weights, that the bins of a box read along one axis. Bin i reads the cells from first[i] on,
+/// with the weights weights[offset[i]] … weights[offset[i + 1] − 1]. If both offsets are equal, it reads none. `offset`
+/// has bins + 1 numbers. From bin to bin, neither the first nor the last cell decreases (except in bins without cells).
 struct RoiAxis {
   int64_t bins;
   const int64_t* first;
@@ -16,23 +16,23 @@ struct RoiAxis {
   const float* weights;
 };
 
-/// Layout of a map, channels last: neighbouring cells of a row lie `cell` numbers apart, and a row has `width` cells.
+/// The layout of a map, channels last: cells of a row are `cell` numbers apart, and a row has `width` cells.
 /// The first `channels` channels of each cell are used.
 struct RoiMap {
   int64_t width, cell, channels;
 };
 
 // Compute the bins of one box: out[i, j, c] = Σ_y Σ_x rows[i, y]·columns[j, x]·map[y, x, c]. Each row of the map is
-// read once: its sums over columns are added to every bin that reads the row. The work on a box is serial. T is
+// read once: its sums over columns are added to each bin that reads the row. One thread computes a box. T is
 // float or BFloat16; sums are float32.
 
-/// out has (rows.bins, columns.bins) cells, which lie `out_cell` numbers apart and have `channels` numbers each. `sums`
-/// is working space for rows.bins·columns.bins·channels numbers.
+/// out has (rows.bins, columns.bins) cells. They are `out_cell` numbers apart, and have `channels` numbers each. `sums`
+/// is scratch memory for rows.bins·columns.bins·channels numbers.
 template <class T>
 void roi_align(const T* map, RoiMap shape, const RoiAxis& rows, const RoiAxis& columns, T* out, int64_t out_cell,
                float* sums);
 
-/// Adds the gradient of each cell to d_map (laid out as the map), given the gradient of the bins (laid out as `out`).
+/// Adds the gradient of each cell to d_map (in the layout of the map). `grad`: the gradient of the bins of `out`.
 template <class T>
 void roi_align_backward(const T* grad, int64_t grad_cell, const RoiAxis& rows, const RoiAxis& columns, float* d_map,
                         RoiMap shape);

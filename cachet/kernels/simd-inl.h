@@ -1,4 +1,4 @@
-// Helpers of all SIMD kernels. This file is compiled once per instruction set: include it after foreach_target.h.
+// Helpers of all SIMD kernels. This file is compiled once for each instruction set: include it after foreach_target.h.
 #if defined(CACHET_KERNELS_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CACHET_KERNELS_SIMD_INL_H_
 #undef CACHET_KERNELS_SIMD_INL_H_
@@ -19,7 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Wide = hn::ScalableTag<float>;
 
-/// Calls step(d, i) for whole vectors of D, until less than a vector is left. Returns the first index i that is left.
+/// Calls step(d, i) for whole vectors of D until the rest is shorter than a vector. Returns the index where it begins.
 template <class D, class Step>
 HWY_INLINE int64_t Steps(D d, int64_t i, int64_t count, const Step& step) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -27,8 +27,8 @@ HWY_INLINE int64_t Steps(D d, int64_t i, int64_t count, const Step& step) {
   return i;
 }
 
-/// Calls step(tag, i) for the elements that are left after whole vectors, in parts of 8, 4, 2 and 1 that are smaller
-/// than a vector. With single elements only, rows of 24 would take longer than rows of 128.
+/// Calls step(tag, i) for the elements that remain after whole vectors, in parts of 8, 4, 2 and 1 elements (smaller
+/// than a vector). In single steps, rows of 24 elements would take longer than rows of 128.
 template <class Step>
 HWY_INLINE void ForEachPart(int64_t i, int64_t count, const Step& step) {
   constexpr size_t kWhole = hn::MaxLanes(Wide());
@@ -38,13 +38,13 @@ HWY_INLINE void ForEachPart(int64_t i, int64_t count, const Step& step) {
   if constexpr (kWhole > 1) Steps(hn::CappedTag<float, 1>(), i, count, step);
 }
 
-/// Calls step(tag, i) for whole vectors of float32, then for parts of a vector, until all `count` elements are done.
+/// Calls step(tag, i) for all elements from 0 to `count`, in whole vectors of float32 and then in parts of a vector.
 template <class Step>
 HWY_INLINE void ForEachVector(int64_t count, const Step& step) {
   ForEachPart(Steps(Wide(), 0, count, step), count, step);
 }
 
-/// Returns the sum over a row. add(tag, i, sum) returns `sum` plus the terms of the elements from i on.
+/// Returns the sum over a row. add(tag, i, sum) returns `sum` plus the terms of a vector of elements from i on.
 template <class Add>
 HWY_INLINE float SumOfRow(int64_t count, const Add& add) {
   auto sums = hn::Zero(Wide());
@@ -72,7 +72,7 @@ HWY_INLINE void StoreFloat(hn::Vec<D> value, D d, float* to) {
   hn::StoreU(value, d, to);
 }
 
-/// Stores a value rounded to the nearest number, ties to even; NaN stays NaN.
+/// Rounds a value to the nearest BFloat16 (ties to even) and stores it; NaN stays NaN.
 template <class D>
 HWY_INLINE void StoreFloat(hn::Vec<D> value, D, BFloat16* to) {
   const hn::Rebind<uint16_t, D> narrow;
@@ -86,14 +86,14 @@ HWY_INLINE void StoreFloat(hn::Vec<D> value, D, BFloat16* to) {
   hn::StoreU(hn::DemoteTo(narrow, hn::BitCast(wide_signed, kept)), narrow, reinterpret_cast<uint16_t*>(to));
 }
 
-/// Returns e^min(x, 88), or NaN for NaN. No caller distinguishes e⁸⁸ from infinity.
+/// Returns e^min(x, 88), or NaN if x is NaN. For all callers, e⁸⁸ has the same effect as infinity.
 template <class D>
 HWY_INLINE hn::Vec<D> BoundedExp(D d, hn::Vec<D> x) {
   // Highway's Exp returns 0 for NaN.
   return hn::IfThenElse(hn::Eq(x, x), hn::Exp(d, hn::Min(x, hn::Set(d, 88.0f))), x);
 }
 
-/// Returns eˣ for x ≤ 0, with an error of at most 4 units of 2⁻²⁴, or 0 if eˣ is not a normal number. x is not NaN.
+/// Returns eˣ, with an error of at most 4 units of 2⁻²⁴, or 0 if eˣ is not a normal number. x must be ≤ 0 and not NaN.
 template <class D>
 HWY_INLINE hn::Vec<D> ExpOfNegative(D d, hn::Vec<D> x) {
   // 2ⁿ·eʳ with |r| ≤ log(2)/2: n·log 2 is subtracted in two parts, eʳ is a polynomial, n is added to the exponent bits.
@@ -109,7 +109,7 @@ HWY_INLINE hn::Vec<D> ExpOfNegative(D d, hn::Vec<D> x) {
   return hn::IfThenElseZero(hn::Ge(x, least), hn::BitCast(d, bits));
 }
 
-/// Returns σ(x) = 1 / (1 + e⁻ˣ), or NaN for NaN.
+/// Returns σ(x) = 1 / (1 + e⁻ˣ), or NaN if x is NaN.
 template <class D>
 HWY_INLINE hn::Vec<D> Sigmoid(D d, hn::Vec<D> x) {
   const auto one = hn::Set(d, 1.0f), e = ExpOfNegative(d, hn::Neg(hn::Abs(x)));
@@ -120,13 +120,13 @@ HWY_INLINE hn::Vec<D> Sigmoid(D d, hn::Vec<D> x) {
 /// Returns log(1 + eˣ) = max(x, 0) + log(1 + e^−|x|).
 template <class D>
 HWY_INLINE hn::Vec<D> Softplus(D d, hn::Vec<D> x) {
-  // hn::Max would lose NaN.
+  // hn::Max would not return NaN.
   const auto positive = hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);
   return hn::Add(positive, hn::Log1p(d, BoundedExp(d, hn::Neg(hn::Abs(x)))));
 }
 
-/// Returns the error function of x, with an error of at most 4e-7: x·P(x²)/Q(x²), fitted to |x| <= 4. At 4, the
-/// function differs from 1 by 2e-8. An exponential alone would take longer than this computation.
+/// Returns the error function of x with an error of at most 4e-7: x·P(x²)/Q(x²), fitted to |x| <= 4. At 4, it
+/// differs from 1 by 2e-8. An exponential alone would take longer than the whole computation.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Erf(D d, V x) {
   const auto one = hn::Set(d, 1.0f), end = hn::Set(d, 4.0f);
@@ -147,7 +147,7 @@ HWY_INLINE V NormalDistribution(D d, V x) {
   return hn::MulAdd(half, Erf(d, hn::Mul(x, hn::Set(d, 0.70710678f))), half);
 }
 
-/// Returns x·Φ(x). The product keeps NaN, which Erf loses.
+/// Returns x·Φ(x). If x is NaN, the product is NaN, although Erf is not.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Gelu(D d, V x) {
   return hn::Mul(x, NormalDistribution(d, x));

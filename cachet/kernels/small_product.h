@@ -4,13 +4,13 @@
 
 namespace cachet::kernels {
 
-/// The left matrix of a product: element (i, j) lies i·row_stride + j·column_stride numbers after data.
+/// The left matrix of a product: element (i, j) is at data + i·row_stride + j·column_stride.
 struct LeftMatrix {
   const float* data;
   int64_t row_stride, column_stride;
 };
 
-/// A matrix whose rows are dense and lie `stride` numbers apart.
+/// A matrix with dense rows, which are `stride` numbers apart.
 template <class Number>
 struct DenseRows {
   Number* data;
@@ -21,8 +21,8 @@ struct ProductShape {
   int64_t rows, columns, inner;
 };
 
-/// Computes out (rows, columns) = left (rows, inner) · right (inner, columns), or += if `add`. The float32 matrices
-/// should fit into a core's caches, because they are not packed for faster reading. out must be neither of the inputs.
+/// Computes out (rows, columns) = left (rows, inner) · right (inner, columns), or adds the product to out if `add`. The
+/// float32 matrices should fit in a core's caches: they are not repacked. out must not be an input.
 void small_gemm(const LeftMatrix& left, const DenseRows<const float>& right, const DenseRows<float>& out, bool add,
                 const ProductShape& shape);
 

@@ -1,5 +1,5 @@
-// The passes of a softmax over a row of scores. This file is compiled once per instruction set: include
-// it after foreach_target.h.
+// The passes of a softmax over a row of scores. This file is compiled once for each instruction set:
+// include it after foreach_target.h.
 #if defined(CACHET_KERNELS_SOFTMAX_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CACHET_KERNELS_SOFTMAX_INL_H_
 #undef CACHET_KERNELS_SOFTMAX_INL_H_
@@ -15,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace cachet::kernels::HWY_NAMESPACE {
 
-/// Computes x[i] = score(tag, i). Returns the largest score, or +∞ if a score is NaN, because Max would lose NaN.
+/// Computes x[i] = score(tag, i). Returns the largest score, or +∞ if a score is NaN (hn::Max would not return NaN).
 template <class Score>
 HWY_INLINE float ScoreRow(float* x, int64_t columns, const Score& score) {
   const float infinity = std::numeric_limits<float>::infinity();
@@ -41,7 +41,7 @@ HWY_INLINE float ExpOfRow(float* x, float largest, int64_t columns) {
   });
 }
 
-/// Returns Σ weights·grad, the mean of the gradient under the weights.
+/// Returns Σ weights·grad, the mean of the gradient weighted by `weights`.
 template <class T>
 HWY_INLINE float RowProduct(const T* weights, const T* grad, int64_t columns) {
   return SumOfRow(columns, [&](auto d, int64_t i, auto sum) {

@@ -7,26 +7,26 @@
 
 namespace cachet::kernels {
 
-// Rows of attention scores: a dense row of `columns` keys for each of `rows` queries. T is float or BFloat16; all
-// arithmetic is float32.
+// Rows of attention scores: one dense row of `columns` keys for each of `rows` queries. T is float or BFloat16; all
+// arithmetic is in float32.
 struct SoftmaxShape {
   int64_t rows, columns;
 };
 
 /// Computes out = softmax(scale·scores + bias) along each row. A row is 0 if all its numbers are −∞, and NaN if one of
-/// them is NaN or +∞. bias (rows, columns) may be null. scratch: `columns` floats. out may be scores.
+/// its numbers is NaN or +∞. bias (rows, columns) or null. scratch: `columns` floats. out and scores may be the same.
 template <class T>
 void softmax_rows(const T* scores, const float* bias, float scale, T* out, float* scratch, SoftmaxShape shape);
 
-/// Computes d_scores = scale·p(g − Σ g·p) from weights p and their gradient g, and d_bias += p(g − Σ g·p) unless
-/// d_bias is null. d_scores may be grad.
+/// Computes d_scores = scale·p(g − Σ g·p) from the weights p and their gradient g. If d_bias is not null, computes
+/// d_bias += p(g − Σ g·p). d_scores and grad may be the same array.
 template <class T>
 void softmax_rows_backward(const T* weights, const T* grad, float scale, T* d_scores, float* d_bias,
                            SoftmaxShape shape);
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// Returns the gradient of a score before scaling, given its weight p, the gradient g of p, and Σ g·p over the row.
+/// Returns the gradient of a score before scaling. p: its weight; g: the gradient of p; sum: Σ g·p over the row.
 CACHET_HOST_DEVICE inline float softmax_gradient(float p, float g, float sum) { return p * (g - sum); }
 
 }  // namespace cachet::kernels

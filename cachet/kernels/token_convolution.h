@@ -7,44 +7,44 @@
 
 namespace cachet::kernels {
 
-/// The tokens of one sample on a grid, row by row, channels last: (height·width, channels).
+/// The shape of one sample's tokens on a grid, row by row, channels last: (height·width, channels).
 struct ConvolutionShape {
   int64_t height, width, channels;
-  int64_t group;  // input and output channels of a group: 1, 2, 4 or 8
+  int64_t group;  // input and output channels of each group: 1, 2, 4 or 8
 };
 
 /// The function applied to the sum of convolution, bias and addend.
 enum class ConvolutionEnd { linear, gelu };
 
-// A grouped 3 × 3 convolution with `group` input and output channels in each group and zero padding. Weights are laid
-// out for vectors of channels, packed[tap][j][c] = weight[c][(c mod group) xor j][tap], so that the j-th product of a
-// group is one permutation of its channels.
+// A grouped 3 × 3 convolution with zero padding. Each group has `group` input and output channels. Weights are stored
+// for vectors of channels, packed[tap][j][c] = weight[c][(c mod group) xor j][tap]. Product j of a
+// group then reads one permutation of the group's channels.
 
-/// Packs weight (channels, group, 3, 3) as (9, group, channels). `transposed` packs it for the gradient's convolution.
+/// Packs weight (channels, group, 3, 3) as (9, group, channels). `transposed`: for the convolution of the gradient.
 void pack_convolution(const float* weight, float* packed, const ConvolutionShape& shape, bool transposed);
 
-/// Reverses pack_convolution: fills weight from packed.
+/// Reverses pack_convolution(): computes weight from packed.
 void unpack_convolution(const float* packed, float* weight, const ConvolutionShape& shape);
 
 /// Computes out = end(convolution(x) + bias (channels) + addend) for rows [first_row, last_row) of the grid. bias and
-/// addend (laid out as x) may be null; out may be addend. GELU is applied to the sum rounded to T.
+/// addend (in the layout of x) may be null; out may be addend. GELU is applied to the sum after rounding it to T.
 template <class T>
 void convolve_tokens(const T* x, const float* packed, const float* bias, const T* addend, T* out,
                      const ConvolutionShape& shape, ConvolutionEnd end, int64_t first_row, int64_t last_row);
 
-/// Adds the weights' gradient to d_packed for channels [first, last), both multiples of 64 or the number of channels.
+/// Adds the gradient of the weights to d_packed for channels [first, last). Both are multiples of 64, or `channels`.
 template <class T>
 void convolve_tokens_weight_gradient(const T* grad, const T* x, float* d_packed, const ConvolutionShape& shape,
                                      int64_t first, int64_t last);
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// One of the nine taps at a position of the grid; `offset` is the distance to the tap's input, in tokens.
+/// One of the nine taps at a position of the grid. `offset`: the distance in tokens from the position to its input.
 struct Tap {
   int64_t number, offset;
 };
 
-/// Calls step(tap) for each tap whose input lies on the grid.
+/// Calls step(tap) for each tap whose input is on the grid.
 template <class Step>
 CACHET_HOST_DEVICE inline void for_each_tap(const ConvolutionShape& s, int64_t row, int64_t column, const Step& step) {
   for (int64_t dy = -1; dy <= 1; ++dy)
@@ -53,7 +53,7 @@ CACHET_HOST_DEVICE inline void for_each_tap(const ConvolutionShape& s, int64_t r
         step(Tap{(dy + 1) * 3 + dx + 1, dy * s.width + dx});
 }
 
-/// Returns the index of packed[tap][j][c].
+/// Returns the flat index of packed[tap][j][c].
 CACHET_HOST_DEVICE inline int64_t packed_index(const ConvolutionShape& s, int64_t tap, int64_t j, int64_t c) {
   return (tap * s.group + j) * s.channels + c;
 }

@@ -7,18 +7,18 @@
 
 namespace cachet::kernels {
 
-// Passes of channel-wise norms over tokens (tokens, channels), dense and row-major. Sums and coefficients have the
-// shape (channels). T is float or BFloat16.
+// The passes of channel-wise norms over tokens (tokens, channels), dense and row-major. Sums and coefficients are
+// (channels). T is float or BFloat16.
 
 struct Tokens {
   int64_t tokens, channels;
 };
 
-/// Computes sums += Σ_t x² over the tokens whose padding is not true. padding (tokens) may be null.
+/// Computes sums += Σ_t x² over all tokens except padding. padding (tokens), true = padding, may be null.
 template <class T>
 void sum_of_squares(const T* x, const bool* padding, float* sums, Tokens shape);
 
-/// Computes products += Σ_t dy·x and totals += Σ_t dy over the tokens whose padding is not true.
+/// Computes products += Σ_t dy·x and totals += Σ_t dy over all tokens except padding.
 template <class T>
 void gradient_sums(const T* dy, const T* x, const bool* padding, float* products, float* totals, Tokens shape);
 

@@ -16,24 +16,24 @@
 namespace cachet::metrics {
 
 inline constexpr size_t kBleuOrders = 4;
-/// The version of sacreBLEU whose results these functions reproduce. A signature ends with it.
+/// The version of sacreBLEU whose results these functions reproduce. Signatures end with this version.
 inline constexpr std::string_view kSacreBleuVersion = "2.6.0";
 
-/// The count of an order without a match. exponential: 1/2 for the first such order, 1/4 for the second, and so on
-/// (NIST's mteval-v13a.pl; method 3 of Chen and Cherry 2014). none: 0, which makes the score 0.
+/// The count of an order (n-gram length) without matches. exponential: 1/2 for the first of them, 1/4 for the second,
+/// and so on (NIST's mteval-v13a.pl; method 3 of Chen and Cherry 2014). none: 0, which makes the score 0.
 enum class BleuSmoothing { exponential, none };
 
-/// Options of BLEU. The defaults are those of sacreBLEU for a corpus.
+/// Options of BLEU. The defaults are sacreBLEU's defaults for a corpus.
 struct BleuOptions {
   BleuTokens tokens = BleuTokens::mteval_13a;
   BleuSmoothing smoothing = BleuSmoothing::exponential;
-  bool effective_order = false;  // whether to ignore orders without n-grams in the text, for single sentences
+  bool effective_order = false;  // whether to ignore orders without n-grams in the text (for single sentences)
 };
 
-/// The counts from which a score is computed. A corpus has the sums of its sentences' counts.
+/// The counts from which a score is computed. The counts of a corpus are the sums over its sentences.
 struct BleuCounts {
-  std::array<int64_t, kBleuOrders> correct{}, total{};  // n-grams of 1 … 4 words: matches; all of the hypothesis
-  int64_t hypothesis_length = 0, reference_length = 0;  // in words; for the reference that is nearest in length
+  std::array<int64_t, kBleuOrders> correct{}, total{};  // n-grams of 1 … 4 words: matches; all in the hypothesis
+  int64_t hypothesis_length = 0, reference_length = 0;  // in words; the reference nearest in length counts
   BleuCounts& operator+=(const BleuCounts& other);
   bool operator==(const BleuCounts&) const = default;
 };
@@ -44,25 +44,25 @@ struct Bleu {
   std::array<double, kBleuOrders> precisions{};  // percent
   double brevity_penalty = 0;
   BleuCounts counts{};
-  /// Returns the words of the hypotheses divided by those of the references, or 0 without words in the references.
+  /// Returns the words of the hypotheses divided by the words of the references, or 0 if the references have no words.
   double length_ratio() const;
   /// Returns sacreBLEU's "BLEU = 79.24 96.9/83.9/77.0/71.4 (BP = 0.969 ratio = 0.970 hyp_len = 449 ref_len = 463)".
   std::string text() const;
 };
 
-/// Counts n-grams, sentence by sentence, and reuses its memory. Each thread needs its own counter.
+/// Counts n-grams, sentence by sentence, with memory that all sentences share. Each thread needs its own counter.
 class BleuCounter {
  public:
   explicit BleuCounter(BleuOptions options = {}) : options_(options), matches_(kBleuOrders) {}
 
   const BleuOptions& options() const { return options_; }
-  /// Counts the matches of one sentence. Throws std::invalid_argument if there are no references.
+  /// Returns the counts of one sentence. Throws std::invalid_argument if there are no references.
   BleuCounts count(std::string_view hypothesis, std::span<const std::string_view> references);
 
  private:
   BleuOptions options_;
-  std::vector<BleuTokenizer> tokenizers_;  // one for each reference, which holds its words, and one for the hypothesis
-  DenseIds<std::string_view> words_;       // numbers of the references' words
+  std::vector<BleuTokenizer> tokenizers_;  // one for the hypothesis, one for each reference, with its words
+  DenseIds<std::string_view> words_;       // numbers of the words of the references
   NgramMatches matches_;
   std::vector<uint32_t> units_;
 };
@@ -70,7 +70,7 @@ class BleuCounter {
 Bleu bleu(const BleuCounts& counts, const BleuOptions& options = {});
 
 /// Returns the score of a corpus. Each element of `references` has one reference for each hypothesis. Throws
-/// std::invalid_argument for no sentences, no references, or an element of another length, which the error names.
+/// std::invalid_argument without sentences or references, or if an element has another length (the message names it).
 Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                  const BleuOptions& options = {});
 

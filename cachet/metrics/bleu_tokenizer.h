@@ -6,21 +6,21 @@
 
 namespace cachet::metrics {
 
-/// The rule that splits a sentence into the words that BLEU counts.
+/// The rule by which a sentence is split into the words that BLEU counts.
 enum class BleuTokens {
   mteval_13a,  // NIST's mteval-v13a.pl, as in sacreBLEU: separates punctuation, except within numbers
   blanks       // splits an already tokenized text at blanks ("none" in sacreBLEU)
 };
 
-/// Splits sentences in UTF-8 into words. The text is not normalised, and no byte is rejected: composed and decomposed
-/// characters stay as they are, and a byte-order mark is part of the first word.
+/// Splits UTF-8 sentences into words. The text is not normalised, and no byte is rejected: composed and decomposed
+/// characters stay as they are, and a byte-order mark is a part of the first word.
 class BleuTokenizer {
  public:
   explicit BleuTokenizer(BleuTokens tokens = BleuTokens::mteval_13a) : tokens_(tokens) {}
 
-  /// Returns the words, which point into the tokenizer's memory or into `sentence`. The next call invalidates them.
+  /// Returns the words. They point into the tokenizer's memory or into `sentence`, and the next call invalidates them.
   const std::vector<std::string_view>& words(std::string_view sentence);
-  /// Returns the words as one text with a space between two words.
+  /// Returns the words as one text, separated by spaces.
   std::string text(std::string_view sentence);
 
  private:

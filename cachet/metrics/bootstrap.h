@@ -8,12 +8,12 @@
 
 namespace cachet::metrics {
 
-/// Draws samples with replacement. A resample has as many draws as there are samples: some samples occur several times,
-/// others never. The variation of a score over resamples estimates its variation over test sets (Efron 1979). The draws
-/// depend only on the number of samples.
+/// Draws samples with replacement. A resample has as many draws as there are samples: some samples occur several
+/// times and others do not occur. The variation of a score over resamples estimates its variation over test sets
+/// (Efron 1979). The draws depend only on the number of samples.
 class Resampler {
  public:
-  /// `samples`: number of samples, 0 … 2³² − 1.
+  /// `samples`: number of samples, from 0 to 2³² − 1.
   explicit Resampler(size_t samples) : samples_(samples) {}
 
   /// Returns the index of the next drawn sample.
@@ -21,10 +21,10 @@ class Resampler {
 
  private:
   uint64_t samples_;
-  std::mt19937 random_;  // has the default seed: the same numbers on every machine
+  std::mt19937 random_;  // the default seed, so that all machines have the same numbers
 };
 
-/// Returns the standard deviation of the scores of resamples, which is the standard error of the score of the original
+/// Returns the standard deviation of the scores of resamples. It is the standard error of the score of the original
 /// samples. Empty if there are fewer than two scores.
 std::optional<double> deviation(std::span<const double> scores);
 

@@ -11,14 +11,14 @@
 
 namespace cachet::metrics {
 
-/// Options of chrF. The defaults are those of sacreBLEU.
+/// Options of chrF. The defaults are sacreBLEU's defaults.
 struct ChrfOptions {
   int64_t character_order = 6;  // maximum n of the n-grams of characters
   int64_t beta = 2;             // weight of recall relative to precision
-  bool blanks = false;          // whether blanks count as characters; else they are removed
+  bool blanks = false;          // whether blanks count as characters; if not, they are removed
 };
 
-/// The counts from which a score is computed, by order. A corpus has the sums of its sentences' counts.
+/// The counts, by order, from which a score is computed. The counts of a corpus are the sums over its sentences.
 struct ChrfCounts {
   struct Order {
     int64_t hypothesis = 0, reference = 0, correct = 0;  // numbers of n-grams
@@ -29,15 +29,15 @@ struct ChrfCounts {
   bool operator==(const ChrfCounts&) const = default;
 };
 
-/// Counts n-grams of characters, sentence by sentence. Characters are code points; a byte that is not UTF-8 also counts
-/// as a character. Each thread needs its own counter.
+/// Counts n-grams of characters, sentence by sentence. Characters are code points; each byte that is not UTF-8 counts
+/// as a character too. Each thread needs its own counter.
 class ChrfCounter {
  public:
   /// Throws std::invalid_argument unless 1 <= character_order <= 100 and beta >= 1.
   explicit ChrfCounter(ChrfOptions options = {});
 
   const ChrfOptions& options() const { return options_; }
-  /// Counts the n-grams against the reference with the best score. Throws std::invalid_argument without references.
+  /// Returns the counts for the reference with the best score. Throws std::invalid_argument if there are no references.
   ChrfCounts count(std::string_view hypothesis, std::span<const std::string_view> references);
 
  private:
@@ -46,18 +46,18 @@ class ChrfCounter {
   std::vector<uint32_t> hypothesis_{}, reference_{};
 };
 
-/// Returns the score (Popović 2015), 0 … 100. The score equals that of sacreBLEU to the last bit.
+/// Returns the score (Popović 2015), 0 … 100. All bits of the score equal sacreBLEU's.
 double chrf(const ChrfCounts& counts, const ChrfOptions& options = {});
 
-/// Return the scores of a corpus and of a sentence. Arguments and errors are as in corpus_bleu() and sentence_bleu().
+/// Return the score of a corpus and the score of a sentence. Arguments and errors: see corpus_bleu(), sentence_bleu().
 double corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                    const ChrfOptions& options = {});
 double sentence_chrf(std::string_view hypothesis, std::span<const std::string_view> references,
                      const ChrfOptions& options = {});
 
-/// Returns a score as sacreBLEU writes it: "chrF2 = 61.02".
+/// Returns the text of a score in sacreBLEU's form: "chrF2 = 61.02".
 std::string chrf_text(double score, const ChrfOptions& options = {});
-/// Returns the signature: "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0".
+/// Returns the signature in sacreBLEU's form: "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0".
 std::string chrf_signature(const ChrfOptions& options, std::optional<int64_t> references = 1);
 
 }  // namespace cachet::metrics

@@ -9,18 +9,18 @@
 #include "cachet/geometry/box.h"
 #include "cachet/geometry/run_lengths.h"
 
-/// COCO's evaluation of detections (Lin et al. 2014), with the numbers of pycocotools, one image at a time. The result
-/// of an image is its verdicts, which are independent of other images.
+/// COCO's evaluation of detections (Lin et al. 2014), one image at a time; the numbers equal pycocotools'. The result
+/// of an image is a list of verdicts, which do not depend on other images.
 namespace cachet::metrics {
 
 inline constexpr int kOverlapThresholds = 10;   // 0.50, 0.55, …, 0.95
 inline constexpr int kAreaRanges = 4;           // all, small, medium, large
-inline constexpr int64_t kMaxDetections = 100;  // per image and category: those with the highest scores
+inline constexpr int64_t kMaxDetections = 100;  // per image and category: the detections with the highest scores
 
-/// Returns the minimum overlap of threshold 0 … 9.
+/// Returns the minimum overlap of a threshold (0 … 9).
 double overlap_threshold(int number);
 
-/// Ranges of areas in pixels: all; up to 32²; 32² to 96²; from 96². Both bounds belong to a range.
+/// Ranges of areas in pixels: all; up to 32²; 32² to 96²; from 96². A range includes both its bounds.
 enum class AreaRange { all, small, medium, large };
 struct AreaBounds {
   double least = 0, most = 0;
@@ -33,10 +33,10 @@ enum class OverlapKind { boxes, masks };
 struct TrueObject {
   int32_t category = 0;
   geometry::SizedBox box{};
-  double area = 0;                             // as in the file; may differ from the area of the box or mask
-  bool crowd = false;                          // a region of many objects: detections within it do not count
-  bool ignored = false;                        // one object that does not count (COCO's own files only have crowds)
-  std::optional<geometry::RunLengths> mask{};  // an object without a mask is left out for OverlapKind::masks
+  double area = 0;                             // area from the file; may differ from the area of the box or mask
+  bool crowd = false;                          // a region of many objects; detections in it do not count
+  bool ignored = false;                        // one object that does not count (COCO's own files have only crowds)
+  std::optional<geometry::RunLengths> mask{};  // if it is empty, OverlapKind::masks ignores the object
 };
 
 /// An object that a model detected.
@@ -44,10 +44,10 @@ struct DetectedObject {
   int32_t category = 0;
   geometry::SizedBox box{};
   double score = 0;
-  geometry::RunLengths mask{};  // only needed for OverlapKind::masks
+  geometry::RunLengths mask{};  // needed only for OverlapKind::masks
 };
 
-/// The result of matching one detection, in each range of areas. Bit t of both arrays is for threshold t.
+/// The result of matching one detection, for each range of areas. In both arrays, bit t is for threshold t.
 struct DetectionVerdict {
   double score = 0;
   std::array<uint16_t, kAreaRanges> matched{}, ignored{};
@@ -63,18 +63,18 @@ struct CategoryVerdicts {
 };
 
 struct ImageVerdicts {
-  int64_t image = 0;                         // id of the image, which decides the rank of equal scores of two images
+  int64_t image = 0;                         // id of the image; it decides the rank of equal scores in two images
   std::vector<CategoryVerdicts> categories;  // categories with truths or detections, in ascending order
-  std::vector<DetectionVerdict> detections;  // the best kMaxDetections of each category, highest scores first
+  std::vector<DetectionVerdict> detections;  // the kMaxDetections best of each category, highest scores first
   bool operator==(const ImageVerdicts&) const = default;
 };
 
-/// Matches the detections of an image with its truths by COCO's rule, category by category. Detections are taken by
-/// descending score (equal scores in their given order). Each detection gets the truth that it overlaps most among the
-/// truths that are still free; truths that count come before others.
+/// Matches the detections of an image with its truths by COCO's rule, category by category. Detections are processed
+/// by descending score (equal scores in their given order). Of the truths that are still free, each detection gets the
+/// truth with the largest overlap. Truths that count have priority over others.
 ///
-/// The area of a detection is that of its box or, for OverlapKind::masks, of its mask. With masks, truths without a
-/// mask are left out. Throws std::invalid_argument for a score that is not finite and, with masks, for masks of
+/// The area of a detection is the area of its box or, for OverlapKind::masks, of its mask. With masks, truths without a
+/// mask are ignored. Throws std::invalid_argument if a score is not finite or, with masks, if masks have
 /// different sizes.
 ImageVerdicts match_image(int64_t image, std::span<const TrueObject> truths, std::span<const DetectedObject> detections,
                           OverlapKind kind);

@@ -9,14 +9,14 @@
 
 namespace cachet::metrics {
 
-/// A detection in the ranking of all detections of its category.
+/// A detection in the ranking of all detections of a category.
 struct RankedDetection {
   const DetectionVerdict* verdict = nullptr;
   uint32_t image = 0;  // index of the image in the order of the ids
   int64_t place = 0;   // rank among the detections of its image and category
 };
 
-/// The truths of a category, and its detections by descending score (equal scores in the order of the images' ids).
+/// The truths and the detections of a category. Detections are by descending score, then by the id of the image.
 struct RankedCategory {
   struct ImageTruths {
     uint32_t image = 0;
@@ -28,8 +28,8 @@ struct RankedCategory {
   int64_t truths_in(AreaRange range) const;
 };
 
-/// Sorts `images` (any order, each id once) by category 0 … `categories` − 1. The result refers to `images`; it is the
-/// same for any number of threads. Throws std::invalid_argument for an id that occurs twice or an unknown category.
+/// Sorts `images` (any order, each id once) by category 0 … `categories` − 1. The result refers to `images`, and does
+/// not depend on the number of threads. Throws std::invalid_argument if an id occurs twice or a category is unknown.
 std::vector<RankedCategory> ranked_by_category(std::span<const ImageVerdicts> images, int32_t categories, int threads);
 
 }  // namespace cachet::metrics

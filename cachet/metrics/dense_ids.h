@@ -8,8 +8,8 @@
 
 namespace cachet::metrics {
 
-/// Gives each different key a number, from 0 on in the order of arrival. clear() takes constant time, so that one table
-/// can be used for sentence after sentence without new allocations.
+/// Numbers different keys, from 0 on, in the order in which they are added. clear() takes constant time, so that one
+/// table serves sentence after sentence without new allocations.
 template <class Key>
 class DenseIds {
  public:
@@ -21,14 +21,14 @@ class DenseIds {
   }
   uint32_t size() const { return size_; }
 
-  /// Returns the key's number. Gives the key a new number if it has none.
+  /// Returns the number of a key. A key without a number gets a new one.
   uint32_t add(const Key& key) {
     if (4 * (static_cast<size_t>(size_) + 1) > 3 * slots_.size()) grow();
     Slot& slot = slots_[place_of(key)];
     if (slot.generation != generation_) slot = {key, generation_, size_++};
     return slot.id;
   }
-  /// Returns the key's number, or kNone if it has none.
+  /// Returns the number of a key, or kNone if the key has no number.
   uint32_t find(const Key& key) const {
     if (size_ == 0) return kNone;
     const Slot& slot = slots_[place_of(key)];
@@ -38,7 +38,7 @@ class DenseIds {
  private:
   struct Slot {
     Key key{};
-    uint64_t generation = 0;  // the slot is empty if this is not the current generation
+    uint64_t generation = 0;  // if it is not the current generation, the slot is empty
     uint32_t id = 0;
   };
 
@@ -63,7 +63,7 @@ class DenseIds {
       if (slot.generation == generation_) slots_[place_of(slot.key)] = slot;
   }
 
-  std::vector<Slot> slots_;  // the number of slots is a power of two; at most three quarters are used
+  std::vector<Slot> slots_;  // the number of slots is a power of two; at most three quarters of the slots are used
   uint64_t generation_ = 1;
   uint32_t size_ = 0;
 };

@@ -9,18 +9,18 @@
 
 namespace cachet::metrics {
 
-/// Counts the n-grams of a sequence that occur in reference sequences, for n = 1 … orders. The key of an n-gram is the
-/// number of its first n − 1 units and its last unit, so that counting compares numbers instead of texts and never
-/// confuses two n-grams.
+/// Counts the n-grams of a sequence that also occur in reference sequences, for n = 1 … orders. The key of an n-gram is
+/// the number of its first n − 1 units and its last unit, so that counting compares numbers instead of texts. Different
+/// n-grams have different keys.
 class NgramMatches {
  public:
   explicit NgramMatches(size_t orders) : ids_(orders), most_(orders), now_(orders) {}
 
   size_t orders() const { return ids_.size(); }
   void clear();
-  /// Adds a reference. The limit of an n-gram is the highest count of this n-gram in any reference.
+  /// Adds a reference. The limit of an n-gram is the largest count of this n-gram in any reference.
   void add_reference(std::span<const uint32_t> units);
-  /// Returns the numbers of matching n-grams of a sequence: element n − 1 for n. Each n-gram counts up to its limit.
+  /// Returns the numbers of matching n-grams of a sequence. Element n − 1 is for n. Each n-gram counts up to its limit.
   std::vector<int64_t> matches(std::span<const uint32_t> units);
 
   /// Returns the number of n-grams in a sequence of `units` units.
@@ -28,9 +28,9 @@ class NgramMatches {
 
  private:
   std::vector<DenseIds<uint64_t>> ids_;      // numbers of n-grams, by order
-  std::vector<std::vector<uint32_t>> most_;  // highest count in a reference, by order and number
+  std::vector<std::vector<uint32_t>> most_;  // largest count in a reference, by order and number
   std::vector<std::vector<uint32_t>> now_;   // count in the current sequence, by order and number
-  std::vector<uint32_t> prefixes_;           // the number of the n-gram that begins at each position
+  std::vector<uint32_t> prefixes_;           // number of the n-gram that begins at each position
 };
 
 }  // namespace cachet::metrics

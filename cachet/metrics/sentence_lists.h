@@ -6,8 +6,8 @@
 
 namespace cachet::metrics {
 
-/// Throws std::invalid_argument for no sentences, for no references, and for a list of references whose length is not
-/// that of the hypotheses; the error names the list.
+/// Throws std::invalid_argument if there are no sentences or no references, or if a list of references and the list of
+/// hypotheses differ in length. The message names the list of references.
 void check_streams(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references);
 
 }  // namespace cachet::metrics

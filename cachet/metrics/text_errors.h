@@ -6,11 +6,11 @@
 #include "cachet/metrics/bleu.h"
 #include "cachet/metrics/chrf.h"
 
-/// Standard errors of scores of a corpus: the standard deviation of the scores of 1,000 corpora of as many sentences,
-/// which are drawn from the corpus with replacement (Koehn 2004, "Statistical significance tests for machine
-/// translation evaluation"). SacreBLEU's --confidence draws in the same way, but reports half the width of the interval
-/// with 95 % of the scores, which is about twice the standard error.
-/// The errors depend only on the counts of the sentences and on their order. Empty if there are fewer than two
+/// The standard error of a corpus score: the standard deviation of the scores of 1,000 resampled corpora, each with as
+/// many sentences, drawn from the corpus with replacement (Koehn 2004, "Statistical significance tests for machine
+/// translation evaluation"). SacreBLEU's --confidence draws in the same way. It reports half the width of the interval
+/// that contains 95 % of the scores, which is about twice the standard error.
+/// The standard error depends only on the sentences' counts and order. Empty if there are fewer than two
 /// sentences.
 namespace cachet::metrics {
 

@@ -9,24 +9,24 @@
 
 namespace cachet::models {
 
-/// A model and synthetic samples of its own size, for counting and timing. The samples are made once.
-/// Each call is a step in the middle of a run: the state between steps (a memory, a cache, memory tokens)
-/// is full. All calls do the same work.
+/// A model and synthetic samples of its input size, for counting operations and timing. The samples are made once. Each
+/// call is a step in the middle of a run: the state between steps (a memory, a cache, memory tokens) is full. All calls
+/// do the same work.
 struct Trial {
-  std::function<torch::Tensor()> forward;  // returns the model's first output (batch, …). Sizes in it do
-                                           // not depend on values, so it runs on the meta device
-  std::function<torch::Tensor()> loss;     // returns the scalar that training differentiates, penalties included
+  std::function<torch::Tensor()> forward;  // returns the model's first output (batch, …). Its tensor sizes do
+                                           // not depend on values, so the call runs on the meta device
+  std::function<torch::Tensor()> loss;     // returns the training loss as a scalar, penalties included
 };
 
-/// A network with weights. The derived classes define its tasks: ImageClassifier, FeaturePyramid,
-/// ObjectDetector, SequenceClassifier, LanguageModel, TranslationModel. These classes derive virtually, so that
-/// one model may have several tasks.
+/// A network with weights. The derived classes define its tasks: ImageClassifier, FeaturePyramid, ObjectDetector,
+/// SequenceClassifier, LanguageModel, TranslationModel. They inherit virtually from Model, so that one model may have
+/// several tasks.
 class Model : public nn::CopyableModule {
  public:
   Model() = default;
-  /// Returns a trial. `options`: device of the samples, and dtype of floating samples. The model must
-  /// already be in the mode (training or evaluation) in which the trial is called. States of the
-  /// model may advance, as in a step.
+  /// Returns a trial. `options`: device of the samples, and dtype of floating-point samples. The model must already be
+  /// in the mode (training or evaluation) in which the trial is called. A call may advance states of the model, as a
+  /// training step does.
   virtual Trial trial(int64_t batch, const torch::TensorOptions& options) = 0;
 
  protected:
@@ -37,12 +37,12 @@ class Model : public nn::CopyableModule {
   Trial classifier_trial(std::function<torch::Tensor()> forward, int64_t batch, int64_t classes,
                          const torch::TensorOptions& options);
 
-  // Models are copied, never moved: a move would reach a virtual base through two paths, and move it twice.
+  // Models can be copied but not moved: a move would reach a virtual base through two paths, and move it twice.
   Model(const Model&) = default;
   Model& operator=(const Model&) = default;
 };
 
-/// Returns Σ −p·log q of logits q and targets p, both (B, classes), as a scalar in float32. Targets add up to 1.
+/// Returns Σ −p·log q of logits q and targets p, both (B, classes), as a scalar in float32. Each target sums to 1.
 torch::Tensor summed_cross_entropy(const torch::Tensor& logits, const torch::Tensor& targets);
 
 }  // namespace cachet::models

@@ -28,9 +28,9 @@ int64_t read_classes(const config::View& table, int64_t classes);
 /// Reads `dropout` and `stochastic_depth`.
 void read_dropout(const config::View& table, double& dropout, double& stochastic_depth);
 
-/// Records a problem if plug-ins do not fit a layer of that width: a norm that does not fit, a cache whose channels and
-/// heads do not fit each other, or an attention function that needs more channels than a head has. `where` names the
-/// layer (" of stage 2") or is empty.
+/// Records a problem if plug-ins do not fit a layer of width `embed_dim`: a norm that does not fit, a cache whose
+/// channels and heads do not match, or an attention function that needs more channels than a head has. `where` names
+/// the layer (" of stage 2") or is empty.
 void check_plug_ins(const config::View& table, const nn::PlugIns& plug_ins, int64_t embed_dim, int64_t num_heads,
                     std::string_view where = "");
 
@@ -44,26 +44,26 @@ void check_norm(const config::View& table, const nn::NormOptions& norm, int64_t 
 /// Records a problem if a norm reads later tokens. Models that write token by token need this check.
 void check_causal_norm(const config::View& table, const nn::NormOptions& norm);
 
-/// Notes that a classifier gives the same answer for every input if it averages the tokens after this norm.
+/// Notes that a classifier with this norm before the mean over tokens gives the same answer for every input.
 /// `channels`: the width of the last layer.
 void note_norm_before_mean(const config::View& table, const nn::NormOptions& norm, int64_t channels);
 
-/// Records a problem with `key` if an MLP with `ratio` times a layer's width has no channel.
+/// Records a problem with `key` if `ratio` · `embed_dim`, the hidden width of an MLP, is less than one channel.
 void check_mlp_ratio(const config::View& table, std::string_view key, double ratio, int64_t embed_dim,
                      std::string_view where = "");
 
-/// For models whose `tokens` ("text", "sentences") are not on a grid: records problems with a cache for images, and
-/// with keys that need tokens on a grid.
+/// Records problems with a cache for images and with keys that need tokens on a grid. Serves models whose `tokens`
+/// ("text", "sentences") are not on a grid.
 void check_cache_without_grid(const config::View& table, const nn::CacheOptions& cache, std::string_view tokens);
 
-/// Records a problem with cache_pools if the stages have such pools but the cache does not pool.
+/// Records a problem with cache_pools if `pools` is true (stages pool) but the cache is concatenated and cannot pool.
 void check_stage_pools(const config::View& table, const nn::CacheOptions& cache, bool pools);
 
-/// Notes that `pool`, the value of `key`, and the spatial reduction leave only one key to the memory
-/// attention of a stage (counted from 1).
+/// Notes that the memory attention of a stage (counted from 1) has only one key left, because of `pool` (the value of
+/// `key`) and the spatial reduction.
 void note_single_key(const config::View& table, std::string_view key, size_t stage, int64_t pool, int64_t reduction);
 
-/// Reads a list under `key`, one number for each stage; `stages` has the defaults. Reports another length as a problem.
+/// Reads a list under `key`, one number for each stage. `stages` has the defaults. Another length is a problem.
 template <class Stage, class Number>
 void read_per_stage(const config::View& table, std::string_view key, std::vector<Stage>& stages, Number Stage::*member,
                     config::Range<Number> range) {

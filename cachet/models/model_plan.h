@@ -12,15 +12,15 @@ namespace cachet::models {
 
 class Model;
 
-/// The description of one sample of a model, for people and for JSON.
+/// The description of a model's input (one sample), for people and for JSON.
 struct ModelInput {
   std::string kind;                                                          // "image"
   std::vector<std::pair<std::string, std::variant<int64_t, bool>>> sizes{};  // {"channels", 3}, …
   std::string text{};                                                        // "3 x 224 x 224"
 };
 
-/// A model as a recipe describes it, not yet built. Reading it collects problems. Document::finish() reports all
-/// problems before anything is built.
+/// A model as a recipe describes it, not yet built. Reading a recipe collects problems. Document::finish() reports all
+/// of them before anything is built.
 struct ModelPlan {
   std::string name;
   ModelInput input;

@@ -36,7 +36,7 @@ struct RegisteredModel {
 template <class Options>
 using OptionsReader = Options (*)(const config::View& table, Options defaults);
 
-/// Returns a member of a family of classifiers, whose options have `image` and `classes`.
+/// Returns a member of a family of classifiers. The family's options have the fields `image` and `classes`.
 template <class Classifier, class Options>
 RegisteredModel classifier_member(const std::string& name, const Options& options, OptionsReader<Options> read) {
   return {
@@ -49,7 +49,7 @@ RegisteredModel classifier_member(const std::string& name, const Options& option
       }};
 }
 
-/// Returns a member of a backbone family, whose options have `image`. The member is also a classifier with a backbone.
+/// Returns a member of a family of backbones, with a classifier. The family's options have the field `image`.
 template <class Backbone, class Classifier, class Options>
 RegisteredModel pyramid_member(const std::string& name, const Options& options, OptionsReader<Options> read) {
   const auto own_options = [=](const config::View& table, const ImageDefaults& defaults) {
@@ -74,7 +74,7 @@ RegisteredModel pyramid_member(const std::string& name, const Options& options, 
               }};
 }
 
-// The families, each in its own file. Names and numbers are those of the publishers.
+// The families of models, each in its own file, with the published names and numbers.
 std::vector<RegisteredModel> vision_transformer_models();          // vit_*, deit_*: timm's names
 std::vector<RegisteredModel> pyramid_vision_transformer_models();  // pvt_*, pvt_v2_*
 std::vector<RegisteredModel> swin_transformer_models();            // swin_*: timm's names

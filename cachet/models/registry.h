@@ -15,7 +15,7 @@
 
 namespace cachet::models {
 
-/// A task of a model.
+/// A task that a model can perform.
 enum class Capability {
   image_classifier,
   feature_pyramid,
@@ -34,30 +34,30 @@ const std::vector<std::string>& model_names();
 /// Returns the names of the models with this capability.
 std::vector<std::string> model_names(Capability capability);
 
-/// Returns the capabilities of the model with this name, its main one first. Empty if there is no such model.
+/// Returns the capabilities of the model with this name, the main one first; empty for an unknown name.
 std::vector<Capability> abilities_of(std::string_view name);
 
-// Each function below reads a `[model]` table: the key `name`, then the keys of that model. Defaults are from the model
-// and the data. An unknown name is a problem, which names the nearest name; a missing capability is a problem too.
+// Each function below reads a `[model]` table: the key `name`, then the keys of the named model. Defaults come from the
+// model and the data. Reports an unknown name (with the nearest name) or a missing capability as a problem.
 
 ImageClassifierPlan read_image_classifier(const config::View& table, const ImageDefaults& defaults = {});
-/// Reads a backbone without a classifier, so that the table has no `classes`.
+/// Reads a backbone without a classifier. The table has no key `classes`.
 FeaturePyramidPlan read_feature_pyramid(const config::View& table, const ImageDefaults& defaults = {});
 SequenceClassifierPlan read_sequence_classifier(const config::View& table, const SequenceDefaults& defaults = {});
 LanguageModelPlan read_language_model(const config::View& table, const LanguageDefaults& defaults = {});
 TranslationModelPlan read_translation_model(const config::View& table, const TranslationDefaults& defaults = {});
-/// Reads a detector. The detector's keys are in the same table as the backbone's keys, in the tables neck, rpn_head,
-/// roi_head, bbox_head and test.
+/// Reads a detector. The table has the keys of the backbone, and the detector's inner tables neck, rpn_head, roi_head,
+/// bbox_head and test.
 ObjectDetectorPlan read_object_detector(const config::View& table, const ImageDefaults& defaults = {});
 
-/// Reads a model that is named outside a recipe. `table` may have values for the model's keys.
+/// Reads the model `name`, which is given outside the table. `table` may have values for the model's keys.
 ImageClassifierPlan read_image_classifier(std::string_view name, const config::View& table,
                                           const ImageDefaults& defaults = {});
-/// Reads a model of any capability as a plan of its main capability.
+/// Reads a model of any capability. Returns the plan of the model's main capability.
 ModelPlan read_model(std::string_view name, const config::View& table);
 
-/// Returns the `[model]` keys that set the size of the model with this name, and their values: {"depth", "12"},
-/// {"image_size", "224"}. Empty if there is no such model.
+/// Returns the `[model]` keys that set the size of the model with this name, with their values: {"depth", "12"},
+/// {"image_size", "224"}. Empty for an unknown name.
 std::vector<std::pair<std::string, std::string>> sizes_of(std::string_view name);
 
 using Ability [[deprecated("Capability")]] = Capability;

@@ -13,16 +13,16 @@
 
 namespace cachet::nn {
 
-/// A kind of plug-in in the table of its family (norms, caches, attention functions). `Options`: the
-/// variant of the family's options.
+/// The row of a kind of plug-in in the table of its family (norms, caches or attention functions). `Options`:
+/// the variant of the family's options.
 template <class Options, class... Arguments>
 struct KindRow {
   std::string name;                                                                // name in recipes
   std::function<Options(const config::View& table, Arguments... arguments)> read;  // reads the kind's keys
 };
 
-/// The kinds of a family: first the library's kinds (the variant's alternatives in order, each with a record `kKind`),
-/// then the kinds that a program registered. A recipe table without `kind` means the first kind.
+/// The kinds of a family of plug-ins, such as the norms: first the library's kinds (the alternatives of `Options` with
+/// a record `kKind`), then the kinds that a program registered. A recipe table without `kind` selects the first kind.
 template <class Options, class... Arguments>
 class KindTable {
  public:
@@ -41,7 +41,7 @@ class KindTable {
     return table.record("kind", rows_.front(), rows())->read(table, arguments...);
   }
 
-  /// Adds a kind. `family`: its family, such as "norm". Throws std::invalid_argument if the name is taken.
+  /// Adds a kind. `family`: the name of the family, such as "norm". Throws std::invalid_argument if the name is taken.
   void add(const char* family, Row row) {
     for (const Row* other : rows_)
       if (other->name == row.name)

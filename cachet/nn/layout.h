@@ -9,7 +9,7 @@ namespace cachet::nn {
 
 struct AttentionState;
 
-/// Height and width of tokens that lie on a grid, row by row.
+/// The height and width of a grid of tokens. Tokens are in row-major order.
 struct Grid {
   int64_t height = 0, width = 0;
   int64_t tokens() const { return height * width; }
@@ -21,39 +21,39 @@ struct TokenLayout {
   std::optional<Grid> grid{};  // grid of the tokens after the class tokens
   int64_t class_tokens = 0;    // leading tokens that are off the grid
   at::Tensor padding{};        // (B, L) bool, true = padding; undefined = none
-  int64_t full_length = 0;     // length of the model's longest sequence, with class tokens, if batches may be
-                               // shorter; 0 = the number of present tokens
+  int64_t full_length = 0;     // length of the model's longest sequence, with class tokens, if batches may have
+                               // shorter sequences; 0 = the number of tokens of the batch
 };
 
-/// Additional arguments of attention to relative positions. The model makes them once for all of its layers.
+/// Additional arguments of attention to relative positions. The model makes them once for all its layers.
 struct RelativeLayout {
   at::Tensor distances{};  // (Lk, D): the model's encoding of the distances Lk − 1, …, 1, 0; undefined = none
   at::Tensor hidden{};     // (Lq, Lk) bool: true = the query does not see the key; undefined = none
 };
 
-/// The arguments of an attention layer other than its tokens.
+/// The arguments of an attention layer, except the query and the context.
 struct AttentionArgs {
   TokenLayout query{}, context{};
-  at::Tensor bias{};                // additive, broadcastable to (B, H, Lq, Lk); if its first dimension divides B, it
-                                    // repeats along B (windows of a sample follow each other); undefined = none
+  at::Tensor bias{};                // additive, broadcastable to (B, H, Lq, Lk); a first dimension that divides B
+                                    // repeats along B (windows of a sample are consecutive); undefined = no bias
   bool causal = false;              // key j is visible to query i iff j <= i + (Lk - Lq)
-  AttentionState* state = nullptr;  // state of a session; the caller owns it; null = the call is independent
+  AttentionState* state = nullptr;  // state of a session, owned by the caller; null = the call belongs to no session
   RelativeLayout relative{};        // for layers that attend to relative positions; other layers ignore it
 
-  /// Returns the arguments of self-attention: query and context have the same layout.
+  /// Returns the arguments of self-attention: the same layout for query and context.
   static AttentionArgs self(const TokenLayout& tokens) { return {tokens, tokens, {}, false, nullptr}; }
 };
 
-/// Throws c10::Error unless tokens are (B, L, channels) and fit the layout: L is class tokens + grid tokens, padding
-/// is bool (B, L). The message begins with `owner`: "multi_head_attention: query".
+/// Throws c10::Error unless tokens are (B, L, channels) and fit the layout: L = class tokens + grid tokens; padding
+/// is bool (B, L). The message begins with `owner`. Example: "multi_head_attention: query".
 void check_tokens(const char* owner, const at::Tensor& tokens, int64_t channels, const TokenLayout& layout);
 
-/// Returns tokens (B, H·W, C) as a map (B, C, H, W), and a map as tokens. Both are views if channels have
-/// stride 1, as in a map of channels_last.
+/// map_of() returns tokens (B, H·W, C) as a map (B, C, H, W); tokens_of() is the inverse. Both return views if
+/// channels have stride 1, as in a channels_last map.
 at::Tensor map_of(const at::Tensor& tokens, const Grid& grid);
 at::Tensor tokens_of(const at::Tensor& map);
 
-/// Returns tokens (B, L, D) with zeros at the padding.
+/// Returns tokens (B, L, D) with zeros at padded positions.
 at::Tensor zero_padding(const at::Tensor& tokens, const TokenLayout& layout);
 
 using AttentionLayout [[deprecated("AttentionArgs")]] = AttentionArgs;

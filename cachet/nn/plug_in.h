@@ -7,10 +7,10 @@
 
 namespace cachet::nn {
 
-/// The rule by which an export treats a model with a plug-in of a kind. The rule is a member of the kind's record.
+/// The export rule for models with a plug-in of a kind. The rule is a member of the kind's record.
 enum class Export {
-  refused,  // the export names the kind and refuses the model
-  traced,   // the export traces the forward pass, which must be tensor operations without branches on a tensor's values
+  refused,  // the export refuses the model with a message that names the kind
+  traced,   // the export traces the forward pass: tensor operations, without branches on values of tensors
 };
 
 /// A key whose value does not fit a layer, and the reason.
@@ -18,12 +18,12 @@ struct Misfit {
   std::string key, text;
 };
 
-/// An object that a row of a table of kinds makes: a norm, a cache or an attention function.
+/// A norm, a cache or an attention function: an object that a row of a table of kinds makes.
 class PlugIn {
  public:
   virtual ~PlugIn() = default;
 
-  /// Returns why a model with this plug-in cannot be exported. Empty if it can.
+  /// Returns why a model with this plug-in cannot be exported. Empty if it can be exported.
   const std::string& why_not_exported() const { return why_not_exported_; }
   void refuse_export(std::string why) { why_not_exported_ = std::move(why); }
 
@@ -31,7 +31,7 @@ class PlugIn {
   std::string why_not_exported_;
 };
 
-/// Applies the export rule of a kind's record to `made`, an object of this kind. `family`: "norm", for example.
+/// Applies the export rule of a kind's record to `made`, an object of this kind. `family`: for example "norm".
 template <class Made>
 std::shared_ptr<Made> marked(std::shared_ptr<Made> made, Export exports, std::string_view family,
                              std::string_view kind) {

@@ -20,7 +20,7 @@
 
 namespace cachet::nn {
 
-/// The three plug-ins of a backbone, and the outliers of its blocks in training.
+/// The three plug-ins of a backbone, and the outliers that training adds to its blocks.
 struct PlugIns {
   AttentionOptions attention{};
   CacheOptions cache{};
@@ -28,8 +28,8 @@ struct PlugIns {
   OutlierOptions outliers{};
 };
 
-/// Reads the tables `attention`, `cache`, `norm` and `outliers`. `attention`: the defaults of attention, with the
-/// projections of the published backbone.
+/// Reads the tables `attention`, `cache`, `norm` and `outliers`. `attention`: the defaults of the table
+/// `attention`, with the projections of the published backbone.
 PlugIns read_plug_ins(const config::View& table, const AttentionOptions& attention = {},
                       Sessions sessions = Sessions::none);
 
@@ -39,27 +39,27 @@ enum class NormPlace {
   after,   // after each sum: norm(x + f(x)) (post-norm, Vaswani et al., arXiv 1706.03762)
 };
 
-/// Attention to the tokens of an encoder, between self-attention and the feed-forward half.
+/// Attention to the tokens of an encoder. It comes between self-attention and the feed-forward network.
 struct CrossAttentionOptions {
-  int64_t context_dim = 0;  // channels of the encoder's tokens; 0: those of the block
+  int64_t context_dim = 0;  // channels of the encoder's tokens; 0: the channels of the block
 };
 
 struct TransformerBlockOptions {
   int64_t dim = 0, num_heads = 0;
   double mlp_ratio = 4.0;
-  double dropout = 0.0;           // rate in the feed-forward half
+  double dropout = 0.0;           // rate in the feed-forward network
   double stochastic_depth = 0.0;  // rate for all branches
   double norm_eps = 1e-6;         // eps of norms whose options do not set it
   int64_t tokens = 0;             // number of tokens at the model's own input size
   TokenLayout layout{};           // layout of these tokens
   NormPlace norm_place = NormPlace::before;
-  Activation activation = Activation::gelu;  // activation of the feed-forward half
+  Activation activation = Activation::gelu;  // activation of the feed-forward network
   std::optional<CrossAttentionOptions> cross_attention = {};
 
   FeedForwardOptions feed_forward() const;
 };
 
-/// The parts of a block: {attention, feed-forward half, cross attention}, made in this order, so that a seed
+/// The parts of a block: {attention, feed-forward network, cross attention}. They are made in this order: then a seed
 /// gives the same weights with any compiler. cross_attention is null in a block without an encoder.
 struct BlockParts {
   std::shared_ptr<Attention> attention;
@@ -74,37 +74,37 @@ struct EncoderTokens {
 };
 
 /// A transformer block of two or three branches. Pre-norm: x + attn(norm1(x)), then (with an encoder)
-/// x + cross_attn(cross_norm(x), encoder), then x + mlp(norm2(x)). Post-norm: the norm of each sum replaces the norm of
-/// each input. Parts: norm1, attn, norm2, mlp; cross_norm, cross_attn.
+/// x + cross_attn(cross_norm(x), encoder), then x + mlp(norm2(x)). Post-norm: norms apply to the sums instead of the
+/// inputs of the branches. Parts: norm1, attn, norm2, mlp; cross_norm, cross_attn.
 class TransformerBlock : public Cloneable<TransformerBlock>, public Foldable, public Observable {
  public:
-  /// Makes a block with multi-head attention and a plain feed-forward half.
+  /// Makes a block with multi-head attention and a plain feed-forward network.
   TransformerBlock(const TransformerBlockOptions& options, const PlugIns& plug_ins);
-  /// Makes a block with parts of the backbone. Reads dim, stochastic_depth, norm_eps and norm_place of `options`, and
+  /// Makes a block from parts of the backbone. Uses dim, stochastic_depth, norm_eps and norm_place of `options`, and
   /// norm and outliers of `plug_ins`.
   TransformerBlock(const TransformerBlockOptions& options, const PlugIns& plug_ins, BlockParts parts);
 
   /// x (B, T, dim) -> (B, T, dim). args.state must come from make_state(). With a state for memory, the context of
-  /// self-attention is the inputs of earlier calls, normed like x, followed by x. `encoder` is for a block with cross
-  /// attention; in a session for decoding, its tokens may be absent after the first call. Throws c10::Error if only the
-  /// block or only the call has an encoder. In training, outliers are first put into x.
+  /// self-attention is the inputs of earlier calls, normalised like x, followed by x. `encoder`: for a block with cross
+  /// attention. In a decoding session, its tokens may be absent after the first call. Throws c10::Error if only the
+  /// block or only the call has an encoder. In training, outliers are added to x first.
   torch::Tensor forward(const torch::Tensor& x, const AttentionArgs& args, const EncoderTokens& encoder = {});
 
   /// Returns the state of a session, with parts `attn` and `cross_attn`. Decoding projects the encoder's tokens once. A
-  /// state for memory has the inputs of all earlier calls, unless AttentionState::keep_last limits them.
+  /// state for memory contains the inputs of all earlier calls, unless AttentionState::keep_last() limits them.
   std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const;
 
-  /// Returns the folds of norm1, cross_norm and norm2 into the layers after them. In a post-norm block no norm can be
-  /// folded, because its sums bypass these layers.
+  /// Returns the folds of norm1, cross_norm and norm2 into the layers after them. In a post-norm block, no norm can be
+  /// folded, because the sums of the block bypass these layers.
   std::vector<NormFold> norm_folds() override;
   bool has_cache() const;
-  /// Replaces a cache that does not change by constant keys and values, for deployment, in evaluation. If this is not
-  /// possible, throws c10::Error with the reason.
+  /// Replaces a cache that does not change by constant keys and values, for deployment. The block must be in evaluation
+  /// mode. If the cache cannot be replaced, throws c10::Error with the reason.
   void freeze_cache();
 
  private:
   using Branch = std::function<torch::Tensor(const torch::Tensor& tokens, const torch::Tensor& context)>;
-  /// The signals of a branch: the output of its norm, and its own output.
+  /// The signals of a branch: the output of its norm, and the output of the branch.
   struct BranchSignals {
     Signal norm, output;
   };

@@ -29,7 +29,7 @@ class ProcessLost : public std::runtime_error {
 };
 
 /// The group of processes that train one model together, seen from one of them. Process 0 leads. All processes make the
-/// same calls in the same order. Each call waits until all processes have made it. Throws ProcessLost if one is gone.
+/// same calls in the same order. Each call waits for all processes. If one is gone, calls throw ProcessLost.
 ///
 /// Before connect(), texts are exchanged only through the store, so that incompatible processes are detected before
 /// tensors are moved. From connect() on, texts and tensors are exchanged through the backend.
@@ -38,10 +38,10 @@ class ProcessGroup : public ops::BatchReducer {
   /// A function that creates the communication backend of the processes. The backend moves at least CPU tensors.
   using MakeBackend = std::function<c10::intrusive_ptr<c10d::Backend>()>;
 
-  /// `store`: all processes can read and write it; a process that fails writes the reason to it.
+  /// `store`: a store that all processes can read and write. A process that fails writes the reason to the store.
   ProcessGroup(const c10::intrusive_ptr<c10d::Store>& store, int64_t rank, int64_t size, MakeBackend make_backend,
                WaitingOptions waiting = {}, std::chrono::milliseconds patience = std::chrono::minutes(10));
-  /// Uses a backend of the caller, which is already connected.
+  /// Uses `backend`, which the caller has already connected.
   ProcessGroup(const c10::intrusive_ptr<c10d::Store>& store, const c10::intrusive_ptr<c10d::Backend>& backend);
   ~ProcessGroup() override;
 
@@ -53,28 +53,28 @@ class ProcessGroup : public ops::BatchReducer {
   int64_t size() const { return size_; }
   bool leads() const { return rank_ == 0; }
 
-  /// Adds up `sums` over all processes, with equal bits in each, on any device. Copies tensors for Gloo to the host.
+  /// Adds up `sums` over all processes. All get equal bits. Accepts any device. Copies tensors for Gloo to the host.
   void all_reduce(at::Tensor& sums) override;
 
-  /// Sends rank 0's number or text to all processes. The others wait as long as rank 0 runs, for example during its
-  /// evaluation. Rank 0 waits until all others have made this call.
+  /// Sends rank 0's number or text to all processes. The other processes wait as long as rank 0 runs, for example
+  /// during its evaluation. Rank 0 waits until all other processes have made this call.
   int64_t broadcast(int64_t word);
   std::string broadcast(const std::string& text);
 
   /// In rank 0, returns the bytes of each process, by rank. In other processes, returns an empty list.
   std::vector<std::string> gather(const std::string& bytes);
 
-  /// Stores the reason why this process ends, for the other processes, whose calls fail when this process is gone.
+  /// Stores the reason why this process ends. The other processes read the reason when their calls fail.
   void tell_failure(const std::string& why) noexcept;
 
-  /// If a call takes longer than `patience`, the first of the waiting processes names the missing processes, and again
-  /// every ten seconds. A process that is stuck inside a call counts as missing. Processes that wait during rank
-  /// 0's evaluation report nothing. `say` is called inside all_reduce(), gather() and rank 0's broadcast(), and only
-  /// with Gloo. An empty `say` ends the reports.
+  /// If a call takes longer than `patience`, the first of the waiting processes reports the missing processes, and
+  /// repeats this every ten seconds. A process that is stuck inside a call counts as missing. Processes that wait
+  /// during rank 0's evaluation report nothing. `say` is called inside all_reduce(), gather() and rank 0's broadcast(),
+  /// and only with Gloo. An empty `say` ends the reports.
   void name_stragglers(std::function<void(const std::string& line)> say,
                        std::chrono::milliseconds patience = std::chrono::seconds(8));
 
-  /// Sets a function that also knows why another process is gone. Only the process that started the others has it.
+  /// Sets a function that returns why a process is gone. Only the process that started the others has such a function.
   void ask_about_lost(std::function<std::optional<std::string>()> fate) { fate_ = std::move(fate); }
 
  private:
@@ -82,26 +82,26 @@ class ProcessGroup : public ops::BatchReducer {
   void together(const char* what, const Call& call);
   /// Waits for a call in which every process takes part.
   void wait_for_all(c10d::Work& call, bool names_stragglers);
-  /// Sends rank 0's tensor to all processes. The other processes pass zeros.
+  /// Sends rank 0's tensor to all processes. Other processes call this function with zeros.
   void broadcast_tensor(const at::Tensor& said);
   /// Implement broadcast() and gather() before the backend is connected.
   std::string text_from_store(const std::string& text);
   std::vector<std::string> texts_through_store(const std::string& bytes);
-  /// Waits until every process has written its sign in this call.
+  /// Waits until every process has written to the store that it waits in this call.
   void wait_for_signs(const char* what);
   /// Throws ProcessLost if a process is known to have failed or ended.
   void require_all_alive() const;
-  /// Writes a new sign, which shows the other processes that this process waits in this call.
+  /// Writes a new sign to the store. It shows other processes that this process waits in this call.
   void sign_that_it_waits() noexcept;
-  /// Returns each process' last sign, by rank; empty without a sign and for this process. Throws if the store is gone.
+  /// Returns each process' last sign, by rank; empty for this process and without a sign. Throws if the store is gone.
   std::vector<std::string> signs() const;
-  /// Stores the current signs, with which later signs are compared.
+  /// Stores the current signs for comparison with later signs.
   void look_at_signs() noexcept;
   /// Returns the ranks of the processes without a sign in this call, or without a new sign since the last check.
   std::vector<int64_t> missing(const std::vector<std::string>& signs) const;
   void name_missing(std::chrono::steady_clock::duration waited) noexcept;
   std::string late_names() const;
-  /// Returns the reason that a failed process left in the store, or how the process ended.
+  /// Returns the reason that a failed process left in the store, or the way in which a process ended.
   std::optional<std::string> known_failure() const;
   /// Describes the known reasons of a failed call.
   std::string why_not_connected(const std::string& cause) const;
@@ -111,7 +111,7 @@ class ProcessGroup : public ops::BatchReducer {
   std::unique_ptr<Links> links_;
   int64_t rank_, size_;
   WaitingOptions waiting_;
-  std::chrono::milliseconds store_patience_ = std::chrono::minutes(10);  // limit of rank 0 when it waits for the others
+  std::chrono::milliseconds store_patience_ = std::chrono::minutes(10);  // time limit of rank 0 when it waits
   bool through_host_ = true;
   int64_t call_ = 0;  // number of the last call in which all processes take part
   int64_t signs_left_ = 0;

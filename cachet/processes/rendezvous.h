@@ -14,21 +14,21 @@ namespace cachet::processes {
 /// The rank of this process in its run, and the address at which the processes meet.
 struct ProcessPlace {
   int64_t rank = 0, size = 1;
-  int64_t local_rank = 0;          // rank among the processes of this machine: the number of its GPU
+  int64_t local_rank = 0;          // rank among this machine's processes: the number of the process's GPU
   std::string host = "127.0.0.1";  // address of rank 0
   uint16_t port = 0;
   int64_t attempt = 0;           // number of restarts; entries of earlier attempts in the store are not read
   bool store_is_served = false;  // whether torchrun serves the store, instead of rank 0
 
-  /// Whether all processes are on this machine, so that no port is open to other machines.
+  /// Whether all processes are on this machine. No port is then open to other machines.
   bool is_local() const;
 };
 
-/// Reads RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT, which torchrun and others set. Empty without
-/// WORLD_SIZE. If a variable is missing or invalid, throws std::invalid_argument, which names the variable.
+/// Reads RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT, which torchrun and others set. Without WORLD_SIZE,
+/// returns nullopt. If a variable is missing or invalid, throws std::invalid_argument, which names the variable.
 std::optional<ProcessPlace> place_from_environment();
 
-/// A socket for the store of rank 0 that only processes of this machine can reach.
+/// A socket for the store of rank 0. Only processes of this machine can reach the socket.
 class LocalSocket {
  public:
   /// Throws std::runtime_error if no socket is available.

@@ -10,12 +10,12 @@
 namespace cachet::processes {
 
 /// Opens the common store of all processes of a run. Process 0 serves it (on `socket`, which may be null), unless
-/// torchrun does; the others try to connect to it until `until`. Throws ProcessLost if the store is not served in time
-/// or if another program answers at its port, and std::runtime_error if process 0 cannot listen there.
+/// torchrun does. Other processes try to connect until `until`. Throws ProcessLost if the store is not served in time
+/// or if another program answers at its port, and std::runtime_error if process 0 cannot listen on the port.
 c10::intrusive_ptr<c10d::Store> open_store(const ProcessPlace& place, LocalSocket* socket,
                                            const MeetingOptions& options, std::chrono::steady_clock::time_point until);
 
-/// Returns the address: "127.0.0.1:29500", with the port of `socket` if there is one.
+/// Returns the store's address: "127.0.0.1:29500", with the port of `socket` if there is one.
 std::string address_of(const ProcessPlace& place, const LocalSocket* socket);
 
 }  // namespace cachet::processes

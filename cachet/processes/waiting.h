@@ -9,16 +9,16 @@
 
 namespace cachet::processes {
 
-/// The reports of a process while it waits for other processes.
+/// The options of the reports that a process makes while it waits for other processes.
 struct WaitingOptions {
   std::function<void(const std::string& line)> report{};  // receives each report; may be empty
   std::chrono::milliseconds report_every = std::chrono::seconds(10);
 };
 
-/// Returns "process 2", "processes 1, 2 and 5".
+/// Returns the names of processes: "process 2", "processes 1, 2 and 5".
 std::string names_of(const std::vector<int64_t>& ranks);
 
-/// One wait for other processes. The caller checks whether these have arrived, and calls pause() between two checks.
+/// One wait for other processes. The caller checks whether they have arrived, and calls pause() between two checks.
 class Wait {
  public:
   /// `most`: the time limit of the wait; empty: no limit.

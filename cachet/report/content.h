@@ -27,7 +27,7 @@ struct LineChart {
   std::vector<Series> series{};
   bool log_y = false;        // whether the first scale is logarithmic (readers can switch if all values are positive)
   bool y_from_zero = false;  // whether the linear scale includes zero
-  bool markers = false;      // whether each point has a dot; otherwise only points without neighbours have one
+  bool markers = false;      // whether each point has a dot; otherwise only points without neighbours have a dot
   std::string note{};        // a sentence below the chart
   bool large = false;        // whether the chart is as wide as the page
 };
@@ -51,7 +51,7 @@ struct HeatMap {
   std::string x_label{}, y_label{};
   std::vector<std::string> columns{}, rows{};
   std::vector<double> values{};       // rows × columns, row by row; missing or non-finite values are hatched
-  std::optional<double> least, most;  // ends of the colour scale; if absent, those of the data
+  std::optional<double> least, most;  // ends of the colour scale; if absent, the ends of the data's range
   std::string note{};
   bool square = false;  // whether cells are as high as wide
 };
@@ -62,7 +62,7 @@ struct ConfusionMatrix {
   std::vector<int64_t> counts{};  // classes × classes, a row for each true class
   std::string note{};
   std::string samples = "images";  // name of the counted samples
-  bool ends_with_none = false;     // whether the last class stands for "no class", for objects missed or wrongly found
+  bool ends_with_none = false;     // whether the last class is "no class", for objects missed or wrongly found
 };
 
 struct Picture {
@@ -90,8 +90,8 @@ enum class Better { neither, higher, lower };
 struct Column {
   std::string name{};
   Alignment alignment = Alignment::left;
-  Better better = Better::neither;  // which value is marked as the column's best
-  int importance = 0;               // a narrow terminal first drops the least important column (the last of equals)
+  Better better = Better::neither;  // kind of value that is marked as the column's best
+  int importance = 0;               // a narrow terminal first omits the least important column (the last of equals)
 };
 
 /// A cell: its text for people, and an optional number for CSV files and for the choice of a column's best cell.

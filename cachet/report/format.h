@@ -21,7 +21,7 @@ std::string format_duration(double seconds);
 /// Formats a fraction as a percentage: 0.8741 gives "87.4 %".
 std::string format_percent(double fraction, int decimals = 1);
 
-/// Uses `digits` significant digits, no trailing zeros, an exponent only below 1e-4 or from 1e6: 0.25, 3e-05, 1234.5.
+/// Writes `digits` significant digits, no trailing zeros, an exponent below 1e-4 or from 1e6: 0.25, 3e-05, 1234.5.
 std::string format_number(double value, int digits = 4);
 
 /// Formats a number with a fixed number of decimals: 0.50.

@@ -8,8 +8,8 @@
 
 namespace cachet::report {
 
-/// The form in which a number is written. The values mean, in this order: as it is; a fraction in percent; with three
-/// decimals; without decimals; with a prefix (1.86 G); a rate with three digits; a duration in seconds as "1m05s".
+/// The format of a number. The values mean, in this order: unchanged; a fraction in percent; with three decimals;
+/// without decimals; with a prefix (1.86 G); a rate with three digits; a duration in seconds as "1m05s".
 enum class ValueForm { number, percent, fixed, whole, count, rate, duration };
 
 /// Returns the form's word in run.json, such as "percent". form_from() returns `number` for an unknown word.
@@ -17,7 +17,7 @@ std::string_view to_string(ValueForm form);
 [[deprecated("to_string")]] inline std::string_view word(ValueForm form) { return to_string(form); }
 ValueForm form_from(std::string_view word);
 
-/// Returns the word of a `Better` in run.json: "higher", "lower" or "neither". better_from() reads others as `neither`.
+/// Returns "higher", "lower" or "neither", as in run.json. better_from() returns `neither` for an unknown word.
 std::string_view to_string(Better better);
 [[deprecated("to_string")]] inline std::string_view word(Better better) { return to_string(better); }
 Better better_from(std::string_view word);
@@ -30,7 +30,7 @@ struct MetricDescription {
   Better better = Better::neither;
   bool decides = false;    // whether it decides which evaluation of a run is the best
   std::string unit{};      // unit of the number, if it has one: "points"
-  bool constant = false;   // whether it is the same at each evaluation, for comparison; it then has no curve
+  bool constant = false;   // whether it is equal at each evaluation (for comparison); it then has no curve
   bool condition = false;  // whether it is a measurement condition; runs that differ in it are not ranked together
   bool share = false;      // whether it is a fraction of the evaluated samples, such as top-1 (report/uncertainty.h)
   bool headline = false;   // whether the line of an evaluation shows it, next to the deciding metric
@@ -54,7 +54,7 @@ double best_of(const std::vector<double>& values, Better better);
 /// Returns a number in the given form: "87.4 %", "0.512", "1m05s". The form `number` has `digits` significant digits.
 std::string format_value(ValueForm form, double value, int digits = 6);
 
-/// Returns a value of a metric in its form, followed by its unit: "2.310 pixels".
+/// Formats a value of a metric with the metric's form and unit: "2.310 pixels".
 std::string format_value(const MetricDescription& metric, double value, int digits = 6);
 
 /// Returns the title with a capital first letter, for headings: "Top-1".

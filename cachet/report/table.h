@@ -13,9 +13,9 @@ namespace cachet::report {
 /// Returns the cell, or an empty cell if the row is too short.
 const Cell& cell_at(const Table& table, size_t row, size_t column);
 
-/// Finds the cells to mark as the best of their column: the cells with the best finite value, and the cells that
-/// show the same digits as these, whatever their error. A column has marks only if it has at least two different
-/// values and two different shown numbers.
+/// Finds the cells to mark as the best of their column: the cells with the best finite value, and the cells that show
+/// the same digits, regardless of their errors. A column has marks only if it has at least two different values and two
+/// different shown numbers.
 class TableMarks {
  public:
   explicit TableMarks(const Table& table);

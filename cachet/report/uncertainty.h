@@ -14,14 +14,14 @@ struct ShareInterval {
   double lower = 0, upper = 1;
 };
 
-/// Returns Wilson's interval for a fraction measured on `count` > 0 samples: all fractions that differ from the
-/// measured one by at most their own standard error. The interval's ends lie in [0, 1] and are never equal.
+/// Returns Wilson's interval for a fraction measured on `count` > 0 samples: all fractions p that differ from the
+/// measured fraction by at most the standard error of p. The interval's ends lie in [0, 1] and are never equal.
 ShareInterval wilson_interval(double fraction, double count);
 
 /// Returns the text of a value's uncertainty, to be written after the value: " ± 0.8 %", the standard error. If the
-/// value is a fraction of `share_of` > 0 samples and Wilson's interval has other digits than value ± error, returns the
-/// ends of the interval: " (95.2 % to 100.0 %)". Returns an empty text without an error. `text` formats an error;
-/// `end_text` formats an end of the interval (`text` does if `end_text` is empty).
+/// value is a fraction of `share_of` > 0 samples, and Wilson's interval has other digits than value ± error, returns
+/// the ends of the interval: " (95.2 % to 100.0 %)". Returns an empty text without an error. `text` formats an error;
+/// `end_text` formats an end of the interval. If `end_text` is empty, `text` formats the end.
 std::string uncertainty_text(double value, std::optional<double> error, int64_t share_of,
                              const std::function<std::string(double)>& text,
                              const std::function<std::string(double)>& end_text = {});

@@ -23,7 +23,7 @@ namespace cachet::runtime {
 inline constexpr const char *kExportManifest = "export.json", *kExportRecipe = "recipe.toml",
                             *kExportReport = "report.html";
 
-/// The engine onnx runs on OpenVINO, too, but other engines can also read its file.
+/// The kinds of engines. OpenVINO also runs the file of `onnx`, and so can other engines.
 enum class EngineKind { openvino, onnx, torch };
 
 std::string_view to_string(EngineKind engine);  // "openvino"
@@ -32,13 +32,13 @@ std::string_view to_string(Precision precision);  // "f32"
 [[deprecated("to_string")]] inline std::string_view word(Precision precision) { return to_string(precision); }
 std::string_view model_file(EngineKind engine);  // "model.xml"
 
-/// An input of the model. A size of −1 in the shape is not fixed. A limit is 0 if the manifest does not give the
-/// limit.
+/// An input of the model. A size of −1 in the shape is not fixed. If the manifest does not give a limit, the limit is
+/// 0.
 struct ExportedInput {
   std::string name;
   Element element = Element::float32;
   std::vector<int64_t> shape;
-  int64_t longest = 0;     // of token ids with any length: most tokens of a sequence
+  int64_t longest = 0;     // for token ids of any length: maximum number of tokens of a sequence
   int64_t vocabulary = 0;  // number of token ids
   bool operator==(const ExportedInput&) const = default;
 };
@@ -47,18 +47,18 @@ enum class PixelFilter { bilinear, bicubic, lanczos };
 
 /// The preparation of an image file as the model's input. Each channel becomes (x / 255 − mean) / deviation.
 struct ImagePreparation {
-  int64_t channels = 3, height = 0, width = 0;  // of the model's input
+  int64_t channels = 3, height = 0, width = 0;  // size of the model's input
   /// The size to which the whole image is first resized: the image size of the training data, if all their images have
   /// one size. If the size is 0, images are not resized first.
   int64_t first_height = 0, first_width = 0;
   /// With `middle`, the image is then resized in proportion to the smallest size that covers the input / crop_fraction,
   /// and cropped to its middle. Without `middle`, the whole image is resized after the normalisation. Resized pixels
-  /// are integers, as in Pillow; normalised images are floating point. "resize_in" of export.json names the kind.
+  /// are integers, as in Pillow; normalised images are floating point. "resize_in" in export.json names the type.
   bool middle = true;
   double crop_fraction = 1;
   PixelFilter filter = PixelFilter::bicubic;
-  std::vector<double> mean, deviation;                            // of each channel
-  io::OrientationRule orientation = io::OrientationRule::ignore;  // of the file; applied first
+  std::vector<double> mean, deviation;                            // mean and standard deviation of each channel
+  io::OrientationRule orientation = io::OrientationRule::ignore;  // use of the file's orientation; applied first
   bool operator==(const ImagePreparation&) const = default;
 };
 
@@ -72,19 +72,19 @@ struct ExportManifest {
   Precision precision = Precision::float32;
   std::string task;     // "image_classification"
   std::string model;    // "vit_small_patch16_224"
-  std::string source;   // identity of its source: "run 1f0c…"
+  std::string source;   // identity of the model's source: "run 1f0c…"
   std::string weights;  // SHA-256 of the source checkpoint; empty before form 3
   std::string made_by;  // "cachet 0.1.0, OpenVINO 2026.4.1"
   std::vector<ExportedInput> inputs;
-  std::vector<std::string> classes;          // of a classifier
+  std::vector<std::string> classes;          // class names of a classifier
   std::vector<std::string> untrained{};      // parts of the model without training; empty before form 4
-  std::optional<ImagePreparation> image;     // of a classifier of images
+  std::optional<ImagePreparation> image;     // preparation of images for a classifier of images
   std::map<std::string, std::string> files;  // name and SHA-256 of all other files
 
   const std::string& digest_of(const std::string& file) const;
 };
 
-/// Writes the manifest in the form manifest.version. From form 3 on, the key "digest" has the SHA-256 of all the rest.
+/// Writes the manifest in the form manifest.version. From form 3 on, the key "digest" has the SHA-256 of the rest.
 std::string to_json(const ExportManifest& manifest);
 
 /// Returns a line for the user about what an export of an earlier version lacks, or std::nullopt for a complete export.
@@ -97,7 +97,7 @@ ExportManifest parse_export_manifest(const std::string& text, const std::string&
 /// Whether a folder has a manifest, which may be damaged.
 bool is_export(const std::filesystem::path& folder);
 
-/// Whether a folder has an export with a readable manifest, and no other files.
+/// Whether a folder has a readable manifest, and contains only files of the export.
 bool is_export_alone(const std::filesystem::path& folder);
 
 /// Reads only the manifest of a folder. Throws io::Error.

@@ -10,7 +10,7 @@
 
 namespace cachet::runtime {
 
-/// A possible class of an image, with its probability.
+/// A class that an exported model predicts for an image, with its probability.
 struct Guess {
   int64_t label = 0;
   std::string name;
@@ -21,7 +21,7 @@ struct Guess {
 /// `cachet export --engine openvino` writes it.
 class ImageClassifier {
  public:
-  /// Throws io::Error if the folder is not such an export, and std::runtime_error if OpenVINO refuses the model.
+  /// Throws io::Error if the folder is not an OpenVINO export, and std::runtime_error if OpenVINO rejects the model.
   explicit ImageClassifier(const std::filesystem::path& folder, const SessionOptions& options);
   /// Opens the folder and uses the precision of the export.
   explicit ImageClassifier(const std::filesystem::path& folder);

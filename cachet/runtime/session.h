@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-/// The runtime for exported models, which needs no LibTorch and has no training.
+/// The runtime for exported models. It needs no LibTorch and cannot train.
 namespace cachet::runtime {
 
 enum class Element { float32, int64, boolean };
@@ -27,8 +27,8 @@ struct Scores {
   }
 };
 
-/// The number type of a model's products. The weights of an int8 model include their scales; its other operations are
-/// in float32.
+/// The number type of a model's products. The weights of an int8 model include their scales. Other operations of an
+/// int8 model are in float32.
 enum class Precision { float32, bfloat16, int8 };
 
 struct SessionOptions {

@@ -13,31 +13,31 @@
 #include "cachet/tasks/translation/translation_options.h"
 #include "cachet/train/step/metrics.h"
 
-/// Capabilities of a task other than training and evaluating. A command casts a task to the interface that it needs
-/// (dynamic_cast), and prints a line if the task does not have this interface.
+/// Capabilities of a task other than training and evaluating. A command casts a task to the interface that the command
+/// needs (dynamic_cast). If the task does not have it, the command prints a line.
 namespace cachet::tasks {
 
-/// A line of JSON with its line end. The line begins with the sample's number, without spaces: `{"index":7,`. By this
-/// form, a line that was cut short is recognised.
+/// A line of JSON with its line end. The line begins with the sample's number, without spaces: `{"index":7,`. A reader
+/// uses this form to recognise a line that was cut short.
 using Record = std::string;
 using SeenRecord = std::function<void(const Record& record)>;
-/// Returns the next saved record, or an empty optional after the last.
+/// A function that returns the next saved record, or an empty optional after the last record.
 using NextRecord = std::function<std::optional<Record>()>;
 
 struct AnswerOptions {
-  int64_t top = 5;      // classes to name for each sample
-  bool logits = false;  // whether records also have the logit of every class, if the task has logits
+  int64_t top = 5;      // number of most probable classes to name for each sample
+  bool logits = false;  // whether records include the logit of every class, if the task has logits
 };
 
 /// The form of a user's sample: the name of an image file, or the text.
 enum class SampleForm { image_file, text };
 
-/// A user's sample, prepared for the model. A task derives its own class of samples from this one.
+/// A user's sample, prepared for the model. A task derives its own class of samples from this class.
 struct PreparedSample {
   virtual ~PreparedSample() = default;
   std::string given;
-  std::string digest;  // digest of an image file's bytes, as they were decoded; empty for texts
-  int64_t index = 0;   // index among all samples that the user gave
+  std::string digest;  // digest of the bytes of the decoded image file; empty for texts
+  int64_t index = 0;   // index among all samples of the user
 };
 using PreparedSamples = std::vector<std::unique_ptr<PreparedSample>>;
 
@@ -55,25 +55,25 @@ class Predictor {
   virtual SampleForm sample_form() const = 0;
   /// Whether predictions rank classes. If not, the task ignores AnswerOptions.
   virtual bool ranks_classes() const { return true; }
-  /// Reads a sample. A call may overlap only with answer_given() of other samples. Throws io::Error that describes the
-  /// fault; for a text, the error does not name the sample.
+  /// Reads a sample. The only function that may run at the same time is answer_given() for other samples. Throws
+  /// io::Error that describes the fault. The error about a text does not name the sample.
   virtual std::unique_ptr<PreparedSample> prepare_given(const std::string& sample) = 0;
   /// Returns a record for each sample, in the order of the samples.
   virtual std::vector<Record> answer_given(const PreparedSamples& samples, const AnswerOptions& options) = 0;
-  /// Returns lines for the user on changes that rules made to the samples so far.
+  /// Returns lines for the user about the changes that rules have made to the samples so far.
   virtual std::vector<std::string> notes_on_given() const { return {}; }
 };
 
-/// Predicts on the samples of the evaluation data in their order, from `first` on. An interrupted file of records can
-/// therefore be continued. The model is in evaluation mode.
+/// Predicts on the samples of the evaluation data in their order, beginning with any sample. An interrupted file of
+/// records can therefore be continued. The model is in evaluation mode.
 class AnswersEvaluationSamples {
  public:
   virtual ~AnswersEvaluationSamples() = default;
   /// Returns a digest of the bytes of the picture or text of sample `index`, and of its labels (class, annotations,
   /// masks). Reads the image file if this evaluation has not decoded it.
   virtual std::string sample_digest(int64_t index) = 0;
-  /// If version 0.1.0 predicted by another rule, returns the digest of this sample in that version; its records are
-  /// then made again. Returns an empty text if the rule is the same.
+  /// If version 0.1.0 used another rule for predictions, returns the digest that it computed for the sample. Records of
+  /// version 0.1.0 are then made again. If the rule is the same, returns an empty text.
   virtual std::string earlier_digest(int64_t /*index*/) { return {}; }
   virtual void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) = 0;
 };
@@ -82,8 +82,8 @@ class AnswersEvaluationSamples {
 class DrawsAnswers {
  public:
   virtual ~DrawsAnswers() = default;
-  /// Returns the bytes of a PNG file: the sample with those predictions of its record whose score is at least
-  /// `least_score` (0 to 1).
+  /// Returns the bytes of a PNG file. The picture shows the sample and the predictions of its record whose score is at
+  /// least `least_score` (0 to 1).
   virtual std::string picture_of_answer(const PreparedSample& sample, const Record& record, double least_score) = 0;
 };
 
@@ -103,22 +103,22 @@ class WritesResults {
 };
 
 /// Evaluates in two steps: saves records, and computes the metrics from the records. Only the first step runs the
-/// model. An interrupted evaluation can therefore continue from its records, and a finished one can be scored again
+/// model. An interrupted evaluation can therefore continue from its records. A finished evaluation can be scored again
 /// without the model. The model is in evaluation mode.
 class EvaluatesRecords {
  public:
   virtual ~EvaluatesRecords() = default;
   /// Returns the number of records of a whole evaluation: usually one for each sample.
   virtual int64_t evaluation_records() const = 0;
-  /// Returns a digest of everything that determines record `index` except the model, like
-  /// AnswersEvaluationSamples::sample_digest().
+  /// Returns a digest of everything except the model that determines record `index` (compare
+  /// AnswersEvaluationSamples::sample_digest()).
   virtual std::string record_digest(int64_t index) = 0;
   /// Returns the digest of record `index` in version 0.1.0, like AnswersEvaluationSamples::earlier_digest().
   virtual std::string earlier_digest(int64_t /*index*/) { return {}; }
-  /// Computes the records from number `first` on, and passes each record to `seen` at once. The records have the
-  /// order of the samples in evaluate().
+  /// Computes the records, beginning with record `first`, and passes each record to `seen` at once. The records have
+  /// the order of the samples in evaluate().
   virtual void record_evaluation(int64_t first, const SeenRecord& seen) = 0;
-  /// Computes the metrics from all records in their order: the same numbers as evaluate(), bit for bit. Throws
+  /// Computes the metrics from all records in their order. The numbers equal those of evaluate() bit for bit. Throws
   /// std::runtime_error if a line is not a record of these samples, or if records are missing.
   virtual train::Metrics evaluate_records(const NextRecord& next) = 0;
 };
@@ -131,7 +131,7 @@ class TabulatesEvaluation {
   virtual std::string evaluation_table() const = 0;
 };
 
-/// Describes how a task's scores were computed, if the numbers depend on the way of computing them.
+/// Describes how a task's scores were computed. The description exists for scores that depend on the method.
 class SignsScores {
  public:
   virtual ~SignsScores() = default;
@@ -144,7 +144,7 @@ class SignsScores {
 class GeneratesText {
  public:
   virtual ~GeneratesText() = default;
-  /// Continues a prompt. Calls `seen` with each new piece of text at once, without the prompt. Throws io::Error if the
+  /// Continues a prompt. Passes each new piece of text to `seen` at once, but not the prompt. Throws io::Error if the
   /// prompt cannot be read, std::invalid_argument if options are invalid.
   virtual void generate(const std::string& prompt, const GenerationOptions& options,
                         const std::function<void(const std::string& piece)>& seen) = 0;
@@ -166,31 +166,31 @@ class TranslatesText {
  public:
   virtual ~TranslatesText() = default;
   /// Translates a user's lines. `next_line` returns a line without its end, or an empty optional after the last line.
-  /// `seen` gets each line in order, also empty lines. Throws std::invalid_argument if options are invalid.
+  /// `seen` gets each line in order, including empty lines. Throws std::invalid_argument if options are invalid.
   virtual void translate(const std::function<std::optional<std::string>()>& next_line,
                          const TranslationOptions& options,
                          const std::function<void(const TranslatedLine& line)>& seen) = 0;
   /// Returns the options with which the recipe's evaluations translate.
   virtual TranslationOptions translation_options() const = 0;
-  /// Returns lines for the user on changes that rules made to the lines so far.
+  /// Returns lines for the user about the changes that rules have made to the lines so far.
   virtual std::vector<std::string> notes_on_translated() const = 0;
 };
 
 /// A line of a text, and its likelihood under a model.
 struct ScoredLine {
   int64_t index = 0;        // index of the line, from 0
-  int64_t tokens = 0;       // number of tokens, with the end of the line
+  int64_t tokens = 0;       // number of tokens, including the end of the line
   double loss = 0;          // the sum of the tokens' −log p, in nats
-  data::TextSize text{};    // size of the line, with its end
+  data::TextSize text{};    // size of the line, including the line's end
   data::CodedText coded{};  // the part of the line that the tokens encode
 };
 
-/// Computes the likelihood of a user's text, as consecutive lines. The model is in evaluation mode.
+/// Computes the likelihood of a user's text, line after line. The model is in evaluation mode.
 class ScoresText {
  public:
   virtual ~ScoresText() = default;
   /// Scores lines. `next_line` returns a line without its end, or an empty optional after the last. `seen` gets each
-  /// line in order, once its tokens are scored. `scored` gets the number of tokens repeatedly, also within long lines.
+  /// line in order, once its tokens are scored. `scored` gets the number of tokens so far, also within long lines.
   virtual void score_text(const std::function<std::optional<std::string>()>& next_line,
                           const std::function<void(const ScoredLine& line)>& seen,
                           const std::function<void(int64_t tokens)>& scored) = 0;

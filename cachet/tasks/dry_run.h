@@ -17,20 +17,20 @@ struct DryRun {
   double evaluation_seconds = 0;  // time of a whole evaluation, estimated from a part
   double checkpoint_seconds = 0;
   uint64_t checkpoint_bytes = 0;
-  int64_t memory_bytes = 0;  // resident memory after all parts
+  int64_t memory_bytes = 0;  // resident memory after the step, the evaluation and the checkpoint
   int64_t total_steps = 0, evaluations = 0, checkpoints = 0;
-  std::vector<std::string> notes{};  // notes on the length of the run, as a run prints them at its beginning
+  std::vector<std::string> notes{};  // the notes on the run's length that a run prints at its beginning
 
   double total_seconds() const;
 };
 
-/// Takes two optimizer steps (the first to warm up) as in the middle of an epoch, when memories are full. Evaluates for
-/// a few seconds or completely, and writes a checkpoint to a temporary folder. Changes the task's model. Throws what
-/// training would throw.
+/// Takes two optimizer steps (the first is a warm-up), like steps in the middle of an epoch, when memories are full.
+/// Then evaluates for a few seconds or completely, and writes a checkpoint to a temporary folder. Changes the task's
+/// model. Throws the errors of training.
 DryRun dry_run(train::TrainingTask& task, const train::Options& options);
 
-/// Returns the recipe for a few synthetic samples: a batch of at most 4, no accumulation, no workers. The model and the
-/// processing of samples stay the same.
+/// Returns the recipe, reduced for a few synthetic samples: a batch of at most 4, no accumulation, no workers. The
+/// model and the processing of samples stay the same.
 RecipePlan reduced(const RecipePlan& plan);
 
 }  // namespace cachet::tasks

@@ -14,15 +14,15 @@ namespace cachet::tasks {
 /// Facts about the training data, such as the mean of their pixels, stay the same.
 RecipePlan with_limited_evaluation(RecipePlan plan, int64_t limit);
 
-/// Returns the plan with evaluations of about `samples` samples, and at most the plan's own data.limit.
+/// Returns the plan with evaluations of about `samples` samples, but not more than the plan's own data.limit.
 RecipePlan with_fewer_samples(RecipePlan plan, int64_t samples);
 
 /// Opens a run to evaluate it on its whole test split, by the current rules (TaskPlan::current_rules) unless `settings`
-/// ask for others. The run's own data.limit holds, because it defines the data of the run. If the settings name other
-/// data, and the run's data have no test split, all of the named data are evaluated. The run's task.evaluation.limit
-/// does not hold, because it makes evaluations during training cheap. `limit` and, if `settings` set them, these two
-/// keys lower the number of samples; the smallest limit counts. Throws as open_saved_run does, and
-/// std::invalid_argument if a limit is below 1 or the task has no limits.
+/// select other rules. The run's own data.limit holds, because it defines the data of the run. If the settings name
+/// other data, and the run's data have no test split, all of the named data are evaluated. The run's
+/// task.evaluation.limit does not hold, because it serves only evaluations during training. `limit`, and these two keys
+/// if `settings` set them, limit the number of samples; the smallest limit counts. Throws the errors of
+/// open_saved_run(), and std::invalid_argument if a limit is below 1 or the task has no limits.
 SavedRun open_to_evaluate(const std::filesystem::path& path, const std::vector<std::string>& settings = {},
                           std::optional<int64_t> limit = {});
 

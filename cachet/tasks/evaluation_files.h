@@ -16,8 +16,8 @@ struct EvaluationFiles {
   bool skips = false;  // whether the recipe has this setting
 };
 
-/// Returns lines for the user on files that are left out of the evaluation. Throws io::Error if a file cannot be read
-/// and the recipe does not let evaluations leave out files.
+/// Returns lines for the user about files that are left out of the evaluation. Throws io::Error if a file cannot be
+/// read and the recipe does not let evaluations leave out files.
 std::vector<std::string> checked(const EvaluationFiles& files);
 
 }  // namespace cachet::tasks

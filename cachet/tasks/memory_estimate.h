@@ -17,10 +17,10 @@ struct MemoryEstimate {
   int64_t gradients = 0;    // gradients of the parameters
   int64_t optimizer = 0;    // moments, and averages of the weights
   int64_t states = 0;       // copies of the model's states for the parts of a step (train.state)
-  int64_t activations = 0;  // the most that a micro-batch's samples, layers and operators hold at one time
-  int64_t checkpoint = 0;   // memory for writing files, beyond that of a step
-  int64_t batches = 0;      // batches that the loader holds ahead
-  int64_t rest = 0;         // code and buffers of libraries, and what the allocator holds
+  int64_t activations = 0;  // largest memory at one time of a micro-batch's samples, layers and operators
+  int64_t checkpoint = 0;   // memory for writing files, in addition to a step's memory
+  int64_t batches = 0;      // batches that the loader prepares ahead
+  int64_t rest = 0;         // code and buffers of libraries, and free memory of the allocator
 
   int64_t total() const {
     return parameters + gradients + optimizer + states + activations + checkpoint + batches + rest;
@@ -29,16 +29,16 @@ struct MemoryEstimate {
 
 /// The duration of a measurement.
 enum class MemoryTrial {
-  quick,   // a step of one sample, if the run then surely fits
-  precise  // steps with more and more samples, to measure the slope
+  quick,   // a step of one sample, if it proves that the run fits
+  precise  // steps with increasing numbers of samples, to measure the slope
 };
 
-/// The memory of a step for any size of a micro-batch: measured for one sample and more, then extended by a line.
+/// The memory of a step as a function of the micro-batch's size: measured for small sizes, extrapolated linearly.
 class StepMemoryCurve {
  public:
-  /// Trains steps with a few synthetic samples of the largest size that the recipe allows, in the recipe's precision
-  /// and with its threads, and measures their memory. The measured sizes take less than half of `free` bytes. Empty if
-  /// one sample takes more. Throws what training would throw.
+  /// Trains on a few synthetic samples of the largest size that the recipe allows, and measures the memory of the
+  /// steps. Precision and threads are the recipe's. The steps take less than half of `free` bytes. Empty if one sample
+  /// takes more. Throws the errors of training.
   static std::optional<StepMemoryCurve> measure(const RecipePlan& plan, int64_t free, MemoryTrial trial);
 
   MemoryEstimate at(int64_t samples) const;
@@ -62,12 +62,12 @@ struct BatchChoice {
   int64_t accumulate = 1;
 };
 
-/// Returns the largest micro-batches of at most `most_samples` samples with which a step has exactly as many samples as
-/// in the recipe. Empty if no sample fits.
+/// Returns the largest micro-batches of at most `most_samples` samples that give a step exactly the recipe's number of
+/// samples. Empty if no sample fits.
 std::optional<BatchChoice> batches_that_fit(const RecipePlan& plan, int64_t most_samples);
 
-/// Whether training changes states of the model: statistics of norms, stored caches. The size of a
-/// micro-batch then affects the trained model.
+/// Whether training changes states of the model, such as statistics of norms or stored caches. If it does, the size of
+/// a micro-batch affects the trained model.
 bool has_batch_state(const RecipePlan& plan);
 
 /// The facts about a run's memory that are known before the run begins.
@@ -76,8 +76,8 @@ struct MemoryVerdict {
   int64_t free = 0;  // bytes
   int64_t processes = 1;
   bool fits = true;
-  // The largest number of samples in a micro-batch of all processes, with a tenth of the memory left. Set only if the
-  // run does not fit, or if MemoryQuestion::wants_largest is set.
+  // The largest number of samples in a micro-batch of all processes that leaves a tenth of the memory free. Set only if
+  // the run does not fit, or if MemoryQuestion::wants_largest is set.
   int64_t most_samples = 0;
 
   /// Returns one line: "about 1.4 GiB of 20.1 GiB that are free: parameters 12 MiB, …".
@@ -91,17 +91,17 @@ struct MemoryQuestion {
   bool wants_largest = false;  // whether to compute most_samples also for a run that fits
 };
 
-/// Estimates the memory of a run on the CPU and compares it with the free memory. Empty for another device, if the
-/// system does not report its memory, or if the task cannot make synthetic samples.
+/// Estimates the memory of a run on the CPU and compares it with the free memory. Empty if the run has another device,
+/// the system does not report its memory, or the task cannot make synthetic samples.
 std::optional<MemoryVerdict> judge_memory(const RecipePlan& plan, const MemoryQuestion& question);
 
-/// Returns the message about a run that does not fit: the sizes, the largest batch that fits, and the `accumulate` with
-/// the same gradient of a step. A resumed run cannot change its batch: its message names no batch.
+/// Returns the message about a run that does not fit: the sizes, the largest batch that fits, and the `accumulate` that
+/// leaves a step's gradient the same. A resumed run cannot change its batch, so its message names none.
 std::string refusal_text(const RecipePlan& plan, const MemoryVerdict& verdict, bool resumes = false);
 
-/// Returns "key=value" with which a run takes the largest micro-batches that fit and has the same number of samples in
-/// a step. A model whose states training changes keeps its micro-batches if they fit; otherwise its states change once
-/// per step (train.state = "first"). Throws std::runtime_error if not even one sample fits.
+/// Returns settings "key=value" for the largest micro-batches that fit and the same number of samples in a step. If
+/// training changes states of the model, the micro-batches stay as they are if they fit; otherwise the states change
+/// once per step (train.state = "first"). Throws std::runtime_error if not even one sample fits.
 std::vector<std::string> settings_that_fit(const RecipePlan& plan, const MemoryVerdict& verdict);
 
 }  // namespace cachet::tasks

@@ -7,9 +7,9 @@
 
 namespace cachet::tasks {
 
-/// Returns the distribution of the fractions of normal channels (PNAC) of a model's norms over its layers, estimated by
-/// a kernel density: Fig. 7 of Unified Normalization (arXiv 2208.01313). NaN does not count; a kind without values has
-/// no curve.
+/// Returns the chart of Fig. 7 of Unified Normalization (arXiv 2208.01313): the distribution of the fraction of normal
+/// channels (PNAC) over the layers of a model, as a kernel density estimate. NaN does not count. Activations or
+/// gradients without values have no curve.
 report::LineChart normality_density(const std::string& title, const std::vector<double>& activations,
                                     const std::vector<double>& gradients);
 

@@ -6,11 +6,11 @@
 namespace cachet::tasks {
 
 /// Filters the lines that Task::note() prints during the filter's lifetime. The tasks still record every line. Filters
-/// nest: a line is printed if all of them pass it. Not for several threads.
+/// can be nested: a line is printed if all filters pass it. Only one thread may use filters.
 class NoteFilter {
  public:
   enum class Prints {
-    nothing,   // for tasks that are built to measure them
+    nothing,   // for tasks that are built only to be measured
     each_once  // for several tasks with the same data
   };
 
@@ -19,7 +19,7 @@ class NoteFilter {
   NoteFilter(const NoteFilter&) = delete;
   NoteFilter& operator=(const NoteFilter&) = delete;
 
-  /// Whether to print a line now. The filters that print each line once remember it.
+  /// Whether to print a line now. Filters that print each line once remember the line.
   static bool passes(const std::string& line) {
     for (NoteFilter* filter = innermost_; filter != nullptr; filter = filter->outer_)
       if (filter->prints_ == Prints::nothing || !filter->lines_.insert(line).second) return false;

@@ -10,14 +10,14 @@
 
 namespace cachet::tasks {
 
-// Names in a run's metrics.jsonl of the values that Task::observe() reports for plug-ins; a layer's path follows.
+// Names, in a run's metrics.jsonl, of Task::observe()'s values for plug-ins. A layer's path follows each name.
 inline constexpr std::string_view kShareSeries = "share/";      // σ(λ), one value per head
 inline constexpr std::string_view kCacheSizeSeries = "cache/";  // root mean square of the tokens in a cache
 inline constexpr std::string_view kUnifiedNormSeries = "un/";   // numbers of steps: all, on window statistics, filtered
-// Fraction of filtered channels, mean over the training steps so far. Only if each channel has its own threshold.
+// Mean fraction of filtered channels over the training steps so far. Only if each channel has its own threshold.
 inline constexpr std::string_view kFilteredChannelsSeries = "un_channels/";
-// Fraction of normal channels (PNAC) of a norm's statistics over its last training passes, the fraction for its
-// gradients, and the number of these passes. Only if normality is recorded.
+// Three values: the fraction of normal channels (PNAC) of a norm's statistics over its last training passes, the same
+// fraction for its gradients, and the number of these passes. Exists only if normality is recorded.
 inline constexpr std::string_view kNormalitySeries = "pnac/";
 
 /// Calls `take(step, layer, values)` for each series whose name begins with `kind`, in the order of the events.

@@ -16,11 +16,11 @@ struct DownloadOptions;
 
 namespace cachet::tasks {
 
-/// A recipe after reading, before data are opened or the model is built.
+/// The plan of a recipe after reading, before data are opened or the model is built.
 struct RecipePlan {
   train::Options training;
   std::shared_ptr<const TaskPlan> task;
-  std::vector<std::string> notes{};  // lines from the readers
+  std::vector<std::string> notes{};  // lines from the functions that read the recipe
 
   models::ModelPlan model() const { return task->profile().model; }
   /// Sets up the process (threads, seed) and builds the task, with random weights. If the splits are for evaluation,
@@ -28,7 +28,7 @@ struct RecipePlan {
   /// training, prints the notes and stores them for the log of the run.
   std::unique_ptr<Task> build(Splits splits = Splits::both) const;
 
-  /// Loads the weights that train.init names into the task's model, at the beginning of a run; unified norms start
+  /// At the beginning of a run, loads the weights that train.init names into the task's model. Unified norms start
   /// their warm-up again. Returns lines that report the result; empty if the recipe names no weights. Throws io::Error,
   /// train::DamagedCheckpoint. Weights of the hub or of an https address are downloaded first (hub/fetch.h).
   std::vector<std::string> initialize(train::TrainingTask& task, const hub::DownloadOptions& downloads) const;
@@ -37,8 +37,8 @@ struct RecipePlan {
 };
 
 /// Reads all tables of a recipe: [task] with its kind (task_kinds.h), [model], [data], [train], [optimizer],
-/// [schedule]. `processes` is the number of processes that train together; only the comparison with a paper's row uses
-/// it. Throws config::Error with all problems at once.
+/// [schedule]. `processes` is the number of processes that train together. Only the comparison with a paper's row uses
+/// this number. Throws config::Error with all problems at once.
 RecipePlan read_recipe(config::Document& document, data::DataRoot data_root = data::DataRoot::required,
                        int64_t processes = 1);
 

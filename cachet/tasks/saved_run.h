@@ -14,52 +14,52 @@
 
 namespace cachet::tasks {
 
-/// A trained, imported or exported model on the disk: its checkpoint and its recipe. A model folder and an export have
-/// no checkpoints; `run` and `checkpoint` are then both the folder.
+/// A trained, imported or exported model on the disk: its checkpoint and its recipe. For a model folder or an export,
+/// which have no checkpoints, `run` and `checkpoint` are both the folder.
 struct SavedRun {
   std::filesystem::path run, checkpoint;
-  RecipePlan plan;                                    // plan as resolved for the run, with `settings` applied
+  RecipePlan plan;                                    // the run's resolved plan with the changes of `settings`
   std::string recipe;                                 // the resolved recipe as TOML
   std::optional<runtime::ExportManifest> exported{};  // manifest of an export, whose engine computes the model
   /// The recipe's values that affect predictions, as TOML. The text leaves out the speed and duration of training, the
-  /// location of the data, and keys that the recipe does not have (these are at their defaults).
+  /// location of the data, and keys that the recipe leaves at their defaults.
   std::string what_answers_depend_on;
-  /// Forms of what_answers_depend_on in version 0.1.0: with the data's path, with and without keys at their defaults.
+  /// Forms of what_answers_depend_on in version 0.1.0. All have the data's path, and some have keys at their defaults.
   std::vector<std::string> old_answer_values{};
   /// The reason why predictions are impossible: a value that the run took from its training data is not known. The
   /// reason is a line for the user; load() throws it.
   std::optional<std::string> lack{};
-  /// The lock of a checkpoint: training does not remove it while this object, or a copy of it, exists.
+  /// The lock of a checkpoint. While the lock or a copy of it exists, training does not remove the checkpoint.
   std::optional<io::FolderLock> held{};
 };
 
-/// Finds the model of a path: a run's folder (its best checkpoint, else its last), one checkpoint of it, a model folder
-/// (weights/model_folder.h), which has the preparation of images but an empty data.root, or an export
-/// (exports/model_export.h). `settings` replace values of the run's recipe, as --set does. Throws std::runtime_error if
-/// there is no checkpoint, config::Error if settings are wrong.
+/// Finds the model of a path. The path is a run's folder (for its best checkpoint, else its last), a checkpoint, a
+/// model folder (weights/model_folder.h) or an export (exports/model_export.h). A model folder has the preparation of
+/// images, but an empty data.root. `settings` replace values of the run's recipe, like --set. Throws std::runtime_error
+/// if there is no checkpoint, config::Error if settings are wrong.
 ///
 /// A run of an earlier version may lack a file that a current run stores (TaskPlan::files_to_keep). If its training
 /// data exist and have the run's digest, the file is computed once, stored in the run, and a line reports this.
 SavedRun open_saved_run(const std::filesystem::path& path, const std::vector<std::string>& settings = {});
 
-/// Reads only the plan for a path of open_saved_run, for a folder of seeds, or for a run without a checkpoint yet.
-/// Throws as open_saved_run does.
+/// Reads only the plan. The path is a path of open_saved_run(), a folder of seeds, or a run without checkpoints. Throws
+/// the errors of open_saved_run().
 RecipePlan read_saved_plan(const std::filesystem::path& path, const std::vector<std::string>& settings = {});
 
 /// Reads the weights, or the averaged weights if there are any. Throws train::DamagedCheckpoint, and io::Error.
 io::TensorMap read_weights(const SavedRun& saved);
 
-/// Returns the SHA-256 of the weights' file from its manifest or config.json; for an export, that of its model's
-/// file. Throws as read_weights() does.
+/// Returns the SHA-256 of the weights' file from the manifest or config.json. For an export, returns the SHA-256 of its
+/// model file. Throws the errors of read_weights().
 std::string weights_digest(const SavedRun& saved);
 
 /// A model on the disk without its data: its plan and its weights.
 struct SavedModel {
   models::ModelPlan plan;
   io::TensorMap weights;
-  std::string source{};  // "run 1f0c…" by its id, for any checkpoint; "model 9f86…" by the SHA-256 of its weights
+  std::string source{};  // "run 1f0c…" (the id) for any checkpoint, or "model 9f86…" (SHA-256 of the weights)
 };
-/// Opens a path of open_saved_run; a model folder needs no settings here. Throws as open_saved_run and read_weights do.
+/// Opens a path of open_saved_run. A model folder needs no settings. Throws the errors of open_saved_run, read_weights.
 SavedModel open_saved_model(const std::filesystem::path& path);
 
 /// Builds the task and loads the weights (the averaged weights, if there are any). The model is in evaluation mode.

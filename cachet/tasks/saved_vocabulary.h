@@ -9,8 +9,8 @@
 
 namespace cachet::tasks {
 
-/// A vocabulary that a recipe names and a run copies. The meaning of the run's tokens then does not depend on another
-/// file.
+/// A vocabulary that a recipe names and a run copies. The copy makes the meaning of the run's tokens independent of
+/// other files.
 struct SavedVocabulary {
   std::string key;   // key in the recipe: "data.vocabulary"; its file and hash are at data.vocabulary_file and _hash
   std::string copy;  // name of the copy in the run's folder
@@ -20,7 +20,7 @@ struct SavedVocabulary {
 void keep_vocabulary(const SavedVocabulary& vocabulary, data::VocabularyFile file, const std::string& hash,
                      SavedFiles& keep);
 
-/// Returns "key=value" for each copy that a run has.
+/// Returns a setting "key=value" for each copy that a run has.
 std::vector<std::string> saved_vocabulary_settings(const std::vector<SavedVocabulary>& vocabularies,
                                                    const std::filesystem::path& run);
 

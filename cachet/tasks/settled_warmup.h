@@ -10,12 +10,12 @@
 namespace cachet::tasks {
 
 /// In a recipe of a new run, replaces warm-ups that are fractions ("10 %") with counts, by the rule of
-/// nn::Norm::settle_warmup(). `updates` are those of train::run_length(). Returns a line for each
-/// value that changed.
+/// nn::Norm::settle_warmup(). `updates` is RunLength::updates of train::run_length(). Returns a line for each value
+/// that changed.
 std::vector<std::string> settle_warmups(config::Document& recipe, int64_t updates);
 
-/// Returns "key=value" with a run's counts, for warm-ups that are fractions in the recipe, because a resumed run uses
-/// the same counts. `run` has the values of the run.
+/// Returns settings "key=value" with a run's counts for the warm-ups that are fractions in the recipe, because a
+/// resumed run uses the same counts. `run` has the values of the run's recipe.
 std::vector<std::string> settled_warmups(const config::Document& recipe, const train::RecipeValues& run);
 
 }  // namespace cachet::tasks

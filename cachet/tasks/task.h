@@ -16,27 +16,27 @@
 
 namespace cachet::tasks {
 
-/// Name of a data digest, of the numbers of the training samples that validate (data.validation_fraction).
+/// The name of the digest of the indices of the training samples that validate (data.validation_fraction).
 inline constexpr const char* kValidationIndices = "validation indices";
 
-/// A task that a plan makes. A task knows its profile, and reports the papers' statistics of its model's
-/// plug-ins, for any kind of task.
+/// A task that the plan of a recipe makes. A task of any kind knows its profile, and reports the papers' statistics
+/// about the plug-ins of its model.
 ///
-/// For other capabilities (classify a user's samples, predict on the evaluation data one by one), a task also derives
-/// from an interface of abilities.h.
+/// A task with other capabilities (to classify a user's samples, to predict on the evaluation data one by one) also
+/// derives from the interfaces of abilities.h.
 class Task : public train::TrainingTask {
  public:
   const TaskProfile& profile() const { return profile_; }
   const train::SampleWords& sample_words() const { return profile_.words; }
   train::RunDescription describe() final;
 
-  /// The number of samples for the deciding metric, and the number in their split. A limit may leave out samples.
+  /// The number of samples for the deciding metric, and the number of samples in their split, which a limit may reduce.
   struct EvaluatedSamples {
     int64_t count = 0, split = 0;
   };
   virtual EvaluatedSamples evaluated_samples() const { return {evaluation_size(), evaluation_size()}; }
 
-  /// Returns the names of parameters without decay: class tokens, λ of cached attention (`share`), position tables.
+  /// Returns names of parameters without weight decay: class tokens, cached attention's λ (`share`), position tables.
   std::vector<std::string> without_decay() const override {
     return {"cls_token", "dist_token", "share", "pos_embed*", "relative_position_bias_table", "position_table"};
   }
@@ -44,7 +44,7 @@ class Task : public train::TrainingTask {
   /// Returns the series that plug_in_series.h names.
   std::vector<train::Series> observe() override;
 
-  /// Returns the task's own sections, then plug_in_sections(). Training samples are shown as at the first call.
+  /// Returns the task's own sections, then plug_in_sections(). Later calls show the training samples of the first call.
   std::vector<report::Section> report_sections(const std::vector<train::Event>& events,
                                                const train::Status& status) final;
 
@@ -55,25 +55,25 @@ class Task : public train::TrainingTask {
 
   /// Returns the image sources by the names of their splits; empty if the task reads no images.
   virtual std::map<std::string, const data::ImageSource*> image_sources() const { return {}; }
-  /// Returns the digest of data that an evaluation compares the model with and that data_digests() does not have; empty
-  /// without such data.
+  /// Returns the digest of data with which an evaluation compares the model, if data_digests() does not cover the data;
+  /// empty without such data.
   virtual std::string digest_of_comparisons() const { return {}; }
 
-  /// Returns the files that evaluate() opens, as their folder has them now; empty if the task has already read all
-  /// evaluation data.
+  /// Returns the files that evaluate() opens, in their present state; empty if the task has already read all evaluation
+  /// data.
   virtual EvaluationFiles evaluation_files() const { return {}; }
-  /// Before the first evaluation, notes how many of evaluation_files() are left out. Throws io::Error if
-  /// a required file cannot be read.
+  /// Before the first evaluation, prints a note on the number of evaluation_files() that are left out. Throws io::Error
+  /// if a required file cannot be read.
   void check_evaluation_files() { note(checked(evaluation_files())); }
 
   /// Prints the lines for the user, and stores them for the log of a run. Called while the task is made.
   void note(const std::vector<std::string>& lines);
 
-  /// Notes the first cache that is probably unintended. Must be called before training.
+  /// Prints a note about the first cache that is probably unintended. Must be called before training.
   void note_doubts();
 
   /// Makes observe() report the fraction of normal channels (PNAC) of each norm over its last training passes. If the
-  /// model has no norm with batch statistics, notes this.
+  /// model has no norm with batch statistics, prints a note.
   void record_normality(int64_t passes);
   void record_passes(bool recorded) override;
 
@@ -84,7 +84,7 @@ class Task : public train::TrainingTask {
   virtual std::optional<std::string> doubt_about(const nn::Cache& cache) const;
 
   /// Returns the first samples of the first step as the model gets them, in a form for people. The samples are a
-  /// function of the seed; torch's generators are not used. Called once; if it throws, the page shows the error.
+  /// function of the seed; torch's generators are not used. Called once. If the call throws, the page shows the error.
   virtual std::vector<report::Block> training_samples() const { return {}; }
   /// Returns the sections on the last evaluation.
   virtual std::vector<report::Section> evaluation_sections() const { return {}; }

@@ -14,12 +14,12 @@ namespace cachet::tasks {
 /// A kind of task: its name in recipes, and the function that reads its plan.
 struct TaskKind {
   std::string name;  // name in [task] kind: "image_classification"
-  /// Reads [task], [data] and [model] from the root of a recipe; problems are recorded in its views.
+  /// Reads [task], [data] and [model] from the root of a recipe; problems are recorded in the root's views.
   std::function<std::unique_ptr<TaskPlan>(const config::View& root, data::DataRoot data_root)> read;
 };
 
-/// Returns all kinds: those of the library, then those that a program registered. A recipe without [task] kind means
-/// the first kind.
+/// Returns all kinds: those of the library, then those that a program registered. A recipe without [task] kind has the
+/// first kind.
 const std::vector<TaskKind>& task_kinds();
 
 /// Adds a program's own kind, before any recipe is read. Throws std::invalid_argument if the name is taken.

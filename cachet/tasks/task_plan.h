@@ -18,32 +18,32 @@ namespace cachet::tasks {
 /// The data that a task opens.
 enum class Splits {
   both,
-  test,         // evaluation data only; statistics of the training data are read only if the recipe needs them
+  test,         // only evaluation data, and statistics of the training data if the recipe needs them
   synthetic,    // noise instead of data: two training batches and one evaluation batch
   calibration,  // training samples instead of evaluation samples, prepared like evaluation samples
-  given,        // data for a user's samples: only the source of class names, if it exists
+  given,        // data for a user's samples: only the source of class names, if there is one
   made_up [[deprecated("synthetic")]] = synthetic
 };
 
-/// A folder that a recipe reads data from.
+/// A folder from which a recipe reads data.
 struct DataPlace {
   std::string kind;            // "cifar10"
   std::filesystem::path root;  // path in the recipe; empty if the recipe does not set it
-  std::string files;           // description of the files that it should contain
+  std::string files;           // description of the files that the folder should contain
 };
 
 /// Files that a run copies or computes, so that the trained model does not depend on files in other folders.
 struct SavedFiles {
   std::map<std::string, std::string> files;  // bytes of each file, by its name in the run's folder
-  std::vector<std::string> settings;         // "key=value" that make the recipe use these files
-  /// The digests of the splits that the files were computed from; empty if they are copies.
+  std::vector<std::string> settings;         // settings "key=value" with which the recipe uses these files
+  /// The digests of the splits from which the files were computed; empty if the files are copies.
   std::map<std::string, data::DataDigest> digests{};
   /// Returns the digests of the same splits in the form of version 0.1.0.
   std::function<std::map<std::string, std::string>()> fingerprints{};
 };
 using KeptFiles [[deprecated("SavedFiles")]] = SavedFiles;
 
-/// The task of a recipe, read but not built.
+/// The task of a recipe, after reading and before building.
 class TaskPlan {
  public:
   virtual ~TaskPlan() = default;
@@ -53,23 +53,23 @@ class TaskPlan {
 
   /// Returns the paths of the task's data; empty if the task generates its data.
   virtual std::vector<DataPlace> data() const { return {}; }
-  /// Returns the reason why the data cannot be read: their folder does not exist. Empty if the folder exists.
+  /// If the data's folder does not exist, returns this reason why the data cannot be read; otherwise empty.
   virtual std::optional<std::string> absent_data() const { return std::nullopt; }
 
-  /// Opens the splits and compares them. Empty if the task generates its data, or cannot compare them. Throws as
-  /// build() does if data cannot be read.
+  /// Opens the splits and compares them. Empty if the task generates its data, or cannot compare the splits. If data
+  /// cannot be read, throws the errors of build().
   virtual DataLook look_at_data(const data::LookProgress& /*progress*/) const { return {}; }
 
   /// Returns the files that a run stores. Throws io::Error if a file that the recipe names cannot be read.
   virtual SavedFiles files_to_keep() const { return {}; }
-  /// Returns "key=value" with the paths of the run's copies of files_to_keep(); empty if the run has no copies.
+  /// Returns settings "key=value" with the paths of the run's copies of files_to_keep(); empty without copies.
   virtual std::vector<std::string> saved_file_settings(const std::filesystem::path& /*run*/) const { return {}; }
   /// Returns the keys of a recipe whose values the plan would compute from training data, because neither the recipe
-  /// nor the run has them: "data.normalization.mean and data.normalization.std". Empty if there are none.
+  /// nor the run has the values: "data.normalization.mean and data.normalization.std". Empty if there are no such keys.
   virtual std::optional<std::string> keys_from_training_data() const { return std::nullopt; }
 
-  /// Returns "key=value" with the class names of the model, for another recipe of the same model; empty if there are no
-  /// names, or if they are left to the data.
+  /// Returns a setting "key=value" with the class names of the model, for another recipe of this model; empty if there
+  /// are no names, or if the recipe leaves the names to the data.
   virtual std::vector<std::string> class_name_settings() const { return {}; }
 
   /// The amount of training data of a whole step, in the unit of the batch size.
@@ -81,28 +81,28 @@ class TaskPlan {
     return {training.batch_size * training.accumulate, profile().words.many};
   }
 
-  /// Returns "key=value" with which an evaluation passes the same samples through the model, in batches of `batch`,
-  /// without slower work such as translation.
+  /// Returns settings "key=value" for an evaluation that passes the same samples through the model in batches of
+  /// `batch`, and leaves out slower work such as translation.
   virtual std::vector<std::string> settings_for_batches_of(int64_t batch) const {
     return {"train.batch_size=" + std::to_string(batch)};
   }
 
   /// Returns data.limit in its unit (0 means all samples); empty if the task does not have the key.
   virtual std::optional<int64_t> data_limit() const { return std::nullopt; }
-  /// Returns the data.limit that leaves about `samples` samples.
+  /// Returns the value of data.limit with which about `samples` samples are used.
   virtual int64_t limit_for(int64_t samples) const { return samples; }
   /// Returns task.evaluation.limit, which limits only evaluations during training; 0 means no limit.
   virtual int64_t training_evaluation_limit() const { return 0; }
-  /// Limits evaluations to `limit` samples, in the unit of data.limit, or to the whole split for 0. The limit overrides
-  /// the recipe, but changes neither the training data nor values computed from them.
+  /// Limits evaluations to `limit` samples, in the unit of data.limit; 0 means the whole split. The limit overrides the
+  /// recipe, but changes neither the training data nor values computed from them.
   virtual void limit_evaluation(int64_t /*limit*/) {}
-  /// Makes evaluations use all of the data if the run has held out a part of its own training data instead of test
-  /// data. Called for data that the model was not trained on.
+  /// If the run has held out a part of its own training data instead of test data, makes evaluations use all data.
+  /// Called for data on which the model was not trained.
   virtual void evaluate_all() {}
-  /// Returns the seed that draws the samples under a limit of the evaluation; empty if a limit takes the first samples.
+  /// Returns the seed that selects the samples of a limited evaluation; empty if a limit takes the first samples.
   virtual std::optional<uint64_t> seed_of_samples() const { return std::nullopt; }
 
-  /// Returns "key=value" that make an evaluation use the current rules, if the recipe may ask for the rules of 0.1.0.
+  /// Returns settings "key=value" for evaluation by the current rules, if a recipe can select the rules of 0.1.0.
   virtual std::vector<std::string> current_rules() const { return {}; }
 
   /// Reduces the plan for a few synthetic samples: loaders then have no workers. The model and the
@@ -113,7 +113,7 @@ class TaskPlan {
   struct BatchCount {
     std::string key;              // key that sets the size: "train.batch_size"
     int64_t value = 0;            // value of the key
-    int64_t value_of_sample = 1;  // increase of the value by a sample of the largest size
+    int64_t value_of_sample = 1;  // amount by which a sample of the largest size increases `value`
     int64_t samples = 0;          // number of samples of the largest size
   };
   virtual BatchCount batch_count(const train::TrainOptions& training) const {

@@ -9,18 +9,18 @@
 
 namespace cachet::tasks {
 
-/// The properties of a task, known from its recipe before data are opened or the model is built.
+/// The properties of a task that its recipe determines before data are opened or the model is built.
 struct TaskProfile {
   std::string kind;  // value of [task] kind: "image_classification"
   train::SampleWords words;
-  std::vector<report::MetricDescription> metrics;  // of steps and evaluations; exactly one metric is the deciding one
+  std::vector<report::MetricDescription> metrics;  // metrics of steps and evaluations; exactly one decides
   models::ModelPlan model;
-  /// Whether the data that choose the best checkpoint in training are also the data of a test.
+  /// Whether training chooses the best checkpoint on the data of a test.
   bool reports_choice = false;
 };
 
-/// Returns the description that a run's folder stores. Counts parameters and multiplications of one sample; for this,
-/// the model's constructors draw random numbers.
+/// Returns the description that a run's folder stores. Counts the parameters, and the multiplications for one sample.
+/// The model is built for this and draws random numbers.
 train::RunDescription describe(const TaskProfile& profile);
 
 }  // namespace cachet::tasks

@@ -11,10 +11,10 @@
 
 namespace cachet::tasks {
 
-/// Series of an event whose numbers are still on the model's device. One copy to the host reads all of them.
+/// The series of an event, whose numbers are still on the model's device. One copy to the host reads all numbers.
 class UnreadSeries {
  public:
-  /// Computes the values of a series from the numbers of its tensors, one span per tensor.
+  /// A function that computes the values of a series from the numbers of its tensors, one span per tensor.
   using Values = std::function<std::vector<double>(const std::vector<std::span<const double>>& numbers)>;
 
   /// Adds a series whose values are the tensor's numbers.

@@ -17,13 +17,13 @@ enum class Precision {
   bfloat16,  // float32 weights under autocast
 };
 
-/// The owner of the state that forward passes of training leave in the model's buffers: statistics, windows and
+/// The owner of the state that forward passes of training write to the model's buffers: statistics, windows and
 /// counters of norms, caches, and Performer's projection. A part is the samples of one micro-batch in one process. A
 /// step has N = processes · train.accumulate parts. Part r has the samples r, r + N, … of the step's whole batch.
 enum class StateRule {
-  shared,    // one state: processes add their sums, and micro-batches update it one after the other
+  shared,    // one state for all: processes add their sums, and micro-batches update it in turn
   separate,  // each part has its own state
-  first,     // each part begins a step with the final state of part 0, and only part 0's is stored
+  first,     // each part begins a step with the final state of part 0, and only this state is stored
 };
 
 /// The largest number of threads of a run. With 2,048 threads, LibTorch crashes in a training step.
@@ -33,8 +33,8 @@ inline constexpr int64_t kMaxThreads = 1024;
 /// The table [train] of a recipe.
 struct TrainOptions {
   int64_t epochs = 10;
-  int64_t batch_size = 128;  // samples in a micro-batch, of all processes together
-  int64_t accumulate = 1;    // micro-batches in a step
+  int64_t batch_size = 128;  // number of samples in a micro-batch of all processes together
+  int64_t accumulate = 1;    // number of micro-batches in a step
   StateRule state = StateRule::shared;
   uint64_t seed = 0;
   Precision precision = Precision::float32;
@@ -43,25 +43,25 @@ struct TrainOptions {
   bool deterministic = false;
 
   std::string init;           // source of the initial weights; empty: random
-  bool init_partial = false;  // also if not all of them fit
+  bool init_partial = false;  // whether weights are loaded even if some do not fit
 
   double clip_norm = 0;  // bound of the norm of all gradients; 0 = none
   double ema_decay = 0;  // 0 = no averaged weights
   bool ema_warmup = false;
-  int64_t ema_renew_states = 100;  // training micro-batches that compute the averaged weights' own states
+  int64_t ema_renew_states = 100;  // number of training micro-batches that compute the averaged weights' states
 
   Duration log_every{50, Duration::Unit::steps};
   Duration evaluate_every{1, Duration::Unit::epochs};
   Duration checkpoint_every{1, Duration::Unit::epochs};
-  bool tensorboard = false;         // event files for TensorBoard in addition to metrics.jsonl
-  int64_t normality_passes = 0;     // tested for normality, for each norm; 0 = no test
-  double save_minutes = 10;         // minutes between two saves at most; 0 = no saves by time
-  int64_t keep = 2;                 // number of newest checkpoints that stay, in addition to the best
-  double max_hours = 0;             // of this and all earlier parts of the run together; 0 = no limit
-  std::optional<Duration> limit;    // end of the run, also for the schedule
-  std::optional<int64_t> patience;  // number of evaluations without a better objective
+  bool tensorboard = false;         // whether to write TensorBoard's event files in addition to metrics.jsonl
+  int64_t normality_passes = 0;     // number of passes of each norm that are tested for normality; 0 = no test
+  double save_minutes = 10;         // largest number of minutes between two saves; 0 = no saves by time
+  int64_t keep = 2;                 // number of newest checkpoints that remain, in addition to the best
+  double max_hours = 0;             // limit of the hours of the run, over all resumes; 0 = no limit
+  std::optional<Duration> limit;    // end of the run; the schedule also ends there
+  std::optional<int64_t> patience;  // number of evaluations without a better objective that ends the run
 
-  // The part of this process in each batch; it is not a recipe key. If parts have their own states, the batches of
+  // The part of this process in each batch, which is not a recipe key. If parts have their own states, the batches of
   // the data are whole steps, and a process has `accumulate` parts of each step.
   data::Shard shard;
 

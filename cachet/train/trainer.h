@@ -19,13 +19,13 @@ class RunFolder;
 /// The result of Trainer::run().
 struct Outcome {
   StopReason ending = StopReason::finished;
-  std::string message;  // for not_finite and failed: a line or two for the user
+  std::string message;  // message for the user (one or two lines) for not_finite and failed
   int64_t step = 0;
-  Metrics metrics;     // of the last evaluation
-  std::string result;  // of the last and the best: "test top-1 81.23 ± 0.91 % (best 82.04 % in epoch 2)"; or empty
-  double seconds = 0;  // duration of the run, over all its parts, evaluations included
+  Metrics metrics;     // metrics of the last evaluation
+  std::string result;  // last and best evaluation: "test top-1 81.23 ± 0.91 % (best 82.04 % in epoch 2)"; or empty
+  double seconds = 0;  // duration of the run, over all resumes, including evaluations
 
-  /// Returns 0; 1 for not_finite; 130 for interrupted (the command returns Interruption::exit_code() instead).
+  /// Returns 130 for interrupted (the command returns Interruption::exit_code()), 1 for not_finite and failed, else 0.
   int exit_code() const;
 };
 

@@ -19,11 +19,11 @@ namespace cachet::train {
 
 struct Event;
 
-/// A metric of one micro-batch. The trainer sums totals and counts, and reports total / count.
+/// A metric of one micro-batch. The trainer sums totals and counts over micro-batches, and reports total / count.
 struct StepMetric {
   std::string name;  // "top1"
-  at::Tensor total;  // right answers: a scalar of any type and device, read with all others at the step's end
-  double count = 0;  // answers
+  at::Tensor total;  // number of right answers: a scalar of any type and device, read at the step's end
+  double count = 0;  // number of answers
 };
 
 /// The result of a forward pass on one micro-batch. The gradient of a step is the gradient of Σ loss / Σ weight +
@@ -32,24 +32,24 @@ struct ForwardResult {
   at::Tensor loss;      // scalar with its gradient: the sum of the losses over the micro-batch
   double weight = 0;    // divisor of that sum: number of samples, tokens, objects; 0 if there are no targets
   at::Tensor penalty;   // scalar with its gradient: a term that depends only on the model; undefined = none
-  int64_t samples = 0;  // images, sequences: the unit of "samples/s"
-  int64_t tokens = 0;   // in these samples, without padding; 0 if samples have no tokens
-  std::vector<StepMetric> metrics;  // except loss and penalty, which the trainer itself sums
+  int64_t samples = 0;  // number of images or sequences: the unit of "samples/s"
+  int64_t tokens = 0;   // number of tokens in these samples, without padding; 0 if samples have no tokens
+  std::vector<StepMetric> metrics;  // metrics except loss and penalty, which the trainer itself sums
 };
 using StepResult [[deprecated("use ForwardResult")]] = ForwardResult;
 
-/// Function that sums numbers over all processes of a run, in place. Each process calls it with the same number of
-/// numbers. In a run of one process, the numbers do not change.
+/// Function that sums numbers over all processes of a run, in place. Each process calls it with equally many numbers.
+/// In a run of one process, the numbers do not change.
 using SumOverProcesses = std::function<void(std::vector<double>& numbers)>;
 
-/// The micro-batches of one epoch, from the requested micro-batch to the last.
+/// The micro-batches of one epoch, from the requested first micro-batch to the last micro-batch.
 class TrainingBatches {
  public:
   virtual ~TrainingBatches() = default;
 
-  /// The divisor of a loss may differ from the weight: it may be a sum over the whole step (all micro-batches in all
-  /// processes) that is counted before the forward passes. Batches with such a loss override fetch_step() and
-  /// count_step(), which the trainer calls before the first fetch() of each step.
+  /// The divisor of a loss may differ from the weight: a sum over the whole step (all micro-batches in all processes),
+  /// counted before the forward passes. Batches with such a loss override fetch_step() and count_step(), which the
+  /// trainer calls before the first fetch() of each step.
   ///
   /// Waits for all micro-batches of the step, which fetch() then returns one by one. Returns false if the step has
   /// fewer micro-batches. The trainer counts this time as waiting for data.
@@ -78,28 +78,28 @@ class TrainingBatches {
   /// `part` is the index of a part of this process, counted from 0; otherwise there is only part 0.
   virtual io::TensorMap state(int64_t /*part*/) const { return {}; }
   /// Enlarges the state to its size after `micro_batches` micro-batches of an epoch, with synthetic values, before the
-  /// first fetch. So a step in the middle of an epoch can be measured without training up to it.
+  /// first fetch. Thus, a step in the middle of an epoch can be measured without the steps before it.
   virtual void fill_state(int64_t /*micro_batches*/) {}
   virtual void restore(int64_t /*part*/, const io::TensorMap& /*state*/) {}
 };
 
 /// The reason why a run ended.
 enum class StopReason {
-  finished,     // all epochs, or the limit
-  early_stop,   // no better objective for `patience` evaluations
-  out_of_time,  // max_hours
-  interrupted,  // a signal of Interruption::kSignals
-  not_finite,   // NaN or infinity in loss, gradient or weights
-  failed,       // any other error
-  killed,       // its process died without a message; only current_status() returns this, no file has it
+  finished,     // all epochs are done, or the limit is reached
+  early_stop,   // the objective has not improved for `patience` evaluations
+  out_of_time,  // max_hours is reached
+  interrupted,  // the process received a signal of Interruption::kSignals
+  not_finite,   // the loss, a gradient or a weight is NaN or infinite
+  failed,       // the run ended by any other error
+  killed,       // the process died without a message; only current_status() returns this value, no file has it
 };
 const char* to_string(StopReason ending);  // "finished", "stopped early", …
 
 /// The progress of a run when its report is written.
 struct Status {
   bool running = true;
-  StopReason ending = StopReason::finished;  // if running is false
-  std::string message;                       // of the ending: the value that was not finite, the failure
+  StopReason ending = StopReason::finished;  // valid if `running` is false
+  std::string message;                       // reason of the ending: the value that was not finite, or the failure
   int64_t step = 0, total_steps = 0;
   int64_t epoch = 0, epochs = 0;
 };
@@ -107,16 +107,16 @@ struct Status {
 /// The length of a run.
 struct RunLength {
   int64_t steps = 0;
-  int64_t updates = 0;  // of a model state that changes with each training pass (train.state)
+  int64_t updates = 0;  // number of updates of a model state that changes in each training pass (train.state)
 };
 
 /// Function that receives the progress of an evaluation after each part of it, such as a batch. The function may throw
 /// to end the evaluation (Ctrl-C); the exception must not be caught.
 using EvaluationProgress = std::function<void(int64_t done, int64_t total)>;
 
-/// The training task: a model, its data, its loss and its metrics. The interface is independent of the data.
+/// The interface of a training task: a model, its data, its loss and its metrics. It is independent of the data.
 ///
-/// All random draws in forward() and evaluate() come from (seed, epoch, batch) or from torch's generators, which the
+/// All random numbers in forward() and evaluate() come from (seed, epoch, batch) or from torch's generators, which the
 /// trainer saves. Therefore, a resumed run equals the uninterrupted run, bit by bit.
 class TrainingTask {
  public:
@@ -134,9 +134,9 @@ class TrainingTask {
   /// Returns the modules of the model's heads. The optimizer's backbone_rate applies to all other modules.
   virtual std::vector<std::string> head_modules() const { return {}; }
 
-  virtual int64_t batches_per_epoch() const = 0;  // micro-batches
+  virtual int64_t batches_per_epoch() const = 0;  // number of micro-batches
 
-  /// Returns the micro-batches of an epoch from `first_batch` on, the same as after reading all earlier micro-batches.
+  /// Returns an epoch's micro-batches from `first_batch` on. They are the same as if all earlier ones had been read.
   virtual std::unique_ptr<TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) = 0;
 
   /// Sets whether the next passes belong to a training step whose statistics the task may log. `recorded` is true
@@ -146,8 +146,8 @@ class TrainingTask {
 
   /// Returns the number of samples that evaluate() evaluates.
   virtual int64_t evaluation_size() const = 0;
-  /// Returns metrics over the evaluation data, including the deciding metric. The trainer has set evaluation mode and
-  /// switched gradients off; the weights are the averaged weights if these exist.
+  /// Returns the metrics over the evaluation data, including the deciding metric. The trainer has set evaluation mode
+  /// and switched gradients off; the weights are the averaged weights if these exist.
   virtual Metrics evaluate(const EvaluationProgress& progress) = 0;
   /// Sets the file in which later evaluations record the results of their samples. If an evaluation is interrupted,
   /// even by the end of the process, the next evaluation of the same weights continues it. The trainer removes the file
@@ -161,7 +161,7 @@ class TrainingTask {
   /// Returns the digest of each open split of the data, by name ("training", "evaluation"). A run whose data differ
   /// from its original data cannot be resumed. Reads no image files.
   virtual std::map<std::string, data::DataDigest> data_digests() const { return {}; }
-  /// Returns the digests as in version 0.1.0, which identify the data of a run of version 0.1.0.
+  /// Returns the digests in the form of version 0.1.0, which identify the data of a run of version 0.1.0.
   virtual std::map<std::string, std::string> data_fingerprints() const { return {}; }
 
   /// Returns lines for the log of a run, about the training data and the rules applied to them. The user has already

@@ -4,7 +4,7 @@
 
 #include "app/commands/command.h"
 
-/// The subcommands of `cachet data`, each declared as a Command is.
+/// The subcommands of `cachet data`. Each is declared by a function like Command::declare.
 namespace cachet::app {
 
 Action declare_data_list(CLI::App& app);

@@ -6,9 +6,9 @@
 
 namespace cachet::app {
 
-/// ", data in /home/me/images" where a recipe names its folder relatively: it may have been found in the working folder
-/// or below CACHET_DATA, and another one of that name may lie there. Empty where the recipe names it whole, and where
-/// it is not there.
+/// Returns ", data in /home/me/images" if the recipe has a relative path of its data folder. Such a folder may be in
+/// the working folder or in CACHET_DATA, and another folder may have the same relative path. Returns an empty text if
+/// the path is absolute, or if there is no such folder.
 std::string where_data_lie(const tasks::RecipePlan& plan);
 
 }  // namespace cachet::app

@@ -7,7 +7,7 @@
 
 namespace cachet::app {
 
-/// TaskPlan::look_at_data(); what takes more than a moment shows how far it is, as --progress asks.
+/// Calls TaskPlan::look_at_data(). If this takes more than a moment, shows the progress in the form of --progress.
 tasks::DataLook look_at_data(const tasks::TaskPlan& plan, const std::string& progress_word);
 
 }  // namespace cachet::app

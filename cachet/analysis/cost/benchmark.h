@@ -31,28 +31,28 @@ struct BenchmarkOptions {
 
 struct BenchmarkResult {
   Quartiles milliseconds;         // time of one step
-  double samples_per_second = 0;  // rate at the median time
-  // The largest memory of a step's tensors at one time, without the model: samples, data of the batches, outputs and
-  // stored tensors of layers; in training, also gradients and the optimizer's state.
+  double samples_per_second = 0;  // samples per second at the median time of a step
+  // Peak memory of a step's tensors, without the model: samples, data of the batches, outputs and stored tensors of
+  // layers; in training, also gradients and the optimizer's state.
   int64_t activation_bytes = 0;
   int64_t weight_bytes = 0;  // bytes of parameters and buffers; 0 for a model that another engine runs
   int64_t repetitions = 0;
 };
 
-/// Times calls of `step` for about `seconds`, and at least `least` calls, after a warm-up of two calls and a tenth of
-/// that time. Returns the milliseconds of each call, in order.
+/// Measures the time of calls of `step` for about `seconds`, and of at least `least` calls. A warm-up precedes: at
+/// least two calls, and at least a tenth of `seconds`. Returns the milliseconds of each call, in order.
 std::vector<double> time_calls(const std::function<void()>& step, double seconds, int64_t least);
 
 /// Returns a function that runs one step on the model's device: a forward pass for inference, a step with AdamW for
 /// training. Sets the model's mode; bfloat16 inference also converts the model. The model must outlive the function.
 std::function<void()> trial_step(models::Model& model, const BenchmarkOptions& options);
 
-/// Measures a model on synthetic samples of its own size, on its own device. Training changes the model's weights and
+/// Measures a model on its device, on synthetic samples of its input size. Training changes the model's weights and
 /// state; bfloat16 inference converts the model. Restores the thread count. Throws std::invalid_argument for an invalid
 /// batch, time or thread count. is_out_of_memory() recognises LibTorch's exceptions for a lack of memory.
 BenchmarkResult benchmark(models::Model& model, const BenchmarkOptions& options);
 
-/// Whether the exception of the present catch block reports a lack of memory.
+/// Whether the exception of the current catch block reports a lack of memory.
 bool is_out_of_memory();
 
 }  // namespace cachet::analysis

@@ -7,8 +7,8 @@
 
 namespace cachet::analysis {
 
-/// Counts the bytes of tensors that this thread (with its helper threads) allocates and frees during its lifetime.
-/// Tensors that existed before do not count, also when they are freed.
+/// Counts the bytes of tensors that this thread (with its helper threads) allocates and frees during the counter's
+/// lifetime. Tensors that existed before are not counted, not even when they are freed.
 class LiveMemory {
  public:
   LiveMemory();

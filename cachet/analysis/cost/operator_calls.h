@@ -18,13 +18,13 @@ struct OperatorCall {
   std::vector<at::Tensor> outputs;  // the outputs that are tensors
 };
 
-/// The nested calls that are reported.
+/// The choice of nested calls that are reported.
 enum class NestedCalls {
   none,                 // only outermost calls
-  outside_of_products,  // all except those inside an operator that has a rule
+  outside_of_products,  // all calls except calls inside an operator that has a rule
 };
 
-/// Reports each operator call of this thread during its lifetime, on any device, including the meta device. A thread
+/// During its lifetime, reports each operator call of this thread, on any device, including the meta device. A thread
 /// can have only one OperatorCalls at a time.
 class OperatorCalls {
  public:
@@ -42,7 +42,7 @@ class OperatorCalls {
 
   NestedCalls nested_;
   Listener listener_;
-  int64_t closed_ = 0;  // depth inside calls whose inner calls are not reported
+  int64_t closed_ = 0;  // number of open calls whose inner calls are not reported
   at::CallbackHandle handle_{};
 };
 

@@ -12,7 +12,7 @@ namespace cachet::analysis {
 /// One product of an operator.
 struct Product {
   int64_t macs = 0;
-  std::vector<at::Tensor> weights;  // operands that may be a parameter
+  std::vector<at::Tensor> weights;  // operands that may be parameters
   bool of_activations = false;      // whether it belongs to attention, unless another module owns one of `weights`
   bool of_function = false;         // whether it belongs to attention, with (joined) weights of an attention function
 };

@@ -14,19 +14,19 @@ namespace cachet::analysis {
 /// An operator call that used a module's parameters or multiplied for the module.
 struct OperatorUse {
   std::string path;                   // path of the module: "blocks.0.attn.qkv"
-  std::vector<int64_t> output_shape;  // shape of the operator's first result; empty if it only reads weights, or if
-                                      // another module that has the same tensor used it before
+  std::vector<int64_t> output_shape;  // shape of the operator's first result; empty if the operator only reads
+                                      // weights, or if another module used the same tensor before
   Products macs;
 };
 
-/// Records how the operators that this thread calls use a model's parameters during its lifetime, in any forward pass
-/// and on any device, including the meta device. A thread can have only one ProductTrace at a time.
+/// During its lifetime, records how operators of this thread use a model's parameters, in any forward pass and on any
+/// device, including the meta device. A thread can have only one ProductTrace at a time.
 ///
 /// A product belongs to the module that owns the weight, also if only a view of the weight is multiplied. A product of
-/// activations belongs to the attention function that was entered last, or to the attention itself if it has used one
-/// of its own weights since. A product with a weight that is neither a parameter nor a view of one (cut and joined
-/// anew) belongs to the module that ran last. The products of attention (products.h) are those of activations, with
-/// weights of an attention function, and with buffers of attention.
+/// activations belongs to the attention function that was entered last, or to the attention layer if this layer has
+/// used one of its own weights since. If a weight is neither a parameter nor a view of one (cut and joined anew), the
+/// product belongs to the module that ran last. The products of attention (products.h) are products of activations,
+/// products with weights of an attention function, and products with buffers of attention.
 class ProductTrace {
  public:
   explicit ProductTrace(torch::nn::Module& root);

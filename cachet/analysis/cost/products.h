@@ -4,9 +4,9 @@
 
 namespace cachet::analysis {
 
-/// Multiply–accumulates, in the two columns of the models' tables. One rule holds for all kinds of attention:
+/// Multiply–accumulates, in the two columns of the models' tables. One rule holds for all kinds of attention.
 /// `attention` has all products between the projected queries, keys and values and the output of the heads: queries
-/// times keys, and weights times values. For an attention function without a softmax, they include its feature map φ,
+/// times keys, and weights times values. For an attention function without a softmax, it includes the feature map φ,
 /// random features and hashes, trained or not. All other products are in the first column: projections into and out of
 /// the heads, convolutions that reduce tokens, other linear layers and convolutions.
 struct Products {

@@ -10,7 +10,7 @@
 
 namespace cachet::analysis {
 
-/// The cache of the model that a row counts.
+/// The kind of cache of a row's model.
 enum class CountedCache {
   none,
   published,  // cache of the published code: variant = "official"
@@ -22,9 +22,9 @@ enum class CountedCache {
 struct PublishedCount {
   const char* model;
   CountedCache cache = CountedCache::none;
-  const char* cache_ratio = nullptr;      // "0.5"; null = plain
+  const char* cache_ratio = nullptr;      // "0.5"; null: no caches
   std::optional<double> parameters = {};  // parameters of the published modules, in millions, three digits
-  std::optional<double> code_macs = {};   // MACs of these modules' linear layers and convolutions, in G, three digits
+  std::optional<double> code_macs = {};   // MACs of the published linear layers and convolutions, in G, three digits
   std::optional<double> paper_macs = {};  // MACs printed in the paper, in G, two digits
 };
 

@@ -6,7 +6,7 @@
 
 namespace cachet::analysis {
 
-/// The work of one forward pass.
+/// The operations and the memory traffic of one forward pass.
 struct Work {
   int64_t operations = 0;  // two per multiply–accumulate of a product, one per value that another operator writes
   int64_t bytes = 0;       // bytes that operators read and write if no data are in a processor's cache
@@ -15,8 +15,8 @@ struct Work {
   bool operator==(const Work&) const = default;
 };
 
-/// Returns the work of a model in evaluation, for one sample of its own size. The model is not changed. The pass runs
-/// on the meta device, or on the CPU if LibTorch lacks a shape function there.
+/// Returns the work of a model in evaluation, for one sample of its input size. The model is not changed. The pass runs
+/// on the meta device, or on the CPU if LibTorch lacks a shape function for the meta device.
 Work work_of(const models::Model& model);
 
 }  // namespace cachet::analysis

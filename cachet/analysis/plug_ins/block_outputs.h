@@ -11,7 +11,7 @@
 
 namespace cachet::analysis {
 
-/// The outputs of the layers of one kind for batches of examples, in the form that their alignment (CKA) needs.
+/// The outputs of one kind of layers for batches of examples, in the form that an alignment (CKA) of the outputs needs.
 class Representations {
  public:
   const std::vector<std::string>& layers() const { return layers_; }
@@ -45,9 +45,9 @@ class BlockOutputs {
   std::map<std::string, at::Tensor> padding_;  // padding tokens of the blocks in progress
 };
 
-/// Returns a representation of the same examples with the same inner products, but at most as many columns
-/// as examples. The alignment (CKA) stays the same, so whole token maps need not be stored. x (examples,
-/// …) -> (examples, examples), float64.
+/// Returns a representation of the examples in x that has the inner products of x, but at most as many columns as
+/// examples. The alignment (CKA) stays the same, so whole token maps need not be stored. x (examples, …) -> (examples,
+/// examples), float64.
 at::Tensor root_of_gram(const at::Tensor& x);
 
 }  // namespace cachet::analysis

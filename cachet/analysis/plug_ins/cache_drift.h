@@ -17,9 +17,9 @@ class CacheDrift {
     std::vector<double> steps;  // NaN if the cache is zero
   };
 
-  /// Starts from the model's present caches.
+  /// Uses the model's current caches as the initial state.
   explicit CacheDrift(const torch::nn::Module& model);
-  /// Measures the change by a training step. Call this after each step.
+  /// Measures the change by a training step. Must be called after each step.
   void step();
   const std::vector<Layer>& layers() const { return layers_; }
 

@@ -5,7 +5,7 @@
 
 namespace cachet::analysis {
 
-/// The limits of a saturated gate, which passes nearly nothing below the first and nearly everything above the second.
+/// The limits of a saturated gate: below the first, it passes almost nothing; above the second, almost everything.
 inline constexpr double kGateShut = 0.1, kGateOpen = 0.9;
 
 /// Statistics of the gates of recurrent caches, over all updates that this object observes.

@@ -8,7 +8,7 @@ namespace cachet::analysis {
 /// Each tensor is (B, T, H, d), float32 or wider.
 struct HeadMixture {
   at::Tensor from_self;    // (1 − σ(λ))·o_self
-  at::Tensor from_memory;  // σ(λ)·o_mem; zero in the channels of a head after those of the memory
+  at::Tensor from_memory;  // σ(λ)·o_mem; zero in a head's channels beyond the memory's channels
   at::Tensor sum;          // o
 };
 

@@ -17,9 +17,9 @@
 
 namespace cachet::analysis {
 
-/// Number of bins of a histogram of feature values: four a decade, from 1e-4 on. The two end bins have the outliers.
+/// Number of bins of a histogram of feature values: four per decade, from 1e-4 on. The end bins contain the outliers.
 inline constexpr int64_t kFeatureBins = 24;
-/// A feature that never reaches this fraction of its head's mean is dead: it adds almost nothing to any product.
+/// The limit of a dead feature, which stays below this fraction of its head's mean and adds almost nothing to products.
 inline constexpr double kDeadFeature = 0.01;
 
 /// Limit for rows and columns of attention matrices in pictures. Larger matrices are reduced to means of neighbours.
@@ -30,21 +30,21 @@ bool has_dense_attention(const torch::nn::Module& model);
 
 /// The entropy of the attention in a model's layers, and, for layers with a kernel instead of the softmax, properties
 /// of the feature map. The numbers cover all samples of the observed forward passes, without padding. If a pass has
-/// many scores, queries drawn by the seed stand for all queries of the pass.
+/// many scores, a random subset of its queries (drawn by the seed) represents all its queries.
 class KernelUse {
  public:
   struct Layer {
-    bool kernel = false;  // whether the layer has a kernel, or else softmax
+    bool kernel = false;  // whether the layer has a kernel instead of softmax
     /// Mean entropy of a query's weights on the keys ÷ the logarithm of the number of visible keys: 0 for one key, 1
     /// for equal weights. Only queries that see two keys or more count.
     double entropy = 0;
-    // The following members are only for kernels.
+    // The members from here to `orthogonality` are only for layers with a kernel.
     double softmax_entropy = std::numeric_limits<double>::quiet_NaN();  // entropy of softmax(q·kᵀ/√d) for the same q, k
     double distance = std::numeric_limits<double>::quiet_NaN();  // mean over queries of ½ Σ |kernel − softmax|, 0 to 1
-    std::array<double, kFeatureBins> features{};                 // fractions of the values of φ
+    std::array<double, kFeatureBins> features{};                 // histogram of φ: fraction of the values in each bin
     double dead = 0;                                             // fraction of dead features
-    std::vector<double> orthogonality;  // ‖WWᵀ − I‖ ÷ √n of each weight that is to stay orthogonal, mean over the heads
-    // Attention weights of the first head of a sample drawn by the seed, (rows, columns) on the CPU.
+    std::vector<double> orthogonality;  // ‖WWᵀ − I‖ ÷ √n of each weight that must stay orthogonal, mean over the heads
+    // Attention weights of the first head of one sample, which the seed chooses at random, (rows, columns) on the CPU.
     // Softmax layers have only `weights`.
     at::Tensor weights, softmax_weights;
   };
@@ -78,8 +78,8 @@ class KernelUse {
 /// Returns the mean of ‖W Wᵀ − I‖ ÷ √n over heads: 0 for orthogonal weights (H, n, n).
 double orthogonality_residual(const at::Tensor& weight);
 
-/// Sum of entropy(weights) over queries, and their number. weights (B, H, Lq, Lk) sum to one; the visible keys of each
-/// query broadcast to (B, H, Lq). Queries with fewer than two visible keys, and those not `valid`, do not count.
+/// The sum over queries of the entropy of `weights` ÷ log(visible keys), and the number of queries. weights (B, H, Lq,
+/// Lk) sum to one. `visible`, `valid` broadcast to (B, H, Lq). Queries not valid or with one visible key do not count.
 struct EntropySum {
   double entropy = 0, queries = 0;
 };

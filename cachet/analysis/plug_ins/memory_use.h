@@ -18,8 +18,8 @@ class MemoryUse {
   struct Layer {
     std::vector<double> shares;         // σ(λ) of each head
     std::vector<double> contributions;  // ‖σ(λ)·o_mem‖ ÷ ‖o‖ of each head; NaN if o is zero
-    double contribution = 0;            // the ratio for all heads together
-    // Means of absolute values over tokens and channels.
+    double contribution = 0;            // ‖σ(λ)·o_mem‖ ÷ ‖o‖ of all heads together
+    // Mean absolute values over tokens and channels: of o_self, of o_mem, and of the mixture o.
     double self_activation = 0, memory_activation = 0, mixture_activation = 0;
   };
 
@@ -36,7 +36,7 @@ class MemoryUse {
   void add(Sums& sums, const at::Tensor& memory_output, const at::Tensor& padding) const;
 
   ByLayer<Sums> sums_;
-  std::pair<std::string, at::Tensor> padding_;  // last report: the module and its padding tokens
+  std::pair<std::string, at::Tensor> padding_;  // last report: the module, and its padding tokens
 };
 
 }  // namespace cachet::analysis

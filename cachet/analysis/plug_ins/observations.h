@@ -10,8 +10,8 @@
 
 #include "cachet/nn/norm/norm.h"
 
-/// Quantities of the papers that are observed while a model trains, from parameters and counters, without a forward
-/// pass. The tensors stay on the model's device, so that a caller can copy all of them to the host at once.
+/// Quantities of the papers that are observed while a model trains. They come from parameters and counters, without a
+/// forward pass. The tensors stay on the model's device, so that a caller can copy all of them to the host at once.
 namespace cachet::analysis {
 
 /// The weight of the memory in each head of a cached attention layer.
@@ -23,17 +23,17 @@ struct CacheShare {
 /// Statistics of unified normalization over its training steps so far.
 struct UnifiedNormSteps {
   std::string layer;           // "blocks.3.norm1"
-  at::Tensor counters;         // int64 or float64: the argument of use()
+  at::Tensor counters;         // argument of use(), on the model's device: int64 or float64
   bool by_channel = false;     // whether each channel has its own threshold
   int64_t channels_added = 1;  // number of channels over which the last two numbers of use() are summed
 
-  /// Returns the use of the window, given the values of `counters` on the host.
+  /// Returns the use of the window. `numbers`: the values of `counters` on the host.
   nn::NormWindowUse use(std::span<const double> numbers) const;
 };
 
 /// Returns the cached attention layers in the order of the model's modules. Empty for a model without such layers.
 std::vector<CacheShare> cache_shares(const torch::nn::Module& model);
-/// Returns the norms. For a norm outside the library, this call reads Norm::window_use() from the device.
+/// Returns a model's unified norms. For a norm outside the library, reads Norm::window_use() from the device.
 std::vector<UnifiedNormSteps> unified_norm_steps(const torch::nn::Module& model);
 
 }  // namespace cachet::analysis

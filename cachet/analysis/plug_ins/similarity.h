@@ -10,15 +10,15 @@ namespace cachet::analysis {
 /// Returns the linear centred kernel alignment of two representations (Kornblith et al., arXiv 1905.00414):
 ///   ‖Ycᵀ Xc‖² / (‖Xcᵀ Xc‖ ‖Ycᵀ Yc‖)   with columns centred; 1 if x is y, rotated and scaled
 /// x, y: (examples, …) of the same examples; the other dimensions are flattened. Computed in float64. Throws c10::Error
-/// unless both have the same number of examples, at least two. Returns NaN if x or y is equal for all examples.
+/// unless x and y have the same number of examples, at least two. Returns NaN if x or y is equal for all examples.
 double linear_cka(const at::Tensor& x, const at::Tensor& y);
 
 /// Alignment of every layer of one model with every layer of another, over batches that need not fit in memory together
 /// (Nguyen et al., arXiv 2010.15327, Eq. 3 and 4). The unbiased estimates HSIC₁ of Song et al. (2012) are averaged over
-/// batches before the quotient is taken. If one batch has all examples, the alignment is the unbiased one.
+/// batches before the quotient is taken. A single batch of all examples gives the unbiased alignment.
 class MinibatchCka {
  public:
-  /// Takes the numbers of layers that are the rows and the columns of similarity().
+  /// `rows`, `columns`: the numbers of layers that form the rows and the columns of similarity().
   MinibatchCka(int64_t rows, int64_t columns);
 
   /// Adds the representations of a batch, each (examples, …). Throws c10::Error unless every batch has the same
@@ -27,7 +27,7 @@ class MinibatchCka {
 
   int64_t batches() const { return batches_; }
 
-  /// Returns a matrix (rows, columns) in float64, NaN for a constant layer. Throws c10::Error before the first batch.
+  /// Returns alignments (rows, columns) in float64, NaN for a constant layer. Throws c10::Error before the first batch.
   at::Tensor similarity() const;
 
  private:

@@ -14,17 +14,17 @@ struct StoredCache {
   at::Tensor tokens;  // the buffer itself (1, Tm, Dm)
 };
 
-/// Returns the caches in the order of the model's modules.
+/// Returns the stored caches of a model in the order of its modules.
 std::vector<StoredCache> stored_caches(const torch::nn::Module& model);
 
-/// Returns the root mean square of a cache's values, a float64 scalar on its device; 0 before the first sample.
+/// Returns the root mean square of a cache's values, a float64 scalar on the same device; 0 before the first sample.
 at::Tensor size_of(const StoredCache& cache);
 
-/// Returns the cosine similarity of each pair of slots of a cache (1, Tm, Dm), as (Tm, Tm) in float64. NaN for a slot
-/// that is zero; all slots are zero if no sample has passed the cache.
+/// Returns the cosine similarity of each pair of slots of a cache (1, Tm, Dm), as (Tm, Tm) in float64. It is NaN for a
+/// slot that is zero. All slots are zero if no sample has passed through the cache.
 at::Tensor similarity_of_places(const at::Tensor& tokens);
 
-/// Returns the mean similarity of different slots, without NaN; NaN if no pair is left. 1 means: all slots are equal.
+/// Returns the mean similarity of different slots, without NaN values; NaN if no pair is left. 1: all slots are equal.
 double mean_similarity(const at::Tensor& similarity);
 
 }  // namespace cachet::analysis

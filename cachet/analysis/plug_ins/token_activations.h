@@ -15,7 +15,7 @@ namespace cachet::analysis {
 class TokenActivations {
  public:
   struct Layer {
-    std::optional<nn::Grid> grid;  // grid of the tokens after the class tokens, if they form one
+    std::optional<nn::Grid> grid;  // grid of the tokens after the class tokens, if these tokens form a grid
     int64_t class_tokens = 0;
     at::Tensor self, memory, mixture;   // (B, T) on the CPU, float32 or wider: of o_self, o_mem and o
     at::Tensor self_mean, memory_mean;  // means of the signed values: ō_self and ō_mem of the paper

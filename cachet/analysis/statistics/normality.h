@@ -8,7 +8,7 @@
 
 namespace cachet::analysis {
 
-/// The least number of values for a test, and the number from which the test's kurtosis part is accurate.
+/// The minimum number of values for a test, and the number from which the test's kurtosis part is accurate.
 inline constexpr int64_t kMinForNormality = 8, kEnoughForNormality = 20;
 
 /// D'Agostino and Pearson's test that values are drawn from a normal distribution.
@@ -29,12 +29,12 @@ struct NormalChannels {
   std::vector<NormalityTest> tests;  // one for each channel
 
   int64_t count() const;
-  double fraction() const;  // fraction of all channels; channels without a test count as not normal
+  double fraction() const;  // fraction of normal channels; a channel without a test is not normal
 };
 
 /// Tests the last `last` rows of `statistics` (steps, channels), which has the oldest step first. Throws
-/// std::invalid_argument if there are fewer rows, and for fewer than kMinForNormality. A channel that changes
-/// only by rounding errors has no test.
+/// std::invalid_argument if there are fewer rows, or if `last` is below kMinForNormality. A channel that changes only
+/// by rounding errors has no test.
 NormalChannels normal_channels(const at::Tensor& statistics, int64_t last);
 
 }  // namespace cachet::analysis

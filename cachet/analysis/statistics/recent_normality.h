@@ -14,9 +14,9 @@
 
 namespace cachet::analysis {
 
-/// The fraction of normal channels (PNAC, normality.h) of each norm with batch statistics while a model trains, over
-/// the norm's last recorded passes. Each forward pass of a norm is one pass, so a step with several micro-batches has
-/// several passes. Passes in evaluation do not count.
+/// Measures the fraction of normal channels (PNAC, normality.h) of each norm with batch statistics while a model
+/// trains, over the last recorded passes of the norm. Each forward pass of a norm is one pass, so a step with several
+/// micro-batches has several passes. Passes in evaluation do not count.
 class RecentNormality {
  public:
   /// Observes this model, which must outlive this object. `passes` is at least kMinForNormality.
@@ -37,9 +37,9 @@ class RecentNormality {
   /// Returns the layers with at least `passes` recorded passes, in the order of the model's calls. The statistics stay
   /// on the device, so that a caller can copy all of them to the host at once.
   std::vector<UnreadLayer> unread_layers() const;
-  /// Returns the fraction of normal channels, given `forward` or `gradient` on the host. Returns NaN without numbers.
+  /// Returns the fraction of normal channels; NaN without numbers. `numbers`: `forward` or `gradient`, on the host.
   double normal_share(std::span<const double> numbers) const;
-  /// Returns the fractions of the layers in unread_layers(), whose statistics are read one by one.
+  /// Returns the fractions of the layers in unread_layers(). Reads the layers' statistics from the device one by one.
   std::vector<Layer> layers() const;
   int64_t passes() const { return passes_; }
 

@@ -14,7 +14,7 @@ struct Quartiles {
 /// Computes quartiles by linear interpolation between the sorted values. Throws std::invalid_argument for no values.
 Quartiles quartiles(std::span<const double> values);
 
-/// Compares two lists of timings by the ratios a[i] / b[i] of pairs measured in direct succession, so that a slowdown
+/// Compares two lists of timings by the ratios a[i] / b[i] of pairs, measured in direct succession so that a slowdown
 /// of both (a busy machine) cancels. Throws std::invalid_argument unless both have equally many timings, at least one.
 Quartiles ratio_of_pairs(std::span<const double> a, std::span<const double> b);
 
@@ -28,8 +28,8 @@ struct Sample {
   size_t count = 0;
 };
 
-/// Returns the bound that 95 % of the differences between the means of two samples of equal expectation do not exceed
-/// (Welch's t-test). Both samples have at least two values, and at least one deviation is above 0.
+/// Returns a bound of the difference of two samples' means (Welch's t-test). If their expectations are equal, 95 % of
+/// differences do not exceed the bound. Both samples have at least two values, and at least one deviation is above 0.
 double welch_bound(const Sample& a, const Sample& b);
 
 /// The difference b − a, measured in pairs whose values share other sources of variation, such as a seed.

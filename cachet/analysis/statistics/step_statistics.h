@@ -15,7 +15,7 @@
 
 namespace cachet::analysis {
 
-/// Whether a model has a norm with statistics of its batches, which StepStatistics can observe.
+/// Whether a model has a norm with batch statistics that StepStatistics can observe.
 bool has_batch_statistics(const torch::nn::Module& model);
 
 /// The statistics of a model's norms at each step of training: batch norm's variance, unified and power normalization's
@@ -25,7 +25,7 @@ class StepStatistics {
   struct Layer {
     std::vector<at::Tensor> forward, gradient;  // (C) for each step, float64, before any averaging over steps
     int64_t window = 0, gradient_window = 0;    // steps over which the norm averages; 0 without a window
-    std::vector<double> used, running;          // means over channels: statistic in use, running average
+    std::vector<double> used, running;          // means over channels: of the statistic in use, of the running average
     std::vector<double> apart;                  // ‖used − running‖ ÷ ‖running‖
     std::vector<double> filtered;               // steps that unified normalization filtered since its construction; a
                                                 // mean over channels, if each channel has its own threshold

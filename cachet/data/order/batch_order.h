@@ -6,8 +6,8 @@
 
 namespace cachet::data {
 
-/// One of the processes that divide each batch of a run: process `rank` of `world_size`. A process with several `parts`
-/// of each batch reads the parts one after the other, as batches of the shards of world_size · parts processes.
+/// Process `rank` of the `world_size` processes that divide each batch of a run. A process may have several `parts` of
+/// each batch. The process reads its parts one after the other, as if there were world_size · parts processes.
 struct Shard {
   int64_t rank = 0, world_size = 1;
   int64_t parts = 1;
@@ -19,15 +19,15 @@ struct Shard {
   /// Returns the shard of this process's part `own`, as if each part had its own process.
   Shard alone(int64_t own) const { return {number_of(own), all_parts()}; }
 
-  /// Returns how many of a batch's samples 0, 1, …, samples − 1 belong to this shard if the shard has one part. The
-  /// shard has the samples rank, rank + world_size, rank + 2 · world_size, …
+  /// Returns the number of samples that a shard with one part has in a batch of samples 0, 1, …, samples − 1. The shard
+  /// has the samples rank, rank + world_size, rank + 2 · world_size, …
   int64_t part_of(int64_t samples) const { return (samples - rank + world_size - 1) / world_size; }
 };
 
 /// A sample of a batch.
 struct PlacedSample {
   int64_t index = 0;       // index in the data set
-  int64_t repetition = 0;  // earlier uses of the sample in this epoch; each repetition is augmented anew
+  int64_t repetition = 0;  // number of earlier uses of the sample in this epoch; each use is augmented anew
   bool operator==(const PlacedSample&) const = default;
 };
 
@@ -43,12 +43,12 @@ struct BatchPlace {
 /// The batches of one epoch for one shard. EpochOrder is thread-safe and may outlive the BatchOrder that made it.
 class EpochOrder {
  public:
-  /// Function that returns the samples of batch `number`, of all shards together.
+  /// A function that returns the samples of batch `number`, of all shards together.
   using WholeBatch = std::function<std::vector<PlacedSample>(int64_t number)>;
 
   EpochOrder(int64_t epoch, int64_t batches, Shard shard, WholeBatch whole_batch);
 
-  /// Returns the number of batches that the shard reads in the epoch: for each whole batch, its number of parts.
+  /// Returns the number of batches that the shard reads in the epoch: `parts` batches for each whole batch.
   int64_t batches() const { return batches_ * shard_.parts; }
   /// Returns one batch without reading earlier batches. Throws std::out_of_range unless 0 <= number < batches().
   BatchPlace place(int64_t number) const;
@@ -71,12 +71,12 @@ class BatchOrder {
 
   /// Returns the number of whole batches in every epoch.
   virtual int64_t batches() const = 0;
-  /// Returns the number of batches that this shard reads in every epoch: for each whole batch, its number of parts.
+  /// Returns the number of batches that this shard reads in every epoch: `parts` batches for each whole batch.
   int64_t read_batches() const { return batches() * shard_.parts; }
-  /// Makes the order of one epoch, which takes as long as shuffling the samples.
+  /// Makes the order of one epoch. This takes as long as a shuffle of the samples.
   EpochOrder epoch(int64_t epoch) const;
 
-  int64_t samples() const { return samples_; }  // in the data set: indices are below it
+  int64_t samples() const { return samples_; }  // number of samples in the data set; indices are smaller
   uint64_t seed() const { return seed_; }
   const Shard& shard() const { return shard_; }
 

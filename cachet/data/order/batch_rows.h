@@ -8,7 +8,7 @@ namespace cachet::data {
 
 struct BatchRowOptions {
   int64_t batch_rows = 60;       // batch size: rows of all shards together
-  int64_t segment_length = 150;  // tokens of a batch row in one batch; both as published for WikiText-103
+  int64_t segment_length = 150;  // tokens of a batch row in one batch; both defaults are as published for WikiText-103
 };
 
 /// A part of a long sequence of tokens: the inputs of a segment. The targets are the tokens one position later.
@@ -17,12 +17,12 @@ struct TokenRange {
 };
 
 /// Batch rows over one long sequence of tokens, as in Transformer-XL (Dai et al. 2019). The sequence is cut into batch
-/// rows of equal length, and batch n has segment n of each row. A row continues at the end of the same row of the
+/// rows of equal length, and batch n has segment n of each row. So each row of a batch continues the same row of the
 /// previous batch, also in a shard (shard r of w has the rows r, r + w and so on). The last segment may be shorter.
 /// Tokens after the last whole row are not read; there are fewer such tokens than rows.
 ///
-/// A sample is a segment; its number is row · (segments of a row) + segment. Nothing is drawn at random, so all epochs
-/// are equal, and the order needs no memory.
+/// A sample is a segment; its number is row · (segments of a row) + segment. The order is not random, so all epochs are
+/// equal, and the order needs no memory.
 class BatchRows final : public BatchOrder {
  public:
   /// Throws std::invalid_argument for a negative number of tokens, and for a segment length or a number of rows below

@@ -7,9 +7,9 @@
 namespace cachet::data {
 
 struct EqualBatchOptions {
-  int64_t batch_size = 128;  // of all shards together
-  bool shuffle = true;       // false: the order of the data set, as in evaluation
-  bool drop_last = true;     // leave out the last batch of an epoch if it is not full
+  int64_t batch_size = 128;  // batch size of all shards together
+  bool shuffle = true;       // whether to shuffle; false: the order of the data set, as in evaluation
+  bool drop_last = true;     // whether to leave out the last batch of an epoch if it is not full
   uint64_t seed = 0;
   int64_t repeats = 1;  // consecutive uses of a sample, each augmented anew; an epoch uses ⌈samples / repeats⌉ samples
 };
@@ -25,7 +25,7 @@ struct EqualCut {
 };
 
 /// Batches of one size; the last batch may be smaller. With `repeats` = R (repeated augmentation, Hoffer et al. 2020),
-/// an epoch has the same length; it uses its first ⌈samples / R⌉ samples R times in succession.
+/// an epoch has the same length, but only the first ⌈samples / R⌉ samples of its order, each R times in succession.
 ///
 /// Memory: 8 bytes for each sample with shuffling, and none without shuffling.
 class EqualBatches final : public BatchOrder {

@@ -9,19 +9,19 @@
 namespace cachet::data {
 
 struct GroupedBatchOptions {
-  int64_t batch_size = 16;  // of all shards together
-  bool shuffle = true;      // samples within their group, and batches; false: the order of the data set
-  bool drop_last = true;    // leave out a group's last batch if it is not full
+  int64_t batch_size = 16;  // batch size of all shards together
+  bool shuffle = true;      // whether to shuffle samples in a group, and batches; false: the order of the data set
+  bool drop_last = true;    // whether to leave out a group's last batch if it is not full
   uint64_t seed = 0;
 };
 
-/// Batches with samples of only one group, such as upright or wide images, which then need less padding. Each group is
-/// cut into batches separately, and the batches of all groups are shuffled together. A group that is smaller than a
-/// batch forms a batch even with drop_last, so that every sample is used.
+/// Batches whose samples belong to one group. For example, batches of only upright or only wide images need less
+/// padding. Each group is cut into batches separately, and the batches of all groups are shuffled together. A group
+/// that is smaller than a batch forms a batch even with drop_last, so that every sample is used.
 class GroupedBatches final : public BatchOrder {
  public:
-  /// `groups`: the group of each sample, counted from 0. Throws std::invalid_argument for a negative group, and for a
-  /// batch size below 1.
+  /// `groups` has the group of each sample, counted from 0. Throws std::invalid_argument for a negative group, and for
+  /// a batch size below 1.
   GroupedBatches(std::vector<int64_t> groups, GroupedBatchOptions options, Shard shard = {});
 
   int64_t batches() const override { return batches_; }

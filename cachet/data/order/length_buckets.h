@@ -12,8 +12,8 @@ namespace cachet::data {
 using Lengths = std::shared_ptr<const std::vector<int64_t>>;
 
 /// Batches of equal size with samples of similar lengths. After shuffling, the samples of every `bucket_batches`
-/// batches are sorted by length together and cut into batches. Then the batches of the epoch are shuffled, except that
-/// a last, smaller batch stays last. The samples of such a batch (or the samples that drop_last leaves out) are drawn
+/// batches are sorted by length together and cut into batches. Then the batches of the epoch are shuffled, but a last,
+/// smaller batch stays last. The samples of this batch (or, with drop_last, the samples that are left out) are drawn
 /// before sorting. Without shuffling, all samples are sorted by length.
 class LengthBuckets final : public BatchOrder {
  public:

@@ -10,9 +10,9 @@
 namespace cachet::data {
 
 struct TokenBudgetOptions {
-  int64_t max_tokens = 4096;  // of a batch of all shards, with padding, on the side with more tokens
+  int64_t max_tokens = 4096;  // tokens of a batch of all shards, with padding, on the side with more tokens
   int64_t max_samples = 0;    // largest number of samples in a batch; 0 = as many as fit
-  bool shuffle = true;        // false: from the shortest batch to the longest
+  bool shuffle = true;        // whether to shuffle the batches; false: from the shortest batch to the longest
   uint64_t seed = 0;
 };
 
@@ -27,16 +27,16 @@ TokenBudgetOptions read_token_budget_options(const config::View& view);
 /// the order of the batches changes.
 class TokenBudget final : public BatchOrder {
  public:
-  /// `sides`: one or two lists with the padded length of every sample. Throws std::invalid_argument for sides of
-  /// unequal sizes, for negative options, and for a sample whose length is below 1 or above max_tokens. The message
-  /// then names the sample.
+  /// `sides` has one or two lists with the padded length of every sample. Throws std::invalid_argument for sides of
+  /// unequal sizes, for negative options, and for a sample whose length is below 1 or above max_tokens. In the last
+  /// case, the message names the sample.
   TokenBudget(const std::vector<Lengths>& sides, TokenBudgetOptions options, Shard shard = {});
 
   int64_t batches() const override { return static_cast<int64_t>(cut_->starts.size()) - 1; }
 
  private:
   struct Cut {
-    std::vector<int64_t> samples;    // batch after batch
+    std::vector<int64_t> samples;    // indices of the samples, batch after batch
     std::vector<int64_t> starts{0};  // start of each batch in `samples`, and the end of the last batch
   };
 

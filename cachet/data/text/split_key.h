@@ -9,15 +9,15 @@
 namespace cachet::data {
 
 /// Returns the key by which texts are compared when data are split or searched for repetitions. The key is the text in
-/// the form NFKC, without a byte-order mark and without blanks at its ends. Each row of blanks within it becomes one
-/// space. For a model that normalizes its texts, texts with equal keys are the same sample.
+/// the form NFKC, without a byte-order mark and without blanks at its ends. Each run of blanks inside the text becomes
+/// one space. A model that normalizes its texts reads texts with equal keys as the same sample.
 std::string split_key(std::string_view text);
 
 /// Returns the keys of many texts, computed by several threads.
 std::vector<std::string> split_keys(std::span<const std::string> texts);
 
-/// Returns the keys of a sentence and its translation. Pairs that share a sentence in one language share a key. A side
-/// without a text has an empty key.
+/// Returns the keys of a sentence and its translation. Two pairs with the same sentence in one language have a common
+/// key. A side without a text has an empty key.
 std::array<std::string, 2> pair_keys(std::string source_key, std::string target_key);
 
 }  // namespace cachet::data

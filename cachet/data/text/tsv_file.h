@@ -17,7 +17,7 @@ struct TsvLayout {
   size_t columns = 1;
 };
 
-/// Function that receives one row. If the function throws io::Error, file and line are put before the message.
+/// A function that receives one row. If it throws io::Error, the reader adds the file and the line before the message.
 using TakeRow = std::function<void(std::span<const std::string_view> fields)>;
 
 /// Calls `take` with each row. Throws io::Error "<name>:<line>: <problem>" for a wrong header, a wrong number of
@@ -27,12 +27,12 @@ void read_tsv(const io::ByteSource& source, const std::string& name, const TsvLa
 /// The two parts of a file's name: the beginning that all files of a data set have in common (data.files), and the
 /// rest.
 struct TsvFileName {
-  std::string files, ending;  // "basic", "_train.tsv"
+  std::string files, ending;  // such as "basic" and "_train.tsv"
   std::string text() const { return files + ending; }
 };
 
-/// Reads a TSV file of the folder, as read_tsv() does, and returns the file's path. A plain file is read in pieces; .gz
-/// and .xz files are unpacked as a whole, up to 4 GiB.
+/// Reads a TSV file of a folder with read_tsv(), and returns the file's path. A plain file is read in pieces; .gz and
+/// .xz files are unpacked as a whole, up to 4 GiB.
 std::filesystem::path read_tsv_file(const std::filesystem::path& folder, const TsvFileName& name,
                                     const TsvLayout& layout, const TakeRow& take);
 

@@ -12,7 +12,7 @@
 
 namespace cachet::data {
 
-/// Describes the files in a folder of CIFAR-10.
+/// A description of the files in a folder of CIFAR-10.
 inline constexpr std::string_view kCifar10Files =
     "data_batch_1.bin to data_batch_5.bin and test_batch.bin (plain, .gz or .xz)";
 

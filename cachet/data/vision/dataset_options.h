@@ -23,39 +23,39 @@ struct ClassFolderOptions {
   int64_t channels = 3;  // 1: all images become grey; 3: grey images become RGB
   std::string train_folder = "train", validation_folder = "val";
   std::string test_folder{};      // empty: validation_folder holds the test images
-  bool skip_other_files = false;  // files without a JPEG or PNG ending are skipped; otherwise they are an error
-  bool strict_images = false;     // warnings of the decoder are errors
+  bool skip_other_files = false;  // whether to skip files without a JPEG or PNG ending, which are otherwise an error
+  bool strict_images = false;     // whether warnings of the decoder are errors
 };
 
-/// Function that is called after each class with the number of files found so far.
+/// A function that is called after each class, with the number of files found so far.
 using IndexProgress = std::function<void(int64_t files)>;
 
-/// A recipe's [data] table for images.
+/// The [data] table of a recipe for images.
 struct DatasetOptions {
   const ImageKind* kind = &kIdx;
   std::filesystem::path root{};  // a folder; relative to the working folder, else to CACHET_DATA
   double fraction = 1;           // fraction of the training images to use, in (0, 1]
   int64_t limit = 0;             // largest number of images of each split; 0 = all
-  int64_t classes = 10;          // for kinds without a fixed number; the model is made before the files are read
-  /// The model's classes in its order; classes of the data are matched with them. If empty, the data name the classes.
+  int64_t classes = 10;          // number of classes, needed before the files are read if the kind has no fixed number
+  /// The classes in the model's order. Classes of the data are matched by name. If empty, the data name the classes.
   std::vector<std::string> class_names{};
-  double validation_fraction = 0;  // fraction of the training images of each class that validate instead
-  uint64_t subset_seed = 0;        // draws the images of validation_fraction, fraction and limit
-  io::OrientationRule orientation = io::OrientationRule::ignore;  // for image files
+  double validation_fraction = 0;  // fraction of each class's training images that are used for validation instead
+  uint64_t subset_seed = 0;        // seed for drawing the images of validation_fraction, fraction and limit
+  io::OrientationRule orientation = io::OrientationRule::ignore;  // treatment of image files' EXIF orientation
   ClassFolderOptions folders{};
 
   /// Whether each image has its own size.
   bool own_sizes() const;
 };
 
-/// Reads, before any image is read, the keys for the kind of images: kind, orientation and class_names, and for kinds
-/// that have them, classes and channels. `options` holds the defaults for the kind.
+/// Reads the keys for the kind of images, before any image is read: kind, orientation and class_names. If the kind has
+/// the keys classes and channels, reads these, too. `options` holds the defaults for the kind.
 void read_image_kind(const config::View& data, DatasetOptions& options);
 
 /// Whether there are validation images that are neither training images nor test images.
 bool has_validation_images(const DatasetOptions& options);
-/// Whether there are test images. There are no test images if a root of class folders has no splits, because then its
-/// images are used for training and validation.
+/// Whether there are test images. If a root of class folders has no splits, there are no test images: all its images
+/// are used for training and validation.
 bool has_test_images(const DatasetOptions& options);
 
 /// Reads the keys of read_image_kind(), and root, fraction, limit, validation_fraction and subset_seed. For
@@ -64,20 +64,20 @@ DatasetOptions read_dataset_options(const config::View& data, DataRoot root = Da
 
 /// Properties of the data that a model needs before the files are read.
 struct ImageTraits {
-  ImageShape shape;  // height and width 0 if each image has its own; a guess for IDX files, 28 × 28 grey pixels
+  ImageShape shape;  // height and width 0 if each image has its own size; for IDX files, a guess: 28 × 28 grey
   int64_t classes = 0;
 };
 ImageTraits image_traits(const DatasetOptions& options);
 
-/// Describes the files that the folder should hold: "train.bin and test.bin (plain, .gz or .xz)".
+/// Returns a description of the files that the folder should have: "train.bin and test.bin (plain, .gz or .xz)".
 std::string expected_files(const DatasetOptions& options);
 
 /// Finds the folder of `root`: an absolute path itself, else below `working_folder`, else below $CACHET_DATA. Throws
 /// io::Error, which names the folders that were tried and the expected files, also if there is no root.
 std::filesystem::path find_dataset_root(const DatasetOptions& options, const std::filesystem::path& working_folder);
 
-/// Returns the class names of the data, in the order of a model that is trained on the data: the names of the training
-/// folders, else the names of the kind or of a file next to the data. Opens no images. Throws as open_dataset() does.
+/// Returns the class names of the data, in the order of a model that is trained on them: the names of the training
+/// folders, else the names of the kind or of a file next to the data. Opens no images. Throws like open_dataset().
 std::vector<std::string> find_class_names(const DatasetOptions& options, const std::filesystem::path& working_folder);
 
 /// Returns a digest of the indices of the training images drawn by validation_fraction; empty if the fraction is 0.

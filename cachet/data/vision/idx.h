@@ -15,7 +15,7 @@ namespace cachet::data {
 /// A view of an IDX file of images (magic 0x00000803). Pixels are bytes, row by row.
 struct IdxImages {
   int64_t count = 0, height = 0, width = 0;
-  std::span<const uint8_t> pixels;  // count · height · width
+  std::span<const uint8_t> pixels;  // count · height · width bytes
 };
 
 /// Parses the bytes of an IDX file (big-endian header, then data; http://yann.lecun.com/exdb/mnist) without copying.

@@ -18,7 +18,7 @@ class ImageDigests {
   bool is_kept() const { return kept_; }
 
   void add(int64_t image, std::string digest);
-  /// Returns the digest of the image's bytes as they were last read, or std::nullopt if it was not read.
+  /// Returns the digest of the image's bytes when they were last read, or std::nullopt if the image was not read.
   std::optional<std::string> find(int64_t image) const;
   /// Returns the images that have a digest, in ascending order.
   std::vector<int64_t> images() const;

@@ -18,7 +18,7 @@ namespace cachet::data {
 
 struct ImageFileOptions {
   int64_t channels = 3;        // 1: all images become grey; 3: grey images become RGB
-  bool strict_images = false;  // warnings of the decoder are errors
+  bool strict_images = false;  // whether warnings of the decoder are errors
   io::OrientationRule orientation = io::OrientationRule::ignore;
 };
 
@@ -53,7 +53,7 @@ class ImageFiles final : public ImageSource {
   at::Tensor region(int64_t index, const io::ImageChooser& choose) const override {
     return decoded(index, choose).pixels;
   }
-  /// Returns the same image as region(), with the notes on decoding.
+  /// Returns the same image as region(), with the results of decoding (io::DecodedImage).
   io::DecodedImage decoded(int64_t index, const io::ImageChooser& choose) const;
   DataDigest digest() const override;
   std::string image_digest(int64_t index) const override;

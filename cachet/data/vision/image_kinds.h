@@ -17,19 +17,19 @@ namespace cachet::data {
 /// The properties of one kind of image data. A new kind needs a record in the table of image_kinds.cpp.
 struct ImageKind {
   std::string_view name;     // name in recipes
-  ImageShape shape;          // of its images; height and width 0 if each has its own; a guess if only the files have it
-  int64_t classes = 10;      // fixed number, or the default if the recipe sets it
-  int64_t most_classes = 0;  // limit for recipes; 0: the kind has a fixed number
-  std::vector<std::string> (*class_names)(int64_t classes) = nullptr;  // known without the files
+  ImageShape shape;          // image shape; height and width 0 if each image has its own; a guess if files_tell_size
+  int64_t classes = 10;      // fixed number of classes, or the default if the recipe sets it
+  int64_t most_classes = 0;  // maximum number of classes in recipes; 0: the number is fixed
+  std::vector<std::string> (*class_names)(int64_t classes) = nullptr;  // class names that are known without the files
   std::vector<std::string> (*names_in)(const DatasetOptions& options,
-                                       const std::filesystem::path& root) = nullptr;  // read from the files
-  std::span<const double> mean, std;  // for each channel over the full training set, in [0, 1]; empty = not known
+                                       const std::filesystem::path& root) = nullptr;  // names read from the files
+  std::span<const double> mean, std;  // for each channel over the full training set, pixels in [0, 1]; empty = unknown
   std::string (*expected_files)(const DatasetOptions& options) = nullptr;  // description of the files in the folder
   std::shared_ptr<const LabelledImages> (*open)(const DatasetOptions& options, Split split,
                                                 const std::filesystem::path& root,
                                                 const IndexProgress& progress) = nullptr;
-  bool files_tell_size = false;    // the files contain the image size; `shape` is a guess
-  bool has_class_folders = false;  // files are decoded one by one; the keys of ClassFolderOptions are read
+  bool files_tell_size = false;    // whether only the files give the image size; `shape` is then a guess
+  bool has_class_folders = false;  // whether files are decoded one by one; the keys of ClassFolderOptions are then read
 
   bool own_sizes() const { return shape.height == 0; }
 };

@@ -15,8 +15,8 @@ namespace cachet::data {
 struct ImageBatch {
   at::Tensor images;             // (B, C, H, W) float32
   at::Tensor labels;             // (B) int64
-  std::vector<int64_t> indices;  // in the data set
-  int64_t number = 0;            // in the epoch
+  std::vector<int64_t> indices;  // indices of the samples in the data set
+  int64_t number = 0;            // number of the batch in the epoch
 };
 
 /// Makes batches of transformed images. An error names the unreadable sample, its epoch and its batch.
@@ -27,15 +27,15 @@ class ImageLoader {
   ImageLoader(std::shared_ptr<const LabelledImages> dataset, ImageTransform transform,
               std::shared_ptr<const BatchOrder> order, LoaderOptions options = {});
 
-  int64_t batches() const { return loader_.batches(); }  // of one epoch
+  int64_t batches() const { return loader_.batches(); }  // number of batches of one epoch
   const LabelledImages& dataset() const { return *dataset_; }
   const ImageTransform& transform() const { return transform_; }
 
-  /// Iterates over the batches of an epoch, as BatchLoader::iterate does.
+  /// Iterates over the batches of an epoch, from `first_batch` on (BatchLoader::iterate).
   BatchIterator<ImageBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.iterate(epoch, first_batch);
   }
-  /// Returns the samples of a batch, as BatchLoader::place does.
+  /// Returns the samples of batch `number` of an epoch (BatchLoader::place).
   BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }
   ImageBatch make(const BatchPlace& place) const { return loader_.make(place); }
 

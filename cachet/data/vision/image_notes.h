@@ -11,7 +11,7 @@ namespace cachet::data {
 /// Faults found in images. Each message is stored once. Any thread may add a message.
 class ImageNotes {
  public:
-  /// Takes the name of an image with a fault, in the singular and the plural: "image skipped", "images skipped".
+  /// Takes the singular and the plural of the noun for an image with a fault: "image skipped", "images skipped".
   ImageNotes(std::string one, std::string many) : one_(std::move(one)), many_(std::move(many)) {}
 
   /// Adds a message, which begins with the image's file.
@@ -24,7 +24,7 @@ class ImageNotes {
   std::string one_, many_;
   mutable std::mutex mutex_;
   std::set<std::string> messages_;
-  std::vector<std::string> first_;  // in the order of the calls
+  std::vector<std::string> first_;  // first messages, in the order of the calls
 };
 
 }  // namespace cachet::data

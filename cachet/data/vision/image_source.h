@@ -22,7 +22,7 @@ struct ImageShape {
   bool operator==(const ImageShape&) const = default;
 };
 
-/// Images without labels. All members may be called from several threads at once.
+/// A source of images without labels. Several threads may call any of the members at once.
 class ImageSource {
  public:
   virtual ~ImageSource() = default;
@@ -38,8 +38,8 @@ class ImageSource {
   virtual at::Tensor region(int64_t index, const io::ImageChooser& choose) const;
   /// Returns digests: `contents` of all pixels for images in memory, `files` and `times` for image files.
   virtual DataDigest digest() const = 0;
-  /// Returns the digest of one image: of its pixels if the image is in memory, otherwise of its file's bytes. If
-  /// digests are stored and the file was read, uses the bytes that were last read, otherwise the present bytes.
+  /// Returns the digest of one image: of its pixels if the image is in memory, otherwise of its file's bytes. After
+  /// keep_digests(), the bytes are those last read. If the file was not read, they are the present bytes.
   virtual std::string image_digest(int64_t index) const = 0;
   /// Returns the file that contains only this image, or std::nullopt if the image is in memory.
   virtual std::optional<std::filesystem::path> file(int64_t /*index*/) const { return std::nullopt; }
@@ -49,7 +49,7 @@ class ImageSource {
   virtual void keep_digests() const {}
   /// Returns the image files read since keep_digests(), in ascending order; empty for images in memory.
   virtual std::vector<int64_t> files_read() const { return {}; }
-  /// Adds the digest of version 0.1.0, which uses some pixels, or all names and some sizes of files.
+  /// Adds the data for the digest of version 0.1.0: some pixels, or all names and some sizes of files.
   virtual void add_to(Fingerprint& fingerprint) const = 0;
   /// Returns the images of these indices, in this order.
   virtual std::shared_ptr<const ImageSource> subset(const std::vector<int64_t>& indices) const = 0;

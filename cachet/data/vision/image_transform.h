@@ -26,7 +26,7 @@ class ImageTransform {
   ImageTransform(ImageShape input, Normalization normalization, AugmentationOptions augmentation = {},
                  ResizeOptions resize = {});
 
-  /// Returns evaluation's transform: the middle of an image, or the whole if all have one size and crop_fraction is 1.
+  /// Returns the transform for evaluation, which uses the middle (the whole image for one size and crop_fraction 1).
   static ImageTransform for_evaluation(ImageShape input, Normalization normalization, ResizeOptions resize);
 
   ImageShape input_shape() const { return input_; }
@@ -68,8 +68,8 @@ class ImageTransform {
   ImageShape input_;
   AugmentationOptions augmentation_;
   ResizeOptions resize_;
-  std::vector<float> scale_, shift_;  // a channel's x · scale + shift
-  AffineStyle affine_;                // filled with the mean colour
+  std::vector<float> scale_, shift_;  // factor and offset of each channel: x · scale + shift
+  AffineStyle affine_;                // fills with the mean colour
 };
 
 /// Returns a small image for viewing, (h, w, C) uint8: the whole image, with a longer side of at most `side`.

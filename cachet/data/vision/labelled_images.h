@@ -41,8 +41,8 @@ class ClassLabels {
 /// Images with one class for each image.
 class LabelledImages {
  public:
-  /// `passed_over`: other files of the same folders, which are not used as images. Throws std::invalid_argument if the
-  /// numbers of labels and of images differ.
+  /// `passed_over` counts other files of the same folders, which are not used as images. Throws std::invalid_argument
+  /// if the numbers of labels and of images differ.
   LabelledImages(std::shared_ptr<const ImageSource> images, ClassLabels labels,
                  std::optional<PassedOver> passed_over = std::nullopt);
 
@@ -55,11 +55,11 @@ class LabelledImages {
   std::string sample_digest(int64_t index) const;
   std::string fingerprint() const;  // fingerprint as in version 0.1.0
 
-  /// Returns the same images with classes of another list, as ClassLabels::with_classes does.
+  /// Returns the same images with classes of another list: class i becomes class `to[i]` of `class_names`.
   std::shared_ptr<const LabelledImages> with_classes(const std::vector<int64_t>& to,
                                                      std::vector<std::string> class_names) const;
 
-  /// Returns the samples of these indices, in this order. `split_size`: the size of their split, if a limit chose them.
+  /// Returns the samples of these indices, in order. If a limit chose them, `split_size` is the size of their split.
   std::shared_ptr<const LabelledImages> subset(const std::vector<int64_t>& indices, int64_t split_size = 0) const;
   /// Returns the number of samples of the split, which exceeds size() if a limit left out samples.
   int64_t split_size() const { return std::max(split_size_, size()); }

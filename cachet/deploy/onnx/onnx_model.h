@@ -48,7 +48,7 @@ class OnnxModel {
   int64_t names_ = 0;
 };
 
-/// Returns the number that ONNX gives a dtype.
+/// Returns the number of a dtype in ONNX.
 int64_t onnx_type(at::ScalarType dtype);
 
 }  // namespace cachet::deploy

@@ -8,15 +8,15 @@
 
 namespace cachet::deploy {
 
-/// A rule: converts one step to operators of the standard.
+/// A function that converts one step of a graph to operators of the standard.
 using OnnxRule = void (*)(OnnxStep& step);
 
 /// The rules for ATen's operators. The key is the operator's name if a rule holds for all overloads; otherwise the key
 /// includes the overload: "aten::any.dim".
 using OnnxRules = std::map<std::string_view, OnnxRule>;
 
-const OnnxRules& onnx_arithmetic();  // comparisons, sums and norms, too
-const OnnxRules& onnx_products();    // attention and convolutions, too
+const OnnxRules& onnx_arithmetic();  // also comparisons, sums and norms
+const OnnxRules& onnx_products();    // also attention and convolutions
 const OnnxRules& onnx_shapes();
 const OnnxRules& onnx_places();  // parts of tensors, their order, and fill values
 

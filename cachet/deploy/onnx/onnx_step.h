@@ -12,8 +12,8 @@
 
 namespace cachet::deploy {
 
-/// The names that a graph's values have in an ONNX model. Integers that the graph computes are tensors (1) of int64 in
-/// the ONNX model.
+/// The names of a graph's values in an ONNX model. Integers that the graph computes become tensors (1) of int64 in the
+/// ONNX model.
 class OnnxValues {
  public:
   explicit OnnxValues(OnnxModel& model) : model_(model) {}
@@ -71,7 +71,7 @@ class OnnxStep {
 
   void give(const std::string& result) { values_.set(node_.output(), result); }
   void give_all(const std::vector<std::string>& results) { give_all(node_.outputs(), results); }
-  /// Returns the number of parts of an operator's result. The result is a list that is unpacked at once.
+  /// Returns the number of parts of an operator's result. The result is a list, which the graph unpacks immediately.
   size_t parts() const { return list_result().size(); }
   void give_parts(const std::vector<std::string>& results);
   /// Sets the result of an operator that changes its first input. Later readers of this input read the result.

@@ -7,21 +7,21 @@ namespace torch::jit {
 struct Graph;
 }
 
-/// Faults of OpenVINO (2026.4 if no version is given), and ways to write models that avoid the faults.
+/// Faults of OpenVINO (2026.4 unless another version is named), and changes of models that avoid the faults.
 namespace cachet::deploy {
 
 /// Replaces `narrow` of a computed length by `slice`. OpenVINO loses such a dimension when it simplifies `narrow`.
 void replace_computed_narrows(torch::jit::Graph& graph);
 
 /// Replaces slices that begin at 0 before GatherElements by splits, which give the same part. OpenVINO drops such
-/// slices, even if slice and gather have different dimensions, and then refuses the shapes.
+/// slices, even if slice and gather have different dimensions, and then rejects the shapes.
 void replace_slices_before_gathers(const std::shared_ptr<ov::Model>& model);
 
 /// Replaces boolean masks of attention by masks of 0 and −∞. OpenVINO before 2026 adds boolean masks to the scores as
-/// numbers. The new masks give the same answers in each version (tried: 2024.6, 2025.2, 2026.1 and 2026.4).
+/// numbers. The new masks give the same results in each version (tested: 2024.6, 2025.2, 2026.1 and 2026.4).
 void replace_boolean_attention_masks(const std::shared_ptr<ov::Model>& model);
 
-/// The oldest version of OpenVINO that was tried; its answers equal the answers of 2026.4 (docs/deploying.md).
+/// The oldest tested version of OpenVINO. Its results equal the results of 2026.4 (docs/deploying.md).
 inline constexpr const char* kOldestOpenVino = "2024.6";
 
 }  // namespace cachet::deploy

@@ -9,16 +9,16 @@
 
 namespace cachet::deploy {
 
-/// Post-training 8-bit quantisation of linear layers and of convolutions with groups = 1. OpenVINO multiplies layers of
-/// such a model as integers. The weights of each output channel are rounded to 127 steps symmetric to zero, so that
-/// sums cannot overflow on any processor. Each layer input is rounded to 256 steps between its least and its largest
-/// number; both are means over the calibration's batches.
+/// Post-training 8-bit quantisation of linear layers and of convolutions with groups = 1. OpenVINO multiplies such
+/// layers with integers. The weights of each output channel are rounded to 127 steps, symmetric about zero, so that
+/// sums cannot overflow on any processor. Each layer input is rounded to 256 steps between its minimum and its maximum;
+/// both are means over the calibration's batches.
 class Quantization {
  public:
   explicit Quantization(std::shared_ptr<ov::Model> model);
 
   /// Returns a session that answers like the model, in float32, and records the layers' inputs. Only one session may
-  /// exist, and must end before quantized(). It and its calls throw CannotConvert if OpenVINO cannot run the model.
+  /// exist; it must end before quantized(). If OpenVINO cannot run the model, this or the session throws CannotConvert.
   std::unique_ptr<runtime::Session> calibration();
 
   /// Rounds the model's products in place, and returns the model. Throws c10::Error if no calibration was run before.
@@ -28,14 +28,14 @@ class Quantization {
 
  private:
   class Calibration;
-  /// Sums, over batches, of the least number and of the largest number.
+  /// The sums of the minimum and of the maximum over batches.
   struct Range {
     double least = 0, largest = 0;
     int64_t batches = 0;
   };
 
   std::shared_ptr<ov::Model> model_;
-  std::vector<ov::Output<ov::Node>> read_;  // by quantised layers
+  std::vector<ov::Output<ov::Node>> read_;  // inputs of quantised layers
   std::vector<Range> ranges_;               // ranges of the values in read_
   int64_t layers_ = 0;
 };

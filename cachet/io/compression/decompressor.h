@@ -8,11 +8,11 @@
 
 namespace cachet::io {
 
-/// Decompresses a gzip file (RFC 1952) to `output`, and joins its members. Throws io::Error as decompress() does.
+/// Decompresses a gzip file (RFC 1952) to `output`, and joins its members. Throws io::Error for faults of the file.
 void decompress_gzip(std::span<const uint8_t> bytes, GrowingOutput& output, std::string_view name);
 
-/// Decompresses an xz file to `output`, and joins its parts, with at most 128 MiB of decoder memory. Throws
-/// io::Error as decompress() does.
+/// Decompresses an xz file to `output`, and joins its parts. The decoder uses at most 128 MiB of memory. Throws
+/// io::Error for faults of the file.
 void decompress_xz(std::span<const uint8_t> bytes, GrowingOutput& output, std::string_view name);
 
 }  // namespace cachet::io

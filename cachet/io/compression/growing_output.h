@@ -13,8 +13,8 @@
 
 namespace cachet::io {
 
-/// The output of a decoder. Up to a cap, its memory grows with the decoded bytes, not with the size that a file states.
-/// With `take`, pieces of the output are passed to `take`, and only one piece is in memory.
+/// The output buffer of a decoder. Its memory grows with the decoded bytes up to `max_bytes`, whatever size a file
+/// states. If `take` is set, the output is passed to `take` in pieces, and only one piece is in memory.
 class GrowingOutput {
  public:
   using TakePiece = std::function<void(std::span<const uint8_t> piece)>;
@@ -22,7 +22,7 @@ class GrowingOutput {
   GrowingOutput(uint64_t max_bytes, std::string_view name, TakePiece take = {})
       : max_bytes_(max_bytes), name_(name), take_(std::move(take)) {}
 
-  /// Returns room for more bytes. The room has one byte beyond the cap: if this byte is filled, the cap is exceeded.
+  /// Returns memory for more bytes, up to one byte beyond `max_bytes`, so that filled() can notice too long an output.
   std::span<uint8_t> room() {
     if (take_ && used_ == kPiece) give();
     if (used_ == bytes_.size())
@@ -30,7 +30,7 @@ class GrowingOutput {
     return std::span(bytes_).subspan(used_);
   }
 
-  /// Records that `count` bytes of the room were filled.
+  /// Records that `count` bytes of the memory of room() were filled. Throws Error if the output exceeds `max_bytes`.
   void filled(size_t count) {
     used_ += count;
     if (given_ + used_ <= max_bytes_) return;

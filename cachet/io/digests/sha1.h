@@ -22,7 +22,7 @@ class Sha1 {
   void add_block(const uint8_t* block);
 
   std::array<uint32_t, 5> state_{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
-  std::array<uint8_t, 64> block_{};  // bytes of a block that is not full yet
+  std::array<uint8_t, 64> block_{};  // bytes of the last block, which is not full yet
   uint64_t length_ = 0;              // number of bytes so far
 };
 

@@ -21,7 +21,7 @@ class Sha256 {
 
  private:
   std::array<uint32_t, 8> state_;
-  std::array<uint8_t, 64> block_;  // bytes of a block that is not full yet
+  std::array<uint8_t, 64> block_;  // bytes of the last block, which is not full yet
   uint64_t length_ = 0;            // number of bytes so far
 };
 

@@ -11,7 +11,7 @@ using Sha256Blocks = void (*)(std::array<uint32_t, 8>& state, const uint8_t* blo
 
 void sha256_blocks_portable(std::array<uint32_t, 8>& state, const uint8_t* blocks, size_t count);
 
-/// Returns a function that uses the processor's SHA instructions; null if the processor or the compiler lacks them.
+/// Returns a function that uses the processor's SHA instructions, or null if the processor or the compiler has none.
 Sha256Blocks sha256_blocks_native();
 
 }  // namespace cachet::io

@@ -12,31 +12,31 @@
 
 namespace cachet::io {
 
-/// Replaces the file at `path` by these bytes. A reader, a crash or a power cut sees either the old file or the whole
-/// new file: writes a temporary file (`.<name>.tmp-…`) in the same folder, then fsync, rename, fsync of the folder. On
-/// failure, the temporary file is removed, `path` is unchanged, and io::Error names the path, the step, the number of
-/// bytes and the reason. Only the last fsync follows the rename: if it fails, the new file is seen, but may not survive
-/// a power cut.
+/// Replaces the file at `path` by these bytes. Readers, even after a crash or a power cut, find either the old file or
+/// the whole new file. The function writes a temporary file (`.<name>.tmp-…`) in the same folder, calls fsync, renames
+/// the file, and calls fsync for the folder. On failure, the temporary file is removed, `path` is unchanged, and
+/// io::Error names the path, the step, the number of bytes and the reason. If only the last fsync (after the rename)
+/// fails, the new file is visible, but may not survive a power cut.
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes,
                            FileSystem& file_system = FileSystem::real());
 void write_file_atomically(const std::filesystem::path& path, std::string_view text,
                            FileSystem& file_system = FileSystem::real());
 
-/// Writes a new file and fsyncs it, without a rename: for files inside a folder that is renamed as a whole. Throws
-/// io::Error if the path exists. Does not sync the folder.
+/// Writes a new file and calls fsync, without a rename: for files inside a folder that is renamed as a whole. Throws
+/// io::Error if the path exists. Does not call fsync for the folder.
 void write_new_file(const std::filesystem::path& path, std::span<const std::byte> bytes,
                     FileSystem& file_system = FileSystem::real());
 void write_new_file(const std::filesystem::path& path, std::string_view text,
                     FileSystem& file_system = FileSystem::real());
 
-/// Renames a file or folder to `to`, which is replaced, and fsyncs the folder of `to`.
+/// Renames a file or folder to `to`, replaces an existing `to`, and calls fsync for the folder of `to`.
 void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to,
                     FileSystem& file_system = FileSystem::real());
 
-/// Syncs the entries of a folder, so that they survive a power cut.
+/// Calls fsync for a folder, so that its entries survive a power cut.
 void sync_directory(const std::filesystem::path& path, FileSystem& file_system = FileSystem::real());
 
-/// Returns how many bytes can still be written on the file system of `path` (an existing file or folder).
+/// Returns the number of bytes that can still be written on the file system of `path` (an existing file or folder).
 uint64_t free_space(const std::filesystem::path& path, FileSystem& file_system = FileSystem::real());
 
 /// Throws io::Error if `bytes` do not fit: "<path>: needs 1200 bytes, but only 300 bytes are free on its file system".
@@ -51,13 +51,13 @@ inline constexpr size_t kMaxNameBytes = 255;
 /// cutting a UTF-8 character in two. `suffix` has at most kMaxNameBytes.
 std::string name_with_suffix(std::string_view name, std::string_view suffix);
 
-/// Returns a temporary path next to `path`: `.<name>.tmp-<process>-<number>`. Each call returns a different path, at
-/// which there is no file yet: an earlier process with the same number (as in containers) may have been killed. A long
-/// name is cut.
+/// Returns a temporary path next to `path`: `.<name>.tmp-<process>-<number>`. A long name is cut. Each call returns a
+/// different path at which no file exists. Such files may exist, because a killed process may have had the same process
+/// number (as in containers).
 std::filesystem::path temporary_path(const std::filesystem::path& path);
 
-/// Whether temporary_path() made this name. If the process is killed, write_file_atomically() leaves such a
-/// file.
+/// Whether a path has a name of temporary_path(). If the process is killed, write_file_atomically() leaves a file with
+/// such a name.
 bool is_temporary_file(const std::filesystem::path& path);
 
 }  // namespace cachet::io

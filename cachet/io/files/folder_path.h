@@ -4,8 +4,8 @@
 
 namespace cachet::io {
 
-/// Returns the path without the last separator, which a shell's completion adds to a folder's name, so that filename()
-/// is the name of the folder.
+/// Removes the last separator of a path, so that filename() returns the name of the folder. A shell's completion adds
+/// such a separator.
 inline std::filesystem::path without_last_separator(const std::filesystem::path& path) {
   return path.has_filename() || path == path.root_path() ? path : path.parent_path();
 }

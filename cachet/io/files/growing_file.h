@@ -20,12 +20,12 @@ class FileInUse : public Error {
 enum class FileAccess { shared, locked };
 
 /// A file that only grows. Each append() is one write, so a process that dies leaves whole records and at most one torn
-/// record. This class and write_file_atomically() are the two ways to write a file in a folder of this program's own:
-/// neither writes through a symbolic link in the last part of the path. Links in the path to the folder are followed.
+/// record. Only this class and write_file_atomically() write files in the program's own folders: neither writes through
+/// a symbolic link in the last part of the path, but links in the path to the folder are followed.
 class GrowingFile {
  public:
-  /// Opens the file at its end, or creates it. Every function throws Error, which names the path and the reason. A
-  /// symbolic link is refused. With FileAccess::locked, throws FileInUse if another process has locked the file.
+  /// Opens the file at its end, or creates it. Throws Error for a symbolic link, and FileInUse if another process has
+  /// locked the file (with FileAccess::locked). Each Error of this class names the path and the reason.
   explicit GrowingFile(std::filesystem::path path, FileSystem& file_system = FileSystem::real());
   GrowingFile(std::filesystem::path path, FileAccess access, FileSystem& file_system = FileSystem::real());
   GrowingFile(const GrowingFile&) = delete;

@@ -16,15 +16,15 @@ namespace cachet::io {
 /// A function that reads the next bytes into the beginning of `bytes` and returns their number, 0 at the end.
 using ReadPiece = std::function<size_t(std::span<std::byte> bytes)>;
 
-/// Reads the lines of a text in pieces. A line ends with "\n" or "\r\n"; the end of the text also ends a line.
+/// Reads a text line by line. A line ends with "\n", with "\r\n" or at the end of the text.
 class LineReader {
  public:
-  /// `source` must outlive the reader; `name` begins the messages. A line of more than `max_line_bytes` is an error.
+  /// `source` must outlive the reader. Messages begin with `name`. A line of more than `max_line_bytes` is an error.
   LineReader(const ByteSource& source, std::string name, size_t max_line_bytes);
   /// Reads an input of unknown size. A line is returned as soon as it is complete.
   LineReader(ReadPiece read, std::string name, size_t max_line_bytes);
 
-  /// Returns the next line without its line end, valid until the next call. Empty after the last line. Throws Error.
+  /// Returns the next line without its line end, valid until the next call, or an empty value at the end. Throws Error.
   std::optional<std::string_view> next();
 
   int64_t number() const { return number_; }  // number of the line that next() returned; the first is 1

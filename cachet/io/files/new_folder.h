@@ -14,18 +14,18 @@ class NewFolder {
   enum class Taken { refused, replaced };  // the treatment of a non-empty folder at that path
 
   /// Creates the temporary folder and its parents. Removes temporary folders that killed processes left for the same
-  /// name, but not the folder of a process that is still writing. Throws Error if `path` is a file, a link that leads
-  /// nowhere, or a non-empty folder that is not to be replaced.
+  /// name, but not the folder of a process that is still writing. Throws Error if `path` is a file, a link without a
+  /// target, or (with Taken::refused) a non-empty folder.
   explicit NewFolder(std::filesystem::path path, Taken taken = Taken::refused);
   NewFolder(const NewFolder&) = delete;
   NewFolder& operator=(const NewFolder&) = delete;
   ~NewFolder();  // without finish(), removes the temporary folder
 
   const std::filesystem::path& path() const { return temporary_; }  // the temporary folder, to write files into
-  /// Renames the temporary folder to its final name, in one step even if it replaces an earlier folder, which is then
-  /// removed. If the file system cannot exchange names, a process killed in between leaves the earlier folder as
-  /// `.NAME.old-PID`. The caller must have synced the files' bytes to the disk. Throws Error, for example if something
-  /// has taken the name meanwhile; existing files are then unchanged.
+  /// Renames the temporary folder to its final name in one step. An earlier folder of this name is replaced in the same
+  /// step, and then removed. If the file system cannot exchange names, a process killed in between leaves the earlier
+  /// folder as `.NAME.old-PID`. The bytes of the files must be synced to the disk before this call. Throws Error, for
+  /// example if the name was taken meanwhile; existing files are then unchanged.
   void finish();
 
  private:

@@ -37,8 +37,8 @@ class InputFile {
 std::vector<std::byte> read_file(const std::filesystem::path& path, uint64_t max_bytes);
 std::string read_text_file(const std::filesystem::path& path, uint64_t max_bytes);
 
-/// Passes a regular file to `use` in pieces of `piece_bytes`; the last piece has the rest. Throws io::Error as
-/// InputFile does.
+/// Passes a regular file to `use` in pieces of `piece_bytes`; the last piece may be shorter. Throws io::Error like
+/// InputFile.
 void for_each_piece_of_file(const std::filesystem::path& path, size_t piece_bytes,
                             const std::function<void(std::span<const std::byte> piece)>& use);
 

@@ -7,7 +7,7 @@
 
 namespace cachet::io {
 
-/// The results of decoding a file in addition to the pixels.
+/// The results of decoding an image file, without the pixels.
 struct ImageReport {
   ImageSize size;  // size of the whole image, as it is stored
   int64_t warnings = 0;

@@ -28,7 +28,7 @@ struct ImageRegion {
   }
 };
 
-/// The requested part and resolution of an image, chosen once its size is known.
+/// The part and the resolution of an image that a caller requests after it knows the image's size.
 struct ImageRequest {
   ImageRegion region;
   /// Minimum size of the decoded region. A JPEG decoder may return the region at 1/2, 1/4 or 1/8 of its size, rounded
@@ -36,7 +36,7 @@ struct ImageRequest {
   ImageSize least;
 };
 
-/// A function that chooses the request by the size that a file states, before the pixels are decoded.
+/// A function that returns the request for an image, given the size that a file states. It is called before decoding.
 using ImageChooser = std::function<ImageRequest(const ImageSize& size)>;
 
 enum class ImageChannels { as_stored, grey, rgb };
@@ -44,13 +44,13 @@ enum class ImageChannels { as_stored, grey, rgb };
 /// The treatment of the orientation in a file's EXIF block.
 enum class OrientationRule {
   ignore,  // the picture is returned as it is stored
-  apply,   // the picture is returned upright: regions and sizes are those of the upright picture
+  apply,   // the picture is returned upright: regions and sizes refer to the upright picture
 };
 
 struct ImageReadOptions {
   ImageChannels channels = ImageChannels::as_stored;
   uint64_t max_pixels = kMaxImagePixels;  // a larger image is refused before memory is allocated for it
-  bool strict = false;                    // warnings of the decoder are errors
+  bool strict = false;                    // whether warnings of the decoder are errors
   ImageChooser choose{};                  // empty: the whole image at its full size
   OrientationRule orientation = OrientationRule::ignore;
   /// A function that gets the bytes of a file before they are decoded, whether or not they can be decoded.

@@ -4,7 +4,7 @@
 
 namespace cachet::io {
 
-/// The size of decoded pixels: 8 bits, interleaved; one channel (grey) or three (RGB).
+/// The size of decoded pixels. A pixel has one channel (grey) or three (RGB) of 8 bits each, interleaved.
 struct PixelSize {
   uint32_t height = 0;
   uint32_t width = 0;

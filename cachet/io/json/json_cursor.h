@@ -8,9 +8,9 @@
 namespace cachet::io {
 
 /// Reads JSON text piece by piece, strictly (RFC 8259, valid UTF-8, no lone surrogates) and without recursion. Memory
-/// is allocated only for returned strings. A caller reads the structure that it expects; any other structure
-/// or nesting is an error. All functions throw io::Error, such as "<name>: header byte 17: expected ':'", in which
-/// "header" is `part`.
+/// is allocated only for returned strings. The caller requests the structure that it expects; any other structure is
+/// an error. All functions throw io::Error, such as "<name>: header byte 17: expected ':'", in which "header" is
+/// `part`.
 class JsonCursor {
  public:
   JsonCursor(std::string_view text, std::string_view name, std::string_view part = "header")
@@ -31,9 +31,9 @@ class JsonCursor {
   char peek();
   /// Reads `word` (true, false, null) if it is next. Returns whether it was next.
   bool take_word(std::string_view word);
-  /// Skips any value that nests at most `depth` objects and arrays.
+  /// Skips a value of any type. Objects and arrays may be nested at most `depth` levels deep.
   void skip_value(int depth = 16);
-  /// Fails if there is anything but white space left.
+  /// Fails if the rest of the text is not only white space.
   void end();
 
   [[noreturn]] void fail(const std::string& message) const;

@@ -13,24 +13,24 @@
 
 namespace cachet::io {
 
-/// The error if a newer version of Cachet wrote a file, with a schema that this version does not know.
+/// The error for a file of a newer version of Cachet, whose schema this version does not know.
 class NewerSchema : public Error {
  public:
   using Error::Error;
 };
 
-/// The fields of a JSON object that Cachet itself wrote, read as strictly as a foreign file: each value must have its
-/// exact type and lie in its range, no key may occur twice, nothing is rounded or converted. Other keys are allowed,
-/// because newer versions add fields. All functions throw Error, which names the file and the field:
+/// Reads the fields of a JSON object that Cachet wrote, as strictly as a file of unknown origin. Each value must have
+/// its exact type and lie in its range, no key may occur twice, and no value is rounded or converted. Other keys are
+/// allowed, because newer versions add fields. All functions throw Error, which names the file and the field:
 /// `run/state.json: damaged: 'step' is 1.5, not a whole number from 0 to 9007199254740992`.
 class JsonFields {
  public:
-  static constexpr int64_t kMaxCount = int64_t{1} << 53;  // the range that every JSON reader represents exactly
+  static constexpr int64_t kMaxCount = int64_t{1} << 53;  // largest count; every JSON reader represents it exactly
 
   /// `name` is the name of the file, for messages.
   JsonFields(std::string_view text, std::string name);
 
-  /// Returns field "schema", from 1 to `newest`. Throws NewerSchema if the field is greater.
+  /// Returns the field "schema", which is at least 1. Throws NewerSchema if the field is greater than `newest`.
   int64_t schema(int64_t newest) const;
 
   bool has(const std::string& key) const;      // whether the field exists, even as null
@@ -43,24 +43,24 @@ class JsonFields {
   int64_t integer(const std::string& key, int64_t least, int64_t most) const;
   int64_t count(const std::string& key) const { return integer(key, 0, kMaxCount); }
   uint64_t unsigned_integer(const std::string& key, uint64_t most = std::numeric_limits<uint64_t>::max()) const;
-  double number(const std::string& key) const;         // finite
+  double number(const std::string& key) const;         // a finite number
   double number_or_nan(const std::string& key) const;  // NaN if the value is null
   JsonFields object(const std::string& key) const;
   std::vector<JsonFields> objects(const std::string& key) const;  // a list of objects
   std::vector<std::string> texts(const std::string& key) const;
   std::vector<uint64_t> unsigned_integers(const std::string& key, uint64_t most) const;
   std::vector<double> numbers_or_nan(const std::string& key) const;
-  std::map<std::string, std::string> text_map(const std::string& key) const;  // an object of texts
-  std::string json(const std::string& key) const;                             // any value, as JSON
+  std::map<std::string, std::string> text_map(const std::string& key) const;  // a JSON object whose values are texts
+  std::string json(const std::string& key) const;                             // JSON text of a value of any type
 
-  /// Returns the value of `key`, or `missing` if there is no such field, as in files of older versions.
+  /// Returns the value of `key`, or `missing` if there is no such field, for example in a file of an older version.
   std::string text(const std::string& key, std::string missing) const {
     return has(key) ? text(key) : std::move(missing);
   }
   bool flag(const std::string& key, bool missing) const { return has(key) ? flag(key) : missing; }
   int64_t count(const std::string& key, int64_t missing) const { return has(key) ? count(key) : missing; }
 
-  /// Throws Error, which reports that the file is damaged, with the reason `what`.
+  /// Throws an Error which reports that the file is damaged, and gives the reason `what`.
   [[noreturn]] void fail(const std::string& what) const;
 
  private:

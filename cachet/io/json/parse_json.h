@@ -7,10 +7,10 @@
 
 namespace cachet::io {
 
-/// Whether a text, read as JSON, nests objects and arrays deeper than this number of levels.
+/// Whether a JSON text nests objects and arrays more than `levels` levels deep.
 bool nests_deeper_than(std::string_view json, int levels);
 
-/// Observes a parser and records whether an object has a key twice, because readers differ in the value that they use.
+/// Observes a parser and records whether an object has a key twice. Readers differ in the value that they then use.
 template <class Json>
 class KeysOfObjects {
  public:
@@ -28,9 +28,9 @@ class KeysOfObjects {
   bool repeated_ = false;
 };
 
-/// Parses text of unknown origin with nlohmann's parser. Text with more than 64 levels counts as invalid, because the
-/// parser copies and prints recursively, so deep nesting would end the process. An object with a key twice is invalid.
-/// Throws Json::parse_error for invalid text, or returns a discarded value if `throws` is false.
+/// Parses JSON of unknown origin with nlohmann's parser. Text with more than 64 levels counts as invalid, because this
+/// library copies and prints values recursively: deep nesting would crash the process. An object with a key twice is
+/// invalid, too. Throws Json::parse_error for invalid text, or returns a discarded value if `throws` is false.
 template <class Json>
 Json parse_json(std::string_view text, bool throws = true) {
   constexpr int kMaxLevels = 64;

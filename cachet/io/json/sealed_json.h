@@ -5,11 +5,11 @@
 
 namespace cachet::io {
 
-/// Returns `object` (JSON) with a last field "digest", the digest of the object in its unique written form, so that any
-/// change of the text is noticed. Throws std::invalid_argument if `object` is not an object.
+/// Returns the JSON object `object` with "digest" as an additional last field: the digest of the object's canonical
+/// text, which reveals any later change. Throws std::invalid_argument if `object` is not an object.
 std::string sealed_json(std::string_view object);
 
-/// Whether sealed_json() wrote this text, with any fields.
+/// Whether a text is an unchanged result of sealed_json(), whatever its other fields are.
 bool is_sealed_json(std::string_view text);
 
 }  // namespace cachet::io

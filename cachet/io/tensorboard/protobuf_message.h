@@ -11,7 +11,7 @@ namespace cachet::io {
 /// written even if its value is zero.
 class ProtobufMessage {
  public:
-  ProtobufMessage& integer(uint32_t field, int64_t value) {  // int32, int64, enum
+  ProtobufMessage& integer(uint32_t field, int64_t value) {  // for fields of type int32, int64 or enum
     key(field, 0);
     varint(static_cast<uint64_t>(value));
     return *this;
@@ -26,7 +26,7 @@ class ProtobufMessage {
     fixed(std::bit_cast<uint32_t>(value), 4);
     return *this;
   }
-  ProtobufMessage& bytes(uint32_t field, std::string_view value) {  // string, bytes
+  ProtobufMessage& bytes(uint32_t field, std::string_view value) {  // for fields of type string or bytes
     key(field, 2);
     varint(value.size());
     bytes_ += value;

@@ -8,22 +8,22 @@
 
 namespace cachet::io {
 
-/// The records of a TensorBoard event file, framed so that they can be appended: TFRecord framing (length and content,
-/// each with a masked CRC-32C) around tensorflow.Event. `wall_time` is in seconds since 1970. TensorBoard shows files
-/// with "tfevents" in their names. In a tag such as "training/loss", the part before the slash is the group of the tag.
+/// These functions return records to append to a TensorBoard event file. A record is a tensorflow.Event in TFRecord
+/// framing (length and content, each with a masked CRC-32C). `wall_time` is in seconds since 1970. TensorBoard shows
+/// files with "tfevents" in their names. In the tag "training/loss", "training" is the group.
 
 /// Returns the first record of every file.
 std::string tensorboard_version(double wall_time);
 
-/// Returns a record that makes readers discard all steps from `step` on, because they are about to be replaced.
+/// Returns a record that makes readers discard all steps from `step` on. Later records replace these steps.
 std::string tensorboard_session_start(double wall_time, int64_t step);
 
-/// Returns the step of the last complete record of such a file. Empty if there is none. Reading stops at a
-/// record that is truncated or damaged.
+/// Returns the step of the last complete record of an event file, or an empty value if there is none. Reading stops at
+/// a truncated or damaged record.
 std::optional<int64_t> last_tensorboard_step(std::string_view file);
 
-/// A value under a tag. For each tag, TensorBoard shows the first title and the first description (in Markdown);
-/// without a title it shows the tag.
+/// A value of a tag. For each tag, TensorBoard shows the first title and the first description (in Markdown). A tag
+/// without a title is shown by its name.
 struct TensorBoardScalar {
   std::string tag;
   double value = 0;  // stored as float32

@@ -22,14 +22,14 @@ struct DecodedImage {
   int orientation = 1;  // EXIF orientation (upright.h), even if it was not applied
 };
 
-/// Decodes a JPEG or PNG image. The first bytes decide the format, not the name. Palettes are resolved, 16 bits
-/// are rounded to 8, alpha is dropped (the stored colours stay), and CMYK becomes RGB. Grey becomes RGB, or RGB becomes
-/// grey, only if options.channels requests it. The EXIF orientation is applied if options.orientation requests it.
-/// Throws Error, which begins with `name` and names the fault.
+/// Decodes a JPEG or PNG image. The first bytes determine the format; the file's name does not matter. Palettes are
+/// resolved, 16 bits are rounded to 8, alpha is dropped (the stored colours stay), and CMYK becomes RGB. Grey becomes
+/// RGB, or RGB becomes grey, only if options.channels requests it. The EXIF orientation is applied if
+/// options.orientation requests it. Throws Error, which begins with `name` and names the fault.
 DecodedImage decode_image(std::span<const std::byte> bytes, std::string_view name,
                           const ImageReadOptions& options = {});
 
-/// Decodes a file of at most kMaxImageFileBytes as decode_image() does.
+/// Reads a file of at most kMaxImageFileBytes, and decodes it with decode_image().
 DecodedImage read_image(const std::filesystem::path& path, const ImageReadOptions& options = {});
 
 }  // namespace cachet::io

@@ -24,11 +24,11 @@ struct NamedTensor {
 std::vector<NamedTensor> distinct_parameters(const torch::nn::Module& module);
 std::vector<NamedTensor> distinct_buffers(const torch::nn::Module& module);
 
-/// Returns parameters and buffers of a module and all modules below it by name. Shared tensors appear once, under the
-/// first of their names. The tensors are detached and use the module's storage.
+/// Returns the parameters and buffers of a module and of its submodules, by name. A shared tensor appears once, under
+/// the first of its names. The tensors are detached and use the module's storage.
 TensorMap state_dict(const torch::nn::Module& module);
 
-/// The differences that load_state_dict() accepts. The default requires equal names, shapes and types.
+/// The differences that load_state_dict() accepts. By default, these are only types that convert exactly.
 struct LoadPolicy {
   enum class Conversion {
     kNone,   // only the same type
@@ -36,18 +36,18 @@ struct LoadPolicy {
     kAny,    // any type, even if values are rounded
   };
   Conversion conversion = Conversion::kExact;
-  bool allow_missing = false;     // tensors that the file lacks retain their values in the module
-  bool allow_unexpected = false;  // tensors that the module lacks are ignored
+  bool allow_missing = false;     // whether tensors that the file lacks may retain their values in the module
+  bool allow_unexpected = false;  // whether tensors that the module lacks are ignored
 };
 
 struct LoadReport {
   std::vector<std::string> loaded, missing, unexpected;
-  std::vector<std::string> converted;  // "weight: float16 -> float32"
+  std::vector<std::string> converted;  // lines such as "weight: float16 -> float32"
 };
 
-/// Copies the tensors into the module's parameters and buffers, under no-grad. If it throws, nothing is changed:
-/// io::Error lists all missing, unexpected, wrongly shaped and wrongly typed names, and suggests the closest names. A
-/// tensor that modules share may have any of its names, or several with the same values.
+/// Copies the tensors into the module's parameters and buffers, under no-grad. If the function throws io::Error, the
+/// module is unchanged. The error lists all names that are missing, unexpected, or of a wrong shape or type, and
+/// suggests the closest names. A tensor that modules share may have any of its names, or several with the same values.
 LoadReport load_state_dict(torch::nn::Module& module, const TensorMap& tensors, const LoadPolicy& policy = {});
 
 }  // namespace cachet::io

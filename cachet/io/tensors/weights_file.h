@@ -9,7 +9,7 @@
 
 namespace cachet::io {
 
-/// The weights of a model as some program saved them.
+/// The weights of a model, as read from a file of this or another program.
 struct WeightsFile {
   enum class Format { safetensors, pytorch };
 
@@ -20,13 +20,13 @@ struct WeightsFile {
   std::vector<std::string> not_tensors;  // names of the file's other entries, which are left out
 };
 
-/// Reads a safetensors file, the index of several (`….safetensors.index.json`), or a file that torch.save wrote, under
-/// any file name. In a checkpoint, the weights are under the first of the usual keys that it has: averaged weights
-/// (state_dict_ema, model_ema) before the last weights (state_dict, model, model_state_dict, net, module). Usual keys
-/// may be nested. `key`, with dots between nested keys, names the dictionary to read. Wrappers' prefixes that all names
-/// share ("module.", "_orig_mod.", "model.", "backbone.") are removed. Throws io::Error for files that the readers
-/// refuse, a file without a state dict (naming the keys it has), repeated names, and a weight that is not a plain
-/// tensor.
+/// Reads a safetensors file, an index of several such files (`….safetensors.index.json`), or a file of torch.save,
+/// whatever the file's name is. In a checkpoint, the weights are the value of the first usual key that exists. The keys
+/// of averaged weights (state_dict_ema, model_ema) precede the keys of the last weights (state_dict, model,
+/// model_state_dict, net, module). Usual keys may be nested. `key`, with dots between nested keys, selects the
+/// dictionary to read. Wrappers' prefixes that all names have ("module.", "_orig_mod.", "model.", "backbone.") are
+/// removed. Throws io::Error for files that the readers refuse, files without a state dict (the error names their
+/// keys), repeated names, and weights that are not plain tensors.
 WeightsFile read_weights_file(const std::filesystem::path& path, std::string_view key = {});
 
 }  // namespace cachet::io

@@ -14,15 +14,15 @@ struct ImageSize {
   int64_t height = 0, width = 0;
 };
 
-/// The sizes of an image in a batch. The image is resized, then padded on the right and at the bottom, then
-/// padded once more to the size of the batch's largest image.
+/// The sizes of an image before and after resizing and padding. The image is resized, then padded on the right and at
+/// the bottom, then padded once more to the size of the largest image of the batch.
 struct DetectionImage {
   ImageSize original{}, resized{}, padded{};
-  std::array<double, 4> scale{1, 1, 1, 1};  // resized/original: width, height, width, height
+  std::array<double, 4> scale{1, 1, 1, 1};  // ratio resized/original of width, height, width, height
 };
 
-/// Returns the masks of objects within boxes: boxes (k, 4) in pixels of the batch, objects (k) int64 (the
-/// object of each box) -> (k, side, side), 1 on the object and 0 elsewhere, in the boxes' dtype. See mask_targets.h.
+/// Returns the masks of objects within boxes. boxes (k, 4) in pixels of the batch, objects (k) int64 (the object of
+/// each box) -> (k, side, side) in the boxes' dtype: 1 on the object and 0 elsewhere. See mask_targets.h.
 using MaskTargets = std::function<at::Tensor(const at::Tensor& boxes, const at::Tensor& objects, int64_t side)>;
 
 /// The objects of an image. Boxes are x0 y0 x1 y1 in pixels of the batch.
@@ -30,14 +30,14 @@ struct DetectionTarget {
   at::Tensor boxes{};    // (n, 4) floating
   at::Tensor labels{};   // (n) int64, from 0
   at::Tensor ignored{};  // (m, 4), regions (crowds) that training leaves out; undefined = no regions
-  MaskTargets masks{};   // only for a detector with masks
+  MaskTargets masks{};   // set only for a detector with masks
 };
 
-/// A random choice in a training step.
+/// The kind of a random choice in a training step.
 enum class SamplingPlace { anchors, proposals };
 
-/// Returns the priorities (candidates) float64 of a random choice for image `image` of the batch, which depend only on
-/// the caller's step and image. The candidates of lowest priority are taken. See box_sampling.h.
+/// Returns the priorities, (candidates) float64, of a random choice for image `image` of the batch. They depend only on
+/// the caller's step and image. The candidates with the lowest priorities are taken. See box_sampling.h.
 using SamplingPriorities = std::function<at::Tensor(SamplingPlace place, size_t image, int64_t candidates)>;
 
 /// The images of a training step.
@@ -53,9 +53,9 @@ struct NamedValue {
   at::Tensor value{};  // a scalar
 };
 
-/// The values that a detector reports of a training step.
+/// The values that a detector reports for a training step.
 struct DetectionLosses {
-  std::vector<NamedValue> losses{};    // each a mean over the batch's samples; training differentiates their sum
+  std::vector<NamedValue> losses{};    // each is a mean over the batch's samples; training differentiates their sum
   std::vector<NamedValue> measures{};  // only reported, not differentiated: "acc", per cent
   at::Tensor sum() const;
 };

@@ -14,12 +14,12 @@ namespace cachet::models {
 /// A model that detects objects: a pyramid of feature maps, and heads that examine all maps.
 class ObjectDetector : public virtual ImageModel {
  public:
-  /// Returns the training targets of the anchors of a batch whose images are padded to `size`. Reads positions,
-  /// objects and priorities, not `batch.images`. Throws c10::Error if the objects do not have the shapes,
-  /// number or classes that the model needs.
+  /// Returns the training targets of the anchors of a batch whose images are padded to `size`. Reads `sizes`, `targets`
+  /// and `priorities` of the batch, but not `images`. Throws c10::Error if the objects do not have the shapes, number
+  /// or classes that the model needs.
   virtual AnchorTargets anchor_targets(const DetectionBatch& batch, const ImageSize& size) const = 0;
-  /// Returns the losses by the names of the head's authors ("loss_rpn_cls"). Divides losses of anchors by the divisor
-  /// of `targets`, losses of proposals by the batch's counts. Throws c10::Error if `targets` belong to other images.
+  /// Returns the losses under their published names ("loss_rpn_cls"). Divides losses of anchors by `targets.divisor`,
+  /// and losses of proposals by counts of the batch. Throws c10::Error if `targets` are of other images.
   virtual DetectionLosses losses(const DetectionBatch& batch, const AnchorTargets& targets) = 0;
   /// Returns the losses of a batch that is a whole step. Throws the errors of anchor_targets() and losses().
   DetectionLosses losses(const DetectionBatch& batch);
@@ -32,11 +32,11 @@ class ObjectDetector : public virtual ImageModel {
   virtual std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& sizes,
                                          DetectionFrame frame = DetectionFrame::original) = 0;
 
-  /// Returns the class scores of boxes that do not depend on the images (B, C, H, W): (boxes of all images, classes),
-  /// without a gradient. The boxes of a one-stage detector are its anchors.
+  /// Returns class scores (boxes of all images, classes), without a gradient. The boxes do not depend on the images (B,
+  /// C, H, W). The boxes of a one-stage detector are its anchors.
   virtual at::Tensor box_scores(const at::Tensor& images) = 0;
-  /// Whether a softmax over the classes and the background makes box_scores() probabilities. Otherwise,
-  /// a sigmoid of each class makes the scores probabilities.
+  /// Whether box_scores() are logits of a softmax over the classes and the background. Otherwise, they are logits of
+  /// one sigmoid for each class.
   virtual bool classes_exclude_each_other() const = 0;
 
   virtual int64_t classes() const = 0;        // number of classes, without the background

@@ -14,22 +14,22 @@ struct RetinaNetOptions {
   RetinaHeadOptions head{};
 
   int64_t classes() const { return head.classes; }
-  /// Returns the published configuration over a backbone of these strides.
+  /// Returns the published configuration for a backbone with these strides.
   static RetinaNetOptions published(const std::vector<int64_t>& strides, int64_t classes);
   /// Reads the tables neck, bbox_head and test of a `[model]` table, for a backbone of these strides.
   static RetinaNetOptions read(const config::View& table, RetinaNetOptions defaults,
                                const std::vector<int64_t>& strides);
 };
 
-/// RetinaNet (Lin et al., arXiv 1708.02002), as in mmdetection 2.13: a detector in one stage, over any
-/// backbone. Parts: backbone, neck, bbox_head.
+/// RetinaNet (Lin et al., arXiv 1708.02002), as in mmdetection 2.13: a one-stage detector over any backbone. Parts:
+/// backbone, neck, bbox_head.
 class RetinaNet : public nn::Cloneable<RetinaNet, ObjectDetector> {
  public:
   /// Throws c10::Error if the strides of backbone and anchors do not agree.
   RetinaNet(const std::shared_ptr<FeaturePyramid>& backbone, const RetinaNetOptions& options);
 
   using ObjectDetector::losses;
-  /// Uses all anchors, so it needs no priorities.
+  /// Returns the targets of all anchors. Needs no priorities.
   AnchorTargets anchor_targets(const DetectionBatch& batch, const ImageSize& size) const override;
   /// Returns loss_cls and loss_bbox.
   DetectionLosses losses(const DetectionBatch& batch, const AnchorTargets& targets) override;
@@ -44,8 +44,8 @@ class RetinaNet : public nn::Cloneable<RetinaNet, ObjectDetector> {
   int64_t classes() const override { return options_.classes(); }
   bool outlines_objects() const override { return false; }
   FeaturePyramid& backbone() override { return *backbone_; }
-  /// `forward` returns the class scores of all anchors (batch, anchors · classes); the loss is the mean square of all
-  /// outputs of the head.
+  /// The trial's `forward` returns the class scores of all anchors (batch, anchors · classes). The loss is the sum of
+  /// the losses of a synthetic step.
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 
   DenseOutputs outputs(const at::Tensor& images);

@@ -16,11 +16,11 @@ struct BeamOptions {
 /// Throws std::invalid_argument, which names the option, if an option is out of range.
 void check_beam(const BeamOptions& options);
 
-/// Searches as fairseq does: each step takes the best 2·beam continuations of all hypotheses of a sentence. A
-/// continuation that ends is finished if it is among the first `beam`, and otherwise dropped. The best `beam`
-/// continuations without an end stay. A sentence is done when `beam` hypotheses are finished (a longer one might still
-/// become better), or at its longest length, where all hypotheses end. Equal scores among candidates of at::topk are
-/// ordered by hypothesis, then by token (the lower first).
+/// Translates sentences by beam search, as in fairseq. Each step takes the best 2·beam continuations of all hypotheses
+/// of a sentence. A continuation with the end token is finished if it is among the first `beam`; otherwise it is
+/// dropped. The best `beam` continuations without the end token stay. The search of a sentence ends with `beam`
+/// finished hypotheses (although a longer one might still become better) or at the longest length, where all end.
+/// Candidates of at::topk with equal scores are ordered by hypothesis, then by token (the lower first).
 /// Returns the hypotheses of each sentence, the best first. Sentences do not depend on each other.
 std::vector<std::vector<Hypothesis>> beam_search(TranslationModel& model, const Sequences& source,
                                                  const BeamOptions& options);

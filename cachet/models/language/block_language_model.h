@@ -12,21 +12,21 @@
 
 namespace cachet::models {
 
-/// The options of a language model of blocks, except those of its attention and its positions.
+/// The options of a language model of blocks, except the options of attention and of positions.
 struct LanguageBlockOptions {
   std::string model;  // prefix of the model's error messages: "transformer_xl"
   nn::AdaptiveVocabulary vocabulary{};
   nn::AdaptiveTies ties{};
   int64_t target_length = 0, depth = 0, mlp_dim = 0;
   nn::NormPlace norm_place = nn::NormPlace::before;
-  nn::PlugIns plug_ins{};  // only norm and outliers, because each model makes its own attention
+  nn::PlugIns plug_ins{};  // only norm and outliers are used, because each model makes its own attention
   double dropout = 0.0;
   nn::Activation activation = nn::Activation::gelu;
 };
 
 /// Transformer blocks between an adaptive embedding and an adaptive softmax. This class makes the parts, checks the
-/// options and scores tokens. A derived model adds its attention and the encoding of a segment. Parts: embedding,
-/// blocks, output, in this order, and between them the parts of the derived model.
+/// options and scores tokens. A derived model adds its attention and the encoding of a segment. Parts, in this order:
+/// embedding, blocks, output; the parts of the derived model come between them.
 class BlockLanguageModel : public LanguageModel {
  public:
   LanguageShape language_shape() const override { return {made_of_.vocabulary.tokens, made_of_.target_length}; }
@@ -34,24 +34,24 @@ class BlockLanguageModel : public LanguageModel {
                                         LanguageSession& session) override;
   torch::Tensor next_token(const torch::Tensor& ids, LanguageSession& session) override;
   void read(const torch::Tensor& ids, LanguageSession& session) override { encode(ids, session); }
-  /// Returns true even if the caches are frozen, because the output still begins anew with each segment.
+  /// Whether the model was made with caches. Frozen caches count too, because the output begins anew with each segment.
   bool remembers_segments() const override { return was_made_with_caches_; }
 
   /// Returns the output of the last layer for a segment: ids (rows, L) -> (rows, L, dim), one batch row for each text.
   virtual torch::Tensor encode(const torch::Tensor& ids, LanguageSession& session) = 0;
 
  protected:
-  /// Registers the embedding. If the options do not make a model, throws c10::Error, which names the option.
+  /// Registers the embedding. If the options are invalid, throws c10::Error, which names the option.
   explicit BlockLanguageModel(const LanguageBlockOptions& options);
   /// Registers the blocks, each with its own attention.
   void make_blocks(const std::function<std::shared_ptr<nn::Attention>()>& make_attention);
-  /// Registers the output and draws the weights of all linear layers.
+  /// Registers the output. Initializes the weights of all linear layers at random.
   void make_output();
 
   torch::Tensor drop(const torch::Tensor& x) const;
   /// Returns the embeddings of ids. Throws c10::Error unless ids have as many rows as the session.
   torch::Tensor embed(const torch::Tensor& ids, const LanguageSession& session) const;
-  /// Applies all blocks in turn, each with its part of the session's state. `args` has no state of its own.
+  /// Applies all blocks in turn, each with its part of the session's state. `args` contains no state.
   torch::Tensor through_blocks(torch::Tensor x, nn::AttentionArgs args, const LanguageSession& session) const;
   /// Returns a session with a state for each block.
   LanguageSession block_session(int64_t batch_rows, const SegmentOptions& segments, nn::SessionUse use) const;

@@ -7,34 +7,34 @@
 
 namespace cachet::models {
 
-/// A decoder with absolute positions (Vaswani et al., arXiv 1706.03762) and any causal attention function.
+/// The options of a decoder with absolute positions (Vaswani et al., arXiv 1706.03762) and any causal attention.
 struct CausalTransformerOptions {
   nn::AdaptiveVocabulary vocabulary{};  // vocabulary.dim is the number of channels of the model
   nn::AdaptiveTies ties{};
   int64_t target_length = 150;
-  bool whole_past = false;  // SegmentOptions::whole_past
+  bool whole_past = false;  // value of SegmentOptions::whole_past
   int64_t depth = 6, num_heads = 8, mlp_dim = 1024;
   nn::NormPlace norm_place = nn::NormPlace::before;
-  double dropout = 0.1;  // rate: on embeddings, after attention, in the feed-forward halves and on the output
+  double dropout = 0.1;  // rate on embeddings, after attention, in the feed-forward halves and on the output
   nn::PlugIns plug_ins{};
 };
 
-/// Reads a `[model]` table; `defaults` has the values of a named model. Reports combinations that cannot be
-/// built as problems, which name the key.
+/// Reads a `[model]` table; `defaults` has the values of a named model. Reports invalid combinations of values as
+/// problems, which name the key.
 CausalTransformerOptions read_causal_transformer_options(const config::View& table, CausalTransformerOptions defaults);
 
-/// A language model whose tokens attend to earlier tokens of the segment; sinusoids encode positions. Beyond
-/// the segment, the model reads a cache in each layer (Cached Transformers, arXiv 2312.12742), or, with
-/// whole_past, the whole earlier text: the running sums of linear attention (elu, trained kernels) and the
-/// positions continue from segment to segment.
+/// A language model whose tokens attend to earlier tokens of the segment. Sinusoids encode positions. A cache in each
+/// layer can add information from earlier segments (Cached Transformers, arXiv 2312.12742). With whole_past, the model
+/// reads the whole earlier text: the running sums of linear attention (elu, trained kernels) and the positions continue
+/// from segment to segment.
 /// Parts: embedding, blocks, norm (if norms come before their branches), output.
 class CausalTransformer : public nn::Cloneable<CausalTransformer, BlockLanguageModel> {
  public:
-  /// Throws c10::Error if the options cannot be built: whole_past needs linear attention and no cache.
+  /// Throws c10::Error for invalid options: whole_past needs linear attention and no cache.
   explicit CausalTransformer(const CausalTransformerOptions& options);
 
   SegmentOptions segments() const override { return {.whole_past = options_.whole_past}; }
-  /// Throws c10::Error if lengths in `segments` are not 0, or for whole_past if the attention has no running sums.
+  /// Throws c10::Error if a length in `segments` is not 0, or if whole_past is set without running sums in attention.
   LanguageSession make_session(int64_t batch_rows, const SegmentOptions& segments) const override;
   torch::Tensor encode(const torch::Tensor& ids, LanguageSession& session) override;
 

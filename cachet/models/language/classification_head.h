@@ -10,7 +10,7 @@
 
 namespace cachet::models {
 
-/// Linear layers with ReLU between them: fc1, fc2, …
+/// Linear layers fc1, fc2, … with a ReLU between each two.
 class ClassificationHead : public nn::Cloneable<ClassificationHead> {
  public:
   /// Makes layers from widths[0] channels through widths[1], … to widths.back() scores.

@@ -9,11 +9,11 @@
 
 namespace cachet::models {
 
-/// The length limits of a translation, in tokens without its end. A translation has at least `shortest` tokens, and at
-/// most int(per_token·width + added) tokens, but no more than the model's longest length.
+/// The length limits of a translation, in tokens without the end token. A translation has at least `shortest` tokens,
+/// and at most int(per_token·width + added) tokens, but no more than the model's longest length.
 struct LengthLimits {
   enum class Width {
-    sentence,  // number of source tokens with the end: translations do not depend on the batch
+    sentence,  // number of source tokens with the end: independent of the other sentences of the batch
     batch,     // number of tokens of the batch's longest source, as in fairseq
   };
   int64_t shortest = 1;
@@ -22,18 +22,18 @@ struct LengthLimits {
   Width width = Width::sentence;
 };
 
-/// A translation of a sentence that a model found.
+/// A translation that a model found for a sentence.
 struct Hypothesis {
-  std::vector<int64_t> tokens;            // the last one is the end
+  std::vector<int64_t> tokens;            // the last one is the end token
   std::vector<double> log_probabilities;  // log p of each token
-  double score = 0.0;                     // sum of log p / (number of tokens)^length_penalty
+  double score = 0.0;                     // (sum of log p) / (number of tokens)^length_penalty
 };
 
 /// Returns the score of a hypothesis with these log-probabilities. A penalty of 0 gives the sum, and 1 gives the mean.
 double hypothesis_score(std::span<const double> log_probabilities, double length_penalty);
 
-/// The unfinished translations of a batch, one for each batch row of a session. Rows of finished sentences
-/// are removed, so that they cost nothing.
+/// The unfinished translations of a batch, one for each batch row of a session. Rows of finished sentences are removed,
+/// which saves their computation.
 class DecodingRows {
  public:
   /// Makes one batch row for each sentence. Throws c10::Error if the model is in training mode, and
@@ -42,12 +42,12 @@ class DecodingRows {
 
   const std::vector<int64_t>& sentences() const { return sentences_; }  // the sentence of each batch row
   int64_t step() const { return step_; }                                // number of tokens written so far
-  /// Whether the next token of a sentence must be the end; whether the next token may be the end.
+  /// Whether the next token of a sentence must be the end token (must_end), or may be the end token (may_end).
   bool must_end(int64_t sentence) const { return step_ == longest_[static_cast<size_t>(sentence)]; }
   bool may_end() const { return step_ >= limits_.shortest; }
 
-  /// Reads the last token of each batch row (the begin token at first). Returns log p of the next token (rows,
-  /// vocabulary), −∞ for padding and for ids that only pad the vocabulary. Throws ops::NotFinite if scores are
+  /// Reads the last token of each batch row (the begin token at first). Returns log p of the next token, (rows,
+  /// vocabulary). It is −∞ for padding and for ids that only pad the vocabulary. Throws ops::NotFinite if scores are
   /// NaN or a row has no possible token.
   torch::Tensor next(std::span<const int64_t> last_tokens);
   /// Ends the step: batch row i continues the former row rows[i]. If `rows` is empty, the batch is finished.
@@ -61,11 +61,11 @@ class DecodingRows {
   int64_t step_ = 0;
 };
 
-/// Orders the rows that continue (`kept`, in ascending order) so that as few as possible move: rows below kept.size()
-/// stay, and the others fill the gaps.
+/// Orders the rows that continue (`kept`, in ascending order) so that as few as possible move. Rows below kept.size()
+/// stay where they are, and the other rows fill the gaps.
 std::vector<int64_t> with_gaps_filled(std::vector<int64_t> kept);
 
-/// A function that chooses the next token of each batch row: log p (rows, vocabulary), −∞ for an impossible token.
+/// A function that chooses the next token of each batch row from log p, (rows, vocabulary), −∞ for an impossible token.
 using ChooseTokens =
     std::function<std::vector<int64_t>(const torch::Tensor& log_probabilities, const std::vector<int64_t>& sentences,
                                        const std::vector<Hypothesis>& written)>;

@@ -6,8 +6,8 @@
 
 namespace cachet::models {
 
-/// Takes the most probable token at each step; if several are equal, the lowest. Returns one translation for each
-/// sentence: the result of a beam search with a beam of one.
+/// Translates sentences with the most probable token at each step (of equally probable tokens, the lowest). Returns one
+/// translation for each sentence, equal to the result of a beam search with a beam of one.
 std::vector<Hypothesis> greedy_decoding(TranslationModel& model, const Sequences& source,
                                         const LengthLimits& limits = {}, double length_penalty = 1.0);
 

@@ -28,45 +28,45 @@ struct SegmentOptions {
 };
 
 /// Batch rows of text that a model reads segment by segment, with the state of each row. Checkpoints store the state
-/// (AttentionState::named_tensors). After a load, the options are those of the model.
+/// (AttentionState::named_tensors). After a checkpoint is loaded, the session has the options of the model.
 struct LanguageSession {
   SegmentOptions segments;
   std::shared_ptr<nn::AttentionState> state;
 };
 
-/// A model that gives a distribution of the next token over the vocabulary after each token of a text.
+/// A model that predicts, after each token of a text, the distribution of the next token over the vocabulary.
 class LanguageModel : public virtual Model {
  public:
   virtual LanguageShape language_shape() const = 0;
-  /// The default segments in which the model reads text.
+  /// Returns the default options of the segments in which the model reads text.
   virtual SegmentOptions segments() const = 0;
 
   /// Returns a session of `batch_rows` texts before their first tokens. In training, each segment projects the memory
-  /// again with its own graph. In evaluation, the layers' keys and values are cached, which needs less time.
+  /// again within its own autograd graph. In evaluation, the layers' keys and values are cached, which saves time.
   virtual LanguageSession make_session(int64_t batch_rows, const SegmentOptions& segments) const = 0;
   [[deprecated("make_session")]] LanguageSession make_stream(int64_t batch_rows, const SegmentOptions& segments) const {
     return make_session(batch_rows, segments);
   }
 
-  /// Returns −log p of the next tokens, in nats: ids and targets (rows, L) int64, target −1 = none -> (rows, L), in
+  /// Returns −log p of the next tokens, in nats: ids and targets (rows, L) int64 (−1: no target) -> (rows, L), in
   /// float32 or wider. Advances the session by the segment.
   virtual torch::Tensor negative_log_likelihood(const torch::Tensor& ids, const torch::Tensor& targets,
                                                 LanguageSession& session) = 0;
-  /// Returns log p of the token after the last one: ids (rows, L) -> (rows, vocabulary). Advances the session by ids.
+  /// Returns log p of the token that follows ids (rows, L), as (rows, vocabulary). Advances the session by ids.
   virtual torch::Tensor next_token(const torch::Tensor& ids, LanguageSession& session) = 0;
 
   /// Advances the session by a segment, without computing a distribution.
   virtual void read(const torch::Tensor& ids, LanguageSession& session) = 0;
-  /// Whether a session has a state that changes with each segment instead of each token: a cache, memory tokens.
+  /// Whether a session has a state (a cache, memory tokens) that changes with each segment instead of each token.
   virtual bool remembers_segments() const = 0;
 
   torch::Device device() const { return parameters().at(0).device(); }
 
-  /// Runs a segment of synthetic tokens after segments that fill the memory of segments().
+  /// Runs a segment of synthetic tokens in a session of segments() whose memory is full.
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 
  private:
-  /// Returns a session whose memory is full, after a segment with these tokens.
+  /// Returns a session with a full memory that has read a segment with these tokens.
   LanguageSession session_in_the_middle(const torch::Tensor& ids);
 };
 
@@ -75,7 +75,7 @@ struct LanguageModelPlan {
   LanguageShape text;
   SegmentOptions segments;
   std::function<std::shared_ptr<LanguageModel>()> build;
-  bool relative_positions = true;  // whether the model has distances, which can be clamped
+  bool relative_positions = true;  // whether the model encodes distances of tokens, which can be clamped
 
   operator ModelPlan() const { return {name, input_of(text), build}; }
 };

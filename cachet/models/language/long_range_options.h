@@ -33,14 +33,14 @@ struct LongRangeOptions {
   SequencePooling pooling = SequencePooling::class_token;
   PairFeatures pair_features = PairFeatures::joined;
   double dropout = 0.1;           // rate after the embedding and in the feed-forward halves
-  double stochastic_depth = 0.0;  // rate of the last block; the rate rises linearly to it
+  double stochastic_depth = 0.0;  // rate of the last block; rates rise linearly from block to block
   nn::PlugIns plug_ins{.attention = {.qkv_bias = false, .projection_bias = false}};
 
   int64_t class_tokens() const { return pooling == SequencePooling::class_token ? 1 : 0; }
 };
 
-/// Reads a `[model]` table; `defaults` has the values of a named model. Reports combinations that cannot be
-/// built as problems, which name the key.
+/// Reads a `[model]` table; `defaults` has the values of a named model. Reports invalid combinations of values as
+/// problems, which name the key.
 LongRangeOptions read_long_range_options(const config::View& table, LongRangeOptions defaults);
 
 }  // namespace cachet::models

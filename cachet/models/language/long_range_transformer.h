@@ -10,10 +10,10 @@
 
 namespace cachet::models {
 
-/// An encoder of tokens with a head. Both sequences of a pair go through the same encoder, one after the other. Parts:
-/// token_embed, cls_token, pos_embed (learned positions), blocks, norm, head.
+/// The encoder of the Long Range Arena, with a head. Both sequences of a pair pass through the same encoder, one after
+/// the other. Parts: token_embed, cls_token, pos_embed (learned positions), blocks, norm, head.
 ///
-/// Initial weights are the arena's: linear layers Glorot-uniform, token embeddings with deviation 1, class token 0.
+/// Initial weights are the arena's: Glorot-uniform linear layers, token embeddings of deviation 1, class token 0.
 class LongRangeTransformer : public nn::Cloneable<LongRangeTransformer, SequenceClassifier>, public nn::Foldable {
  public:
   explicit LongRangeTransformer(const LongRangeOptions& options);
@@ -25,7 +25,7 @@ class LongRangeTransformer : public nn::Cloneable<LongRangeTransformer, Sequence
   /// Returns the fold of the last norm into the head, unless the head reads products of two sequences.
   std::vector<nn::NormFold> norm_folds() override;
 
-  /// Returns the features (B, embed_dim) of a batch of sequences, which the head reads.
+  /// Returns the features (B, embed_dim) of a batch of sequences. They are the input of the head.
   torch::Tensor encode(const Sequences& sequences);
 
  private:

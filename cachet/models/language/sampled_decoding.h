@@ -8,9 +8,9 @@
 
 namespace cachet::models {
 
-/// Draws translations token by token. The draws of sentence i depend only on (seed, numbers[i]), not on the rest of its
-/// batch; sentences with equal numbers draw the same from equal distributions. A hypothesis has the model's own
-/// log-probabilities. Throws std::invalid_argument for invalid sampling options.
+/// Translates sentences by random draws, token by token. The draws of sentence i depend only on (seed, numbers[i]), not
+/// on the rest of its batch. Sentences with equal numbers draw equal tokens from equal distributions. Hypotheses have
+/// the model's own log-probabilities. Throws std::invalid_argument for invalid sampling options.
 std::vector<Hypothesis> sampled_decoding(TranslationModel& model, const Sequences& source,
                                          std::span<const int64_t> numbers, const SamplingOptions& sampling,
                                          uint64_t seed, const LengthLimits& limits = {}, double length_penalty = 1.0);

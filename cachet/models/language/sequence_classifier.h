@@ -28,7 +28,7 @@ struct Sequences {
 /// A model that maps sequences of tokens, or pairs of sequences, to class scores.
 class SequenceClassifier : public virtual Model {
  public:
-  /// `second`: the second sequences of pairs, with their own length, or undefined. Returns logits (B, classes).
+  /// `second`: the second sequences of pairs (their length may differ), or undefined. Returns logits (B, classes).
   virtual torch::Tensor forward(const Sequences& first, const Sequences& second) = 0;
   virtual SequenceShape sequence_shape() const = 0;
   virtual int64_t classes() const = 0;

@@ -10,14 +10,14 @@
 
 namespace cachet::models {
 
-/// Continues a text, token by token, with a model in evaluation mode. The memory has a bounded size. The memory is the
-/// keys and values of the last memory_length tokens, or running sums, or a cache and the tokens of the current
-/// segment; for models without these, the memory is the tokens of the last segment.
+/// Continues a text, token by token, with a model in evaluation mode. The memory has a bounded size. Its contents
+/// depend on the model: keys and values of the last memory_length tokens; running sums; a cache and the tokens of the
+/// current segment; or, for other models, the tokens of the last segment.
 class TokenGenerator {
  public:
-  /// `segments`: the options of reading. `known`: the number of ids that may be drawn; higher ids only pad the model's
-  /// vocabulary (0: all ids may be drawn). Throws std::invalid_argument for invalid sampling options, and if `known` is
-  /// larger than the model's vocabulary.
+  /// `segments`: the way in which the model reads segments. `known`: the number of ids that may be drawn; higher ids
+  /// only pad the model's vocabulary (0: all ids may be drawn). Throws std::invalid_argument for invalid sampling
+  /// options, and if `known` is larger than the model's vocabulary.
   TokenGenerator(LanguageModel& model, const SegmentOptions& segments, const SamplingOptions& sampling, uint64_t seed,
                  int64_t known = 0);
 
@@ -37,7 +37,7 @@ class TokenGenerator {
   int64_t segment_length_;
   bool keeps_past_;
   LanguageSession session_;
-  std::vector<int64_t> unread_;  // tokens not read by the session: of the current segment, or since the last scores
+  std::vector<int64_t> unread_;  // tokens that the session has not read: in this segment, or since the last scores
   std::vector<int64_t> seen_;    // earlier tokens, if the options penalize them
   std::mt19937_64 random_;
 };

@@ -6,10 +6,10 @@
 
 namespace cachet::models {
 
-/// A language model whose tokens attend to earlier tokens of the segment and to a memory. The memory is the inputs of
-/// each layer for the last memory_length tokens of earlier segments. Instead of a memory, layers may have a cache that
-/// is mixed with attention within the segment (Cached Transformers, arXiv 2312.12742, Table 5). Memory tokens, if there
-/// are any, count as tokens of the segment.
+/// A language model whose tokens attend to earlier tokens of the segment and to a memory. The memory contains the
+/// inputs of each layer for the last memory_length tokens of earlier segments. Instead of a memory, layers may have a
+/// cache that is mixed with attention within the segment (Cached Transformers, arXiv 2312.12742, Table 5). Memory
+/// tokens, if there are any, count as tokens of the segment.
 /// Parts: embedding, memory_tokens (1, count, dim), blocks, output. All layers share content_bias
 /// and position_bias.
 class TransformerXL : public nn::Cloneable<TransformerXL, BlockLanguageModel> {
@@ -17,7 +17,7 @@ class TransformerXL : public nn::Cloneable<TransformerXL, BlockLanguageModel> {
   explicit TransformerXL(const TransformerXLOptions& options);
 
   SegmentOptions segments() const override { return options_.segments; }
-  /// Throws c10::Error for lengths below 0, and for a memory in addition to a cache.
+  /// Throws c10::Error if a length is below 0, or if a memory is requested in addition to a cache.
   LanguageSession make_session(int64_t batch_rows, const SegmentOptions& segments) const override;
   bool remembers_segments() const override {
     return BlockLanguageModel::remembers_segments() || options_.memory_tokens.count > 0;

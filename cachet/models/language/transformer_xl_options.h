@@ -13,12 +13,12 @@ namespace cachet::models {
 /// pass these tokens on to the next segment (Recurrent Memory Transformer, Bulatov et al., arXiv 2207.06881).
 struct MemoryTokenOptions {
   int64_t count = 0;        // 0: no memory tokens
-  bool recurrent = false;   // whether memory tokens also follow each segment: their outputs of the last layer
-                            // come before the next segment
+  bool recurrent = false;   // whether memory tokens also follow each segment; their last-layer outputs
+                            // are the memory tokens before the next segment
   bool reads_past = false;  // whether memory tokens see the memory of earlier segments
 };
 
-/// Transformer-XL (Dai et al., arXiv 1901.02860) and later variants of its memory.
+/// The options of Transformer-XL (Dai et al., arXiv 1901.02860) and of later variants of its memory.
 struct TransformerXLOptions {
   nn::AdaptiveVocabulary vocabulary{};  // vocabulary.dim is the number of channels of the model
   nn::AdaptiveTies ties{};
@@ -27,12 +27,12 @@ struct TransformerXLOptions {
   MemoryTokenOptions memory_tokens{};
   int64_t depth = 16, num_heads = 10, mlp_dim = 2100;
   nn::NormPlace norm_place = nn::NormPlace::after;
-  double dropout = 0.1;  // rate: on embeddings and distances, after attention, in feed-forward halves and on the output
+  double dropout = 0.1;  // rate on embeddings and distances, after attention, in feed-forward halves and on the output
   nn::PlugIns plug_ins{.attention = {.qkv_bias = false, .projection_bias = false}};
 };
 
-/// Reads a `[model]` table; `defaults` has the values of a named model. Reports combinations that cannot be
-/// built as problems, which name the key.
+/// Reads a `[model]` table; `defaults` has the values of a named model. Reports invalid combinations of values as
+/// problems, which name the key.
 TransformerXLOptions read_transformer_xl_options(const config::View& table, TransformerXLOptions defaults);
 
 }  // namespace cachet::models

@@ -12,12 +12,12 @@
 
 namespace cachet::models {
 
-/// The ids without text. `padding` is for both languages; the other ids are for the target language.
+/// The ids of special tokens. `padding` is for both languages; the other ids are for the target language.
 struct TranslationTokens {
   int64_t padding = 0;
-  int64_t begin = 2;  // first input of a translation; fairseq uses the end
+  int64_t begin = 2;  // first input of a translation; fairseq uses the end token
   int64_t end = 3;    // end of a sentence
-  /// Number of ids of the target language. Higher ids only pad the model's vocabulary; translations never have them.
+  /// Number of ids of the target language. Higher ids only pad the model's vocabulary; translations never contain them.
   /// 0: the model's vocabulary has no such ids.
   int64_t known = 0;
   bool operator==(const TranslationTokens&) const = default;
@@ -26,7 +26,7 @@ struct TranslationTokens {
 /// The pairs of sentences that a translation model is made for.
 struct TranslationShape {
   int64_t source_vocabulary = 0, target_vocabulary = 0;  // numbers of ids
-  int64_t source_length = 512, target_length = 512;      // maximum tokens of a sentence, its end included
+  int64_t source_length = 512, target_length = 512;      // maximum number of tokens of a sentence, with its end
   TranslationTokens tokens{};
 };
 
@@ -40,7 +40,7 @@ struct SentencePairs {
   torch::Tensor targets;  // (B, T) int64: the tokens to predict, the end last; −1 = no token
 };
 
-/// The tokens that get the probability ε, which label smoothing takes from the right token.
+/// The tokens that receive ε, the probability that label smoothing takes from the right token.
 enum class SmoothingShare {
   others,  // the V − 1 wrong tokens: fairseq since 1.0.0a0
   all,     // all V tokens, the right one included: fairseq to 0.10.2, and PyTorch
@@ -66,12 +66,12 @@ struct EncodedSentences {
   torch::Tensor padding;  // (B, S) bool, true = padding; undefined = none
 };
 
-/// Translations that are written token by token: the decoder's state of each batch row. All rows have the
-/// same number of tokens.
+/// The decoder's state of translations that are written token by token, one batch row for each. All rows have the same
+/// number of tokens.
 struct TranslationSession {
   std::shared_ptr<nn::AttentionState> state;
-  EncodedSentences source;  // set only before the first call, which projects it
-  int64_t written = 0;      // number of tokens, the begin included
+  EncodedSentences source;  // encoder output until the first next_token(), which projects and removes it
+  int64_t written = 0;      // number of tokens, the begin token included
 
   int64_t batch_rows() const { return state->batch_rows(); }
   [[deprecated("batch_rows")]] int64_t lanes() const { return batch_rows(); }
@@ -81,14 +81,14 @@ struct TranslationSession {
 class TranslationModel : public virtual Model {
  public:
   virtual TranslationShape translation_shape() const = 0;
-  /// Sets the ids that the opened vocabularies use. The padding must not change, because positions are counted from it.
-  /// Throws c10::Error for ids outside the target vocabulary.
+  /// Sets the ids of the special tokens in the loaded vocabularies. The padding id must not change, because positions
+  /// are counted from it. Throws c10::Error for ids outside the target vocabulary.
   virtual void set_tokens(const TranslationTokens& tokens) = 0;
 
   /// Returns the output of the encoder. Throws c10::Error if a sentence is too long for the model.
   virtual EncodedSentences encode(const Sequences& source) = 0;
-  /// Returns the losses of all target tokens of pairs at once. Throws c10::Error if a sentence is too
-  /// long for the model.
+  /// Returns the losses of all target tokens of the sentence pairs. Throws c10::Error if a sentence is too long for the
+  /// model.
   virtual TranslationLosses losses(const SentencePairs& pairs, const LabelSmoothing& smoothing) = 0;
 
   /// Returns a session before the first token, with one batch row for each sentence. Throws c10::Error in
@@ -97,15 +97,15 @@ class TranslationModel : public virtual Model {
   [[deprecated("make_session")]] TranslationSession make_stream(const EncodedSentences& source) {
     return make_session(source);
   }
-  /// Reads the next token of each batch row, ids (rows) int64 (at first the begin token). Returns log p of the token
-  /// after it, (rows, target vocabulary), in float32 or wider. Advances the session by these ids.
+  /// Reads one token of each batch row, ids (rows) int64 (at first the begin token). Returns log p of the following
+  /// token, (rows, target vocabulary), in float32 or wider. Advances the session by these ids.
   virtual torch::Tensor next_token(const torch::Tensor& ids, TranslationSession& session) = 0;
-  /// Replaces batch row i by the former row rows[i]; the new number of rows is that of `rows`. `same_sentences`: row i
-  /// translates the same sentence as before, so the encoder's results do not move.
+  /// Replaces batch row i by the former row rows[i]. The new number of rows is the length of `rows`. `same_sentences`:
+  /// row i translates the same sentence as before, so the encoder's results do not move.
   virtual void reorder(TranslationSession& session, const torch::Tensor& rows, bool same_sentences) const = 0;
 
-  /// Returns how much the decoder's last layer attends to each source token when it predicts a target token, as the
-  /// mean over the heads: (B, T, S). The model must be in evaluation mode.
+  /// Returns the attention weights of the decoder's last layer from each target token to predict to each source token,
+  /// as the mean over the heads: (B, T, S). The model must be in evaluation mode.
   virtual torch::Tensor cross_attention(const SentencePairs& pairs) = 0;
 
   torch::Device device() const { return parameters().at(0).device(); }
@@ -125,7 +125,7 @@ struct TranslationModelPlan {
 /// The values that parallel text requires of a model, as defaults of the recipe.
 struct TranslationDefaults {
   std::optional<int64_t> source_vocabulary{}, target_vocabulary{};
-  std::optional<int64_t> length{};  // maximum tokens of a sentence, its end included
+  std::optional<int64_t> length{};  // maximum number of tokens of a sentence, its end included
   std::optional<bool> joint{};      // whether both languages have one vocabulary
 };
 

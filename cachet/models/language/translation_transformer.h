@@ -15,11 +15,11 @@ namespace cachet::models {
 /// Parts: source_embed, target_embed, encoder_blocks, encoder_norm, decoder_blocks, decoder_norm, output. A shared
 /// tensor is registered under each of its names. Post-norm models have no encoder_norm and decoder_norm.
 ///
-/// Initial weights are fairseq's: embeddings normal with variance 1/embed_dim, padding 0, linear layers Glorot-uniform,
-/// and linear layers of queries, keys and values with half that variance; biases 0.
+/// Initial weights are fairseq's. Embeddings are normal with variance 1/embed_dim; the padding's embedding is 0. Linear
+/// layers are Glorot-uniform; layers of queries, keys and values have half that variance. Biases are 0.
 class TranslationTransformer : public nn::Cloneable<TranslationTransformer, TranslationModel>, public nn::Foldable {
  public:
-  /// If the options do not make a model, throws c10::Error, which names the option.
+  /// If the options are invalid, throws c10::Error, which names the option.
   explicit TranslationTransformer(const TranslationTransformerOptions& options);
 
   TranslationShape translation_shape() const override { return options_.text; }
@@ -36,8 +36,8 @@ class TranslationTransformer : public nn::Cloneable<TranslationTransformer, Tran
   /// Returns the scores of all tokens: (…, embed_dim) -> (…, target_vocabulary).
   torch::Tensor scores(const torch::Tensor& hidden) const { return output_->forward(hidden); }
 
-  /// Returns the folds of the encoder's norm into the key and value projections of the decoder, and of the decoder's
-  /// norm into the output layer, if the output layer shares no weights.
+  /// Returns the folds of encoder_norm into the decoder's key and value projections, and of decoder_norm into the
+  /// output layer. If the output layer shares weights, decoder_norm is not folded.
   std::vector<nn::NormFold> norm_folds() override;
 
  private:

@@ -8,25 +8,25 @@
 
 namespace cachet::models {
 
-/// The embedding tables (source, target, output) that are tied.
+/// The sets of embedding tables (source, target, output) that can be tied.
 enum class SharedEmbeddings {
   none,
   target,  // target and output
-  all,     // source, target and output: there is one vocabulary
+  all,     // source, target and output; both languages have one vocabulary
 };
 
-/// The blocks of the encoder or of the decoder.
+/// The sizes of the blocks of the encoder or of the decoder.
 struct TransformerHalf {
   int64_t depth = 6, num_heads = 4, mlp_dim = 1024;
 };
 
-/// The Transformer of Vaswani et al. (arXiv 1706.03762) as fairseq trains it, and its replaceable parts.
+/// The options of the Transformer (Vaswani et al., arXiv 1706.03762) as in fairseq, and of its replaceable parts.
 struct TranslationTransformerOptions {
   TranslationShape text{.source_vocabulary = 10000, .target_vocabulary = 10000};
   int64_t embed_dim = 512;
   TransformerHalf encoder{}, decoder{};
   SharedEmbeddings shared = SharedEmbeddings::target;
-  nn::NormPlace norm_place = nn::NormPlace::before;  // before: there is also a norm after the encoder and the decoder
+  nn::NormPlace norm_place = nn::NormPlace::before;  // before: the encoder and the decoder each end with one more norm
   nn::Activation activation = nn::Activation::relu;
   double dropout = 0.3;  // rate after embeddings, attention and the feed-forward halves
   double activation_dropout = 0.0;
@@ -35,8 +35,8 @@ struct TranslationTransformerOptions {
   nn::AttentionOptions cross_attention{};    // attention of the decoder to the encoder
 };
 
-/// Reads a `[model]` table; `defaults` has the values of a named model. Reports combinations that cannot be
-/// built as problems, which name the key.
+/// Reads a `[model]` table; `defaults` has the values of a named model. Reports invalid combinations of values as
+/// problems, which name the key.
 TranslationTransformerOptions read_translation_transformer_options(const config::View& table,
                                                                    TranslationTransformerOptions defaults);
 

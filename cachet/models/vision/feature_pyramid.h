@@ -12,7 +12,7 @@
 
 namespace cachet::models {
 
-/// A backbone whose stages have larger and larger patches of the image. The backbone is the basis of dense prediction.
+/// A backbone for dense prediction. From stage to stage, its tokens represent larger patches of the image.
 class FeaturePyramid : public virtual ImageModel {
  public:
   /// images (B, C, H, W) -> one map for each stage (B, stage channels, ⌈H/stride⌉, ⌈W/stride⌉), in channels_last.
@@ -20,7 +20,7 @@ class FeaturePyramid : public virtual ImageModel {
   virtual std::vector<int64_t> feature_channels() const = 0;
   virtual std::vector<int64_t> feature_strides() const = 0;  // 4, 8, 16, 32 for patches of 4
 
-  /// `forward` returns the last map; the loss is the mean square of all maps.
+  /// The trial's `forward` returns the last map. The loss is the sum over all maps of the mean square.
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 };
 
@@ -33,7 +33,7 @@ struct FeaturePyramidPlan {
   operator ModelPlan() const { return {name, input_of(image), build}; }
 };
 
-/// Returns the strides of stages that each halve both sides, after a first stage with patches of patch_size.
+/// Returns the strides of stages: patch_size for the first stage, then doubled at each further stage.
 std::vector<int64_t> halving_strides(int64_t patch_size, size_t stages);
 
 }  // namespace cachet::models

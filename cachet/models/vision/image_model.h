@@ -9,7 +9,7 @@
 
 namespace cachet::models {
 
-/// A model of images.
+/// A model that reads images.
 class ImageModel : public virtual Model {
  public:
   ImageModel() = default;

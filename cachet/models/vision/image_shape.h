@@ -7,13 +7,13 @@
 
 namespace cachet::models {
 
-/// The images that a model is made for.
+/// The shape of the images that a model reads.
 struct ImageShape {
   int64_t channels = 3, height = 224, width = 224;
 };
 
 ModelInput input_of(const ImageShape& image);
-/// Returns the image shape of an input. Empty if the input is not an image.
+/// Returns the image shape of an input; empty if the input is not an image.
 std::optional<ImageShape> image_of(const ModelInput& input);
 
 }  // namespace cachet::models

@@ -11,9 +11,9 @@ namespace cachet::models {
 
 struct PatchEmbeddingOptions {
   int64_t channels = 3, embed_dim = 0;
-  int64_t stride = 16;                       // distance between patches, in pixels or in tokens of the stage before
-  int64_t size = 0;                          // side of a patch; 0 = stride. Larger patches overlap
-  std::optional<nn::NormOptions> norm = {};  // norm after the projection (ε 1e-5); unset: none; NoNormOptions is a norm
+  int64_t stride = 16;                       // distance between patches, in pixels or in tokens of the previous stage
+  int64_t size = 0;                          // side of a patch; 0: the stride; above the stride, patches overlap
+  std::optional<nn::NormOptions> norm = {};  // norm after the projection (ε 1e-5), if set; NoNormOptions is also a norm
 };
 
 /// Tokens and the grid on which they lie.
@@ -22,8 +22,8 @@ struct GridTokens {
   nn::Grid grid;
 };
 
-/// Cuts a map into patches and makes a token of each: (B, C, H, W) -> (B, H/s · W/s, D), row by row. Patches that
-/// overlap reach half their size beyond the border, so that no row or column is lost. Parts: proj, norm.
+/// Cuts a map into patches and maps each to a token: (B, C, H, W) -> (B, H/s · W/s, D), row by row. Overlapping patches
+/// extend beyond the border by half of their size, so that no row or column is lost. Parts: proj, norm.
 class PatchEmbedding : public nn::Cloneable<PatchEmbedding>, public nn::Foldable {
  public:
   explicit PatchEmbedding(const PatchEmbeddingOptions& options);

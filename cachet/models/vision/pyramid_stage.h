@@ -15,28 +15,28 @@ namespace cachet::models {
 /// Whether a class token precedes the patches.
 enum class ClassToken { absent, present };
 
-/// The position of a stage in the model, and its other inputs from the model.
+/// The position of a stage in the model, and the values that the stage gets from the model.
 struct PyramidStagePlace {
   nn::Grid grid;                                   // grid of the stage's tokens at the model's own image size
   ClassToken class_token = ClassToken::absent;     // whether this stage has a class token (v1, last stage)
-  std::shared_ptr<PatchEmbedding> downsample;      // from the stage before; null in the first, which has patch_embed
-  int64_t blocks_before = 0, blocks_of_model = 0;  // numbers of blocks, for stochastic depth
+  std::shared_ptr<PatchEmbedding> downsample;      // patches of the previous stage; null in the first (patch_embed)
+  int64_t blocks_before = 0, blocks_of_model = 0;  // numbers of blocks before this stage and in the model
 };
 
-/// A stage of a pyramid: patches of the map of the stage before, positions (v1), blocks, norm (v2).
+/// A stage of a pyramid: patches of the previous stage's map, positions (v1), blocks, norm (v2).
 /// Parts: downsample, pos_embed, cls_token, blocks, norm.
 class PyramidStage : public nn::Cloneable<PyramidStage> {
  public:
   PyramidStage(const PyramidVisionTransformerOptions& model, const PyramidStageOptions& options,
                const PyramidStagePlace& place);
 
-  /// Makes patches of the map (B, C, H, W) of the stage before.
+  /// Makes patches of the previous stage's map (B, C, H, W).
   GridTokens embed(const torch::Tensor& map) { return downsample_->forward(map); }
   /// tokens (B, H·W, D) -> the same shape, or with the class token as an additional first token.
   torch::Tensor forward(const GridTokens& patches, ClassToken class_token);
 
   bool has_norm() const { return norm_ != nullptr; }
-  /// Return the fold of the norm after the blocks: into the layer that reads this stage, or none for `reason`.
+  /// Return the fold of the last norm into the layer that reads this stage, or the `reason` why the norm is not folded.
   nn::NormFold fold_norm(const nn::FoldAffine& absorb) { return nn::fold_into_reader(*this, "norm", norm_, absorb); }
   nn::NormFold leave_norm(const std::string& reason) { return nn::leave_norm(*this, "norm", norm_, reason); }
 

@@ -10,9 +10,9 @@
 
 namespace cachet::models {
 
-/// The backbone of PVT and PVT v2, with the parameter names of timm's PVT v2: patch_embed,
-/// stages.{i}.{downsample, pos_embed, blocks, norm}. The strides of v1 must divide the image size; v1 interpolates
-/// its position tables. v2 takes images of any size.
+/// The backbone of PVT and PVT v2, with the parameter names of timm's PVT v2: patch_embed, stages.{i}.{downsample,
+/// pos_embed, blocks, norm}. In v1, the strides must divide the image size, and the position tables are interpolated.
+/// v2 takes images of any size.
 class PyramidVisionTransformer : public nn::Cloneable<PyramidVisionTransformer, FeaturePyramid>, public nn::Foldable {
  public:
   explicit PyramidVisionTransformer(const PyramidVisionTransformerOptions& options)
@@ -24,15 +24,15 @@ class PyramidVisionTransformer : public nn::Cloneable<PyramidVisionTransformer, 
   std::vector<torch::Tensor> features(const torch::Tensor& images) override;
   std::vector<int64_t> feature_channels() const override;
   std::vector<int64_t> feature_strides() const override;
-  /// In v2, does not fold the norms after the stages: the next stage's patches read zeros beyond the border, and the
-  /// readers of the maps are not part of the backbone.
+  /// In v2, does not fold the norms after the stages: a fold would ignore the zeros that the next stage's patches read
+  /// beyond the border, and the layers that read the maps are not part of the backbone.
   std::vector<nn::NormFold> norm_folds() override;
 
  protected:
   PyramidVisionTransformer(const PyramidVisionTransformerOptions& options, ClassToken class_token);
 
   const PyramidVisionTransformerOptions& options() const { return options_; }
-  /// In v2, returns folds that leave the norms of all stages except the last.
+  /// In v2, returns entries for the norms of all stages except the last, which state that these norms are not folded.
   std::vector<nn::NormFold> leave_inner_norms();
   PyramidStage& last_stage() { return *stages_.back(); }
   /// Returns the tokens after each stage (v2: after its norm). With ClassToken::present, the tokens of the last stage
@@ -55,7 +55,7 @@ class PyramidVisionTransformerClassifier
 
   torch::Tensor forward(const torch::Tensor& images) override;
   int64_t classes() const override { return classes_; }
-  /// Folds the last norm into the head. In v2, this goes through the mean over tokens, because a norm is affine.
+  /// Folds the last norm into the head. In v2, the fold passes through the mean over tokens, because a norm is affine.
   std::vector<nn::NormFold> norm_folds() override;
   Trial trial(int64_t batch, const torch::TensorOptions& options) override {
     return ImageClassifier::trial(batch, options);

@@ -9,7 +9,7 @@
 
 namespace cachet::models {
 
-/// The generations of PVT as their authors published them.
+/// The published versions of PVT.
 enum class PyramidForm {
   v1,         // patches without overlap, learned positions, a class token in the last stage (arXiv 2102.12122)
   v2,         // overlapping patches, a depthwise convolution in the feed-forward half, mean pooling (arXiv 2106.13797)
@@ -25,18 +25,18 @@ struct PyramidStageOptions {
 
 /// The reduction of the cache before memory attention attends to it.
 enum class MemoryReduction {
-  as_self,  // the same reduction as in self-attention, with its own weights, as in the published code
+  as_self,  // the same reduction as in self-attention, with separate weights, as in the published code
   none,
 };
 
-/// A pyramid vision transformer (Wang et al., arXiv 2102.12122 and 2106.13797).
+/// The options of a pyramid vision transformer (Wang et al., arXiv 2102.12122 and 2106.13797).
 struct PyramidVisionTransformerOptions {
   PyramidForm form = PyramidForm::v1;
   ImageShape image{};
-  int64_t patch_size = 4;  // side in pixels, in the first stage; each later stage halves both sides of the map
+  int64_t patch_size = 4;  // side in pixels, in the first stage; each later stage halves the sides of the map
   std::vector<PyramidStageOptions> stages{};
   double dropout = 0.0;
-  double stochastic_depth = 0.0;  // rate of the last block; the rate rises linearly to it
+  double stochastic_depth = 0.0;  // rate of the last block; rates rise linearly from block to block
   MemoryReduction memory_reduction = MemoryReduction::as_self;
   nn::PlugIns plug_ins{};
 

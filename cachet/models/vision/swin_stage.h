@@ -12,14 +12,14 @@
 
 namespace cachet::models {
 
-/// The position of a stage in the model.
+/// The position of a stage in a Swin Transformer.
 struct SwinStagePlace {
   size_t stage = 0;
   nn::Grid grid;                                   // grid of the stage's tokens at the model's own image size
-  int64_t blocks_before = 0, blocks_of_model = 0;  // numbers of blocks, for stochastic depth
+  int64_t blocks_before = 0, blocks_of_model = 0;  // numbers of blocks before this stage and in the model
 };
 
-/// A stage of Swin: merged patches of the stage before, then blocks. Every second block has shifted windows.
+/// A stage of Swin: merged patches of the previous stage, then blocks. Every second block has shifted windows.
 /// Parts: downsample, blocks.
 class SwinStage : public nn::Cloneable<SwinStage> {
  public:

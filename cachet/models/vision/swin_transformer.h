@@ -12,18 +12,18 @@
 namespace cachet::models {
 
 /// The backbone of Swin Transformer with timm's parameter names: patch_embed, layers.{i}.{downsample, blocks}, and
-/// norm{i} after each stage. Takes images of any size: zeros fill the last patch, windows and merged patches.
+/// norm{i} after each stage. Takes images of any size: zeros fill incomplete patches, windows and merged patches.
 class SwinTransformer : public nn::Cloneable<SwinTransformer, FeaturePyramid>, public nn::Foldable {
  public:
   explicit SwinTransformer(const SwinTransformerOptions& options) : SwinTransformer(options, StageNorms::present) {}
 
   ImageShape image_shape() const override { return options_.image; }
 
-  /// Returns the maps after each stage and its norm. In the classifier, the maps have no norm.
+  /// Returns the map after each stage and the stage's norm. In the classifier, the maps have no norm.
   std::vector<torch::Tensor> features(const torch::Tensor& images) override;
   std::vector<int64_t> feature_channels() const override;
   std::vector<int64_t> feature_strides() const override;
-  /// Does not fold the norms of the maps, because the layers that read them are not part of the backbone.
+  /// Does not fold the norms of the maps, because the layers that read the maps are not part of the backbone.
   std::vector<nn::NormFold> norm_folds() override;
 
  protected:
@@ -31,7 +31,7 @@ class SwinTransformer : public nn::Cloneable<SwinTransformer, FeaturePyramid>, p
   SwinTransformer(const SwinTransformerOptions& options, StageNorms norms);
 
   const SwinTransformerOptions& options() const { return options_; }
-  /// Returns the tokens after each stage, before its norm.
+  /// Returns the tokens after each stage, before the stage's norm.
   std::vector<GridTokens> run(const torch::Tensor& images);
 
  private:
@@ -41,7 +41,7 @@ class SwinTransformer : public nn::Cloneable<SwinTransformer, FeaturePyramid>, p
   std::vector<nn::Submodule<nn::Norm>> feature_norms_;
 };
 
-/// The backbone with one norm after the last stage and a linear layer on the mean of its tokens. Additional parts:
+/// The backbone, a norm after the last stage, and a linear layer on the mean of the stage's tokens. Additional parts:
 /// norm, which replaces norm{i}, and head.fc.
 class SwinTransformerClassifier : public nn::Cloneable<SwinTransformerClassifier, SwinTransformer>,
                                   public ImageClassifier {
@@ -50,7 +50,7 @@ class SwinTransformerClassifier : public nn::Cloneable<SwinTransformerClassifier
 
   torch::Tensor forward(const torch::Tensor& images) override;
   int64_t classes() const override { return classes_; }
-  /// Folds the last norm into the head. The fold goes through the mean over tokens, because a norm is affine.
+  /// Folds the last norm into the head. The fold passes through the mean over tokens, because a norm is affine.
   std::vector<nn::NormFold> norm_folds() override;
   Trial trial(int64_t batch, const torch::TensorOptions& options) override {
     return ImageClassifier::trial(batch, options);

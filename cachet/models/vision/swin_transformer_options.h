@@ -17,11 +17,11 @@ struct SwinStageOptions {
 
 /// The rule for maps that windows do not fill exactly.
 enum class WindowFit {
-  shrink,  // a map no larger than a window is one window without a shift; zeros after the shift (timm)
-  pad,     // windows always keep their size and shift; zeros before the shift (the published detection backbone)
+  shrink,  // a map no larger than a window is one window without a shift; zeros are added after the shift (timm)
+  pad,     // windows always keep their size and shift; zeros are added before the shift (published detection backbone)
 };
 
-/// Swin Transformer (Liu et al., arXiv 2103.14030).
+/// The options of Swin Transformer (Liu et al., arXiv 2103.14030).
 struct SwinTransformerOptions {
   ImageShape image{};
   int64_t patch_size = 4;
@@ -31,12 +31,12 @@ struct SwinTransformerOptions {
   WindowFit window_fit = WindowFit::shrink;
   double mlp_ratio = 4.0;
   double dropout = 0.0;
-  double stochastic_depth = 0.0;  // rate of the last block; the rate rises linearly to it
+  double stochastic_depth = 0.0;  // rate of the last block; rates rise linearly from block to block
   nn::PlugIns plug_ins{};
 
   int64_t stage_dim(size_t stage) const { return embed_dim << stage; }
   int64_t last_dim() const { return stage_dim(stages.size() - 1); }
-  bool averages_tokens() const { return true; }  // whether the classifier reads the mean of the tokens
+  bool averages_tokens() const { return true; }  // whether the classifier averages the tokens
 };
 
 /// Reads a `[model]` table; `defaults` has the values of a named model.

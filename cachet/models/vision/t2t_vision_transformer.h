@@ -10,8 +10,8 @@
 
 namespace cachet::models {
 
-/// T2T-ViT. Parts: tokens_to_token, cls_token, blocks, norm, head. Positions are sinusoids without parameters, so
-/// images may have any size that leaves at least one token.
+/// The T2T vision transformer (T2T-ViT). Parts: tokens_to_token, cls_token, blocks, norm, head. Positions are sinusoids
+/// without parameters, so images may have any size that gives at least one token.
 class T2tVisionTransformer : public nn::Cloneable<T2tVisionTransformer, ImageClassifier>, public nn::Foldable {
  public:
   explicit T2tVisionTransformer(const T2tVisionTransformerOptions& options);
@@ -22,7 +22,7 @@ class T2tVisionTransformer : public nn::Cloneable<T2tVisionTransformer, ImageCla
   /// Folds the last norm into the head.
   std::vector<nn::NormFold> norm_folds() override;
 
-  /// Returns the tokens after the last block and its norm: (B, 1 + grid, D).
+  /// Returns the tokens after the last block and the norm: (B, 1 + grid, D).
   torch::Tensor tokens(const torch::Tensor& images);
 
  private:

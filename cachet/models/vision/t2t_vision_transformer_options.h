@@ -8,10 +8,10 @@
 
 namespace cachet::models {
 
-/// The attention between two soft splits.
+/// The kind of attention between two soft splits.
 enum class TokenAttention { performer, transformer };
 
-/// T2T-ViT (Yuan et al., arXiv 2101.11986).
+/// The options of T2T-ViT (Yuan et al., arXiv 2101.11986).
 struct T2tVisionTransformerOptions {
   ImageShape image{};
   int64_t classes = 1000;
@@ -22,7 +22,7 @@ struct T2tVisionTransformerOptions {
   int64_t embed_dim = 384, depth = 14, num_heads = 6;
   double mlp_ratio = 3.0;
   double dropout = 0.0;           // rate after the positions and in the feed-forward halves
-  double stochastic_depth = 0.0;  // rate of the last block; the rate rises linearly to it
+  double stochastic_depth = 0.0;  // rate of the last block; rates rise linearly from block to block
   // `attention` and `cache` are for the blocks, `norm` is for all norms.
   nn::PlugIns plug_ins{.attention = {.qkv_bias = false}};
 };

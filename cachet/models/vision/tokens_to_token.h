@@ -15,7 +15,7 @@
 namespace cachet::models {
 
 /// Overlapping patches of a map, each flattened channel by channel: (B, C, H, W) -> tokens of C·size² channels. Patches
-/// reach beyond the border (zeros) by half of their overlap.
+/// extend beyond the border (zeros) by half of their overlap.
 struct SoftSplit {
   int64_t size, stride;
   int64_t border() const { return (size - stride + 1) / 2; }

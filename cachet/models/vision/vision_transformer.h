@@ -8,9 +8,9 @@
 
 namespace cachet::models {
 
-/// The vision transformer with timm's parameter names: cls_token, dist_token, pos_embed, patch_embed, blocks, norm
-/// (or fc_norm after mean pooling), head, head_dist. Takes images of any size that patch_size divides: the position
-/// table is interpolated to their grid.
+/// The vision transformer with timm's parameter names: cls_token, dist_token, pos_embed, patch_embed, blocks, norm (or
+/// fc_norm after mean pooling), head, head_dist. Takes images of any size that patch_size divides. The position table
+/// is interpolated to the image's grid.
 class VisionTransformer : public nn::Cloneable<VisionTransformer, ImageClassifier>, public nn::Foldable {
  public:
   explicit VisionTransformer(const VisionTransformerOptions& options);
@@ -21,7 +21,7 @@ class VisionTransformer : public nn::Cloneable<VisionTransformer, ImageClassifie
   /// Folds the last norm into the heads.
   std::vector<nn::NormFold> norm_folds() override;
 
-  /// Returns the tokens after the last block and (with token pooling) its norm: (B, class tokens + grid, D).
+  /// Returns the tokens after the last block and (with token pooling) the norm: (B, class tokens + grid, D).
   torch::Tensor tokens(const torch::Tensor& images);
 
  private:

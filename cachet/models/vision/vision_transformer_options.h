@@ -10,7 +10,7 @@ namespace cachet::models {
 
 enum class Pooling { token, mean };
 
-/// A vision transformer (Dosovitskiy et al., arXiv 2010.11929; DeiT: Touvron et al., arXiv 2012.12877).
+/// The options of ViT (Dosovitskiy et al., arXiv 2010.11929) or DeiT (Touvron et al., arXiv 2012.12877).
 struct VisionTransformerOptions {
   ImageShape image{};
   int64_t patch_size = 16;
@@ -21,8 +21,8 @@ struct VisionTransformerOptions {
   bool distilled = false;  // a second class token with its own head; evaluation averages the two heads
   Pooling pooling = Pooling::token;
   double dropout = 0.0;           // rate after the positions and in the feed-forward halves
-  double stochastic_depth = 0.0;  // rate of the last block; the rate rises linearly to it
-  double position_std = 0.02;     // standard deviation at the start; with more, small data sets learn positions sooner
+  double stochastic_depth = 0.0;  // rate of the last block; rates rise linearly from block to block
+  double position_std = 0.02;     // initial deviation; larger values let small data sets learn positions sooner
   nn::PlugIns plug_ins{};
 
   nn::Grid grid() const { return {image.height / patch_size, image.width / patch_size}; }
@@ -30,8 +30,8 @@ struct VisionTransformerOptions {
   int64_t tokens() const { return class_tokens() + grid().tokens(); }
 };
 
-/// Reads a `[model]` table; `defaults` has the values of a named model. Reports combinations that cannot be
-/// built as problems, which name the key.
+/// Reads a `[model]` table; `defaults` has the values of a named model. Reports invalid combinations of values as
+/// problems, which name the key.
 VisionTransformerOptions read_vision_transformer_options(const config::View& table, VisionTransformerOptions defaults);
 
 }  // namespace cachet::models

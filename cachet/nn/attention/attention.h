@@ -12,12 +12,12 @@
 
 namespace cachet::nn {
 
-/// The way in which the calls of a session use their common state.
+/// Selects how the calls of a session use the session's state.
 enum class SessionUse {
-  segments,       // each call is one segment, which attends to itself; caches continue from call to call
+  segments,       // each call is one segment; its tokens attend to each other; caches continue from call to call
   memory,         // each call is one segment; inputs of earlier calls stay visible as constants, and are projected anew
   decoding,       // each call has the next tokens; the keys and values of all earlier calls stay visible
-  fixed_context,  // all calls attend to the context of the first call; its keys and values are projected once
+  fixed_context,  // all calls attend to the context of the first call; the first call projects keys and values
 };
 
 /// An attention layer with its projections.
@@ -26,7 +26,7 @@ class Attention : public CopyableModule, public Observable {
   using CopyableModule::CopyableModule;
 
   /// query (B, Lq, D); context (B, Lk, Dc), or (1, Lk, Dc) if all samples share one context. Returns (B, Lq, D), with
-  /// zeros at padded queries. Self-attention passes the same tensor twice. In a session with a fixed context, calls
+  /// zeros at padded queries. For self-attention, pass the same tensor twice. In a session with a fixed context, calls
   /// after the first ignore the context, which may be undefined.
   virtual torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
                                 const AttentionArgs& args) = 0;
@@ -34,15 +34,15 @@ class Attention : public CopyableModule, public Observable {
   /// Returns the initial state of a session of `batch` batch rows, for AttentionArgs::state.
   virtual std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const;
 
-  /// Adds a ConcatenatedCache (part `cache`), to whose memory the layer then also attends. `tokens` and
-  /// `layout`: the number and the layout of the model's tokens at its own input size. Throws c10::Error
+  /// Adds a ConcatenatedCache (part `cache`) to the layer. The layer then also attends to the cache's memory. `tokens`
+  /// and `layout`: the number and the layout of the model's tokens at the model's own input size. Throws c10::Error
   /// unless the attention function of the layer is softmax.
   virtual void concatenate_cache(int64_t tokens, const TokenLayout& layout);
   virtual bool has_cache() const { return false; }
 
-  // Functions for deployment. If a call is impossible, it throws c10::Error with the reason and changes nothing.
+  // Functions for deployment. A function that cannot be applied throws c10::Error with the reason, without any change.
 
-  /// Folds `before` into the layer. The result for query x and context x is then the former result for before.apply(x).
+  /// Folds `before` into the layer. The result for query x and context x is then the former one for before.apply(x).
   virtual void fold_affine_before(const Affine& before);
   [[deprecated("fold_affine_before")]] void absorb(const Affine& before) { fold_affine_before(before); }
   /// Folds `before` into the query only.
@@ -56,8 +56,8 @@ class Attention : public CopyableModule, public Observable {
   /// Returns a layer for evaluation that always attends to this context, with constant keys and values. All other
   /// parameters of the new layer are those of this layer.
   virtual std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const;
-  /// Returns a layer for evaluation with the same results. The new layer has no cache gates: memory attention uses a
-  /// constant. All other parameters of the new layer are those of this layer.
+  /// Returns a layer for evaluation with the same results. The new layer has no cache gates: memory attention uses
+  /// constant keys and values. All other parameters of the new layer are those of this layer.
   virtual std::shared_ptr<Attention> freeze_cache() const;
 };
 

@@ -13,34 +13,34 @@
 
 namespace cachet::nn {
 
-/// The properties of a kind of attention function, as models need them.
+/// The properties of a kind of attention function that models need to know.
 struct AttentionTraits {
-  bool shares_query_and_key = false;  // one projection of the tokens makes both queries and keys
-  bool sums_past = false;             // a decoding session is a sum of fixed size over all earlier tokens
+  bool shares_query_and_key = false;  // queries and keys are one projection of the tokens
+  bool sums_past = false;             // the state of a decoding session is a sum over all earlier tokens, of fixed size
   bool takes_bias = false;            // adds AttentionArgs::bias to the score of each pair
-  bool chooses_by_query = false;      // a query's keys depend on its position and on the number of queries
-  std::string_view causal_with = {};  // a causal setting, if the kind's defaults are not causal: "features = \"relu\""
+  bool chooses_by_query = false;      // the choice of a query's keys depends on its position and the number of queries
+  std::string_view causal_with = {};  // a setting that makes the kind causal, if it needs one: "features = \"relu\""
 };
 
-/// The record of a kind of attention function: everything that the library looks up by the kind's name. The record
-/// is declared with the function, as the static member kKind of the kind's options.
+/// The record of a kind of attention function: all facts that the library looks up by the kind's name. A record is
+/// the static member kKind of the kind's options, and is declared with the function.
 template <class Options>
 struct AttentionFunctionKind {
   std::string_view name;                       // name in recipes
-  Options (*read)(const config::View& table);  // the kind's own keys of an `attention` table
-  /// Makes the function. `head_dim`: number of channels of a query in one head.
+  Options (*read)(const config::View& table);  // reads the kind's own keys of an `attention` table
+  /// Makes the function. `head_dim`: number of channels of one head.
   std::shared_ptr<AttentionFunction> (*make)(const Options& options, int64_t num_heads, int64_t head_dim);
   AttentionTraits traits{};
   Export exports = Export::refused;
-  /// Returns the reason, without advice, why a token cannot attend to earlier tokens only; empty if every token can.
-  /// The pointer is null if every token can with any options.
+  /// Returns the reason, without advice, why tokens cannot attend to earlier tokens only. Empty if tokens can.
+  /// The pointer is null if tokens can with any options.
   std::string (*why_not_causal)(const Options& options) = nullptr;
-  /// Returns the misfit if heads of this number of channels do not fit. The pointer is null if all numbers fit.
+  /// Returns the misfit if heads with `head_dim` channels do not fit. The pointer is null if all numbers fit.
   std::optional<Misfit> (*misfit)(const Options& options, int64_t head_dim) = nullptr;
 };
 
-/// A kind with its options. As an alternative of the variant AttentionFunctionOptions, it stands for a kind
-/// that a program registered.
+/// A kind and its options, in one form for all kinds. In the variant AttentionFunctionOptions, it is the form of the
+/// kinds that a program registers.
 struct ChosenAttentionFunction {
   std::string kind;
   std::function<std::shared_ptr<AttentionFunction>(int64_t num_heads, int64_t head_dim)> make;
@@ -61,14 +61,14 @@ ChosenAttentionFunction chosen_attention_function(const AttentionFunctionKind<Op
           kind.traits, kind.why_not_causal ? kind.why_not_causal(options) : std::string()};
 }
 
-/// The ranges of values for recipe keys that several kinds have.
+/// Ranges of the values of recipe keys that several kinds have in common.
 struct AttentionRanges {
   static constexpr config::Range<double> kDropout{0.0, 0.99};
   static constexpr config::Range<double> kEps{0.0, 1.0};
   static constexpr config::Range<int64_t> kBlockSize{1, 1 << 14};
 };
 
-/// The function why_not_causal in the record of a kind that has no causal form.
+/// Returns the reason for kinds without a causal form. Their records use this function as why_not_causal.
 template <class Options>
 std::string no_causal_form(const Options& /*options*/) {
   return "has no causal form";

@@ -20,7 +20,7 @@
 
 namespace cachet::nn {
 
-/// The table of attention functions: the options of each kind, in the order in which messages list the kinds. The
+/// The options of an attention function of any kind. Messages list the kinds in this order. The
 /// record of a kind (kKind of its options) has its name, reader, factory and traits. ChosenAttentionFunction is
 /// for kinds that a program registered.
 using AttentionFunctionOptions = std::variant<SoftmaxOptions,    //
@@ -34,13 +34,13 @@ using AttentionFunctionOptions = std::variant<SoftmaxOptions,    //
 
 using AttentionFunctionRow = KindRow<AttentionFunctionOptions>;
 
-/// Returns all kinds: first the library's kinds, then the kinds that the program registered.
+/// Returns all kinds: the kinds of the library, followed by the kinds that the program registered.
 std::span<const AttentionFunctionRow* const> attention_function_kinds();
 
 /// Adds a kind; call it before any recipe is read. Throws std::invalid_argument if the name is taken.
 void register_attention(AttentionFunctionRow row);
 
-/// Adds a kind from its record, which has the same form as the records of the library's kinds.
+/// Adds a kind from its record. The record has the same form as the records of the library's kinds.
 template <class Options>
 void register_attention(const AttentionFunctionKind<Options>& kind) {
   register_attention({std::string(kind.name), [kind](const config::View& table) -> AttentionFunctionOptions {
@@ -51,30 +51,30 @@ void register_attention(const AttentionFunctionKind<Options>& kind) {
 /// Returns the options together with the record of their kind.
 ChosenAttentionFunction chosen_attention_function(const AttentionFunctionOptions& options);
 
-/// Returns why this function cannot limit attention to earlier tokens. Empty if it can: the result of a token then
-/// depends neither on later tokens nor on their number.
+/// Returns why this function cannot limit attention to earlier tokens. Empty if it can: then the result of a token
+/// depends neither on later tokens nor on the number of later tokens.
 std::string why_not_causal(const AttentionFunctionOptions& options);
 
-/// Returns why a decoder that runs token by token cannot attend to its encoder with this function. Empty if it can.
+/// Returns why a decoder that runs token by token cannot use this function to attend to its encoder. Empty if it can.
 std::string why_not_across(const AttentionFunctionOptions& options);
 
 /// Whether queries and keys must come from one projection of the tokens.
 bool shares_query_and_key(const AttentionFunctionOptions& options);
 
-/// An attention function and its projections.
+/// The attention function of a layer, and the options of its projections.
 struct AttentionOptions {
   AttentionFunctionOptions function = {};
   bool qkv_bias = true, projection_bias = true;  // bias of the projections to heads; bias of the output projection
-  int64_t head_dim = 0;  // channels of a head; 0: the tokens' channels divided by the number of heads
+  int64_t head_dim = 0;  // channels of a head; 0: the channels of a token, divided by the number of heads
   double projection_dropout = 0.0;
 };
 
 /// Reads an `attention` table: kind (a name of attention_function_kinds()), that kind's options, and the options of the
-/// projections. `defaults`: the projections of the published backbone. The function comes only from the
-/// table: softmax if the table has no kind.
+/// projections. `defaults`: the projections of the published backbone. The function of `defaults` is not used: a
+/// table without a kind selects softmax.
 AttentionOptions read_attention_options(const config::View& table, const AttentionOptions& defaults = {});
 
-/// Makes the attention function. `head_dim`: number of channels of a query in one head.
+/// Makes the attention function. `head_dim`: number of channels of one head.
 std::shared_ptr<AttentionFunction> make_attention_function(const AttentionFunctionOptions& options, int64_t num_heads,
                                                            int64_t head_dim);
 

@@ -13,78 +13,78 @@ namespace cachet::nn {
 
 /// The batch rows to which a tensor of a session's state belongs.
 enum class StateOwner {
-  batch_rows,  // one entry for each batch row, along the first dimension
-  shared,      // one entry for all batch rows: the first dimension has size 1
-  either,      // one entry for each group of consecutive batch rows; all groups have one size, from one row to all rows
+  batch_rows,  // one entry for each batch row
+  shared,      // one entry, which all batch rows share
+  either,      // one entry for each group of consecutive batch rows; all groups have the same size
   lanes [[deprecated("batch_rows")]] = batch_rows
 };
 
-/// The state of one attention layer in a session (keys and values, running sums, caches of batch rows). The caller
-/// owns the state.
+/// The state of one attention layer in a session (keys and values, running sums, caches of batch rows). The caller of
+/// the layer owns the state.
 ///
-/// Layers declare their tensors by name when they make the state (Attention::make_state), and write them during the
-/// session. A tensor that grows, such as the keys of earlier calls, is part of a larger buffer: without gradients,
-/// append() copies only new values, and the buffer doubles when it is full.
+/// Layers declare tensors by name when they make the state (Attention::make_state), and write the tensors during the
+/// session. A growing tensor, such as the keys of earlier calls, is part of a larger buffer: without gradients,
+/// append() copies only the new values, and the buffer doubles when it is full.
 class AttentionState {
  public:
-  /// Throws c10::Error for fewer than one batch row.
+  /// Throws c10::Error if `batch_rows` is below 1.
   explicit AttentionState(int64_t batch_rows);
-  AttentionState(const AttentionState&) = delete;  // two states must not append to one buffer; use clone()
+  AttentionState(const AttentionState&) = delete;  // two states must not append to the same buffer; use clone()
   AttentionState& operator=(const AttentionState&) = delete;
 
   int64_t batch_rows() const { return batch_rows_; }
   [[deprecated("batch_rows")]] int64_t lanes() const { return batch_rows_; }
-  /// Returns the length of the growing tensors, or 0 if no tensor grows. The length is the number of visible tokens of
-  /// earlier calls, and is the same in all layers of a model.
+  /// Returns the length of the growing tensors, or 0 if no tensor grows. This length is the number of visible tokens of
+  /// earlier calls. It is the same in all layers of a model.
   int64_t past() const;
 
-  // --- for layers
+  // --- functions for layers
 
-  /// Declares a tensor, empty at first.
+  /// Declares a tensor. The tensor is empty at first.
   void declare(const std::string& name, StateOwner owner);
-  /// Declares a tensor with the initial value `start`, whose first dimension is the batch rows.
+  /// Declares a tensor with the initial value `start`. The first dimension of `start` is the batch rows.
   void declare(const std::string& name, const at::Tensor& start);
-  /// Declares a tensor that grows along `dim` from length 0: `start` has size 0 in that dimension.
+  /// Declares a tensor that grows along `dim`. `start` has size 0 in this dimension.
   void declare_growing(const std::string& name, const at::Tensor& start, int64_t dim);
   bool declares(const std::string& name) const { return slots_.count(name) > 0; }
 
   /// Returns the tensor of this name, or an undefined tensor if it is empty or not declared.
   at::Tensor get(const std::string& name) const;
-  /// Sets a tensor. Throws c10::Error if its name was not declared, or if its first dimension does not fit its owner.
+  /// Sets a tensor. Throws c10::Error if the name is not declared, or if the first dimension does not fit the owner.
   void set(const std::string& name, const at::Tensor& tensor);
-  /// Appends to a growing tensor. Returns the whole tensor, before values beyond the limit of keep_last() are
-  /// dropped. Results of earlier calls do not change.
+  /// Appends `more` to a growing tensor. Returns the whole tensor, even if keep_last() then drops values beyond its
+  /// limit. Results of earlier calls do not change.
   at::Tensor append(const std::string& name, const at::Tensor& more);
 
   /// Detaches the tensor of this name from its graph.
   void detach(const std::string& name);
 
-  /// Returns the state of a layer inside this one, with the same number of batch rows. The first call creates it.
+  /// Returns the state of a part of the layer, with the same number of batch rows. The first call creates this state.
   AttentionState& part(const std::string& name);
-  /// Adds the state of a layer inside this one as a part. Throws c10::Error if the numbers of batch rows differ.
+  /// Adds the state of a part of the layer. Throws c10::Error if the numbers of batch rows differ.
   void set_part(const std::string& name, std::shared_ptr<AttentionState> part);
 
-  // --- for callers
+  // --- functions for callers of layers
 
-  /// Reserves `length` positions in all growing tensors, so that no append() up to that length allocates memory.
+  /// Reserves memory for `length` positions in all growing tensors. Up to that length, append() allocates no memory.
   void reserve(int64_t length);
 
-  /// Limits all growing tensors to their last `length` positions, now and in later calls: a sliding window of
-  /// keys, or a memory of fixed length.
+  /// Limits all growing tensors to their last `length` positions, now and in later calls: a sliding window of keys,
+  /// or a memory of fixed length.
   void keep_last(int64_t length);
 
-  /// Extends all growing tensors with zeros to at least `length` positions, or to the limit of keep_last(). The state
-  /// then has the sizes that it has after `length` tokens. Measurements use this.
+  /// Extends all growing tensors with zeros to at least `length` positions, or to the limit of keep_last(). The sizes
+  /// are then as after `length` tokens. Measurements use this function.
   void fill(int64_t length);
 
-  /// Reorders the batch rows: row i becomes the former row rows[i] (beam search). rows (new number of rows) int64.
-  /// Tensors with StateOwner::shared do not change. If no other object holds a result of get() or append(), a row that
-  /// does not move costs nothing.
+  /// Reorders the batch rows, for beam search: row i becomes the former row rows[i]. rows (new number of rows) int64.
+  /// Tensors with StateOwner::shared do not change. If no other object holds a result of get() or append(), rows that
+  /// do not move are not copied.
   void reorder(const at::Tensor& rows);
   /// Replaces each batch row by `copies` consecutive rows.
   void replicate(int64_t copies);
 
-  /// Detaches all tensors from their graphs: back-propagation is truncated here.
+  /// Detaches all tensors from their graphs, so that back-propagation stops here.
   void detach();
 
   /// Returns a state with the same values. Later changes of one of the two states do not affect the other.
@@ -92,19 +92,19 @@ class AttentionState {
 
   /// Returns all tensors by path ("memory/cache"), and the number of batch rows (`lanes`), for checkpoints.
   std::map<std::string, at::Tensor> named_tensors() const;
-  /// Loads named_tensors() of another state that the same layer made, and its number of batch rows. Throws c10::Error,
-  /// and changes nothing, if a tensor is not declared here, or if a tensor that has an initial value is missing.
+  /// Loads the result of named_tensors() of another state of this layer, including the number of batch rows. Throws
+  /// c10::Error, without any change, if a tensor is not declared here, or if a tensor with an initial value is missing.
   void load(const std::map<std::string, at::Tensor>& tensors);
 
  private:
   struct Slot {
     StateOwner owner = StateOwner::batch_rows;
-    std::optional<int64_t> growing;  // dimension along which `tensor` grows; empty if it does not grow
+    std::optional<int64_t> growing;  // dimension along which `tensor` grows; nullopt if it does not grow
     bool starts_full = false;
     std::optional<int64_t> kept;  // maximum length of a growing tensor (keep_last())
     at::Tensor tensor;            // undefined while empty
     at::Tensor buffer;            // memory of a growing tensor; `tensor` is a part of it
-    int64_t begin = 0;            // index in `buffer` at which `tensor` begins
+    int64_t begin = 0;            // index in `buffer` where `tensor` begins
 
     void check(const std::string& name, const at::Tensor& value, int64_t batch_rows) const;
     void make_room(int64_t length);

@@ -12,7 +12,7 @@ namespace cachet::nn {
 /// The two attentions of a cached layer: self-attention and memory attention.
 enum class Branch { self, memory };
 
-/// A function that makes the attention of a branch, over tokens of `dim` channels.
+/// A function that makes the attention of a branch. `dim`: the channels of the tokens.
 using AttentionFactory = std::function<std::shared_ptr<Attention>(int64_t dim, Branch branch)>;
 
 struct CachedAttentionOptions {
@@ -22,20 +22,20 @@ struct CachedAttentionOptions {
   CacheOptions cache = {};
 };
 
-/// An attention that mixes two attentions head by head: the common base of a layer with a cache and its frozen form.
+/// An attention that mixes two attentions head by head: the base class of CachedAttention and FrozenCachedAttention.
 class MixedAttention : public Attention {
  public:
-  RegisteredTensor mixing_logit;  // λ (H), "share" in checkpoints; σ(λ) is the gate of the mixture, not one of the GRC
+  RegisteredTensor mixing_logit;  // λ (H), "share" in checkpoints; σ(λ) is the gate of the mixture, not of the GRC
 
  protected:
   using Attention::Attention;
-  /// The parts that both forms register, under the same names.
+  /// The parts that the two derived classes register under the same names.
   struct Mixing {
     std::shared_ptr<Attention> self_attention;
     torch::Tensor mixing_logit;
     std::shared_ptr<ModuleGroup> position;  // null without the positional convolution
   };
-  // Two functions: other parts are registered between these, and the optimizer has the order of registration.
+  // Two functions, so that other parts can be registered between these. The optimizer uses the order of registration.
   void register_self_attention(const Mixing& mixing);
   void register_position(const Mixing& mixing);
   Mixing mixing() const { return {self_attention_, mixing_logit, position_}; }
@@ -59,29 +59,29 @@ class FrozenCachedAttention;
 
 /// Attention with a memory (Cached Transformers, arXiv 2312.12742, Eq. 2–3):
 ///   O_h = σ(λ_h)·o_mem + (1 − σ(λ_h))·o_self
-/// Self-attention runs first, then the cache makes a step, and the first Dm channels of the input attend to the cache.
-/// The two attentions are mixed head by head after their projections.
+/// The steps are: self-attention, a step of the cache, attention of the first Dm channels of the input to the cache,
+/// and a mixture of the two attentions after their projections, head by head.
 /// Parts: self_attention, memory_attention, cache, share (λ, one for each head), position (optional 3×3 convolution).
 class CachedAttention : public Cloneable<CachedAttention, MixedAttention> {
  public:
   using Frozen = FrozenCachedAttention;
 
   /// Makes self-attention over dim channels and memory attention over Dm = cache_dim(ratio, dim) channels, both with
-  /// num_heads heads. Throws c10::Error for NoCacheOptions; for no heads, channels or tokens; unless num_heads divides
-  /// Dm; and, with a positional convolution, unless Dm divides dim.
+  /// num_heads heads. Throws c10::Error for NoCacheOptions; for zero heads, channels or tokens; if num_heads does not
+  /// divide Dm; and if there is a positional convolution and Dm does not divide dim.
   CachedAttention(const CachedAttentionOptions& options, const AttentionFactory& make);
 
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override;
   std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const override;
   void fold_affine_before(const Affine& before) override;
   bool has_cache() const override { return true; }
-  /// Throws c10::Error if the cache changes in evaluation.
+  /// Throws c10::Error if evaluation changes the cache.
   std::shared_ptr<Attention> freeze_cache() const override;
 
  protected:
   struct FrozenParts {
     Mixing mixing;
-    std::shared_ptr<Attention> memory_attention;  // attends to a fixed context
+    std::shared_ptr<Attention> memory_attention;  // memory attention with constant keys and values
     int64_t dim, width;                           // D and Dm
   };
   FrozenParts frozen_parts() const;
@@ -95,17 +95,17 @@ class CachedAttention : public Cloneable<CachedAttention, MixedAttention> {
 };
 
 /// The frozen form of CachedAttention, for evaluation with a cache that does not change. The frozen form has no cache
-/// and no gates: the memory's keys and values are constants. Parts: self_attention, memory_attention
-/// (FixedContextAttention), share (until fold_share() folds it), position.
+/// and no cache gates: the memory's keys and values are constants. Parts: self_attention, memory_attention
+/// (FixedContextAttention), share (until fold_share() folds it into the projections), position.
 class FrozenCachedAttention : public Cloneable<FrozenCachedAttention, MixedAttention> {
  public:
   explicit FrozenCachedAttention(const CachedAttention::FrozenParts& parts);
 
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override;
   std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const override;
-  /// Throws c10::Error if there is a positional convolution, because it reads zeros beyond the border.
+  /// Throws c10::Error if there is a positional convolution, because the convolution reads zeros beyond the border.
   void fold_affine_before(const Affine& before) override;
-  /// Folds λ into both projections, so that mixing becomes an addition. If the result of an attention is not that of
+  /// Folds λ into both projections, so that mixing becomes an addition. If the last operation of an attention is not
   /// a projection, throws c10::Error and changes nothing.
   void fold_share();
   [[deprecated("fold_share")]] void absorb_share() { fold_share(); }
@@ -118,11 +118,11 @@ class FrozenCachedAttention : public Cloneable<FrozenCachedAttention, MixedAtten
   int64_t num_heads_, dim_, width_;
 };
 
-/// Returns the attention of a transformer block: the self-attention that `make` makes. If options.cache names a cache,
-/// this attention is part of a CachedAttention, or has a concatenated cache.
+/// Returns the attention of a transformer block. Without a cache in options.cache, it is the self-attention that `make`
+/// returns. With a cache, it is a CachedAttention, or this self-attention with a concatenated cache.
 std::shared_ptr<Attention> make_self_attention(const CachedAttentionOptions& options, const AttentionFactory& make);
 
-/// Returns the attention of a transformer block with multi-head attentions.
+/// Returns the attention of a transformer block, made of multi-head attentions.
 std::shared_ptr<Attention> make_self_attention(const CachedAttentionOptions& options,
                                                const AttentionOptions& attention = {});
 

@@ -13,7 +13,7 @@ struct FixedContextParts {
   TokenLayout context;         // layout of the context's tokens
 };
 
-/// Multi-head attention to a constant context, for evaluation. The keys and values of the context are constants.
+/// Multi-head attention to a constant context, for evaluation. The keys and values of this context are buffers.
 /// Parameters: q, proj; buffers: keys, values. forward() ignores its argument `context`.
 class FixedContextAttention : public Cloneable<FixedContextAttention, Attention> {
  public:

@@ -10,35 +10,35 @@
 
 namespace cachet::nn {
 
-/// The projections of a layer: one product if query and context are one tensor, or separate products if they differ.
+/// The projections of a layer. fused: one product for query and context; separate: one product for each.
 enum class Projection { fused, separate };
 
 struct MultiHeadOptions {
   int64_t dim = 0, num_heads = 0;  // dim: channels of query and context
   AttentionOptions attention = {};
   Projection projection = Projection::fused;
-  std::optional<Grid> relative_window = {};  // window with a learned bias for each offset between two tokens
-  int64_t context_dim = 0;                   // for Projection::separate: channels of the context; 0: dim
+  std::optional<Grid> relative_window = {};  // window with a learned bias for each offset of two tokens; unset: no bias
+  int64_t context_dim = 0;                   // for Projection::separate: channels of the context; 0: the same as dim
 };
 
 /// Multi-head attention: projections to heads, an attention function, a projection from the heads to dim channels.
-/// Parameters: qkv (fused) or q, kv (separate), or qk_v if the function has one projection for queries and keys;
+/// Parameters: qkv (fused) or q, kv (separate), or qk_v if queries and keys are one projection;
 /// proj; and relative_position_bias_table if there is a window.
-/// With a concatenated cache (part `cache`), queries also attend to the tokens of the previous training step. The keys
-/// and values of these tokens, from the same projections, are additional columns of the softmax, without relative bias
-/// and mask. Before a step has been stored, the result is that of the layer without a cache. A frozen cache consists of
+/// With a concatenated cache (part `cache`), queries also attend to the tokens of the previous training step. The same
+/// projections compute their keys and values. These are additional columns of the softmax, without relative bias
+/// or mask. Until a step is stored, the layer computes the same result as without a cache. A frozen cache consists of
 /// the buffers memory_keys and memory_values.
 /// With a state for decoding, the keys and values of earlier calls stay visible. With a state for a fixed context, all
-/// calls use the keys and values of the first call's context.
+/// calls use the keys and values of the first call.
 class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
  public:
-  /// Throws c10::Error if num_heads does not divide dim and attention.head_dim is 0. Also throws c10::Error for
+  /// Throws c10::Error if attention.head_dim is 0 and num_heads does not divide dim. Also throws c10::Error for
   /// zero channels, zero heads or a dropout outside [0, 1).
   explicit MultiHeadAttention(const MultiHeadOptions& options);
 
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override;
   std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const override;
-  /// Throws c10::Error for an attention function other than softmax.
+  /// Throws c10::Error if the attention function is not softmax.
   void concatenate_cache(int64_t tokens, const TokenLayout& layout) override;
   bool has_cache() const override { return cache_ != nullptr; }
   std::shared_ptr<Attention> freeze_cache() const override;
@@ -46,15 +46,15 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
   void fold_affine_into_query(const Affine& before) override;
   void fold_affine_after(const Affine& after) override { proj_->fold_affine_after(after); }
   std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const override;
-  /// Folds `before` into the context only. Throws c10::Error if queries and keys have one projection.
+  /// Folds `before` into the context only. Throws c10::Error if queries and keys are one projection.
   void fold_affine_into_context(const Affine& before);
 
-  /// Returns the weight of each context token for queries that are already projected: heads (B, H, Lq, d) as in
+  /// Returns the weight of each context token for each projected query: heads (B, H, Lq, d) as in
   /// Signal::attention_operands, context (B, Lk, context_dim) -> (B, H, Lq, Lk).
   torch::Tensor weights_of(const torch::Tensor& heads, const torch::Tensor& context, const AttentionArgs& args) const;
 
  protected:
-  /// Replaces the cache by constant keys and values. This layer must be a copy that shares the parts of another layer.
+  /// Replaces the cache by constant keys and values. Call this only on a copy that shares its parts with another layer.
   void hold_memory();
 
  private:
@@ -77,8 +77,8 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
   Submodule<Linear> qkv_, qk_v_, q_, kv_, proj_;
   Submodule<AttentionFunction> function_;
   Submodule<ConcatenatedCache> cache_;
-  RegisteredTensor memory_keys_, memory_values_;  // of a frozen cache: (1, H, L, d)
-  HeldValues memory_held_;                        // whether memory_keys_ holds a stored step
+  RegisteredTensor memory_keys_, memory_values_;  // keys and values of a frozen cache: (1, H, L, d)
+  HeldValues memory_held_;                        // whether memory_keys_ contains a stored step
   RegisteredTensor relative_position_bias_table_;
   std::optional<Grid> relative_window_;
   mutable Memoized<torch::Tensor> relative_index_;  // relative_index(), on the table's device

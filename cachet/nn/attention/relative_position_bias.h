@@ -12,10 +12,10 @@ namespace cachet::nn {
 /// Returns the number of offsets between two tokens of a window.
 int64_t relative_offsets(const Grid& window);
 
-/// Returns the row of the table for each pair (query, key) of a window's tokens, (h·w · h·w) int64.
+/// Returns the table's row for each pair (query, key) of tokens of a window, (h·w · h·w) int64.
 at::Tensor relative_index(const Grid& window, const at::Device& device);
 
-/// Returns the bias (1, H, h·w, h·w) of all pairs of tokens of a window. table (offsets, H); `index`: relative_index().
+/// Returns the bias (1, H, h·w, h·w) of all pairs of tokens of a window. table (offsets, H); index: relative_index().
 at::Tensor relative_position_bias(const at::Tensor& table, const at::Tensor& index, const Grid& window);
 
 /// Resizes a table for another window, by bicubic interpolation over the offsets.

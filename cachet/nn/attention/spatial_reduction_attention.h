@@ -8,7 +8,7 @@
 
 namespace cachet::nn {
 
-/// The reduction of the number of keys and values before attention.
+/// The operation that reduces the number of keys and values before attention.
 enum class ReductionForm {
   convolution,  // a convolution over ratio × ratio tokens, then a norm (PVT, arXiv 2102.12122, Eq. 3–4)
   pooling,      // average pooling to 7 × 7, 1 × 1 convolution, norm, GELU (PVT v2 linear, arXiv 2106.13797, Sec. 3.2)
@@ -16,26 +16,26 @@ enum class ReductionForm {
 
 struct SpatialReductionOptions {
   ReductionForm form = ReductionForm::convolution;
-  int64_t ratio = 1;  // for `convolution`: side of the squares of tokens that are reduced; 1: no reduction and no norm
+  int64_t ratio = 1;  // for `convolution`: side of the squares that are reduced to one token; 1: no reduction, no norm
   NormOptions norm{};
 };
 
-/// Multi-head attention to a context whose grid is reduced first; class tokens only pass through the norm. Parameters:
+/// Multi-head attention that first reduces the context's grid; class tokens only pass through the norm. Parameters:
 /// q, kv, proj; with a reduction also sr (convolution) and norm.
 class SpatialReductionAttention : public Cloneable<SpatialReductionAttention, MultiHeadAttention>, public Foldable {
  public:
-  /// Throws c10::Error for a ratio below 1, and if options.projection is not separate.
+  /// Throws c10::Error if the ratio is below 1, or if options.projection is not separate.
   SpatialReductionAttention(const MultiHeadOptions& options, const SpatialReductionOptions& reduction);
 
-  /// Throws c10::Error if a context has no grid, has padding, or is smaller than the ratio.
+  /// Throws c10::Error if the context has no grid, has padding, or is smaller than the ratio.
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override;
-  /// Makes a memory with as many entries as the reduced context has tokens.
+  /// Adds a cache with one entry for each token of the reduced context.
   void concatenate_cache(int64_t tokens, const TokenLayout& layout) override;
   std::shared_ptr<Attention> freeze_cache() const override;
-  /// Folds `before`. Afterwards, forward() throws c10::Error for class tokens, because these bypass the convolution.
+  /// Folds `before` into the layer. Then forward() throws c10::Error for class tokens: they bypass the convolution.
   void fold_affine_before(const Affine& before) override;
   std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const override;
-  /// Folds the norm after the convolution into keys and values, or into the 1 × 1 convolution if a GELU comes after it.
+  /// Folds the norm after the convolution into keys and values; if a GELU follows the norm, into the 1 × 1 convolution.
   std::vector<NormFold> norm_folds() override;
 
  private:

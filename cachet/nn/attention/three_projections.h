@@ -6,8 +6,8 @@
 
 namespace cachet::nn {
 
-/// Returns queries, keys and values in the order of the rows of one weight (3·width, D). Part `query_part` is
-/// for the queries. Computes one product if query and context are one tensor, and three products if they differ.
+/// Returns queries, keys and values: the parts of one weight (3·width, D), in the order of its rows. `query_part`: the
+/// part for the queries. Computes one product if query and context are one tensor, and three products if they differ.
 std::array<torch::Tensor, 3> three_projections(const Linear& linear, size_t query_part, const torch::Tensor& query,
                                                const torch::Tensor& context);
 

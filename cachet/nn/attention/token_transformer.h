@@ -12,9 +12,9 @@ struct TokenTransformerOptions {
   SoftmaxOptions softmax{};
 };
 
-/// T2T-ViT's softmax attention with one head (arXiv 2101.11986, Sec. 3.1). Self-attention returns v + proj(attention),
-/// attention to another context returns proj(attention). Scores are scaled by 1/√dim, as in the published code, instead
-/// of 1/√token_dim. (B, Lq, dim) -> (B, Lq, token_dim). Parameters: qkv (without bias), proj.
+/// T2T-ViT's softmax attention with one head (arXiv 2101.11986, Sec. 3.1). Self-attention returns v + proj(attention).
+/// Attention to another context returns proj(attention). The scale of the scores is 1/√dim, as in the published code,
+/// and not 1/√token_dim. (B, Lq, dim) -> (B, Lq, token_dim). Parameters: qkv (without bias), proj.
 class TokenTransformer : public Cloneable<TokenTransformer, Attention> {
  public:
   explicit TokenTransformer(const TokenTransformerOptions& options);

@@ -17,8 +17,8 @@ struct WindowSettings {
   WindowOrder order = WindowOrder::shift_then_pad;
 };
 
-/// Any attention inside windows: cuts the map into windows, runs Inner in each window, and joins the windows to a map.
-/// The batch of Inner is all windows of all samples, and the tokens lie on a window's grid. The bias masks pairs of
+/// Attention of any form (Inner) in windows of a map: cuts the map, runs Inner in each window, and joins the windows.
+/// The batch of Inner is all windows of all samples, and the grid of its tokens is a window. The bias masks pairs of
 /// tokens that are neighbours only because of a shift. The parameters are those of Inner.
 template <class Inner>
 class InWindows : public Cloneable<InWindows<Inner>, Inner> {
@@ -50,8 +50,8 @@ class InWindows : public Cloneable<InWindows<Inner>, Inner> {
     return windows->merge(Inner::forward(inside, inside, inner));
   }
 
-  /// The fill values of windows beyond the map enter after `before`, so they are replaced by their
-  /// preimages under `before`.
+  /// Folds `before` into Inner. The fill values of windows beyond the map become their preimages under
+  /// `before`, because `before` now applies to them too.
   void fold_affine_before(const Affine& before) override {
     const torch::Tensor filling = beyond_.defined() ? beyond_ : at::zeros_like(before.shift);
     const torch::Tensor preimage = (filling - before.shift) / before.scale;
@@ -95,12 +95,12 @@ class InWindows : public Cloneable<InWindows<Inner>, Inner> {
 struct WindowAttentionOptions {
   int64_t dim = 0, num_heads = 0;
   AttentionOptions attention = {};
-  CacheOptions cache = {};  // the cache has the tokens of a window: Tm = window² unless the options set it; the
-                            // mean is over all windows of all samples
+  CacheOptions cache = {};  // the cache has Tm = window² tokens, unless the options set Tm; its mean is
+                            // over all windows of all samples
   WindowSettings windows{};
 };
 
-/// Returns multi-head attention in windows with a learned bias for each offset, and with a cache if `cache` names one.
+/// Returns multi-head attention in windows, with a learned bias for each offset; with a cache if `cache` names one.
 std::shared_ptr<Attention> make_window_attention(const WindowAttentionOptions& options);
 
 }  // namespace cachet::nn

@@ -10,19 +10,19 @@
 
 namespace cachet::nn {
 
-// To have clone(), a module derives from Cloneable, stores registered objects as RegisteredTensor or Submodule,
-// and has the compiler's copy constructor.
+// A module with clone() derives from Cloneable, stores registered objects as RegisteredTensor or Submodule,
+// and has the copy constructor of the compiler.
 
-/// A module with clone(). During clone(), the copy constructor registers copies of all that the original registered,
-/// under the same names and in the same order. At other times, a copy refers to the original's tensors and modules,
-/// like a copy of any module of LibTorch.
+/// A module with clone(). During clone(), the copy constructor registers copies of all registered objects of the
+/// original, under the same names and in the same order. At other times, a copy refers to the original's tensors and
+/// modules, like a copy of any LibTorch module.
 class CopyableModule : public torch::nn::Module {
  public:
   using torch::nn::Module::Module;
   CopyableModule() = default;
 
-  /// Returns an independent copy: parameters, buffers, parts, options, training flags and requires_grad flags, on
-  /// `device` or the original's device. Objects that the original uses twice are used twice in the copy. Copies have no
+  /// Returns an independent copy of parameters, buffers, parts, options, training flags and requires_grad flags, on
+  /// `device` or the original's device. If the original uses an object twice, so does the copy. Copies have no
   /// listener and no gradients. Draws no random number. Throws c10::Error for a class that is not Cloneable.
   std::shared_ptr<torch::nn::Module> clone(const std::optional<torch::Device>& device = std::nullopt) const override;
 
@@ -31,7 +31,7 @@ class CopyableModule : public torch::nn::Module {
   CopyableModule& operator=(const CopyableModule&) = default;
 };
 
-/// A `Base` (a CopyableModule) with clone() for its most derived class `Self`. The constructors are those of Base.
+/// Adds clone() to `Base` (a CopyableModule) for its most derived class `Self`. The constructors are those of Base.
 template <class Self, class Base = CopyableModule>
 class Cloneable : public Base {
  public:
@@ -44,7 +44,7 @@ class Cloneable : public Base {
   }
 
  private:
-  // Makes this new module a copy of `other`. LibTorch calls it if a module of LibTorch that contains `other` is cloned.
+  // Makes this new module a copy of `other`. LibTorch calls this if it clones a LibTorch module that contains `other`.
   void clone_(torch::nn::Module& other, const std::optional<torch::Device>& device) override {
     static_cast<Self&>(*this) = dynamic_cast<const Self&>(*other.clone(device));
   }

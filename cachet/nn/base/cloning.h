@@ -11,19 +11,19 @@
 
 namespace cachet::nn {
 
-/// The state of one clone() of a tree of modules: the copy of each tensor and module. An object is copied only once,
-/// so that one object with two names is one object in the copy.
+/// The state of one clone() of a tree of modules: the copy of each tensor and module. Each object is copied only once:
+/// an object with two names is one object in the copy.
 class Cloning {
  public:
-  /// Returns the clone of `original`; `copy` calls the copy constructor of its class. While a module that
-  /// contains `original` is cloned, returns the part of its clone. Throws c10::Error if a module of LibTorch copies a
-  /// tensor that another module also has, because the copies would then be two tensors.
+  /// Returns the clone of `original`; `copy` calls the copy constructor of the class. During a clone() of a module that
+  /// contains `original`, returns the part of that clone. Throws c10::Error if a LibTorch module and another module
+  /// share a tensor, because the LibTorch module makes a copy of its own.
   static std::shared_ptr<torch::nn::Module> clone(const torch::nn::Module& original,
                                                   const std::optional<torch::Device>& device,
                                                   const std::function<std::shared_ptr<torch::nn::Module>()>& copy);
 
-  /// Returns the copy of `original` in this thread's current clone; outside of a clone, `original`. A null pointer
-  /// and an undefined tensor are returned as they are.
+  /// Returns the copy of `original` in the clone() that this thread runs, or `original` if this thread runs none. A
+  /// null pointer and an undefined tensor are returned unchanged.
   static torch::Tensor copied(const torch::Tensor& original);
   static std::shared_ptr<torch::nn::Module> copied(const std::shared_ptr<torch::nn::Module>& original);
 
@@ -43,8 +43,8 @@ class Cloning {
   std::unordered_map<const torch::nn::Module*, std::shared_ptr<torch::nn::Module>> modules_;
 };
 
-/// A tensor that a module has registered, as a parameter or a buffer of its own or of a part. In a copy of the
-/// module, the member is the tensor of the copy.
+/// A tensor that a module, or a part of the module, has registered as parameter or buffer. In a copy of the module,
+/// this member is the tensor of the copy.
 class RegisteredTensor : public torch::Tensor {
  public:
   RegisteredTensor() = default;
@@ -58,7 +58,7 @@ class RegisteredTensor : public torch::Tensor {
   }
 };
 
-/// A module that another module has registered. In a copy of that module, the member is the copy's part. May be null.
+/// A module that another module has registered as a part. In a copy of the outer module, the copy's part. May be null.
 template <class Module>
 class Submodule : public std::shared_ptr<Module> {
  public:

@@ -4,14 +4,14 @@
 
 namespace cachet::nn {
 
-/// Fills a tensor in place from a normal distribution of mean 0, cut off at ±2, as in vision transformers.
+/// Fills a tensor in place from a normal distribution of mean 0, truncated at ±2, as in vision transformers.
 at::Tensor& truncated_normal_(at::Tensor& tensor, double standard_deviation = 0.02);
 
 /// Fills a tensor in place from a normal distribution of mean 0.
 at::Tensor& normal_(at::Tensor& tensor, double standard_deviation);
 
-/// Fills a convolution's weight (out, in / groups, height, width) in place from a normal distribution of variance 2 /
-/// (height · width · out / groups), the fan out (He et al., arXiv 1502.01852), as in PVT v2.
+/// Fills a convolution's weight (out, in / groups, height, width) in place from a normal distribution. The variance is
+/// 2 / fan out = 2 / (height · width · out / groups) (He et al., arXiv 1502.01852), as in PVT v2.
 at::Tensor& convolution_normal_(at::Tensor& weight, int64_t groups = 1);
 
 /// Fills the matrices (…, rows, columns) in place from a uniform distribution of variance 2/(rows + columns)
@@ -19,7 +19,7 @@ at::Tensor& convolution_normal_(at::Tensor& weight, int64_t groups = 1);
 at::Tensor& xavier_uniform_(at::Tensor& matrices);
 
 /// Fills a convolution's weight (out, in, side, side) in place from a uniform distribution of variance
-/// 2/(side² · (in + out)): fan in and fan out include the side² taps of the kernel.
+/// 2 / (fan in + fan out) = 2/(side² · (in + out)).
 at::Tensor& convolution_xavier_uniform_(at::Tensor& weight);
 
 /// Fills the square matrices (…, n, n) in place with random orthogonal matrices (Saxe et al., arXiv 1312.6120).
@@ -28,17 +28,17 @@ at::Tensor& orthogonal_(at::Tensor& matrices);
 /// Multiplies initial weights by a number, in place.
 at::Tensor& scale_(at::Tensor& weights, double factor);
 
-/// Returns a new tensor of zeros, for the weights or the state of a module.
+/// Returns a new tensor of zeros for the weights or the state of a module.
 at::Tensor zeros(at::IntArrayRef sizes);
 
-/// A new weight (out, in, side, side) of a convolution and its bias, both drawn as in LibTorch's Conv2d.
+/// A new weight (out, in, side, side) of a convolution, and its bias. Both are drawn as in LibTorch's Conv2d.
 struct ConvolutionWeights {
   at::Tensor weight, bias;
 };
 ConvolutionWeights convolution_weights(int64_t outputs, int64_t inputs, int64_t side);
 
-/// During its lifetime, the functions of this header do not write to tensors on this thread: new tensors stay as
-/// allocated. Use this class for models whose weights are never used or are replaced at once. It skips the random
+/// During its lifetime, the functions of this header write no values on this thread: new tensors stay uninitialized.
+/// Use this class for models whose weights are never used or are replaced at once. It skips the random
 /// initialization, which takes most of the time to build a model.
 class WithoutInitialization {
  public:

@@ -20,7 +20,7 @@ enum class Signal {
   self_output,         // o_self (B, T, D)
   memory_output,       // o_mem (B, T, Dm)
   memory_tokens,       // the tokens that memory attention attends to (B or 1, Tm, Dm)
-  token_grid,          // int64 (3): class tokens, height and width of the next reported o; only if tokens have a grid
+  token_grid,          // int64 (3): class tokens, height and width of the outputs reported next; only with a token grid
   reset_gate,          // r of a gated cache's update (B, Tm, Dm)
   update_gate,         // u of a gated cache's update (B, Tm, Dm)
   statistic,           // a norm's own statistic of the step, before any averaging (C)
@@ -31,13 +31,13 @@ enum class Signal {
   attention_bias,      // bias of the scores, −∞ for hidden keys, reported after the keys:
                        // broadcasts to (B, H, Lq, Lk)
   block_output,        // the output of a transformer block (B, T, D)
-  norm1_output,        // output of a block's first norm (B, T, D); these six come before block_output
-  attention_output,    // result of self-attention (B, T, D), before it is added
-  cross_norm_output,   // for cross attention, if the block has it: norm output and result (B, T, D)
+  norm1_output,        // output of a block's first norm (B, T, D); these six signals come before block_output
+  attention_output,    // result of self-attention (B, T, D), before the residual addition
+  cross_norm_output,   // for cross attention, if a block has it: output of the norm and result (B, T, D)
   cross_attention_output,
-  norm2_output,         // output of the norm of the feed-forward half (B, T, D)
-  feed_forward_output,  // result of the feed-forward half (B, T, D), before it is added
-  token_padding,        // bool (B, T), true = padding, of the tokens of o, of queries or of a block's outputs. Reported
+  norm2_output,         // output of the norm before the feed-forward network (B, T, D)
+  feed_forward_output,  // result of the feed-forward network (B, T, D), before the residual addition
+  token_padding,        // bool (B, T), true = padding: of the tokens of o, of queries or of a block's outputs. Reported
                         // before these values; not reported if no token is padding
 };
 
@@ -59,10 +59,10 @@ class Signals {
   uint32_t bits_ = 0;
 };
 
-/// A hook that receives values from the modules of a model. Modules do not compute values that it does not request.
+/// A hook that receives values from the modules of a model. Modules compute only the values that the hook requests.
 class Listener {
  public:
-  /// A function that is called with the module's path ("blocks.3.attn"), the signal, and the value (detached).
+  /// A function of the module's path ("blocks.3.attn"), the signal, and the value (detached).
   using Callback = std::function<void(const std::string& path, Signal signal, const at::Tensor& value)>;
   using Hear [[deprecated("Callback")]] = Callback;
 
@@ -80,7 +80,7 @@ class Listener {
   Signals wanted_;
 };
 
-/// A module that reports values to its listener (a hook), if it has one. Without a listener, the cost is one test.
+/// A module that reports values to a listener (a hook). Without a listener, a report costs one test of a flag.
 class Observable {
  public:
   Observable() = default;
@@ -88,13 +88,13 @@ class Observable {
   Observable(const Observable&) {}
   Observable& operator=(const Observable&) { return *this; }
   virtual ~Observable() = default;
-  /// The listener of a module, and the path by which the module reports to it.
+  /// The listener of a module, and the module's path in its reports.
   struct Subscription {
     std::string path;
     Listener listener;
   };
   using Heard [[deprecated("Subscription")]] = Subscription;
-  /// Replaces the module's listener. Returns the former listener.
+  /// Replaces the module's listener, and returns the former one.
   Subscription listen(Subscription by) { return std::exchange(heard_, std::move(by)); }
 
  protected:
@@ -107,8 +107,8 @@ class Observable {
   Subscription heard_;
 };
 
-/// Attaches a listener to every observable module of a tree for its own lifetime. An earlier listener gets no
-/// values during this time. Observations must end in the reverse order of their creation.
+/// Attaches a listener to every observable module of a tree during this object's lifetime. An earlier listener gets
+/// no values in this time. Destroy observations in the reverse order of their creation.
 class Observation {
  public:
   Observation(torch::nn::Module& root, const Listener& listener);

@@ -6,7 +6,7 @@
 
 namespace cachet::nn {
 
-/// Throws c10::Error unless value is at least 1. The message begins with `name`: "feed_forward: dim".
+/// Throws c10::Error unless value is at least 1. The message begins with `name`. Example: "feed_forward: dim".
 inline void check_positive(const char* name, int64_t value) {
   TORCH_CHECK(value >= 1, name, " must be at least 1, got ", value);
 }

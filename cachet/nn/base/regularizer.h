@@ -5,19 +5,19 @@
 
 namespace cachet::nn {
 
-/// A module that adds a term to the task's loss, for example to make weights orthogonal.
+/// A module that adds a term to the loss of the task, for example to make weights orthogonal.
 class Regularized {
  public:
   virtual ~Regularized() = default;
-  /// Returns the penalty times its weight, a differentiable scalar; undefined without a penalty. Computes in float32 or
-  /// wider, even under autocast, because penalties are smaller than bfloat16's roundings.
+  /// Returns the penalty times its weight, a differentiable scalar. Undefined without a penalty. Computes in float32 or
+  /// wider, even under autocast, because rounding to bfloat16 is larger than the penalties.
   at::Tensor penalty() const;
 
  private:
   virtual at::Tensor wide_penalty() const = 0;
 };
 
-/// Returns the sum of the penalties of all modules of a tree. Undefined if no module has one.
+/// Returns the sum of the penalties of all modules of a tree. Undefined if no module has a penalty.
 at::Tensor total_penalty(torch::nn::Module& root);
 
 }  // namespace cachet::nn

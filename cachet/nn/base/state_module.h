@@ -9,8 +9,8 @@
 
 namespace cachet::nn {
 
-/// A module whose buffers are running state: statistics, counters, caches. Converting the model to a narrower type
-/// leaves the buffers at float32, since averages over thousands of steps do not survive eight bits of mantissa.
+/// A module whose buffers are running state: statistics, counters, caches. If a model is converted to a narrower type,
+/// these buffers stay float32, because eight bits of mantissa are too few for averages over thousands of steps.
 class StateModule : public CopyableModule {
  public:
   using CopyableModule::CopyableModule;

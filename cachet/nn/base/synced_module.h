@@ -9,7 +9,7 @@
 namespace cachet::nn {
 
 /// A module that sums over a batch. With a reducer over the processes that share a batch, it all-reduces the sums in
-/// forward and backward, so that the result equals that of the whole batch in one process.
+/// forward and backward: the result then equals the result of one process with the whole batch.
 class SyncedModule {
  public:
   virtual ~SyncedModule() = default;
@@ -27,7 +27,7 @@ class SyncedModule {
   std::shared_ptr<ops::BatchReducer> reducer_;
 };
 
-/// Sets the reducer of all modules of a tree that sum over a batch. All processes must then run the same
+/// Sets the reducer of all modules of a tree that sum over a batch. From then on, all processes must run the same
 /// forward and backward passes.
 void use_batch_reducer(torch::nn::Module& root, const std::shared_ptr<ops::BatchReducer>& reducer);
 [[deprecated("use_batch_reducer")]] inline void use_replicas(torch::nn::Module& root,

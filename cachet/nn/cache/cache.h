@@ -20,19 +20,19 @@ struct Memory {
   TokenLayout layout;
 };
 
-/// A fixed-length memory of earlier tokens of an attention layer. A renewal (ops::Recalibrated) starts with zeros.
+/// A fixed-length memory of earlier tokens of an attention layer. A renewal (ops::Recalibrated) begins with zeros.
 class Cache : public StateModule, public SyncedModule, public Observable, public ops::Recalibrated, public PlugIn {
  public:
   using StateModule::StateModule;
 
   /// input (B, T, D): the layer's tokens; self_output (B, T, D): the output of its self-attention. Returns the memory
-  /// that memory attention reads, and computes the next one. Model state has one memory for all samples, stored only in
-  /// training. args.state has one memory for each batch row, always stored. An empty batch does not change model state.
+  /// that memory attention reads, and computes the next memory. Model state has one memory for all samples, stored
+  /// only in training. args.state has one memory for each batch row, always stored. Model state ignores empty batches.
   virtual Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& args) = 0;
 
-  /// The name of the buffer with the stored tokens, also in files.
+  /// The name of the buffer with the stored tokens, in the module and in files.
   static constexpr const char* kTokens = "tokens";
-  /// Returns the buffer kTokens (1, Tm, Dm), not a copy. Undefined if the cache registers no such buffer.
+  /// Returns the buffer kTokens (1, Tm, Dm) itself, without a copy. Undefined if the cache registers no such buffer.
   torch::Tensor stored_tokens() const;
 
   /// Sets the memory to zero, its value before the first step.
@@ -46,7 +46,7 @@ class Cache : public StateModule, public SyncedModule, public Observable, public
   /// Returns the reason why the memory depends on the input in evaluation. Empty if the memory is constant.
   virtual std::optional<std::string> why_memory_varies() const = 0;
 
-  /// Returns why evaluation reads a kind of memory that training never reads. Empty if it reads the same kind.
+  /// Returns why evaluation reads a kind of memory that training never reads. Empty if both read the same kind.
   virtual std::optional<std::string> why_memory_is_unfamiliar() const { return std::nullopt; }
 
   /// Returns a copy of the memory that memory attention reads in evaluation. Throws c10::Error with the reason
@@ -54,9 +54,9 @@ class Cache : public StateModule, public SyncedModule, public Observable, public
   Memory constant_memory() const;
 
  protected:
-  /// Returns the stored memory, read-only.
+  /// Returns the stored memory, which callers only read.
   virtual Memory stored_memory() const = 0;
-  /// Returns the mean over the samples of all processes, from this process' mean (1, Tm, Dm). Differentiable.
+  /// Returns the mean over the samples of all processes, from the mean (1, Tm, Dm) of this process. Differentiable.
   torch::Tensor mean_over_replicas(const torch::Tensor& mean, int64_t samples) const;
 };
 

@@ -15,26 +15,26 @@
 
 namespace cachet::nn {
 
-/// The record of a kind of cache: everything that the library looks up by the kind's name. The record is declared with
-/// the cache, as the static member kKind of the kind's options.
+/// The record of a kind of cache: all facts that the library looks up by the kind's name. A record is the static
+/// member kKind of the kind's options, and is declared with the cache.
 template <class Options>
 struct CacheKind {
   std::string_view name;                                          // name in recipes
-  Options (*read)(const config::View& table, Sessions sessions);  // the kind's own keys of a `cache` table
-  /// Makes a cache for a layer of `dim` channels. `tokens` and `layout`: number and layout of the model's tokens at its
-  /// own input size. Null for kinds without a memory attention; the options of all other kinds are OfCachedLayer.
+  Options (*read)(const config::View& table, Sessions sessions);  // reads the kind's own keys of a `cache` table
+  /// Makes a cache for a layer of `dim` channels. `tokens` and `layout`: number and layout of the model's tokens at the
+  /// model's own input size. Null for kinds without memory attention; otherwise, the options must be OfCachedLayer.
   std::shared_ptr<Cache> (*make)(const Options& options, int64_t dim, int64_t tokens,
                                  const TokenLayout& layout) = nullptr;
   Export exports = Export::refused;
 };
 
-/// A kind with its options. As an alternative of CacheOptions, it stands for a kind that a program registered.
+/// A kind and its options, in one form for all kinds. In CacheOptions, it is the form of kinds that a program adds.
 struct ChosenCache {
   std::string kind;
-  std::optional<CachedLayerOptions> layer;  // empty for kinds without their own memory attention
+  std::optional<CachedLayerOptions> layer;  // empty for kinds without memory attention
   std::function<std::shared_ptr<Cache>(const CachedLayerOptions& layer, int64_t dim, int64_t tokens,
                                        const TokenLayout& layout)>
-      make;  // empty for kinds without their own memory attention
+      make;  // empty for kinds without memory attention
 };
 
 template <class Options>

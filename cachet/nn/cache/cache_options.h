@@ -18,8 +18,8 @@
 
 namespace cachet::nn {
 
-/// The table of caches: the options of each kind, in the order in which messages list the kinds. The record of a kind
-/// (kKind of its options) has its name, reader and factory. ChosenCache is for kinds that a program registered.
+/// The options of a cache of any kind. Messages list the kinds in this order. A kind's record (kKind of its options)
+/// has its name, reader and factory. ChosenCache is for kinds that a program registered.
 using CacheOptions = std::variant<NoCacheOptions,              //
                                   GatedRecurrentCacheOptions,  //
                                   FifoCacheOptions,            //
@@ -28,13 +28,13 @@ using CacheOptions = std::variant<NoCacheOptions,              //
 
 using CacheRow = KindRow<CacheOptions, Sessions>;
 
-/// Returns all kinds: first the library's kinds, then the kinds that the program registered.
+/// Returns all kinds: the kinds of the library, followed by the kinds that the program registered.
 std::span<const CacheRow* const> cache_kinds();
 
 /// Adds a kind; call it before any recipe is read. Throws std::invalid_argument if the name is taken.
 void register_cache(CacheRow row);
 
-/// Adds a kind from its record, like those of the library's kinds. The options have the members of CachedLayerOptions.
+/// Adds a kind from a record like the records of the library's kinds. Options has the members of CachedLayerOptions.
 template <OfCachedLayer Options>
 void register_cache(const CacheKind<Options>& kind) {
   register_cache({std::string(kind.name), [kind](const config::View& table, Sessions sessions) -> CacheOptions {
@@ -49,7 +49,7 @@ ChosenCache chosen_cache(const CacheOptions& options);
 /// 'lane' as a problem; with sessions, reports kind = "concatenated" as a problem.
 CacheOptions read_cache_options(const config::View& table, Sessions sessions = Sessions::none);
 
-/// Returns the layer's options. Empty for kinds without memory attention: NoCacheOptions and ConcatenatedCacheOptions.
+/// Returns the layer's options. Empty for kinds without memory attention (NoCacheOptions, ConcatenatedCacheOptions).
 std::optional<CachedLayerOptions> cached_layer_options(const CacheOptions& options);
 
 /// Returns `options` with the layer's options replaced by `layer`. Kinds without memory attention do not change.

@@ -7,29 +7,29 @@
 
 namespace cachet::nn {
 
-/// The largest length of a cache in a new run. No block has so many tokens: the first stage of a detector has
+/// The largest length of a cache in a new run. All blocks have fewer tokens: the first stage of a detector has
 /// 67,200. Caches of older runs may be longer.
 inline constexpr int64_t kMaxCacheLength = 131'072;
 [[deprecated("kMaxCacheLength")]] inline constexpr int64_t kMostCacheLength = kMaxCacheLength;
 
-/// The scope of a memory: one memory for all samples (a mean over the batch), or one for each batch row of a session.
+/// The scope of a memory: one memory for all samples (the mean over the batch), or one memory for each batch row.
 enum class CacheScope { batch_mean, batch_row, lane [[deprecated("batch_row")]] = batch_row };
 
-/// Whether a model has sessions, one for each row of a batch. Without sessions, no cache can belong to a batch row.
+/// Whether each batch row of a model is a session. Without sessions, no cache can belong to a batch row.
 enum class Sessions { none, batch_rows, lanes [[deprecated("batch_rows")]] = batch_rows };
 using Streams [[deprecated("Sessions")]] = Sessions;
 
-/// The options of the layer of a cache with its own memory attention: channels and length of its memory,
-/// and the layer's additional parts.
+/// The options of a layer that has a cache with memory attention: channels and length of the memory,
+/// and additional parts of the layer.
 struct CachedLayerOptions {
   double ratio = 0.5;
   std::optional<int64_t> length = {};
   double share_start = 0.0;
   bool positional_convolution = false;
-  std::optional<int64_t> pool = {};  // side of the average pooling of the grid, for kinds that pool
+  std::optional<int64_t> pool = {};  // for kinds that pool: side of the average pooling of the grid
 };
 
-/// Options that have the members of CachedLayerOptions; `pool` is necessary only if the kind pools.
+/// Options that have the members of CachedLayerOptions. `pool` is necessary only for kinds that pool.
 template <class Options>
 concept OfCachedLayer = requires(Options o) {
   o.ratio;
@@ -45,7 +45,7 @@ CachedLayerOptions layer_of(const Options& o) {
   return layer;
 }
 
-/// Returns `o` with the values of `layer` for the members of CachedLayerOptions.
+/// Returns `o` after setting the members of CachedLayerOptions to the values in `layer`.
 template <OfCachedLayer Options>
 Options with_layer(Options o, const CachedLayerOptions& layer) {
   o.ratio = layer.ratio;
@@ -60,10 +60,10 @@ Options with_layer(Options o, const CachedLayerOptions& layer) {
 /// Reads `ratio`, `length`, `share_start` and `positional_convolution` of a `cache` table.
 CachedLayerOptions read_cached_layer(const config::View& table, CachedLayerOptions defaults);
 
-/// Reads `scope`. Without sessions, reports the scope 'lane' as a problem.
+/// Reads `scope`. Without sessions, reports a problem for the scope 'lane'.
 CacheScope read_cache_scope(const config::View& table, CacheScope scope, Sessions sessions);
 
-/// Returns the number of channels of the memory for a layer of dim channels: ratio·dim, rounded down. Throws c10::Error
+/// Returns the number of memory channels of a layer with dim channels: ratio·dim, rounded down. Throws c10::Error
 /// unless the ratio is above 0 and at most 1.
 int64_t cache_dim(double ratio, int64_t dim);
 

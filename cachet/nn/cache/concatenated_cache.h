@@ -7,42 +7,42 @@
 
 namespace cachet::nn {
 
-/// The cache of ConcatenatedCache, which adds columns to the layer's own softmax: for image models with softmax.
-/// This cache has no options: number and width of its entries are those of the layer's own keys.
+/// A cache that adds columns to the layer's own softmax (ConcatenatedCache), for image models with softmax. It has
+/// no options: the number and width of its entries are those of the layer's own keys.
 struct ConcatenatedCacheOptions {
   static const CacheKind<ConcatenatedCacheOptions> kKind;
 };
 
-/// Advice in messages that refuse a concatenated cache.
+/// Advice for messages that refuse a concatenated cache.
 inline constexpr const char* kConcatenatedIsForImages =
     "'concatenated' is only for image models with attention.kind = \"softmax\". For text, use the memory of "
     "Transformer-XL: a transformer_xl model with memory_length";
 
-/// The memory of an attention layer that adds keys and values to the layer's own in the same softmax. It resembles
-/// Transformer-XL's memory (arXiv 1901.02860), but for samples without an order. Cached Transformers (arXiv
-/// 2312.12742, Table 2) compares its caches with such a memory.
+/// A memory that adds keys and values to those of an attention layer, in the softmax of the layer. It resembles
+/// Transformer-XL's memory (arXiv 1901.02860), but is for samples without an order. Cached Transformers (arXiv
+/// 2312.12742, Table 2) compares its caches with a memory of this form.
 ///
 /// The memory has one entry for each of the layer's own keys: the mean, over all samples of a training step, of the
-/// tokens from which keys and values are projected, detached. Samples with another number of tokens are first
-/// interpolated, as for a gated recurrent cache. Buffer: tokens (1, L, D); zeros before the first step is stored.
+/// tokens from which keys and values are projected, detached. If the samples have another number of tokens, they are
+/// interpolated first, as for a gated recurrent cache. Buffer: tokens (1, L, D), zeros until the first step is stored.
 class ConcatenatedCache : public Cloneable<ConcatenatedCache, Cache>, public ops::HostFlag {
  public:
-  /// Makes a cache for a layer of `dim` channels with `length` keys of its own.
+  /// Makes a cache for a layer of `dim` channels. `length`: number of the layer's own keys.
   ConcatenatedCache(int64_t dim, int64_t length);
 
-  /// input (B, L', D): the tokens that keys and values are projected from; its layout is args.context. Returns the
+  /// input (B, L', D): the tokens from which keys and values are projected; args.context is their layout. Returns the
   /// memory of the previous step. `self_output` is ignored and may be undefined.
   Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& args) override;
   void declare_state(AttentionState&) const override {}
   std::optional<std::string> why_memory_varies() const override { return std::nullopt; }
 
   void reset() override;
-  /// Whether a step has been stored. Always true on the meta device, which has no values. The answer is on the host;
-  /// the device is read only if other code has written the tokens.
+  /// Whether a step is stored. Always true on the meta device, which has no values. The answer is stored on the host:
+  /// the device is read only after other code has written the tokens.
   bool holds_step() const { return held_.of(tokens); }
   bool host_flag() const override { return holds_step(); }
   void set_host_flag(bool flag) override { held_.set(tokens, flag); }
-  /// Fills an empty memory with noise, as if a step had been stored.
+  /// Fills an empty memory with noise, as if a step were stored.
   void fill();
 
   RegisteredTensor tokens;

@@ -5,8 +5,8 @@
 
 namespace cachet::nn {
 
-/// First in, first out: the last Tm tokens, without gates. Memory attention reads this cache like a gated recurrent
-/// cache. The FIFO cache is a control experiment of this project, with options that a gated recurrent cache has too.
+/// A first-in, first-out cache of the last Tm tokens, without gates. Memory attention reads it like a gated recurrent
+/// cache. This cache is a control experiment of this project. Its options are also options of a gated recurrent cache.
 struct FifoCacheOptions {
   double ratio = 0.5;
   std::optional<int64_t> length = {};
@@ -17,11 +17,11 @@ struct FifoCacheOptions {
   static const CacheKind<FifoCacheOptions> kKind;
 };
 
-/// First in, first out. Memory attention reads the cache as it was before this segment. Then the first Dm channels of
-/// the segment's valid tokens, detached, push out the oldest tokens. The cache starts as zeros, which attention reads.
-/// `scope = batch_mean`: one cache, a mean over the batch, which evaluation does not change. `scope = lane`: one cache
-/// for each batch row in args.state, which evaluation updates too. Buffer: tokens (1, Tm, Dm). With the default length,
-/// the cache has the layout of the model's tokens: the tokens of an image push out all tokens of the previous image.
+/// A first-in, first-out cache. Memory attention reads the cache as it was before this segment. Then the first Dm
+/// channels of the segment's valid tokens, detached, replace the oldest tokens. The first cache is all zeros.
+/// `scope = batch_mean`: one cache, the mean over the batch; evaluation does not change it. `scope = lane`: one cache
+/// for each batch row, in args.state; evaluation changes it too. Buffer: tokens (1, Tm, Dm). With the default length,
+/// the cache has the layout of the model's tokens: the tokens of an image replace all tokens of the previous image.
 class FifoCache : public Cloneable<FifoCache, Cache> {
  public:
   FifoCache(const FifoCacheOptions& options, int64_t dim, int64_t tokens, const TokenLayout& layout = {});

@@ -9,19 +9,19 @@
 namespace cachet::nn {
 
 enum class GatedRecurrentCacheVariant { paper, official };
-enum class CacheAttend { mean, per_sample };  // in training, attention reads the mean of all C_t or each sample's C_t
+enum class CacheAttend { mean, per_sample };  // attention in training reads the mean of all C_t, or each sample's C_t
 enum class CacheInference {                   // the cache that attention reads in evaluation
   frozen,                                     // the stored C
-  per_sample,                                 // each sample's own update of the stored C
-  updated,                                    // the session's own C: it starts as the stored C; the session updates it
+  per_sample,                                 // an update of the stored C for each sample
+  updated,                                    // each session's own C: it starts as the stored C; the session updates it
 };
-enum class CacheGradient { recompute, detached, carry };  // how gates learn in causal layers (attention reads C_{t-1})
-enum class CacheGates { learned, half };                  // half: both gates are ½ for any input (control experiment)
+enum class CacheGradient { recompute, detached, carry };  // how gates of causal layers learn (attention reads C_{t-1})
+enum class CacheGates { learned, half };  // half: both gates are ½ for any input (a control experiment)
 
 /// Gated recurrent cache (Cached Transformers, arXiv 2312.12742, Eq. 3–5).
 struct GatedRecurrentCacheOptions {
   double ratio = 0.5;                   // Dm = ratio·D, in (0, 1]
-  std::optional<int64_t> length = {};   // Tm; unset: the number of tokens of the model at its own input size
+  std::optional<int64_t> length = {};   // Tm; unset: the number of the model's tokens at the model's own input size
   double share_start = 0.0;             // initial value of λ
   bool positional_convolution = false;  // adds a 3×3 convolution over the grid (groups = Dm) to the layer's output
   CacheScope scope = CacheScope::batch_mean;
@@ -32,9 +32,9 @@ struct GatedRecurrentCacheOptions {
   CacheGates gates = CacheGates::learned;
   int64_t pool = 1;  // side of the average pooling of the grid before interpolation
 
-  /// Returns the defaults of a variant. `paper` (Algorithm 1): attention reads the mean of the samples' caches, and at
+  /// Returns the defaults of a variant. `paper` (Algorithm 1): attention reads the mean of the samples' caches, in
   /// inference the stored mean. `official` (the published code): λ starts at −1, there is a positional convolution, the
-  /// gates always run: attention reads each sample's own cache. Both variants read the same in training and inference.
+  /// gates always run: attention reads each sample's own cache. In both, training and inference read the same kind.
   static GatedRecurrentCacheOptions of(GatedRecurrentCacheVariant variant);
 
   CacheInference inference_or_default() const {
@@ -46,10 +46,10 @@ struct GatedRecurrentCacheOptions {
 
 /// Gated recurrent cache (Cached Transformers, arXiv 2312.12742, Algorithm 1; ops::grc_update has the equations).
 ///
-/// X̄ comes from the first Dm channels of the layer's input (`paper`) or of its self-attention's output (`official`):
-/// the grid is average-pooled if `pool` is above 1, and the valid tokens are interpolated to Tm. In training, memory
-/// attention reads the updated C_t (CacheAttend); the stored cache becomes the batch mean of C_t, detached. Causal
-/// layers read C_{t-1} and update it afterwards, so that no later token is visible. CacheGradient selects how the gates
+/// X̄ comes from the first Dm channels of the layer's input (`paper`) or of the output of self-attention (`official`):
+/// if `pool` is above 1, the grid is average-pooled; then the valid tokens are interpolated to Tm. In training, memory
+/// attention reads the updated C_t (CacheAttend), and the stored cache becomes the batch mean of C_t, detached. Causal
+/// layers read C_{t-1} and then compute C_t, so that no later token is visible. CacheGradient selects how the gates
 /// of causal layers learn (`recompute` and `carry` need args.state).
 ///
 /// Parameters: reset_gate, update_gate (CacheGates::learned), candidate ([cache, tokens] -> Dm), norm (`official`).

@@ -8,9 +8,9 @@
 
 namespace cachet::nn {
 
-/// Stores on the host whether a tensor holds values, which means that it is not zero everywhere. The device is
-/// read only once after other code has written the tensor (a loaded checkpoint, averaged weights). A copy of
-/// this object has no answer yet.
+/// Stores on the host whether a tensor holds values, which means that it is not all zeros. If other code has written
+/// the tensor (a loaded checkpoint, averaged weights), the device is read once. A copy of this object has no
+/// stored answer.
 class HeldValues {
  public:
   /// Whether the tensor holds values. True on the meta device, which has no values.
@@ -21,7 +21,7 @@ class HeldValues {
  private:
   struct Answer {
     const c10::TensorImpl* tensor;
-    uint32_t version;  // version of the tensor's values: each write in place increments it
+    uint32_t version;  // version of the tensor's values; each write in place increments it
     bool holds;
   };
   mutable Memoized<Answer> answer_;

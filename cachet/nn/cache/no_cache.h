@@ -4,7 +4,7 @@
 
 namespace cachet::nn {
 
-/// The options of a layer without a cache.
+/// The options for layers without a cache.
 struct NoCacheOptions {
   static const CacheKind<NoCacheOptions> kKind;
 };

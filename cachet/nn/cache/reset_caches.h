@@ -6,12 +6,12 @@
 
 namespace cachet::nn {
 
-/// Sets the caches of a model to zero, for example before another task: the cache of a classification run does not fit
-/// whole photographs. Gates, λ and other learnt parameters do not change. Returns the number of caches.
+/// Sets the caches of a model to zero, for example before another task: the cache of a classification run does not suit
+/// whole photographs. Gates, λ and other learned parameters do not change. Returns the number of caches.
 int64_t reset_caches(torch::nn::Module& model);
 
-/// Fills empty caches with noise, as in the middle of a run. Fills only caches that compute differently while they are
-/// empty (ConcatenatedCache).
+/// Fills empty caches with noise, as in the middle of a run. Affects only caches whose computation differs while they
+/// are empty (ConcatenatedCache).
 void fill_caches(torch::nn::Module& model);
 
 }  // namespace cachet::nn

@@ -14,25 +14,25 @@ namespace cachet::nn {
 /// The parameters that the embeddings and the output layer share.
 struct AdaptiveTies {
   bool tables = true;
-  bool projections = true;  // projections of all clusters except the first, which has its own
+  bool projections = true;  // projections of all clusters except the first, which has a projection of its own
 };
 
-/// The distribution of the next token over an adaptive vocabulary (Grave et al., arXiv 1609.04309, with the clusters'
-/// projections of Dai et al., arXiv 1901.02860, published code). A head chooses between the tokens of the first cluster
-/// and the other clusters. Each of the other clusters has its own softmax:
-///   p(token) = p_head(token)   in the first cluster,   p_head(cluster)·p_cluster(token)   in another
-/// Parameters: table_i and bias_i, one for all clusters or one for each, like the embedding's tables; projection_i
-/// (dim, width) of each cluster, if there are any; cluster_weight, cluster_bias of the head's K columns for clusters,
-/// if there are any. Column K − i belongs to cluster i, as in the published code. Initial weights are normal (0.02),
-/// projections normal (0.01), biases 0.
+/// The distribution of the next token over an adaptive vocabulary (Grave et al., arXiv 1609.04309), with projections of
+/// the clusters (Dai et al., arXiv 1901.02860, published code). A head chooses between the tokens of the first cluster
+/// and the other clusters. Each other cluster has its own softmax:
+///   p(token) = p_head(token)   in the first cluster,   p_head(cluster)·p_cluster(token)   in another cluster
+/// Parameters: table_i and bias_i, one for all clusters or one for each, like the tables of the embedding; projection_i
+/// (dim, width) of each cluster, if there are projections; cluster_weight, cluster_bias of the head's K columns for
+/// clusters, if K is above 0. Column K − i belongs to cluster i, as in the published code. Initial values: weights
+/// normal (0.02), projections normal (0.01), biases 0.
 class AdaptiveSoftmax : public Cloneable<AdaptiveSoftmax> {
  public:
-  /// `embedding`: the embedding of the same vocabulary; may be null if nothing is tied.
+  /// `embedding`: the embedding of the same vocabulary. It may be null if no parameter is tied.
   AdaptiveSoftmax(const AdaptiveVocabulary& vocabulary, const AdaptiveTies& ties,
                   const std::shared_ptr<const AdaptiveEmbedding>& embedding);
 
-  /// Returns −log p of the targets, in nats: hidden (N, dim), target (N) int64, −1 = none -> (N) in float32 or wider,
-  /// 0 for a target of −1. Throws c10::Error if a target is not a token.
+  /// Returns −log p of the targets, in nats: hidden (N, dim), target (N) int64 (−1 = no target) -> (N) in float32 or
+  /// wider, 0 for target −1. Throws c10::Error if a target is not a token.
   torch::Tensor negative_log_likelihood(const torch::Tensor& hidden, const torch::Tensor& target) const;
   /// Returns log p of all tokens: hidden (N, dim) -> (N, tokens), in float32 or wider.
   torch::Tensor log_probabilities(const torch::Tensor& hidden) const;

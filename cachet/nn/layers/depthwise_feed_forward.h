@@ -6,9 +6,9 @@ namespace cachet::nn {
 
 enum class BeforeDepthwise { nothing, relu };
 
-/// PVT v2's feed-forward half (arXiv 2106.13797): fc2(activation(dwconv(fc1(x)))). dwconv is a depthwise
-/// 3 × 3 convolution over the grid; in the linear models a ReLU precedes it. Parts: fc1, dwconv, fc2. Tokens
-/// lie on a grid without class tokens.
+/// PVT v2's feed-forward network (arXiv 2106.13797): fc2(activation(dwconv(fc1(x)))). dwconv is a depthwise
+/// 3 × 3 convolution over the grid. In the linear models, a ReLU precedes it. Parts: fc1, dwconv, fc2. Tokens
+/// must lie on a grid without class tokens.
 class DepthwiseFeedForward : public Cloneable<DepthwiseFeedForward, FeedForward> {
  public:
   DepthwiseFeedForward(const FeedForwardOptions& options, BeforeDepthwise before);

@@ -11,29 +11,29 @@
 
 namespace cachet::nn {
 
-/// The activation between the two layers of a feed-forward half.
+/// The activation between the two layers of a feed-forward network.
 enum class Activation { gelu, relu, silu };
 
 struct FeedForwardOptions {
   int64_t dim = 0, hidden_dim = 0;
-  double dropout = 0.0;  // rate after fc2, and after the activation unless hidden_dropout is set
+  double dropout = 0.0;  // rate after fc2, and after the activation if hidden_dropout is unset
   Activation activation = Activation::gelu;
-  std::optional<double> hidden_dropout = {};  // rate after the activation; unset: `dropout`
+  std::optional<double> hidden_dropout = {};  // rate after the activation; unset: the same as `dropout`
 };
 
-/// The feed-forward half of a transformer block: fc2(activation(fc1(x))), with dropout after the activation and fc2.
+/// The feed-forward network of a transformer block: fc2(activation(fc1(x))). Dropout follows the activation and fc2.
 class FeedForward : public Cloneable<FeedForward> {
  public:
   explicit FeedForward(const FeedForwardOptions& options);
   /// x (B, L, dim) -> (B, L, dim). `layout`: the arrangement of the tokens, for layers that mix neighbours.
   virtual torch::Tensor forward(const torch::Tensor& x, const TokenLayout& layout) const;
-  /// Folds `before` into the layer. The result for x is then the former result for before.apply(x).
+  /// Folds `before` into the layer: the result for x is then the former result for before.apply(x).
   void fold_affine_before(const Affine& before) { fc1_->fold_affine_before(before); }
 
  protected:
   torch::Tensor drop(const torch::Tensor& x) const;
   torch::Tensor drop_hidden(const torch::Tensor& x) const;
-  /// Returns the activation of x, for paths without a fused activation.
+  /// Returns the activation of x. It is for paths without a fused activation.
   torch::Tensor activate(const torch::Tensor& x) const;
 
   Activation activation_;

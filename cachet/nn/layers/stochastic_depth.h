@@ -6,11 +6,11 @@
 
 namespace cachet::nn {
 
-/// Drops the whole branch of a sample with probability `rate` in training, and scales other branches by 1/(1 − rate)
+/// In training, drops the branch of each sample with probability `rate`, and scales all other branches by 1/(1 − rate)
 /// (Huang et al., arXiv 1603.09382). branch (B, …).
 at::Tensor stochastic_depth(const at::Tensor& branch, double rate, bool training);
 
-/// Returns the rate of a block. Rates rise linearly from 0 in the first block to `last` in the last one.
+/// Returns the rate of a block. The rates rise linearly from 0 in the first block to `last` in the last block.
 double stochastic_depth_of(double last, int64_t block, int64_t blocks);
 
 }  // namespace cachet::nn

@@ -7,7 +7,7 @@
 
 namespace cachet::nn {
 
-/// An order of tokens that is made once and used for many samples (ops::permute_tokens).
+/// An order of tokens, made once and used for many samples (ops::permute_tokens).
 class TokenPermutation {
  public:
   TokenPermutation() = default;

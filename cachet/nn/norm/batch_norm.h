@@ -7,7 +7,7 @@
 
 namespace cachet::nn {
 
-/// Statistics of each channel over all tokens of a batch; running averages at inference (arXiv 1502.03167).
+/// Batch normalisation (arXiv 1502.03167): training uses batch statistics of each channel, and inference uses averages.
 struct BatchNormOptions {
   double eps = 1e-5;
   double momentum = 0.1;  // weight of the new batch in the running averages
@@ -15,10 +15,10 @@ struct BatchNormOptions {
   static const NormKind<BatchNormOptions> kKind;
 };
 
-/// Batch normalisation over tokens: mean and variance of each channel over all valid tokens of the batch in training,
-/// running averages at inference. Training throws c10::Error if the batch has fewer than two tokens (padding included).
-/// If fewer than two tokens are valid (found without reading values), the running averages do not change. A renewal
-/// sets them to the means of the batches' means and unbiased variances, as torch.optim.swa_utils.update_bn does.
+/// Batch normalisation over tokens. Training uses mean and variance of each channel over all valid tokens of the batch;
+/// inference uses running averages. Training throws c10::Error if a batch has fewer than two tokens (padding included).
+/// If fewer than two tokens are valid, the running averages do not change (checked without reading values). A renewal
+/// sets the averages to the means of the batches' means and unbiased variances, like torch.optim.swa_utils.update_bn.
 class BatchNorm : public Cloneable<BatchNorm, Norm>, public ops::Recalibrated {
  public:
   BatchNorm(int64_t channels, const BatchNormOptions& options);

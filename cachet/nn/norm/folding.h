@@ -12,13 +12,13 @@ namespace cachet::nn {
 /// The result of folding one norm.
 struct FoldedNorm {
   enum class Outcome {
-    gone,         // an offline norm: merged into a neighbour
-    core,         // an online norm without weights: the next layer contains its affine map
-    scale_shift,  // an offline norm that no neighbour can contain, as one affine map
-    stays,        // an unchanged online norm
+    gone,         // an offline norm, merged into a neighbouring layer
+    core,         // an online norm without weights; the next layer contains the norm's affine map
+    scale_shift,  // an offline norm that became one affine map, because no neighbouring layer can contain it
+    stays,        // an online norm, unchanged
   };
   Outcome outcome = Outcome::gone;
-  std::string reason{};  // why the outcome is neither `gone` nor `core`
+  std::string reason{};  // the reason if the outcome is neither `gone` nor `core`
 };
 
 /// A norm of a module, and a function that will fold it.
@@ -27,32 +27,32 @@ struct NormFold {
   std::function<FoldedNorm()> fold;
 };
 
-/// A module that knows the readers (layers after) or writers (layers before) of its norms (Unified Normalization, arXiv
-/// 2208.01313, Algorithm 1: at inference, an offline norm is part of the next linear map).
+/// A module that knows which layers read the outputs of its norms (readers) or write their inputs (writers). Unified
+/// Normalization (arXiv 2208.01313, Algorithm 1): at inference, an offline norm is part of the next linear map.
 class Foldable {
  public:
   virtual ~Foldable() = default;
-  /// Returns the folds of all its norms, for evaluation. The folds are valid during the lifetime of the module. Results
-  /// stay the same except for rounding.
+  /// Returns the folds of all norms of the module, for evaluation. The folds are valid while the module lives. Results
+  /// of the model stay the same except for rounding.
   virtual std::vector<NormFold> norm_folds() = 0;
   /// Folds all norms.
   std::vector<FoldedNorm> fold_norms();
 };
 
-/// A function that folds an affine map into a layer, or throws c10::Error with the reason and changes nothing.
+/// A function that folds an affine map into a layer. If it cannot, it throws c10::Error and changes nothing.
 using FoldAffine = std::function<void(const Affine& affine)>;
 using Absorb [[deprecated("FoldAffine")]] = FoldAffine;
 
-/// Returns the fold of `norm` into its reader. `owner` has registered `norm` as `name`. A norm with the
-/// outcome `gone` becomes a NoNorm.
+/// Returns the fold of `norm` into the layer after it (its reader). `name`: the name of `norm` in `owner`. If the
+/// outcome is `gone`, the norm becomes a NoNorm.
 NormFold fold_into_reader(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
                           const FoldAffine& fold_affine);
 
-/// Returns the fold of `norm`, which must be an offline norm, into the writer of its input.
+/// Returns the fold of `norm`, which must be an offline norm, into the layer before it (its writer).
 NormFold fold_into_writer(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
                           const FoldAffine& fold_affine);
 
-/// Returns the fold of a norm that has no possible reader or writer: an offline norm becomes one affine map.
+/// Returns the fold of a norm without a suitable reader or writer. An offline norm becomes one affine map.
 NormFold leave_norm(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
                     const std::string& reason);
 

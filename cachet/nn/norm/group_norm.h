@@ -7,10 +7,10 @@
 
 namespace cachet::nn {
 
-/// (x − mean)/√(variance + ε) over the tokens of a sample and the channels of a group, without padding
-/// (Wu & He, arXiv 1803.08494).
+/// Group normalisation (Wu & He, arXiv 1803.08494): (x − mean)/√(variance + ε) over the tokens of a sample and the
+/// channels of a group, without padding.
 struct GroupNormOptions {
-  int64_t groups = 32;  // number of groups of neighbouring channels, all of one size
+  int64_t groups = 32;  // number of groups of neighbouring channels, all of the same size
   double eps = 1e-5;
 
   static const NormKind<GroupNormOptions> kKind;
@@ -23,8 +23,8 @@ struct InstanceNormOptions {
   static const NormKind<InstanceNormOptions> kKind;
 };
 
-/// Group normalisation (GroupNormOptions). The first dimension of x is the samples; the dimensions between it and the
-/// channels are the tokens. Statistics are float32 or wider. Evaluation is not affine: it computes statistics of x.
+/// Group normalisation (GroupNormOptions). The first dimension of x is the samples; the dimensions between the samples
+/// and the channels are the tokens. Statistics are float32 or wider. Evaluation also computes the statistics of x.
 class GroupNorm : public Cloneable<GroupNorm, Norm> {
  public:
   /// Throws c10::Error unless `groups` divides `channels`.

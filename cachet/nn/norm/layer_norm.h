@@ -5,14 +5,14 @@
 
 namespace cachet::nn {
 
-/// (x − mean)/√(variance + ε) over each token's channels (Ba et al., arXiv 1607.06450).
+/// Layer normalisation (Ba et al., arXiv 1607.06450): (x − mean)/√(variance + ε) over the channels of each token.
 struct LayerNormOptions {
-  std::optional<double> eps{};  // unset: the model's own eps, which is 1e-6 in vision transformers
+  std::optional<double> eps{};  // unset: the model's default eps, which is 1e-6 in vision transformers
 
   static const NormKind<LayerNormOptions> kKind;
 };
 
-/// Layer normalisation: see LayerNormOptions.
+/// Layer normalisation; see LayerNormOptions.
 class LayerNorm : public Cloneable<LayerNorm, Norm> {
  public:
   LayerNorm(int64_t channels, double eps);

@@ -5,12 +5,12 @@
 
 namespace cachet::nn {
 
-/// The options of the identity.
+/// The options of NoNorm, the identity.
 struct NoNormOptions {
   static const NormKind<NoNormOptions> kKind;
 };
 
-/// The identity, for backbones that require a norm.
+/// The identity as a norm, for backbones that require a norm.
 class NoNorm : public Cloneable<NoNorm, Norm> {
  public:
   explicit NoNorm(int64_t channels) : Cloneable("NoNorm"), channels_(channels) {}

@@ -15,55 +15,55 @@ namespace cachet::nn {
 
 struct SplitNorm;
 
-/// The numbers of training steps over which a norm averages its statistics (forward) and those of the gradient.
+/// The window of a norm: the numbers of training steps over which it averages forward and gradient statistics.
 struct NormWindow {
   int64_t forward = 0, backward = 0;
 };
 
-/// How often a norm has used its window.
+/// Counts of the training steps that used the window of a norm.
 struct NormWindowUse {
-  int64_t steps = 0;        // number of training steps so far
+  int64_t steps = 0;        // number of training steps until now
   double on_window = 0;     // number of steps that normalised with the window's mean
   double filtered = 0;      // number of steps that the outlier filter dropped
-  bool by_channel = false;  // each channel has its own filter: on_window and filtered are means over channels
+  bool by_channel = false;  // each channel has its own filter; on_window and filtered are then means over channels
 };
 
-/// A normalisation over the channels of tokens. A form with affine parameters names them `weight` and `bias`.
+/// A normalisation over the channels of tokens. If it has affine parameters, their names are `weight` and `bias`.
 class Norm : public StateModule, public Observable, public SyncedModule, public PlugIn {
  public:
   using StateModule::StateModule;
-  /// x (…, C), token_mask (…) bool, true = padding, undefined = none. Returns the shape and dtype of x; values at
-  /// padded positions are undefined. Without tokens, the state does not change. BatchNorm needs two tokens to train,
-  /// and does not change its state if fewer than two tokens are valid.
+  /// x (…, C), token_mask (…) bool, true = padding, undefined = no padding. Returns the shape and dtype of x; values at
+  /// padded positions are undefined. Without tokens, the state does not change. BatchNorm needs two tokens to train; if
+  /// fewer than two tokens are valid, its state does not change.
   virtual torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) = 0;
-  /// Returns the affine map that evaluation applies. Empty for norms that compute statistics in evaluation.
+  /// Returns the affine map that the norm applies in evaluation. Empty for norms that compute statistics in evaluation.
   virtual std::optional<Affine> inference_affine() const { return std::nullopt; }
-  /// Returns the computation of evaluation in two parts: a core without weights that reads the input, and the affine
-  /// map after it, which can be folded into the next layer. The core of an offline norm is NoNorm.
+  /// Returns the norm's evaluation in two parts: a core without weights that reads the input, and the affine map after
+  /// the core, which can be folded into the next layer. The core of an offline norm is NoNorm.
   virtual SplitNorm split() const;
-  /// Returns the running statistic (C) of training, which evaluation uses. Undefined for norms without a statistic.
+  /// Returns the running statistic (C), which training updates and evaluation uses. Undefined for norms without one.
   virtual torch::Tensor running_statistic() const { return {}; }
   /// Returns the window. Empty for norms without a window.
   virtual std::optional<NormWindow> window() const { return std::nullopt; }
-  /// Returns how often the window was used; reads the counters from the device. Empty for norms without a window.
+  /// Returns how often the window was used, as counted on the device. Empty for norms without a window.
   virtual std::optional<NormWindowUse> window_use() const { return std::nullopt; }
-  /// Starts the warm-up of a window again, for fine-tuning. Does not change statistics.
+  /// Restarts the warm-up of a window, for fine-tuning. Statistics do not change.
   virtual void restart_warmup() {}
-  /// If the options give the warm-up as a fraction, converts it to a number of updates. `updates`: number of updates of
-  /// the norm's state in the run. Later calls have no effect. Returns the number; empty if there is no fraction.
+  /// If the options set the warm-up as a fraction, converts it to a number of updates. `updates`: number of updates of
+  /// the norm's state in the run. Later calls have no effect. Returns the number. Empty if the warm-up is no fraction.
   virtual std::optional<int64_t> settle_warmup(int64_t /*updates*/) { return std::nullopt; }
 
  protected:
-  /// Throws c10::Error, whose message begins with `name`, unless x has this number of channels.
+  /// Throws c10::Error unless x has this number of channels. The message begins with `name`.
   static void check_channels(const char* name, const torch::Tensor& x, int64_t channels);
-  /// Throws std::logic_error if the norm is trained before settle_warmup() has converted the fraction.
+  /// Throws std::logic_error if settle_warmup() has not converted the fraction before training.
   static void check_warmup(double percent);
 };
 
-/// Calls settle_warmup() of all norms of a model. Returns the largest number. Empty if all warm-ups are numbers.
+/// Calls settle_warmup() of all norms of a model. Returns the largest result. Empty if no warm-up is a fraction.
 std::optional<int64_t> settle_warmups(torch::nn::Module& model, int64_t updates);
 
-/// The two parts of a norm: in evaluation, its result is affine.apply(core->forward(x)).
+/// The two parts of a norm. In evaluation, the norm returns affine.apply(core->forward(x)).
 struct SplitNorm {
   std::shared_ptr<Norm> core;
   Affine affine;

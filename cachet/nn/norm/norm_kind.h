@@ -13,7 +13,7 @@
 
 namespace cachet::nn {
 
-/// The values over which a norm computes its statistics in training.
+/// The set of values from which a norm computes its statistics in training.
 enum class NormStatistics {
   none,    // no statistics
   token,   // the channels of each token
@@ -21,21 +21,21 @@ enum class NormStatistics {
   batch,   // the tokens of all samples; evaluation uses a running statistic
 };
 
-/// The record of a kind of norm: everything that the library looks up by the kind's name. The record is declared with
-/// the norm, as the static member kKind of the kind's options.
+/// The record of a kind of norm: all facts that the library looks up by the kind's name. A record is the static
+/// member kKind of the kind's options, and is declared with the norm.
 template <class Options>
 struct NormKind {
   std::string_view name;                       // name in recipes
-  Options (*read)(const config::View& table);  // the kind's own keys of a `norm` table
-  /// Makes the norm. `default_eps`: the model's own eps, for options that do not set eps.
+  Options (*read)(const config::View& table);  // reads the kind's own keys of a `norm` table
+  /// Makes the norm. `default_eps`: the model's default eps, for options that do not set eps.
   std::shared_ptr<Norm> (*make)(const Options& options, int64_t channels, double default_eps);
   NormStatistics statistics = NormStatistics::token;
   Export exports = Export::refused;
-  /// Returns the misfit if layers of this number of channels do not fit. The pointer is null if all numbers fit.
+  /// Returns the misfit if layers with `channels` channels do not fit. The pointer is null if all numbers fit.
   std::optional<Misfit> (*misfit)(const Options& options, int64_t channels) = nullptr;
 };
 
-/// A kind with its options. As an alternative of NormOptions, it stands for a kind that a program registered.
+/// A kind and its options, in one form for all kinds. In NormOptions, it is the form of kinds that a program adds.
 struct ChosenNorm {
   std::string kind;
   std::function<std::shared_ptr<Norm>(int64_t channels, double default_eps)> make;
@@ -55,18 +55,18 @@ ChosenNorm chosen_norm(const NormKind<Options>& kind, const Options& options) {
           kind.statistics};
 }
 
-/// The ranges of values for recipe keys that several kinds have.
+/// Ranges of the values of recipe keys that several kinds have in common.
 struct NormRanges {
-  // A smaller eps would be 0 in float32, and a token with equal channels would be divided by 0.
+  // In float32, a smaller eps would be 0, and a token whose channels are all equal would be divided by 0.
   static constexpr config::Range<double> kEps{1e-30, 1.0};
   static constexpr config::Range<double> kMomentum{0.0, 1.0};
   static constexpr config::Range<int64_t> kWarmup{0, 1'000'000'000};
 };
 
-/// Reads `warmup`: the number of updates that use the batch's own statistic, or a fraction of the updates of a run.
+/// Reads `warmup`: a number of updates that use the batch's own statistic, or a fraction of the updates of a run.
 config::CountOrFraction read_warmup(const config::View& table, int64_t default_count);
 
-/// Reads `eps`. Empty if the table does not have it, because models have their own defaults.
+/// Reads `eps`. Empty if the table has no `eps`: the model's default then applies.
 std::optional<double> read_open_eps(const config::View& table);
 
 }  // namespace cachet::nn

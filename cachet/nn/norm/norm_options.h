@@ -20,8 +20,8 @@
 
 namespace cachet::nn {
 
-/// The table of norms: the options of each kind, in the order in which messages list the kinds. The record of a kind
-/// (kKind of its options) has its name, reader, factory and traits. ChosenNorm is for kinds that a program registered.
+/// The options of a norm of any kind. Messages list the kinds in this order. A kind's record (kKind of its options)
+/// has its name, reader, factory and traits. ChosenNorm is for kinds that a program registered.
 using NormOptions = std::variant<LayerNormOptions,               //
                                  RMSNormOptions,                 //
                                  BatchNormOptions,               //
@@ -35,13 +35,13 @@ using NormOptions = std::variant<LayerNormOptions,               //
 
 using NormRow = KindRow<NormOptions>;
 
-/// Returns all kinds: first the library's kinds, then the kinds that the program registered.
+/// Returns all kinds: the kinds of the library, followed by the kinds that the program registered.
 std::span<const NormRow* const> norm_kinds();
 
 /// Adds a kind; call it before any recipe is read. Throws std::invalid_argument if the name is taken.
 void register_norm(NormRow row);
 
-/// Adds a kind from its record, which has the same form as the records of the library's kinds.
+/// Adds a kind from its record. The record has the same form as the records of the library's kinds.
 template <class Options>
 void register_norm(const NormKind<Options>& kind) {
   register_norm({std::string(kind.name),
@@ -51,13 +51,13 @@ void register_norm(const NormKind<Options>& kind) {
 /// Returns the options together with the record of their kind.
 ChosenNorm chosen_norm(const NormOptions& options);
 
-/// Returns why this norm cannot be used if tokens must not depend on later tokens. Empty if it can.
+/// Returns why this norm cannot be used if no token may depend on later tokens. Empty if it can be used.
 std::string why_norm_not_causal(const NormOptions& options);
 
 /// Reads a `norm` table: kind (a name of norm_kinds()) and that kind's options.
 NormOptions read_norm_options(const config::View& table);
 
-/// Makes a norm. `default_eps`: eps of LayerNorm and RMSNorm if their options do not set it.
+/// Makes a norm. `default_eps`: eps of LayerNorm and RMSNorm if the options do not set it.
 std::shared_ptr<Norm> make_norm(const NormOptions& options, int64_t channels, double default_eps = 1e-6);
 
 }  // namespace cachet::nn

@@ -8,18 +8,18 @@
 
 namespace cachet::nn {
 
-/// Power normalization (Shen et al., arXiv 2003.07845); without group scaling it is the PN* of arXiv 2208.01313.
+/// Power normalization (Shen et al., arXiv 2003.07845). Without group scaling, it is PN* of arXiv 2208.01313.
 struct PowerNormOptions {
   ops::PowerNormSettings settings{};
-  bool group_scaling = true;  // first divides x by √(mean of x² over a token's channels + ε), at inference too
-  double warmup_percent = 0;  // above 0: length of the warm-up in per cent of a run, instead of settings.warmup
+  bool group_scaling = true;  // first divides x by √(mean of x² over a token's channels + ε); inference does so too
+  double warmup_percent = 0;  // above 0: length of the warm-up in per cent of a run; replaces settings.warmup
 
   static const NormKind<PowerNormOptions> kKind;
 };
 
-/// Power normalization (arXiv 2003.07845), with or without group scaling (PN*): see ops::power_norm. In training,
-/// each forward pass is one step of the state. Without group scaling, inference is an affine map. In a renewal, each
-/// pass is normalised with its batch's own statistic, as in the warm-up; ψ² becomes the mean of these
+/// Power normalization (arXiv 2003.07845), with group scaling or without it (PN*): see ops::power_norm. In training,
+/// each forward pass is one step of the state. Without group scaling, inference is an affine map. In a renewal, a pass
+/// is normalised with the statistic of its own batch, as in the warm-up; ψ² becomes the mean of these
 /// statistics. Γ and the counter do not change.
 class PowerNorm : public Cloneable<PowerNorm, Norm>, public ops::Recalibrated {
  public:

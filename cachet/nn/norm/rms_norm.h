@@ -5,14 +5,14 @@
 
 namespace cachet::nn {
 
-/// x/√(mean of x² + ε) over each token's channels, with a weight but no bias (Zhang & Sennrich, arXiv 1910.07467).
+/// Root mean square normalisation (Zhang & Sennrich, arXiv 1910.07467): x/√(mean of x² + ε) over a token's channels.
 struct RMSNormOptions {
-  std::optional<double> eps{};  // unset: the model's own eps
+  std::optional<double> eps{};  // unset: the model's default eps
 
   static const NormKind<RMSNormOptions> kKind;
 };
 
-/// Root mean square normalisation: see RMSNormOptions.
+/// Root mean square normalisation with a weight, but without a bias; see RMSNormOptions.
 class RMSNorm : public Cloneable<RMSNorm, Norm> {
  public:
   RMSNorm(int64_t channels, double eps);

@@ -4,7 +4,7 @@
 
 namespace cachet::nn {
 
-/// An affine map for evaluation, which replaces an offline norm that no neighbour can contain. Parameters:
+/// An affine map for evaluation. It replaces an offline norm that no neighbouring layer can contain. Parameters:
 /// weight, bias (C).
 class ScaleShiftNorm : public Cloneable<ScaleShiftNorm, Norm> {
  public:

@@ -10,39 +10,39 @@ namespace cachet::nn {
 
 enum class UnifiedNormVariant { paper, official };
 
-/// Unified normalization (arXiv 2208.01313); `ops::UnifiedNormSettings` describes the settings.
+/// Unified normalization (arXiv 2208.01313). For the settings, see `ops::UnifiedNormSettings`.
 struct UnifiedNormOptions {
   UnifiedNormVariant variant = UnifiedNormVariant::paper;
   ops::UnifiedNormSettings settings{};
-  double warmup_percent = 0;  // above 0: length of the warm-up in per cent of a run, instead of settings.warmup
+  double warmup_percent = 0;  // above 0: length of the warm-up in per cent of a run; replaces settings.warmup
 
   static const NormKind<UnifiedNormOptions> kKind;
 };
 
 /// Moving average batch normalization (Yan et al., arXiv 2001.06838), as in the code of unified normalization:
-/// ops::UnifiedNormSettings with an arithmetic window, r in the forward pass, no momentum backward, no filter.
+/// ops::UnifiedNormSettings with an arithmetic window, r in the forward pass, no backward momentum, no filter.
 struct MovingAverageBatchNormOptions {
-  int64_t window = 16;     // number of steps in the means of the forward and the backward pass
+  int64_t window = 16;     // number of steps over which forward and backward statistics are averaged
   double momentum = 0.98;  // α of the running statistic
   double eps = 1e-5;
   int64_t warmup = 100;       // number of steps that use the batch's own statistic
-  double warmup_percent = 0;  // above 0: length of the warm-up in per cent of a run, instead of `warmup`
+  double warmup_percent = 0;  // above 0: length of the warm-up in per cent of a run; replaces `warmup`
 
   static const NormKind<MovingAverageBatchNormOptions> kKind;
 };
 
-/// Returns the settings of the operator that a UN or MABN layer calls.
+/// Return the settings of the operator that a layer of unified or moving average batch normalization calls.
 ops::UnifiedNormSettings unified_norm_settings(const UnifiedNormOptions& options);
 ops::UnifiedNormSettings unified_norm_settings(const MovingAverageBatchNormOptions& options);
 
-/// Unified normalization (arXiv 2208.01313), and moving average batch normalization, which is the same operator with
+/// Unified normalization (arXiv 2208.01313). Moving average batch normalization is the same operator with
 /// other settings: see ops::unified_norm. In training, each forward pass is one step of the state. Inference is
-/// the affine map y = x·w/√(σ²_running + ε) + b. In a renewal, each pass is normalised with its batch's own
-/// statistic, as in the warm-up, and σ²_running becomes the mean of these statistics. The windows, the gradients'
-/// statistics and the counters do not change.
+/// the affine map y = x·w/√(σ²_running + ε) + b. In a renewal, a pass is normalised with the statistic of its own
+/// batch, as in the warm-up, and σ²_running becomes the mean of these statistics. The windows, the statistics of
+/// the gradients and the counters do not change.
 class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Recalibrated {
  public:
-  /// `warmup_percent`: if it is above 0, settle_warmup() must be called before the norm is trained.
+  /// `warmup_percent`: if above 0, call settle_warmup() before training.
   UnifiedNorm(int64_t channels, const ops::UnifiedNormSettings& settings, double warmup_percent = 0);
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
   std::optional<Affine> inference_affine() const override;
@@ -54,10 +54,10 @@ class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Recalibrate
   void begin_renewal() override { renewal_.emplace(); }
   void end_renewal() override;
 
-  int64_t steps() const;           // number of training steps so far
+  int64_t steps() const;           // number of training steps until now
   double steps_on_window() const;  // number of steps that normalised with the window's mean
   double steps_filtered() const;   // number of steps that the outlier filter dropped
-  /// Whether each channel has its own threshold. If so, the two numbers above are means over channels, else integers.
+  /// Whether each channel has its own threshold. If so, steps_on_window() and steps_filtered() are means over channels.
   bool filters_channels() const { return settings_.threshold == ops::OutlierThreshold::channel; }
   void restart_warmup() override;
   std::optional<int64_t> settle_warmup(int64_t updates) override;
@@ -72,7 +72,7 @@ class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Recalibrate
   torch::Tensor renewing_forward(const torch::Tensor& x, const torch::Tensor& token_mask);
 
   ops::UnifiedNormSettings settings_;
-  double warmup_percent_;                // 0: the warm-up is a number of steps
+  double warmup_percent_;                // 0: settings_.warmup is the length of the warm-up
   std::optional<RenewedMeans> renewal_;  // set only during a renewal
 };
 

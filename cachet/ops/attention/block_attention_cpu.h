@@ -6,11 +6,11 @@
 
 namespace cachet::ops {
 
-// Block attention head by head. The scores of one block of queries and its keys stay in a core's cache, no key
-// is copied, and the backward pass computes the weights again from the logsumexp.
+// Block attention, head by head. The scores of one block of queries stay in a core's cache, keys are not
+// copied, and the backward pass computes the weights again from the logsumexp.
 // ops/attention/block_attention.h has the formula.
 
-/// The operands of one call: q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, e), last dimension dense; blocks
+/// The operands of one call: q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, e) with dense last dimension; blocks
 /// contiguous; positions (B, H, L) or undefined.
 struct BlockAttentionCall {
   at::Tensor q, k, v, blocks;
@@ -19,7 +19,7 @@ struct BlockAttentionCall {
   KeysSeen seen;
 };
 
-/// Computes output and logsumexp. Throws c10::Error if a block does not exist. Heads of a token are contiguous.
+/// Computes output and logsumexp. Throws c10::Error if a block does not exist. The heads of a token are contiguous.
 BlockAttended block_attention_forward(const BlockAttentionCall& call);
 
 struct BlockAttentionGradients {

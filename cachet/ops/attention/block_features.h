@@ -9,23 +9,23 @@
 
 namespace cachet::ops {
 
-/// Returns the width of φ(x) if x has this width (weights and units are in ops/attention/kernel_attention.h).
+/// Returns the width of φ(x). `width`: the width of x (ops/attention/kernel_attention.h has weights and units).
 int64_t features_of(int64_t width, at::TensorList weights, at::IntArrayRef units);
 
-/// A feature map on a block of rows of one head, and the values that its backward pass needs. All arithmetic is in
-/// float32. Use one object for each thread: its buffers are reused from block to block.
+/// Computes a feature map on a block of rows of one head, and stores the inputs of the backward pass. All arithmetic is
+/// in float32. Use one object for each thread, because the blocks share the object's buffers.
 class BlockFeatures {
  public:
-  /// weights: float32, dense. width: width of x. block: the maximum number of rows in a call.
+  /// weights: float32, dense. width: width of x. block: the largest number of rows of a call.
   BlockFeatures(const std::vector<at::Tensor>& weights, const std::vector<int64_t>& units, int64_t width, int64_t block,
                 int64_t features);
 
-  /// Returns φ of `rows` of x (L, n), for the head with this number: (block, m), zero after rows.count and at padding.
+  /// Returns φ of the rows `rows` of x (L, n), for head `head`: (block, m), zero after rows.count and at padding.
   /// The result is valid until the next call.
   template <class T>
   Matrix compute(const HeadRows<T>& x, int64_t head, BlockRows rows, const bool* padding) {
     const HeadRows<T> own = x.block(rows);
-    // Values at the padding may be NaN, so nothing is computed from them.
+    // Values at padding may be NaN, so computations replace them by zeros.
     input_ = padding ? copied_rows(own, x_) : float_rows(own, x_);
     for (int64_t row = 0; padding && row < rows.count; ++row)
       if (padding[row]) std::fill_n(input_.data + row * input_.row_stride, input_.columns, 0.0f);
@@ -34,8 +34,8 @@ class BlockFeatures {
     return compute(padding);
   }
 
-  /// Takes the gradient (block, m) of the last computed rows. Writes the gradient of x (L, n), and adds the gradient of
-  /// each weight to d_weights[i] (n_in, n_out).
+  /// `d_features`: the gradient (block, m) of the rows of the last compute(). Writes the gradient of x (L, n), and adds
+  /// the gradient of each weight to d_weights[i] (n_in, n_out).
   template <class T>
   void backward(const Matrix& d_features, const HeadRows<T>& d_x, const std::vector<Matrix>& d_weights) {
     const HeadRows<T> own = d_x.block(rows_);
@@ -55,7 +55,7 @@ class BlockFeatures {
   int64_t features_, block_, head_ = 0;
   BlockRows rows_{};
   Matrix input_{};
-  // The input of each layer, its product, and the gradient of the product.
+  // The inputs of the layers, the products of the layers, and the gradients of the products.
   std::vector<Matrix> inputs_, products_, d_products_;
   std::vector<std::vector<float>> numbers_;
   std::vector<float> x_, d_x_, wide_, d_input_;

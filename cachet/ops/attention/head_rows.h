@@ -12,12 +12,12 @@
 
 namespace cachet::ops {
 
-/// The rows [first, first + count) of the sequence of one head.
+/// The rows [first, first + count) of one head's sequence.
 struct BlockRows {
   int64_t first, count;
 };
 
-/// A head (L, n) of a tensor (B, H, L, n) of float or BFloat16. The rows are dense, `stride` numbers apart.
+/// A head (L, n) of a tensor (B, H, L, n) of float or BFloat16. Each row is dense; rows are `stride` numbers apart.
 template <class T>
 struct HeadRows {
   T* data;
@@ -27,7 +27,7 @@ struct HeadRows {
   Matrix in_place() const requires std::is_same_v<T, float> { return {data, rows, columns, stride, 1}; }
 };
 
-/// Returns the rows of head task % H of sample task / H. Only store_rows() and users of made_rows() write to them.
+/// Returns the rows of head task % H of sample task / H. Only store_rows() and users of made_rows() may write to them.
 template <class T>
 HeadRows<T> one_head(const at::Tensor& x, int64_t task) {
   const int64_t place = task / x.size(1) * x.stride(0) + task % x.size(1) * x.stride(1);
@@ -39,7 +39,7 @@ inline Matrix scratch_rows(std::vector<float>& scratch, int64_t rows, int64_t co
   return Matrix::dense(scratch.data(), rows, columns);
 }
 
-/// Returns the rows as float32, copied to `scratch`.
+/// Copies the rows to `scratch` as float32, and returns the copy.
 template <class T>
 Matrix copied_rows(const HeadRows<T>& head, std::vector<float>& scratch) {
   const Matrix rows = scratch_rows(scratch, head.rows, head.columns);
@@ -49,7 +49,7 @@ Matrix copied_rows(const HeadRows<T>& head, std::vector<float>& scratch) {
   return rows;
 }
 
-/// Returns the rows as float32 for reading: the rows themselves, or a copy in `scratch`.
+/// Returns the rows as float32, for reading: the rows themselves, or a copy of the rows in `scratch`.
 template <class T>
 Matrix float_rows(const HeadRows<T>& head, std::vector<float>& scratch) {
   if constexpr (std::is_same_v<T, float>)
@@ -58,7 +58,7 @@ Matrix float_rows(const HeadRows<T>& head, std::vector<float>& scratch) {
     return copied_rows(head, scratch);
 }
 
-/// Returns memory for new float32 rows, which store_rows() stores later: the memory of `head` itself, or `scratch`.
+/// Returns memory for new float32 rows, which store_rows() stores later. The memory is that of `head`, or `scratch`.
 template <class T>
 Matrix made_rows(const HeadRows<T>& head, std::vector<float>& scratch) {
   if constexpr (std::is_same_v<T, float>)

@@ -7,7 +7,7 @@
 
 namespace cachet::ops {
 
-/// The function that a layer of a feature map applies to its product. Gated units have a product [a, g], twice as wide.
+/// The function that a layer of a feature map applies to its product. Gated units need a product [a, g], twice as wide.
 enum class FeatureUnit : int64_t {
   elu_plus_one,  // elu(a) + 1 of the input itself, without a product
   softplus,      // log(1 + eᵃ), the output unit of linear kernels and feed-forward stacks
@@ -17,37 +17,37 @@ enum class FeatureUnit : int64_t {
   softplus_glu,  // log(1 + eᵃ) ⊙ σ(g), the output unit of gated stacks
 };
 
-/// Whether a unit's product is [a, g].
+/// Whether the product of a unit is [a, g].
 constexpr bool is_gated(FeatureUnit unit) { return unit == FeatureUnit::glu || unit == FeatureUnit::softplus_glu; }
 
-/// A feature map φ of each head: layer i applies units[i] to the product with weights[i] (H, n_in, n_out), or, for all
-/// heads, (1, n_in, n_out). n_out counts both halves of a gated unit. Without units, φ(x) = x (ready features).
+/// A feature map φ for each head. Layer i applies units[i] to the product with weights[i]: (H, n_in, n_out), or
+/// (1, n_in, n_out) for all heads. n_out includes both halves of gated units. Without units, φ(x) = x (ready features).
 struct FeatureMap {
   std::vector<at::Tensor> weights;
   std::vector<FeatureUnit> units;
 };
 
-/// Returns φ(x): x (B, H, L, n) -> (B, H, L, m). Differentiable in x and the weights.
-/// Throws c10::Error if shapes, dtypes or numbers do not agree.
+/// Returns φ(x): x (B, H, L, n) -> (B, H, L, m). Differentiable in x and in the weights.
+/// Throws c10::Error if shapes, dtypes or values do not agree.
 at::Tensor kernel_features(const at::Tensor& x, const FeatureMap& map);
 
-/// Attention with a kernel instead of the softmax (Trainable feed-forward kernels, arXiv 2211.04076; linear
-/// transformers, arXiv 2006.16236, Eq. 5 and 9), in time and memory linear in the length:
+/// Attention with a kernel instead of the softmax (trainable feed-forward kernels, arXiv 2211.04076, and linear
+/// transformers, arXiv 2006.16236, Eq. 5 and 9). Time and memory are linear in the length:
 ///   y_i = φ(q_i)ᵀ Σ_j φ(k_j) v_jᵀ / (φ(q_i)ᵀ (κ1 + Σ_j φ(k_j)) + ε)
-/// with ε = eps and κ = key_eps. j runs over the keys that i sees: all keys, or with `causal` those with
+/// with ε = eps and κ = key_eps. j runs over the keys that query i sees: all keys, or with `causal` the keys with
 /// j ≤ i + (Lk − Lq).
 ///
-/// q (B, H, Lq, n); k (B, H, Lk, n) and v (B, H, Lk, e), or with batch 1 for all samples; padding (B, Lk) bool,
-/// true = padding, whose values have no effect. Returns (B, H, Lq, e) in the dtype of q; sums are in float32 or
+/// q (B, H, Lq, n); k (B, H, Lk, n) and v (B, H, Lk, e), or with batch size 1 for all samples; padding (B, Lk) bool,
+/// true = padding (padded keys and values have no effect). Returns (B, H, Lq, e) in the dtype of q; sums are float32 or
 /// wider. A query that sees no key gets zeros. Differentiable in q, k, v and the weights. Throws c10::Error if
-/// shapes, dtypes or numbers do not agree.
+/// shapes, dtypes or values do not agree.
 at::Tensor kernel_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const FeatureMap& map,
                             const std::optional<at::Tensor>& padding = {}, bool causal = false, double eps = 0.0,
                             double key_eps = 0.0);
 
-/// Computes kernel attention in a session: queries also see the keys of all earlier calls. `sums` (B, H, m, e + 1)
-/// holds Σ_j φ(k_j) [v_j, 1]ᵀ of these keys; κ, if set, is the initial value of the last column. Replaces `sums`. If
-/// `sums` is undefined, there are no earlier keys. Sums are float32 or wider, even under autocast.
+/// Computes kernel attention in a session: queries also see the keys of all earlier calls. `sums` (B, H, m, e + 1) is
+/// Σ_j φ(k_j) [v_j, 1]ᵀ of these keys (if κ is not 0, the last column starts at κ), and is replaced. If `sums` is
+/// undefined, there are no earlier keys. Sums are float32 or wider, even under autocast.
 at::Tensor kernel_attention_stream(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const FeatureMap& map,
                                    const std::optional<at::Tensor>& padding, bool causal, double eps, at::Tensor& sums);
 

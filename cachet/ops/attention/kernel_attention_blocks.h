@@ -13,12 +13,12 @@
 
 namespace cachet::ops {
 
-// kBlock: rows that go through the feature map together. kInner: rows that causal attention computes pair by pair.
+// kBlock: rows that pass through the feature map together. kInner: rows that causal attention computes pair by pair.
 inline constexpr int64_t kBlock = 256, kInner = 64;
 
 inline int64_t rounded_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
 
-/// The sizes of a call, which are the same for all heads, and the blocks of rows in which a head is computed.
+/// The sizes of a call (the same for all heads), and the number of rows of a block.
 struct KernelBlocks {
   explicit KernelBlocks(const KernelAttentionCall& call)
       : heads(call.q.size(1)),
@@ -54,7 +54,7 @@ struct KernelHead {
   const bool* padding;
 };
 
-/// A matrix of a thread, whose memory is reused from block to block.
+/// A matrix that belongs to one thread. All blocks use its memory.
 class RowBuffer {
  public:
   RowBuffer(int64_t rows, int64_t columns)
@@ -62,7 +62,7 @@ class RowBuffer {
   float* data() { return data_.data(); }
   Matrix matrix() { return Matrix::dense(data(), rows_, columns_); }
   Matrix rows(int64_t first, int64_t count) { return matrix().block_of_rows(first, count); }
-  /// Writes the transpose of `from`, whose rows are dense.
+  /// Writes the transpose of `from`. The rows of `from` are dense.
   void transpose(const Matrix& from) {
     kernels::transpose(from.data, from.row_stride, data(), columns_, from.rows, from.columns);
   }
@@ -75,7 +75,7 @@ class RowBuffer {
 
 inline kernels::ValueRows shape_of(const Matrix& m) { return {m.rows, m.columns, m.row_stride}; }
 
-/// Loads [v, 1] of a block, zero at padding and after the block's rows.
+/// Loads [v, 1] of a block. Padding, and rows after the block's rows, are zero.
 template <class T>
 void load_values(const KernelHead<T>& head, BlockRows rows, RowBuffer& with_ones) {
   const HeadRows<T> v = head.v.block(rows);
@@ -83,12 +83,12 @@ void load_values(const KernelHead<T>& head, BlockRows rows, RowBuffer& with_ones
   with_ones.clear_from(rows.count);
 }
 
-// In the sums Σ [v, 1]φ(k)ᵀ, features are contiguous. Products then use rows as wide as the features, and the added
-// row of the denominators costs little. A column of denominators would cost as much as sixteen columns.
+// The features of the sums Σ [v, 1]φ(k)ᵀ are contiguous. Products then have rows as wide as the features, and the extra
+// row of the denominators costs little. An extra column of denominators would cost as much as sixteen columns.
 inline Matrix numerators(const Matrix& sums) { return sums.block_of_rows(0, sums.rows - 1); }
 inline const float* denominators(const Matrix& sums) { return sums.data + (sums.rows - 1) * sums.row_stride; }
 
-/// The sums Σ [v, 1]φ(k)ᵀ, or their gradients, before (or after) each kInner rows of a block.
+/// The sums Σ [v, 1]φ(k)ᵀ before each kInner rows of a block, or the gradients of these sums after each kInner rows.
 class InnerSums {
  public:
   explicit InnerSums(const KernelBlocks& blocks)
@@ -99,12 +99,12 @@ class InnerSums {
 
   Matrix operator[](int64_t i) { return sums_.rows(i * rows_, rows_); }
 
-  /// Sets sum i to `state` plus left(j)ᵀ·right(j) of all j < i. Afterwards, `state` includes all j.
+  /// Sets sum i to `state` + Σ left(j)ᵀ·right(j) over all j < i. Afterwards, `state` includes all j.
   template <class Left, class Right>
   void before(BlockProduct& product, Matrix state, const Left& left, const Right& right) {
     for (int64_t i = 0; i < count_; ++i) step(product, state, i, left, right);
   }
-  /// Sets sum i to `state` plus left(j)ᵀ·right(j) of all j > i. Afterwards, `state` includes all j.
+  /// Sets sum i to `state` + Σ left(j)ᵀ·right(j) over all j > i. Afterwards, `state` includes all j.
   template <class Left, class Right>
   void behind(BlockProduct& product, Matrix state, const Left& left, const Right& right) {
     for (int64_t i = count_; i-- > 0;) step(product, state, i, left, right);

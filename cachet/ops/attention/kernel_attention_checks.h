@@ -9,10 +9,10 @@ namespace cachet::ops {
 
 // Checks of the operands of kernel attention (ops/attention/kernel_attention.h). All checks throw c10::Error.
 
-/// Returns the feature unit with this number.
+/// Returns the feature unit whose number is `value`.
 FeatureUnit feature_unit_of(int64_t value);
 
-/// Checks a feature map's operands, x (B, H, L, n). Errors begin with the operator's name. Returns the width of φ(x).
+/// Checks the operands of a feature map, x (B, H, L, n). Messages begin with `op`. Returns the width of φ(x).
 c10::SymInt check_feature_map(const char* op, const at::Tensor& x, at::TensorList weights, at::IntArrayRef units);
 
 /// The operands of one call, in the order of the schema.

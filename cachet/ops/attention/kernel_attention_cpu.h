@@ -8,12 +8,12 @@
 
 namespace cachet::ops {
 
-// Kernel attention head by head, in blocks of rows that stay in a core's cache: small products in float32, and one pass
-// for the operations between them. The backward pass computes features again, block by block, so that any feature map
-// needs only the memory of the operands. ops/attention/kernel_attention.h has the formulas.
+// Kernel attention, head by head, in blocks of rows that stay in a core's cache. A block needs small float32 products,
+// and one pass for the operations between them. The backward pass computes the features of each block again, so that a
+// feature map needs no memory except for the operands. ops/attention/kernel_attention.h has the formulas.
 
-/// The operands of one call: q (B, H, Lq, n), k (B, H, Lk, n), v (B, H, Lk, e), last dimension dense; weights and units
-/// of the feature map; padding (B, Lk) or undefined. Causal calls have Lq = Lk.
+/// The operands of one call: q (B, H, Lq, n), k (B, H, Lk, n), v (B, H, Lk, e) with dense last dimension; weights and
+/// units of the feature map; padding (B, Lk) or undefined. In causal calls, Lq = Lk.
 struct KernelAttentionCall {
   at::Tensor q, k, v;
   std::vector<at::Tensor> weights;
@@ -25,14 +25,14 @@ struct KernelAttentionCall {
   int64_t features() const;  // m
 };
 
-/// Returns the sizes of the sums that a call stores, (B, H, stored·(e + 1), m). `stored` is 1, or with causal
+/// Returns the sizes of the sums that a call stores, (B, H, stored·(e + 1), m). `stored` is 1, or, if `causal` is true,
 /// the number of blocks of rows of q.
 c10::SymDimVector sizes_of_states(const at::Tensor& q, const at::Tensor& v, bool causal, const c10::SymInt& features);
 
 struct KernelAttended {
-  at::Tensor output;    // (B, H, Lq, e), heads of a token contiguous in memory
-  at::Tensor states;    // (B, H, stored·(e + 1), m) float32: Σ [v, 1]φ(k)ᵀ over all keys, or before each block
-  at::Tensor divisors;  // (B, H, Lq) float32, divisors of the numerators
+  at::Tensor output;  // (B, H, Lq, e); the heads of a token are contiguous
+  at::Tensor states;  // (B, H, stored·(e + 1), m) float32: Σ [v, 1]φ(k)ᵀ of all keys, or of those before each block
+  at::Tensor divisors;  // (B, H, Lq) float32, the divisors of the numerators
 };
 
 KernelAttended kernel_attention_forward(const KernelAttentionCall& call);

@@ -6,14 +6,14 @@
 
 namespace cachet::ops {
 
-/// A linear map of the concatenation [cache, tokens] as one matrix: weight (N, 2·Dm), whose first Dm columns multiply
-/// the cache; bias (N) or none.
+/// A linear map of the concatenation [cache, tokens] as one matrix: weight (N, 2·Dm), the first Dm columns for
+/// the cache; bias (N) or no bias.
 struct GateWeights {
   at::Tensor weight;
   std::optional<at::Tensor> bias;
 };
 
-/// The published candidate's LayerNorm: weight and bias (Dm).
+/// The candidate's LayerNorm of the published code: weight and bias (Dm).
 struct CandidateNorm {
   at::Tensor weight, bias;
   double eps = 1e-5;
@@ -26,15 +26,15 @@ struct GrcUpdated {
 
 /// One step of the gated recurrent cache (Cached Transformers, arXiv 2312.12742, Eq. 4–5 and Algorithm 1):
 ///   r = σ(W_r[C, X̄]),  u = σ(W_u[C, X̄]),  C̃ = f(W_c[r ⊙ C, X̄]),  C' = (1 − u) ⊙ C + u ⊙ C̃
-/// where f is the identity in the paper and LayerNorm ∘ GELU in the published code (norm given).
+/// f is the identity in the paper, and LayerNorm ∘ GELU in the published code (if `norm` is given).
 ///
-/// cache (1, Tm, Dm) for the whole batch, or (B, Tm, Dm); tokens X̄ (B, Tm, Dm). Updates of a cache for the whole batch
-/// have the dtype of tokens; updates of a sample's own cache have the wider of both dtypes. The mean is computed
-/// before rounding. Differentiable in everything, twice only in the unfused form. Under autocast, tokens and weights
-/// are converted to the autocast dtype.
+/// cache (1, Tm, Dm) for the whole batch, or (B, Tm, Dm) for the samples; tokens X̄ (B, Tm, Dm). Updates of a cache for
+/// the whole batch have the dtype of tokens; updates of samples' caches have the wider of both dtypes. The mean is
+/// computed before rounding. Differentiable in all tensors; only the unfused form is differentiable twice. Under
+/// autocast, tokens and weights are converted to the autocast dtype.
 ///
-/// The half of each product that reads the cache does not depend on the sample. With one cache for the batch, this half
-/// is computed once. The halves that read the tokens are one product. Throws c10::Error if shapes do not agree.
+/// The cache's half of each product does not depend on the sample. With one cache for the batch, this half is computed
+/// once. The tokens' halves of the three products are one product. Throws c10::Error if shapes do not agree.
 GrcUpdated grc_update(const at::Tensor& cache, const at::Tensor& tokens, const GateWeights& reset,
                       const GateWeights& update, const GateWeights& candidate,
                       const std::optional<CandidateNorm>& norm = {});

@@ -8,11 +8,11 @@ namespace cachet::ops {
 
 enum class FusedOn;  // ops/support/fused.h
 
-// One step of the gated recurrent cache on the CPU: three products of ATen, and one pass over memory before and one
-// after the candidate's product. ops/cache/grc_update.h has the formulas.
+// One step of the gated recurrent cache on the CPU: three products of ATen, one pass over memory before the candidate's
+// product, and one pass after it. ops/cache/grc_update.h has the formulas.
 
 /// The operands of one call, in the order of the schema: cache (1 or B, Tm, Dm), tokens (B, Tm, Dm), weights (Dm, 2·Dm)
-/// for [cache, tokens], and, if there are any, biases and the candidate's norm (Dm).
+/// for [cache, tokens], and optionally biases and the candidate's norm (Dm).
 struct GrcUpdateCall {
   at::Tensor cache, tokens;
   at::Tensor reset_weight;
@@ -30,12 +30,12 @@ struct GrcUpdateCall {
   }
 };
 
-/// Returns the device with fused kernels for these operands. The kernels read tokens and weights of one dtype, and a
-/// float32 cache. A sample's own cache is session state, whose updates must not be rounded to bfloat16.
+/// Returns the device with fused kernels for these operands. The kernels read tokens and weights of the same dtype, and
+/// a float32 cache. A cache for each sample is session state, whose updates must not be rounded to bfloat16.
 FusedOn grc_update_fused_on(const GrcUpdateCall& call);
 
-/// The products that the backward pass reads: of X̄ and all weights (B, Tm, 3·Dm), of C and the gates' weights plus
-/// biases (1 or B, Tm, 2·Dm), of r ⊙ C and the candidate's weight (B, Tm, Dm).
+/// The products that the backward pass reads. tokens (B, Tm, 3·Dm): X̄ times all weights. cache (1 or B, Tm, 2·Dm): C
+/// times the gates' weights, plus biases. reset (B, Tm, Dm): r ⊙ C times the candidate's weight.
 struct GrcProducts {
   at::Tensor tokens, cache, reset;
 };
@@ -48,14 +48,14 @@ struct GrcStep {
 
 GrcStep grc_update_forward(const GrcUpdateCall& call);
 
-/// The gradients of the operands. Without a norm, the gradients of its weight and bias are empty.
+/// The gradients of the operands. Without a norm, the gradients of the norm's weight and bias are empty.
 struct GrcUpdateGradients {
   at::Tensor cache, tokens, reset_weight, update_weight, candidate_weight;
   at::Tensor gate_bias;  // (2·Dm): reset, update
   at::Tensor candidate_bias, norm_weight, norm_bias;
 };
 
-/// Does not read the gates' biases. d_samples and d_mean are absent if `samples` and `mean` have no gradient.
+/// Does not read the gates' biases. d_samples is absent if `samples` has no gradient; d_mean, if `mean` has none.
 GrcUpdateGradients grc_update_gradients(const GrcUpdateCall& call, const OptionalTensor& d_samples,
                                         const OptionalTensor& d_mean, const GrcProducts& products);
 

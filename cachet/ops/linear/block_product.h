@@ -6,8 +6,8 @@
 
 namespace cachet::ops {
 
-/// A float32 matrix in memory that it does not own: element (i, j) is i·row_stride + j·column_stride numbers
-/// after data. One of the strides is 1.
+/// A view of a float32 matrix: element (i, j) is at data + i·row_stride + j·column_stride. One
+/// of the strides is 1.
 struct Matrix {
   float* data;
   int64_t rows, columns, row_stride, column_stride;
@@ -22,11 +22,11 @@ struct Matrix {
   }
 };
 
-/// Products of small float32 matrices that fit a core's caches, on the calling thread. Use one object for each
-/// thread, since it has scratch memory.
+/// Computes products of small float32 matrices that fit in a core's caches, on the calling thread. Use one object for
+/// each thread, because the object has scratch memory.
 class BlockProduct {
  public:
-  /// Computes out (M, N) = a (M, K) · b (K, N), or out += … if `add` is true. out is row-major.
+  /// Computes out (M, N) = a (M, K) · b (K, N); if `add` is true, adds the product to out. out is row-major.
   void operator()(const Matrix& out, const Matrix& a, const Matrix& b, bool add = false);
 
  private:

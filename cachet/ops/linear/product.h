@@ -9,27 +9,27 @@ namespace cachet::ops {
 /// Returns x (…, C) as a matrix of rows (N, C).
 inline at::Tensor as_rows(const at::Tensor& x) { return x.reshape_symint({-1, x.sym_size(-1)}); }
 
-/// Returns x·weightᵀ + bias, x (…, K), weight (N, K), bias (N) or none, by one of the two libraries that ATen calls. In
-/// float32, this is at::linear's library (MKL). On a processor with AVX-512 for which MKL was not tuned, it is oneDNN,
+/// Returns x·weightᵀ + bias: x (…, K), weight (N, K), bias (N) or none. Uses one of the two libraries that ATen calls.
+/// In float32, it is at::linear's library (MKL); on a processor with AVX-512 for which MKL was not tuned, it is oneDNN,
 /// which takes half to nine tenths of the time. In bfloat16, at::linear already uses oneDNN. Not differentiable.
 /// CACHET_COMPOSITE=1 selects at::linear.
 at::Tensor linear_no_grad(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias = {});
 
-/// Returns GELU(x·weightᵀ + bias), in one pass if oneDNN computes the product.
+/// Returns GELU(x·weightᵀ + bias). If oneDNN computes the product, it applies GELU in the same pass.
 at::Tensor product_gelu(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias);
 
-/// Returns aᵀ·b, a (K, M), b (K, N): the form of a weight's gradient.
+/// Returns aᵀ·b: a (K, M), b (K, N). A weight's gradient has this form.
 at::Tensor matmul_tn(const at::Tensor& a, const at::Tensor& b);
 
-/// Returns a weight (N, K) in oneDNN's own layout: a tensor of these sizes whose numbers must not be read. product()
-/// and product_gelu() take it instead of the weight, without gradients. A constant weight is then laid out once instead
-/// of in every product. Returns the weight itself if this LibTorch's oneDNN has no such layout.
+/// Returns a weight (N, K) in a layout of oneDNN: a tensor with the same sizes, whose numbers must not be read.
+/// linear_no_grad() and product_gelu() accept it as weight, without gradients. A constant weight then changes its
+/// layout once, not in each product. If oneDNN in this LibTorch has no such layout, returns the weight itself.
 at::Tensor packed_weight(const at::Tensor& weight);
 /// Returns the weight (N, K) from which packed_weight() made `weight`.
 at::Tensor unpacked_weight(const at::Tensor& weight);
 inline bool is_packed(const at::Tensor& weight) { return weight.is_mkldnn(); }
 
-/// Whether product() uses another library than at::linear for this operand.
+/// Whether linear_no_grad() uses a library other than that of at::linear for this operand.
 bool has_faster_product(const at::Tensor& x);
 
 }  // namespace cachet::ops

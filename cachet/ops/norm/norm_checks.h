@@ -6,20 +6,20 @@
 
 namespace cachet::ops {
 
-/// Throws c10::Error, whose message begins with `op`, unless the operands fit any channel-wise norm: input (…, C)
-/// with a leading dimension, weight and bias (C), padding bool with the leading sizes.
+/// Throws c10::Error unless the operands fit a channel-wise norm: input (…, C) with a leading dimension, weight and
+/// bias (C), padding bool with the leading sizes. The message begins with `op`.
 void check_norm_operands(const char* op, const at::Tensor& input, const std::optional<at::Tensor>& weight,
                          const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& padding);
 
-/// Checks statistics (rows, C) in float32 or float64, counters (count) in int64. `meaning` names the rows.
+/// Checks statistics (rows, C) in float32 or float64, and counters (count) in int64. `meaning`: the names of the rows.
 void check_norm_state(const char* op, const at::Tensor& input, const at::Tensor& statistics, int64_t rows,
                       const char* meaning, const at::Tensor& counters, int64_t count);
 
-/// Checks the statistics as check_norm_state() does, without counters.
+/// Checks only the statistics, in the same way as check_norm_state().
 void check_norm_statistics(const char* op, const at::Tensor& input, const at::Tensor& statistics, int64_t rows,
                            const char* meaning);
 
-/// Checks a backward operator's operands: grad like input, weight (C), padding, scales (scale_rows, C) like statistics.
+/// Checks a backward operator's operands: grad like input, weight (C), padding, statistics, scales (scale_rows, C).
 void check_norm_gradient(const char* op, const at::Tensor& grad, const at::Tensor& input,
                          const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& padding,
                          const at::Tensor& scales, const at::Tensor& statistics, int64_t scale_rows = 2);

@@ -12,18 +12,18 @@
 
 namespace cachet::ops {
 
-/// Throws c10::Error inside a transform of torch.func. A training step writes a state, which such a transform
-/// cannot repeat or map.
+/// Throws c10::Error inside a transform of torch.func, because a training step writes a state. Such a transform
+/// cannot repeat or map this write.
 inline void check_no_transform(const char* op) {
   TORCH_CHECK(!in_function_transform(), op,
               ": cannot run inside torch.func transforms, because a training step changes the state of the norm; use "
               "scale_shift, its form at inference");
 }
 
-/// The values of an autograd context that are not tensors, by name.
+/// The values (by name) in an autograd context that are not tensors.
 using SavedNumbers = decltype(torch::autograd::AutogradContext::saved_data);
 
-/// The values of the forward pass that a norm's backward pass reads.
+/// The values of the forward pass that the backward pass of a norm reads.
 struct SavedNorm {
   at::Tensor grad, input;
   OptionalTensor weight, padding;
@@ -31,12 +31,12 @@ struct SavedNorm {
   at::Tensor statistics;
 };
 
-/// The autograd function of a norm with a state of two tensors, on one process or several. `Norm` has
+/// The autograd function of a norm whose state is two tensors, for one process or several. `Norm` declares
 ///   Call                               operands: input, weight, bias, padding, statistics, …, as a struct for Listed
-///   forward(call, reducer)            y and other results; by the operator if the reducer is null
+///   forward(call, reducer)            y and other results; calls the operator if the reducer is null
 ///   save(call, numbers)                stores the numbers that backward() reads
-///   backward(saved, numbers, reducer) gradients of input, weight and bias; by the operator if the reducer is null
-/// Operators of the dispatcher have no reducer argument: with a reducer, the norm does not use the operators.
+///   backward(saved, numbers, reducer) gradients of input, weight and bias; calls the operator if the reducer is null
+/// Operators of the dispatcher cannot have a reducer as argument: with a reducer, the norm does not call the operators.
 template <class Norm>
 struct NormFunction : torch::autograd::Function<NormFunction<Norm>> {
   template <class... Operands>
@@ -47,7 +47,7 @@ struct NormFunction : torch::autograd::Function<NormFunction<Norm>> {
     const typename Norm::Call call{operands...};
     SavedNumbers& numbers = ctx->saved_data;
     if (reducer) numbers["reducer"] = hold(reducer);
-    // Later passes write the state too, so it is stored as a reference and not as a saved variable.
+    // Later passes write the state too, so the state is stored as a reference and not as a saved variable.
     numbers["statistics"] = call.statistics;
     numbers["bias"] = call.bias.has_value();
     numbers["operands"] = static_cast<int64_t>(sizeof...(operands));
@@ -82,7 +82,7 @@ struct NormFunction : torch::autograd::Function<NormFunction<Norm>> {
   }
 };
 
-/// Returns y and the other results of a norm, differentiable. The reducer may be null.
+/// Returns y and the other results of a norm, with gradients. The reducer may be null.
 template <class Norm>
 torch::autograd::variable_list apply_norm(const typename Norm::Call& call,
                                           const std::shared_ptr<BatchReducer>& reducer) {

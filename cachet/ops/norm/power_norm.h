@@ -9,7 +9,7 @@
 
 namespace cachet::ops {
 
-/// The averages of power normalization (Shen et al., arXiv 2003.07845).
+/// The settings of power normalization (Shen et al., arXiv 2003.07845).
 struct PowerNormSettings {
   double forward_momentum = 0.9;   // α of the running statistic ψ²
   double backward_momentum = 0.9;  // α of the gradient's statistic Γ
@@ -17,32 +17,32 @@ struct PowerNormSettings {
   int64_t warmup = 10'000;  // number of steps that use the batch's own statistic
 };
 
-/// The state of one layer: statistics (2, C), float32 or wider, with rows ψ² and Γ; counters (1) int64: steps.
+/// The state of one layer: statistics (2, C) in float32 or wider, rows ψ² and Γ; counters (1) int64: number of steps.
 struct PowerNormState {
   at::Tensor statistics, counters;
 
   static constexpr int64_t kRunning = 0, kGradientMean = 1;  // rows
 };
 
-/// Returns the state before the first step: ψ² = 1, and all other values 0.
+/// Returns the state before the first step: ψ² is 1, and all other values are 0.
 PowerNormState initial_power_norm_state(int64_t channels, const at::TensorOptions& options = {});
 
 struct PowerNormOutput {
-  at::Tensor output;          // y, like input
+  at::Tensor output;          // y, in the shape and dtype of input
   at::Tensor used_statistic;  // s (C), the statistic that normalised the step
-  at::Tensor statistic;       // mean x² (C) of the step
+  at::Tensor statistic;       // mean of x² over the step (C)
 };
 
-/// The training form of power normalization, which subtracts no mean:
+/// Power normalization in training. It subtracts no mean:
 ///   z = x / √(s + ε),  s = ψ² (after the warm-up) or the batch's own mean of x²,  y = w·z + b
 ///   a = w·∂L/∂y − (1 − α)·Γ·z,  Γ' = Γ + mean(a·z),  ∂L/∂x = a / √(mean x² + ε)
-/// In the warm-up, ψ² is a cumulative mean, from which the moving average then continues, as in the published code.
+/// In the warm-up, ψ² is a cumulative mean. The moving average then continues from it, as in the published code.
 ///
-/// input (…, C); weight, bias (C) or none; padding (…) bool, true = padding: both statistics ignore it.
+/// input (…, C); weight, bias (C) or none; padding (…) bool, true = padding, which both statistics ignore.
 /// Returns y in the dtype of input; arithmetic is in the dtype of the statistics. The forward pass
-/// writes ψ² and the counter, the backward pass Γ. No branch depends on a tensor's value. Not
-/// differentiable twice. Inference is scale_shift with w/√(ψ² + ε) and b. With a reducer, both
-/// statistics are those of the whole batch; gradients of weight and bias are only this process' part.
+/// writes ψ² and the counter; the backward pass writes Γ. No branch depends on a tensor's value. Not
+/// differentiable twice. Inference is scale_shift with w/√(ψ² + ε) and b. With a reducer, the
+/// statistics include the whole batch, but gradients of weight and bias only the part of this process.
 /// Throws c10::Error if shapes or dtypes do not agree.
 PowerNormOutput power_norm(const at::Tensor& input, const std::optional<at::Tensor>& weight,
                            const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& padding,

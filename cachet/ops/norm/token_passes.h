@@ -9,24 +9,24 @@
 
 namespace cachet::ops::passes {
 
-// The passes over tokens x (…, C) of every channel-wise norm. Between them, a norm computes on C
-// numbers. Results and coefficients are (C) in `wide`, the dtype of sums. Only the unfused
+// The passes over tokens x (…, C) that all channel-wise norms use. Between passes, a norm computes with C
+// numbers. Results and coefficients are (C) in `wide`, the dtype of sums. Only the unfused form of
 // scale_shift is differentiable.
 
-/// Returns Σ x² over the valid tokens. Values at padding have no effect, not even NaN.
+/// Returns Σ x² over the valid tokens. Values at padding have no effect, even if they are NaN.
 at::Tensor sum_of_squares(const at::Tensor& x, const std::optional<at::Tensor>& padding, at::ScalarType wide);
 
-/// A mean over tokens (0 without tokens). `none`, () bool: true without tokens; undefined if there are always tokens.
+/// A mean over tokens (0 without tokens). `none`, () bool: whether there are no tokens; undefined if there always are.
 struct TokenMean {
   at::Tensor mean, none;
 };
 
-/// Returns the mean over the valid tokens of x from their sum `sum` (C). With a reducer, returns the mean over the
-/// tokens of all processes, from the totals of their sums and numbers of tokens.
+/// Returns the mean over the valid tokens of x. `sum` (C): the sum over these tokens. With a reducer, returns the mean
+/// over the tokens of all processes, from the sums and the numbers of tokens of all processes.
 TokenMean mean_over_tokens(const at::Tensor& sum, const at::Tensor& x, const std::optional<at::Tensor>& padding,
                            BatchReducer* reducer);
 
-/// The former state of a norm, which a step without tokens restores. No branch depends on the number of tokens.
+/// Holds the earlier state of a norm. A step without tokens restores it. No branch depends on the number of tokens.
 class StateKept {
  public:
   /// `none`: as in TokenMean.

@@ -9,18 +9,18 @@
 
 namespace cachet::ops {
 
-/// The mean of a window of statistics; none: each step uses its own statistic.
+/// The mean of a window of statistics. none: each step uses its own statistic.
 enum class WindowMean : int64_t { geometric, arithmetic, none };
 
-/// The threshold with which the outlier filter compares E(Ω_t) − Π(Ω_t) of each channel (Eq. 18–19).
+/// The threshold of the outlier filter. The filter compares it with E(Ω_t) − Π(Ω_t) of each channel (Eq. 18–19).
 enum class OutlierThreshold {
   pooled,  // M·V(√Ω_{t−1}), V over all channels and steps, unbiased: one channel above it filters the whole layer, as
-           // in the published code. This threshold is not a bound of E − Π.
-  channel,  // M·V(√Ω_{t−1}) with the channel's own V, the population variance: filters only this channel, as
-            // Eq. 19 is printed
+           // in the published code. It is not a bound of E − Π.
+  channel,  // M·V(√Ω_{t−1}) with V of the channel, the population variance: filters only this channel, as in the
+            // printed Eq. 19
 };
 
-/// The counts, averages and filters of unified normalization (Unified Normalization, arXiv 2208.01313).
+/// The settings of unified normalization (arXiv 2208.01313): counts, averages and filters.
 struct UnifiedNormSettings {
   int64_t forward_window = 4;      // M: number of steps in the geometric mean of the statistic
   int64_t backward_window = 4;     // number of steps in the arithmetic mean of the gradient's statistic
@@ -28,18 +28,18 @@ struct UnifiedNormSettings {
   double backward_momentum = 0.9;  // α of ψ; 0 uses the window's mean without smoothing
   double eps = 1e-5;
   int64_t warmup = 4000;        // number of steps that use the batch's own statistic
-  bool filter_outliers = true;  // whether a step with a too uneven window uses no averages
+  bool filter_outliers = true;  // whether steps whose window is too uneven use no averages
   OutlierThreshold threshold = OutlierThreshold::pooled;
   WindowMean forward_mean = WindowMean::geometric;
-  bool official = false;  // whether to use the published code's counters, and its factor r in the backward pass
-  bool rescale = false;  // whether the forward pass has r too, y = w·r·z + b, as in moving average batch normalization
+  bool official = false;  // whether to use the counters of the published code, and its factor r in the backward pass
+  bool rescale = false;  // whether the forward pass also has r: y = w·r·z + b, as in moving average batch normalization
 };
 
-/// The state of one layer, in two tensors.
-///   statistics (2 + M + M_b, C), float32 or wider, rows: running σ², ψ, the ring of M statistics, the ring of M_b
+/// The state of one layer. It has two tensors.
+///   statistics (2 + M + M_b, C), float32 or wider. Rows: running σ², ψ, a ring of M statistics, a ring of M_b
 ///              gradient statistics
 ///   counters   (4) int64: steps, filtered steps, steps on window statistics, whether the last step was filtered.
-///              If the threshold is each channel's own, the last three count channels:
+///              If each channel has its own threshold, the last three count channels:
 ///              one step that filters 5 channels adds 5
 struct UnifiedNormState {
   at::Tensor statistics, counters;
@@ -48,30 +48,30 @@ struct UnifiedNormState {
   static constexpr int64_t kSteps = 0, kFiltered = 1, kOnWindow = 2, kLastFiltered = 3;  // counters
 };
 
-/// Returns the state before the first step: running σ² = 1, and all other values 0.
+/// Returns the state before the first step: running σ² is 1, and all other values are 0.
 UnifiedNormState initial_unified_norm_state(int64_t channels, const UnifiedNormSettings& settings,
                                             const at::TensorOptions& options = {});
 
 struct UnifiedNormOutput {
-  at::Tensor output;     // y, like input
+  at::Tensor output;     // y, in the shape and dtype of input
   at::Tensor statistic;  // σ̂² (C), the statistic that normalised the step
-  at::Tensor on_own;     // bool, () or of each channel (C): whether the step's own values replaced all averages
+  at::Tensor on_own;     // bool, () or (C): whether the values of the step replaced all averages
 };
 
-/// The training form of unified normalization, which subtracts no mean:  σ²_t = mean of x² over the valid tokens,
+/// Unified normalization in training. It subtracts no mean:  σ²_t = mean of x² over the valid tokens,
 ///   σ̂² = exp(mean of log over the last M σ²),  z = x / √(σ̂² + ε),  y = w·z + b
-/// and backward, with g = w·∂L/∂y and ψ the smoothed mean of g·z:  ∂L/∂x = (g − ψ·z) / √(σ̂² + ε)
-/// (Eq. 16–17; the outlier filter Eq. 18–19). On a filtered step, the step's own values replace both averages, in
-/// all channels or in the filtered ones (OutlierThreshold). A channel's own threshold applies only if the window was
-/// full of earlier steps before this step.
+/// The backward pass, with g = w·∂L/∂y and ψ the smoothed mean of g·z:  ∂L/∂x = (g − ψ·z) / √(σ̂² + ε)
+/// (Eq. 16–17; outlier filter: Eq. 18–19). In a filtered step, the values of the step replace both averages, in
+/// all channels or in the filtered channels (OutlierThreshold). A channel's own threshold applies only if the window
+/// was full of earlier steps before this step.
 ///
-/// input (…, C); weight, bias (C) or none; padding (…) bool, true = padding: the statistic ignores it, and in
-/// the paper's form the gradient's statistic does too (the published code includes it). Returns y in the dtype
+/// input (…, C); weight, bias (C) or none; padding (…) bool, true = padding, which the statistic ignores. The
+/// gradient's statistic ignores it in the paper's form, and includes it in the published code. Returns y in the dtype
 /// of input; arithmetic is in the dtype of the statistics. The forward pass replaces the forward half of the
-/// state. The backward pass replaces the rest, in the slot of its forward pass: several forward passes may
-/// precede a backward pass. No branch depends on a tensor's value. Not differentiable twice. Inference is an
-/// affine map without statistics of the input: scale_shift with w/√(σ²_running + ε) and b. With a reducer, both
-/// statistics are those of the whole batch; gradients of weight and bias are only this process' part. Throws
+/// state; the backward pass replaces the rest, in the ring slot of its forward pass, so that several forward passes
+/// may precede a backward pass. No branch depends on a tensor's value. Not differentiable twice. Inference is the
+/// affine map scale_shift with w/√(σ²_running + ε) and b, without statistics of the input. With a reducer, the
+/// statistics include the whole batch, but gradients of weight and bias only the part of this process. Throws
 /// c10::Error if shapes or dtypes do not agree.
 UnifiedNormOutput unified_norm(const at::Tensor& input, const std::optional<at::Tensor>& weight,
                                const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& padding,

@@ -7,24 +7,24 @@
 
 namespace cachet::ops {
 
-/// The processes that share a batch, including this one. Operators that sum over a batch all-reduce their sums over
-/// these processes before they use them, in forward and backward. Without a reducer (null), a process has the whole
+/// The processes that share a batch, including this process. Operators that sum over a batch all-reduce their sums over
+/// these processes before they use the sums, in forward and backward. Without a reducer (null), a process has the whole
 /// batch.
 class BatchReducer {
  public:
   virtual ~BatchReducer() = default;
-  /// Adds up `sums` over all processes, in place. All processes call it in the same order, with tensors
+  /// Adds up `sums` over all processes, in place. All processes must call it in the same order, with tensors
   /// of the same size and dtype.
   virtual void all_reduce(at::Tensor& sums) = 0;
   [[deprecated("all_reduce")]] void add(at::Tensor& sums) { all_reduce(sums); }
 };
 
-/// Returns `sums` added up over all processes, or `sums` itself without a reducer. In backward, the gradients of all
-/// processes are added up, because every process reads the result.
+/// Returns the total of `sums` over all processes, or `sums` itself without a reducer. The backward pass adds up the
+/// gradients of all processes, because all processes read the result.
 at::Tensor sum_over(const at::Tensor& sums, const std::shared_ptr<BatchReducer>& reducer);
 
-/// Returns the processes of the torch.distributed group of this name; null for "". Sums go through the operators that
-/// torch.distributed registers with the dispatcher, so that this library does not link it.
+/// Returns the processes of the torch.distributed group `group`, or null for "". Sums use the operators that
+/// torch.distributed registers with the dispatcher, so that this library does not link torch.distributed.
 std::shared_ptr<BatchReducer> reducer_of_group(std::string_view group);
 
 using Replicas [[deprecated("BatchReducer")]] = BatchReducer;

@@ -9,7 +9,7 @@
 
 namespace cachet::ops {
 
-/// Holds a reducer in an autograd context until the backward pass of the context.
+/// Holds a reducer in an autograd context until the context's backward pass.
 struct BatchReducerHolder : torch::CustomClassHolder {
   explicit BatchReducerHolder(std::shared_ptr<BatchReducer> held) : reducer(std::move(held)) {}
   std::shared_ptr<BatchReducer> reducer;

@@ -6,7 +6,7 @@
 
 namespace cachet::ops {
 
-/// Connects the dispatcher, which passes a list of operands, to forms that take the operands as one struct:
+/// Connects the dispatcher, which passes the operands one by one, to functions that take them in one struct:
 ///   struct ScaleCall {
 ///     at::Tensor x;
 ///     double factor;
@@ -16,7 +16,7 @@ namespace cachet::ops {
 ///   using ScaleForms = Listed<ScaleCall, at::Tensor(const at::Tensor&, double)>;
 ///   at::Tensor scale_composite(const ScaleCall& call);
 ///   Operator(m, "scale(Tensor x, float factor) -> Tensor").composite(ScaleForms::form<scale_composite>);
-/// The struct has its members in the order of the schema. list() is for callers of the operator with such a struct.
+/// The members of the struct are in the order of the schema. Callers of the operator use list() to pass such a struct.
 template <class Call, class Signature>
 struct Listed;
 
@@ -24,7 +24,7 @@ template <class Call, class Result, class... Operands>
 struct Listed<Call, Result(Operands...)> {
   using Signature = Result(Operands...);
 
-  /// The function that the dispatcher calls. It makes the struct, and calls `body` with the struct.
+  /// The function that the dispatcher calls. It makes the struct, and passes it to `body`.
   template <Result (*body)(const Call&)>
   static Result form(Operands... operands) {
     return body(Call{std::forward<Operands>(operands)...});

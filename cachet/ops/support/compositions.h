@@ -12,14 +12,14 @@ class Library;
 
 namespace cachet::ops {
 
-/// A function that registers an unfused form under LibTorch's key for tracing.
+/// A function that registers an unfused form under the tracing key of LibTorch.
 using RegisterForTracing = std::function<void(torch::Library& library, const char* name)>;
 
-/// Stores an unfused form, which consists of ATen operators. Operator calls this for each such form.
+/// Stores an unfused form, which consists of ATen operators. Operator calls this function for each such form.
 void remember_composition(const std::string& name, RegisterForTracing form);
 
-/// During its lifetime, a trace records the ATen operators of an operator's unfused form instead of the operator. The
-/// graph then also runs in programs without this library's operators. Only one thread at a time may use it.
+/// During its lifetime, a trace records the ATen operators of an operator's unfused form, instead of the operator. The
+/// graph then also runs in programs without the operators of this library. Only one thread at a time may use the class.
 class CompositionsTraced {
  public:
   CompositionsTraced();

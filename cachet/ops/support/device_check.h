@@ -8,8 +8,8 @@
 
 namespace cachet::ops {
 
-/// Throws c10::Error, whose message begins with `op`, unless every named tensor that is present is on the device of
-/// `first`, because kernels read plain memory.
+/// Throws c10::Error unless all tensors in `others` that are present are on the device of `first`, because kernels
+/// read plain memory. The message begins with `op`.
 void check_same_device(const char* op, const at::Tensor& first,
                        const std::vector<std::pair<const char*, std::optional<at::Tensor>>>& others);
 

@@ -12,27 +12,27 @@
 
 namespace cachet::ops {
 
-/// Whether unfused forms of ATen operators replace all fused kernels, because of CACHET_COMPOSITE=1 in the
-/// environment or because of a CompositeOnly.
+/// Whether unfused forms (ATen operators) replace all fused kernels, because of CACHET_COMPOSITE=1 in the
+/// environment or because a CompositeOnly exists.
 bool composite_only();
 
-/// The device whose fused kernel computes a call. none: the unfused form of ATen operators computes the call.
+/// The device whose fused kernel computes a call. none: the unfused form (ATen operators) computes it.
 enum class FusedOn { none, cpu, cuda };
 
 /// Returns the device on which the fused kernel of cachet::<op> runs for a tensor. Kernels read float32 and bfloat16.
-/// Each operator that calls this has a kernel for the CPU, and a kernel for CUDA if it registered that form
-/// (Operator::cuda). Without `op`, CUDA forms do not count: forms for the CPU call this without `op`. Under
-/// composite_only(), and for an autograd form if in_function_transform(), no kernel runs.
+/// Each operator that calls this has a CPU kernel, and a CUDA kernel if it registered that form
+/// (Operator::cuda). CPU forms call this without `op`; CUDA kernels then do not count. No kernel runs under
+/// composite_only(), or for an autograd form if in_function_transform().
 FusedOn fused_on(const at::Tensor& x, std::string_view op = {});
 
 /// Records that the operator cachet::<op> has a CUDA form. Operator::cuda calls this while the program starts.
 void remember_cuda_form(std::string_view op);
 
-/// Whether choices that were measured on CPUs hold for a tensor, such as a product by another library or attention in
-/// blocks. True on the CPU, in float32 or bfloat16, unless composite_only().
+/// Whether choices that were measured on CPUs apply to a tensor. Examples: another library for a product, attention in
+/// blocks). True on the CPU, in float32 or bfloat16, unless composite_only().
 bool tuned_for_cpu(const at::Tensor& x);
 
-/// During its lifetime, no operator of this process runs a fused kernel. The class is for tests and debugging.
+/// During its lifetime, no operator of this process runs a fused kernel. It is for tests and debugging.
 class CompositeOnly {
  public:
   CompositeOnly();
@@ -41,7 +41,7 @@ class CompositeOnly {
   CompositeOnly& operator=(const CompositeOnly&) = delete;
 };
 
-/// Calls body with a null pointer of the kernels' type for a float32 or bfloat16 tensor: body(T*).
+/// Calls body(T*) with a null pointer. T: the kernels' type for this float32 or bfloat16 tensor.
 template <class Body>
 void for_type_of(const at::Tensor& x, const Body& body) {
   if (x.scalar_type() == at::kBFloat16)
@@ -50,7 +50,7 @@ void for_type_of(const at::Tensor& x, const Body& body) {
     body(static_cast<float*>(nullptr));
 }
 
-/// Returns the data of a tensor as the kernels' type.
+/// Returns the data of a tensor as a pointer to the kernels' type.
 template <class T>
 const T* data(const at::Tensor& x) {
   return static_cast<const T*>(x.const_data_ptr());
@@ -66,15 +66,15 @@ const T* data_or_null(const at::Tensor& x) {
   return x.defined() ? data<T>(x) : nullptr;
 }
 
-/// Returns a vector of coefficients, such as a bias, as float32 and dense for kernels. Undefined if x is absent.
+/// Returns a vector of coefficients (such as a bias) for kernels: float32 and dense. Undefined if x is absent.
 inline at::Tensor float_vector(const OptionalTensor& x) { return x ? x->to(at::kFloat).contiguous() : at::Tensor(); }
 
-/// Returns the number of chunks of at most `size` elements in `count` elements.
+/// Returns the number of chunks with at most `size` elements each that hold `count` elements.
 inline int64_t chunks_of(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
 inline c10::SymInt chunks_of(const c10::SymInt& count, const c10::SymInt& size) { return (count + size - 1) / size; }
 
-/// Splits [0, count) over ATen's threads, in chunks of about 16,384 numbers or more; an element has `work` numbers.
+/// Splits [0, count) over ATen's threads. A chunk has about 16,384 numbers or more; each element has `work` numbers.
 template <class Body>
 void parallel(int64_t count, int64_t work, const Body& body) {
   constexpr int64_t kMinWork = 16'384;
@@ -82,9 +82,9 @@ void parallel(int64_t count, int64_t work, const Body& body) {
   at::parallel_for(0, count, grain, body);
 }
 
-/// Runs body(chunk, first row, number of rows) on `count` rows in chunks of at most `size`. Chunks are split over
-/// ATen's threads. A sum within chunks, and then over the chunks in their order, does not depend on the number
-/// of threads. work: number of elements of a row.
+/// Runs body(chunk, first row, number of rows) on `count` rows in chunks of at most `size` rows. ATen's threads
+/// share the chunks. A sum in each chunk, and then over the chunks in order, does not depend on the number
+/// of threads. work: number of elements in a row.
 template <class Body>
 void parallel_chunks(int64_t count, int64_t size, int64_t work, const Body& body) {
   parallel(chunks_of(count, size), size * work, [&](int64_t from, int64_t to) {
@@ -92,7 +92,7 @@ void parallel_chunks(int64_t count, int64_t size, int64_t work, const Body& body
   });
 }
 
-/// Throws c10::Error unless a backward operator is fused on the CPU. Elsewhere, autograd handles the unfused form.
+/// Throws c10::Error unless a backward operator has its fused CPU form. Otherwise, autograd handles the unfused form.
 inline void check_fused_on_cpu(const char* op, FusedOn fused) {
   TORCH_CHECK(fused == FusedOn::cpu, op,
               "_backward: supports only float32 and bfloat16 on the CPU. For other tensors, use ", op,

@@ -2,10 +2,10 @@
 
 namespace cachet::ops {
 
-/// A module that stores one fact about its buffers on the host, such as whether a cache holds something. A pass then
+/// A module that stores one fact about its buffers on the host (such as whether a cache holds a step), so that a pass
 /// does not read the device. Code that stores copies of the buffers outside the module stores the flag with each copy,
-/// and sets the flag after it writes a copy into the module again. If the flag is not set after the buffers have been
-/// written, the module reads the device once.
+/// and sets the flag after it writes a copy into the module again. If other code writes the buffers without setting the
+/// flag, the module reads the device once.
 class HostFlag {
  public:
   virtual ~HostFlag() = default;

@@ -7,15 +7,15 @@
 
 namespace cachet::ops {
 
-/// Returns the dispatcher's handle of the operator cachet::<name> with the signature of a C++ function:
+/// Returns the dispatcher's handle of the operator cachet::<name>. `Signature`: the type of the C++ function:
 ///   static const auto op = operator_handle<decltype(mix_heads)>("cachet::mix_heads");
 template <class Signature>
 auto operator_handle(const char* name) {
   return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Signature>();
 }
 
-/// Returns the handle of an internal operator of LibTorch. Empty if there is no operator of this name, if its types
-/// differ from those of the C++ function, or if it has no form for the CPU.
+/// Returns the handle of an internal LibTorch operator. Empty if no operator has this name, if the operator's types
+/// differ from those of the C++ function, or if the operator has no CPU form.
 template <class Signature>
 std::optional<c10::TypedOperatorHandle<Signature>> find_cpu_operator(const char* name) {
   const auto found = c10::Dispatcher::singleton().findSchema({name, ""});

@@ -9,12 +9,12 @@
 
 namespace cachet::ops {
 
-/// A module whose weight can be laid out once for products (ops::packed_weight), for models that are only evaluated.
+/// A module whose weight can be packed for products (ops::packed_weight), for models that are only evaluated.
 class Packable {
  public:
   virtual ~Packable() = default;
 
-  /// Packs the weight: then only products can read it, and these have no gradient. Returns the former weight.
+  /// Packs the weight. Then only products can read it, and these products have no gradient. Returns the former weight.
   virtual at::Tensor pack() = 0;
   /// Restores the weight that pack() returned.
   virtual void unpack(const at::Tensor& weight) = 0;

@@ -8,9 +8,9 @@
 
 namespace cachet::ops {
 
-// Sizes are SymInts if a program may be traced for any batch and length (torch.export, torch.compile). In a trace,
-// a size has no number; reading its number would make the size a constant of the program. A check that a trace assumes
-// to hold is executed when the program runs.
+// If a program may be traced for any batch and length (torch.export, torch.compile), sizes are SymInts. In a trace,
+// a size has no number; code that reads the number makes the size a constant of the program. If a trace assumes that a
+// check holds, the program executes the check when it runs.
 
 inline bool same_size(const c10::SymInt& a, const c10::SymInt& b) {
   return a.sym_eq(b).expect_true(__FILE__, __LINE__);
@@ -18,7 +18,7 @@ inline bool same_size(const c10::SymInt& a, const c10::SymInt& b) {
 inline bool same_sizes(c10::SymIntArrayRef a, c10::SymIntArrayRef b) {
   return c10::sym_equals(a, b).expect_true(__FILE__, __LINE__);
 }
-/// Whether `a` equals `b`, or is 1, which fits any `b`.
+/// Whether `a` equals `b` or is 1. Size 1 fits any `b`.
 inline bool same_size_or_one(const c10::SymInt& a, const c10::SymInt& b) {
   return a.sym_eq(b).sym_or(a.sym_eq(1)).expect_true(__FILE__, __LINE__);
 }
@@ -28,7 +28,7 @@ inline bool at_least(const c10::SymInt& size, int64_t least) {
 inline bool divides(const c10::SymInt& divisor, const c10::SymInt& size) {
   return at_least(divisor, 1) && same_size(size % divisor, 0);
 }
-/// Whether a size equals this number, for a branch. False for a symbolic size that could be any number.
+/// Whether a size equals `number`, for use in a branch. False for a symbolic size that could be any number.
 inline bool is_size(const c10::SymInt& size, int64_t number) {
   return size.sym_eq(number).guard_or_false(__FILE__, __LINE__);
 }
@@ -36,23 +36,23 @@ inline bool is_vector(const at::Tensor& x, const c10::SymInt& length) {
   return x.dim() == 1 && same_size(x.sym_size(0), length);
 }
 
-/// Throws c10::Error, whose message begins with `op`, unless x is a vector of this length. `dim`: the letter for
-/// the length in the operator's documentation. The parts of the name are concatenated.
+/// Throws c10::Error unless x is a vector of this length. The message begins with `op`. `dim`: the letter for the
+/// length in the operator's documentation. `name`: parts of the tensor's name, which are concatenated.
 template <class... Name>
 void check_vector(const char* op, const at::Tensor& x, const char* dim, const c10::SymInt& length,
                   const Name&... name) {
   TORCH_CHECK(is_vector(x, length), op, ": ", name..., " must be (", dim, ") = (", length, "), got ", x.sym_sizes());
 }
 
-/// Throws c10::Error, whose message begins with `op`, unless the tensor has these sizes, is on the device of
-/// `like`, and has its dtype (or `dtype` if it is given).
+/// Throws c10::Error unless the tensor has these sizes, is on the device of `like`, and has the dtype of `like` (or
+/// `dtype` if it is given). The message begins with `op`.
 void check_shape(const char* op, const char* name, const at::Tensor& tensor, c10::SymIntArrayRef sizes,
                  const at::Tensor& like, std::optional<at::ScalarType> dtype = {});
 
-/// Returns a dense tensor with the sizes, dtype and device of x, as the result of a shape function.
+/// Returns a dense tensor with the sizes, dtype and device of x, for use as the result of a shape function.
 inline at::Tensor empty_as(const at::Tensor& x) { return at::empty_symint(x.sym_sizes(), x.options()); }
 
-/// Returns an empty tensor (B, H, length, width) whose heads of a token are contiguous; B and H are those of x.
+/// Returns an uninitialized tensor (B, H, length, width) with contiguous heads for each token; B and H are those of x.
 at::Tensor empty_side_by_side(const at::Tensor& x, const c10::SymInt& length, const c10::SymInt& width);
 
 }  // namespace cachet::ops

@@ -4,13 +4,13 @@
 
 namespace cachet::ops {
 
-/// Reorders tokens, leaves some out, and puts zeros between them: out[b, i] = x[b, index[i]], 0 if index[i] is −1. It
-/// is one pass over memory for cutting a map into windows (Swin, arXiv 2103.14030: shift, padding, cut), for joining
-/// the windows again, and for joining patches of tokens.
+/// Reorders tokens, omits some, and inserts zeros between them: out[b, i] = x[b, index[i]], or 0 if index[i] is −1.
+/// One pass over memory cuts a map into windows (Swin, arXiv 2103.14030: shift, padding, cut), joins the windows
+/// again, or joins patches of tokens.
 ///
 /// x (B, N, C) of any dtype; index (M) int64 in [−1, N), no token twice; inverse (N) int64 in [−1, M): the new position
-/// of each token, −1 if it is left out. Returns (B, M, C). The gradient is the same operator with index and inverse
-/// exchanged, differentiable any number of times. Throws c10::Error if an index is out of range or sizes do not fit.
+/// of each token, −1 if it is omitted. Returns (B, M, C). The gradient is the same operator with index and inverse
+/// exchanged, differentiable any number of times. Throws c10::Error if an index is out of range or sizes do not agree.
 at::Tensor permute_tokens(const at::Tensor& x, const at::Tensor& index, const at::Tensor& inverse);
 
 }  // namespace cachet::ops

@@ -6,12 +6,12 @@
 
 namespace cachet::ops {
 
-/// Nearest-neighbour interpolation of a token sequence to another length: out_i = tokens_⌊i·T/length⌋. T is the
-/// sample's number of valid tokens, so padding has no effect (Cached Transformers, arXiv 2312.12742, appendix).
+/// Resizes a token sequence by nearest-neighbour interpolation: out_i = tokens_⌊i·T/length⌋. T is the number of
+/// valid tokens of the sample, so that padding has no effect (Cached Transformers, arXiv 2312.12742, appendix).
 ///
-/// tokens (B, L, C); padding (B, L) bool, true = padding, at any positions; the valid tokens stay in their order.
+/// tokens (B, L, C); padding (B, L) bool, true = padding, at any positions; valid tokens stay in their order.
 /// Returns (B, length, C); a sample without valid tokens gives zeros. Differentiable in tokens.
-/// Throws c10::Error for other ranks or dtypes, length < 1, or L < 1.
+/// Throws c10::Error for other ranks or dtypes, and if length < 1 or L < 1.
 at::Tensor resize_tokens(const at::Tensor& tokens, int64_t length, const std::optional<at::Tensor>& padding = {});
 
 }  // namespace cachet::ops

@@ -6,22 +6,22 @@
 
 namespace cachet::ops {
 
-/// The layout of tokens: class_tokens off the grid, then height × width tokens row by row.
+/// The layout of tokens: class_tokens tokens off the grid, then height × width tokens row by row.
 struct TokenGrid {
   int64_t height, width, class_tokens;
 };
 
-/// The operation after a convolution: nothing, or GELU (PVT v2's feed-forward layer, arXiv 2106.13797).
+/// The operation after a convolution: none, or GELU (PVT v2's feed-forward network, arXiv 2106.13797).
 enum class AfterConvolution { nothing, gelu };
 
-/// The cache's positional encoding (Cached Transformers, arXiv 2312.12742, published code): a 3 × 3 convolution in
-/// groups over the tokens' grid, with zeros beyond the border. Class tokens get no encoding.
+/// The cache's positional encoding (Cached Transformers, arXiv 2312.12742, published code): a grouped 3 × 3
+/// convolution over the grid of the tokens, with zeros beyond the border. Class tokens get no encoding.
 ///   out = after(tokens ⊛ weight + bias + addend)
 ///
-/// tokens (B, L, D); weight (D, D / groups, 3, 3), whose shape gives the number of groups; bias
-/// (D) or none; addend (B, L, D), such as the tensor to which the encoding is added, or none.
-/// Returns (B, L, D) in the dtype of tokens. Differentiable in everything, twice only in the
-/// unfused form. Under autocast, tokens, weight and addend are converted to the autocast dtype.
+/// tokens (B, L, D); weight (D, D / groups, 3, 3), which determines the number of groups; bias (D) or
+/// none; addend (B, L, D) or none, for example the tensor to which the encoding is added.
+/// Returns (B, L, D) in the dtype of tokens. Differentiable in all tensors; only the unfused form is
+/// differentiable twice. Under autocast, tokens, weight and addend are converted to the autocast dtype.
 /// Throws c10::Error if shapes or dtypes do not agree.
 at::Tensor token_convolution(const at::Tensor& tokens, const at::Tensor& weight, const std::optional<at::Tensor>& bias,
                              const TokenGrid& grid, const std::optional<at::Tensor>& addend = {},

@@ -8,7 +8,7 @@
 namespace cachet::ops {
 
 // Token convolution on the CPU, in float32 and bfloat16, with groups of 1, 2, 4 or 8 channels
-// (ops/tokens/token_convolution.h has the formulas). Operands are already checked.
+// (ops/tokens/token_convolution.h has the formulas). Callers check the operands.
 
 at::Tensor token_convolution_forward(const at::Tensor& tokens, const at::Tensor& weight, const OptionalTensor& bias,
                                      const OptionalTensor& addend, const TokenGrid& grid, bool gelu);

@@ -18,7 +18,7 @@ struct Axis {
   Ticks ticks(int count) const;
 };
 
-/// Return the axis whose range is that of the drawn points. If the range has no width, the axis is widened around it.
+/// Return an axis with the range of the drawn points. A range without width is widened on both sides.
 Axis x_axis(const std::vector<DrawnSeries>& series);
 Axis y_axis(const std::vector<DrawnSeries>& series, bool logarithmic, bool from_zero);
 

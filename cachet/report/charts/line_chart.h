@@ -15,7 +15,7 @@ void draw(Markup& html, const ChartFold& fold);
 /// Whether each series has at most one point and all points are finite. The numbers of such a chart are shown as text.
 bool has_one_point(const LineChart& chart);
 
-/// Draws, as text, the value of each series with its x value.
+/// Writes the y value and the x value of each series as text.
 void draw_numbers(Markup& html, const LineChart& chart);
 
 /// Draws a switch for each series, in its colour. Draws nothing for a single series.

@@ -23,7 +23,7 @@ struct PlotSize {
 /// distinguish; the next ones have the same colours with dashed lines, then with dotted lines.
 std::string series_class(size_t index);
 
-/// Draws the SVG of a chart's curves and axes. `y` has the ends of the vertical axis; the function sets its pixels.
+/// Draws the SVG of a chart's curves and axes. `y` has the values at the ends of the vertical axis; its pixels are set.
 void draw_plot(Markup& svg, const LineChart& chart, const std::vector<DrawnSeries>& series, Axis y,
                const PlotSize& size, bool hidden = false);
 

@@ -15,7 +15,7 @@ struct Ticks {
 /// all ticks are whole numbers, and a short range may have fewer than two of them.
 Ticks linear_ticks(double least, double most, int count, bool whole = false);
 
-/// Returns powers of ten in [least, most] (both > 0). Short ranges also get 2 and 5 times them; long ones, every nth.
+/// Returns powers of ten in [least, most] (both > 0), in short ranges also 2 and 5 times these, in long ones every nth.
 Ticks logarithmic_ticks(double least, double most, int count);
 
 }  // namespace cachet::report

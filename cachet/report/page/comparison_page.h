@@ -14,7 +14,7 @@ struct Metric {
   Better better = Better::neither;
 };
 
-/// A curve, the chart in which it is drawn together with the curves of other runs, and the section of that chart.
+/// A curve, the chart for it and for the curves of other runs, and the section of this chart.
 struct Curve {
   std::string chart, x_label, y_label;
   Series series;

@@ -37,7 +37,7 @@ class Markup {
   Markup& element(std::string_view tag, Attributes attributes, std::string_view text);
   /// Writes an element without content: <path …/>.
   Markup& empty(std::string_view tag, Attributes attributes = {});
-  /// Writes markup unescaped.
+  /// Writes markup without escaping it.
   Markup& raw(std::string_view markup);
 
   /// Returns the written markup. Throws std::logic_error if an element is open.

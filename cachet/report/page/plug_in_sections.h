@@ -28,7 +28,7 @@ struct WindowStatistics {
   Series channels{};
 };
 
-/// Returns the section about unified normalisation, in which one line stands for all layers with equal counts.
+/// Returns the section about unified normalisation. One line represents all layers with equal counts.
 Section unified_norm_section(const std::vector<WindowStatistics>& layers);
 
 }  // namespace cachet::report

@@ -14,7 +14,7 @@ struct RunPage {
   Status status = Status::running;
   std::string status_detail;
   std::vector<Fact> facts;
-  std::vector<LineChart> charts;         // charts of the quantities that the run is to improve
+  std::vector<LineChart> charts;         // charts of the quantities that the run should improve
   std::vector<LineChart> folded_charts;  // other metrics, learning rate, machine: a reader opens these charts
   std::vector<Section> sections;         // sections of the task and the plug-ins
   std::string recipe;                    // the recipe as its author wrote it

@@ -10,7 +10,7 @@ struct LineField {
   std::string text;
   int importance = 0;   // the least important fields are left out first; the most important one always stays
   bool behind = false;  // whether the field is in the second half, after the bar
-  bool joined = false;  // whether it follows its predecessor after one space, and is shown only with it
+  bool joined = false;  // whether it follows the previous field after one space, and is shown only with that field
 };
 
 /// Returns `epoch 3/20  loss 0.95  |  validation 81.2 % (best 82.0 % in epoch 2)`: the fields in order. If the line is

@@ -29,7 +29,7 @@ struct ProgressState {
   std::string phase = "train";         // "train", "eval", …
   int64_t epoch = 0, epochs = 0;       // the current epoch, from 1, and the number of epochs; not shown if both are 0
   int64_t step = 0, steps = 0;         // finished steps and all steps of this phase in this epoch
-  std::optional<double> run_done;      // fraction of the whole run, in [0, 1]; absent in phases that do not advance it
+  std::optional<double> run_done;      // fraction of the whole run, in [0, 1]; absent in phases that do not add to it
   std::optional<double> seconds_left;  // time left of the whole run
   struct Metric {
     std::string title, value;  // title and value as shown: "top-1", "31.0 %"
@@ -40,7 +40,7 @@ struct ProgressState {
   std::string rate_unit = "img/s";
   std::optional<double> data_wait;  // fraction of the time spent waiting for data, in [0, 1]
   std::optional<int64_t> memory_bytes;
-  bool is_concluded = false;  // whether conclude() follows the last step of this phase, so that no line remains
+  bool is_concluded = false;  // whether conclude() replaces the line after the last step of this phase
 };
 
 /// The live progress line of a run. The line is thread-safe, never throws, never writes to standard output, survives a

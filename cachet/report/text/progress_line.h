@@ -7,7 +7,7 @@
 
 namespace cachet::report {
 
-/// The form that a line may have.
+/// The limits on the form of a line.
 struct LineStyle {
   int columns = 80;      // maximum width
   bool unicode = false;  // whether to draw with block characters, or else in ASCII

@@ -22,7 +22,7 @@ bool is_foreground(int descriptor) noexcept;
 /// Whether the locale of the environment (LC_ALL, LC_CTYPE, LANG) encodes text as UTF-8.
 bool has_utf8_locale() noexcept;
 
-/// Whether text may have characters beyond ASCII. False only for a terminal whose locale is not UTF-8.
+/// Whether text may have characters beyond ASCII. Returns false only for a terminal whose locale is not UTF-8.
 bool takes_unicode(int descriptor) noexcept;
 
 /// Writes the whole text. Returns false if the reading end is closed; SIGPIPE is not raised.

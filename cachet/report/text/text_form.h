@@ -12,7 +12,7 @@ struct TextForm {
   bool unicode = true;     // if false, Cachet writes ASCII wherever it can choose
   std::string whole_by{};  // the option that shows the columns that are left out: "--wide"
 
-  /// Returns the form for a descriptor. The form of a terminal depends on its width and locale; any other is whole.
+  /// Returns the form for a descriptor. A terminal's form depends on its width and locale. Other forms are whole.
   static TextForm of(int descriptor);
 };
 

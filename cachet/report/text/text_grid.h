@@ -9,13 +9,13 @@
 
 namespace cachet::report {
 
-/// Puts a text on one line. Line ends and tabs become blanks, other control characters escapes (config::visible).
+/// Puts a text on one line. Line ends and tabs become blanks; other control characters are escaped (config::visible).
 std::string on_one_line(std::string text);
 
 /// The text of a cell, on one line.
 struct GridCell {
   std::string text;
-  bool wraps = false;  // whether it may be wrapped at words, like a head or a text but not a number
+  bool wraps = false;  // whether it may be wrapped at words: true for heads and texts, false for numbers
 };
 
 /// The cells of a table for a terminal, with the head as the first line. Each line has one cell for each column.
@@ -30,7 +30,7 @@ struct TextGrid {
   std::optional<std::vector<int>> widths_within(int columns) const;
 };
 
-/// Returns these columns of a table, with `*` after the best value of each.
+/// Returns these columns of a table, with `*` after the best value of each column.
 TextGrid grid_of(const Table& table, const std::vector<size_t>& columns, bool unicode);
 
 /// Turns lines into columns. All cells are then aligned right, because a new column has values of many kinds.

@@ -20,40 +20,40 @@ namespace cachet::tasks {
 
 /// The amount of data that an analysis uses.
 struct AnalysisOptions {
-  int64_t samples = 256;  // evaluation samples
-  int64_t steps = 150;    // replayed training steps, also those of the normality tests
-  int64_t batch = 16;     // evaluation samples per batch; the same number for all runs, so that their batches are equal
+  int64_t samples = 256;  // number of evaluation samples
+  int64_t steps = 150;    // number of replayed training steps, including the steps of the normality tests
+  int64_t batch = 16;     // evaluation samples per batch; the same for all runs, so that their batches are equal
 };
 
 /// The inputs of an analysis in addition to the model: the evaluation samples, or replayed training steps.
 enum class AnalysisEffort { samples, steps };
 
-/// Image files that a measurement has read, by split and index, and a digest of their bytes.
+/// The image files that a measurement has read (by split and index), and a digest of the files' bytes.
 struct ImagesRead {
   std::map<std::string, std::vector<int64_t>> images{};
   std::string digest{};
 };
 
-/// A run under analysis: applies its model to evaluation samples, and to the training steps that the run would begin
-/// with. Restores weights and state afterwards.
+/// A run under analysis. Applies the run's model to evaluation samples, and to the first training steps of such a run.
+/// Restores the model's weights and state afterwards.
 class AnalysedRun {
  public:
-  /// Opens a run. `name` is its name in tables and pages; `settings` are those of open_saved_run. Throws as
-  /// open_saved_run does, and io::Error for an export, because the layers of an export cannot be examined.
+  /// Opens a run. `name` is its name in tables and pages. `settings` is the argument of open_saved_run(). Throws the
+  /// errors of open_saved_run(), and io::Error for an export, because the layers of an export cannot be examined.
   AnalysedRun(std::string name, const std::filesystem::path& path, const std::vector<std::string>& settings,
               const AnalysisOptions& options, c10::Device device);
 
   const std::string& name() const { return name_; }
   const SavedRun& saved() const { return saved_; }
   const AnalysisOptions& options() const { return options_; }
-  /// Returns a digest of all that an analysis depends on except the bytes of image files: the weights, the weights of
-  /// the run's other checkpoints, the settings that affect predictions, and the data. Opens the data.
+  /// Returns a digest of everything that affects an analysis, except the bytes of image files: the weights of all the
+  /// run's checkpoints, the settings that affect predictions, and the data. Opens the data.
   const std::string& digest(AnalysisEffort effort);
-  /// Starts to record a digest of the bytes of each image file that is read.
+  /// Starts recording a digest of the bytes of each image file that is read.
   void keep_image_digests(AnalysisEffort effort);
   /// Returns the image files that were read since keep_image_digests().
   ImagesRead images_read(AnalysisEffort effort);
-  /// Returns a digest of the present bytes of these image files. Empty if the data lack a split or an index.
+  /// Returns a digest of the bytes that these image files have now. Empty if the data lack a split or an index.
   std::string digest_of_images(AnalysisEffort effort, const std::map<std::string, std::vector<int64_t>>& images);
 
   /// Returns the task that evaluates the samples of the analysis, in evaluation mode. The first call opens the task.
@@ -64,18 +64,18 @@ class AnalysedRun {
   std::optional<int64_t> samples() const;
   /// Describes the samples: "16 evaluation samples of 33, drawn by seed 0". Empty if no analysis has opened samples.
   std::string samples_text() const;
-  /// Returns the seed that draws the details that an analysis examines: the recipe's data.subset_seed, which also draws
-  /// the evaluation samples; 0 if the task does not draw its samples.
+  /// Returns the random seed that selects the details for an analysis. The seed is the recipe's data.subset_seed, which
+  /// also selects the evaluation samples; 0 if the task does not select samples by a seed.
   uint64_t seed() const { return saved_.plan.task->seed_of_samples().value_or(0); }
-  /// Returns the task at the beginning of its training. The first call opens the task.
+  /// Returns the task in its state at the beginning of training. The first call opens the task.
   Task& training();
 
-  /// Returns the metrics of evaluation(). `listener` (may be empty) gets the intermediate tensors in float32 or wider.
+  /// Returns the metrics of evaluation(). `listener`, if not empty, gets intermediate tensors of at least float32.
   train::Metrics evaluate(const nn::Listener& listener, const train::EvaluationProgress& progress);
 
-  /// Replays training steps. Calls `look` with the task's model before the first step, and the result's `after_step`
-  /// after each step. A step is the forward and backward pass of a micro-batch in training mode, at its position in the
-  /// run's data, without an update of the weights.
+  /// Replays training steps. Calls `look` with the task's model before the first step, and after each step the function
+  /// `after_step` that `look` has returned. A step is the forward and backward pass of a micro-batch in training mode,
+  /// at its position in the run's data, without an update of the weights.
   struct Replay {
     nn::Listener listener;
     std::function<void()> after_step = [] {};
@@ -83,17 +83,17 @@ class AnalysedRun {
   void replay(const std::function<Replay(torch::nn::Module& model)>& look, const train::EvaluationProgress& progress);
 
   /// Returns the checkpoints of the run's folder, oldest first, and locks them while they are in use. Empty if the
-  /// folder has only one, or if the path is not a run's folder.
+  /// folder has only one checkpoint, or if the path is not a run's folder.
   std::vector<train::HeldCheckpoint> saved_checkpoints() const;
-  /// Calls `look` with the step of each of saved_checkpoints(). Before each call, `model` (of this run's evaluation or
-  /// training) gets the weights of that checkpoint. At the end, `model` gets its own weights again.
+  /// Calls `look` with the step of each checkpoint of saved_checkpoints(). Before each call, `model` (of this run's
+  /// evaluation or training) gets the weights of that checkpoint. At the end, `model` gets its own weights again.
   void over_checkpoints(torch::nn::Module& model, const std::function<void(int64_t step)>& look) const;
 
  private:
   std::unique_ptr<Task> opened(const SavedRun& saved, Splits splits) const;
   Task& task_of(AnalysisEffort effort) { return effort == AnalysisEffort::steps ? training() : evaluation(); }
 
-  std::string name_, digest_;                        // digest_ does not cover the data
+  std::string name_, digest_;                        // digest_: digest without the data
   std::map<AnalysisEffort, std::string> digests_{};  // filled by the first call of digest()
   std::filesystem::path path_;
   std::vector<std::string> settings_;
@@ -103,7 +103,7 @@ class AnalysedRun {
   std::unique_ptr<Task> evaluation_, training_;
 };
 
-/// Restores the buffers of a model when this object is destroyed, so that the model's state can be changed until then.
+/// Restores the buffers of a model when this object is destroyed. Until then, the buffers may be changed.
 class BuffersKept {
  public:
   explicit BuffersKept(torch::nn::Module& model);

@@ -14,13 +14,13 @@
 
 namespace cachet::tasks {
 
-/// One measurement of an analysis, of one run or of two runs together. The members are indices of runs.
+/// A job: one measurement of an analysis, on one run or on two runs together. The members are indices of runs.
 struct AnalysisJob {
   size_t run = 0;
   std::optional<size_t> beside{};
 };
 
-/// The result of a measurement: JSON, which has all data of the page, and the pictures that the JSON names.
+/// The result of a measurement: JSON with all data of the page, and the pictures that the JSON names.
 struct AnalysisResult {
   std::string values;
   std::vector<NamedFile> files{};
@@ -46,7 +46,7 @@ class Analysis {
   /// Estimates how many samples pass through the model in measure(); the backward pass of a replayed step counts as two
   /// passes. The estimate of the remaining time uses this number.
   virtual double passes(const AnalysedRun& run) const;
-  /// Returns one job for each run, unless an analysis overrides this.
+  /// Returns the jobs of the analysis: by default, one job for each run.
   virtual std::vector<AnalysisJob> jobs(size_t runs) const;
   virtual AnalysisResult measure(AnalysedRun& run, AnalysedRun* beside,
                                  const train::EvaluationProgress& progress) const = 0;
@@ -57,8 +57,8 @@ class Analysis {
 /// Returns all analyses, in the order of the page.
 const std::vector<std::unique_ptr<Analysis>>& analyses();
 
-/// Returns the analyses in a list of words, "caches,norms", in the order of the page; all if the list is empty. For an
-/// unknown word, throws std::invalid_argument with the nearest word.
+/// Returns the analyses that a list of words, such as "caches,norms", names, in the order of the page. An empty list
+/// names all analyses. For an unknown word, throws std::invalid_argument, which names the nearest known word.
 std::vector<const Analysis*> analyses_named(const std::string& list);
 
 // Each function is defined in its own file.

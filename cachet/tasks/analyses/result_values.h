@@ -12,7 +12,7 @@
 
 #include "cachet/report/content.h"
 
-/// Writes results of analyses as JSON and reads them. Only source files include this header.
+/// Functions that write results of analyses as JSON and read them. Only source files include this header.
 namespace cachet::tasks {
 
 using nlohmann::ordered_json;
@@ -47,8 +47,8 @@ inline std::vector<double> matrix_in(const ordered_json& rows) {
   return all;
 }
 
-/// Returns a map of similarities with square cells. The colour scale ends at the extreme values, so that small
-/// differences are visible. If the rows are also the columns, the diagonal, which is 1, does not count.
+/// Returns a map of similarities with square cells. The colour scale goes from the smallest to the largest value, so
+/// that small differences are visible. If the rows are also the columns, the scale ignores the diagonal of ones.
 inline report::HeatMap similarity_map(report::HeatMap map) {
   map.square = true;
   const bool with_itself = map.rows == map.columns;

@@ -14,25 +14,25 @@ namespace cachet::tasks {
 /// A measurement in the form that a folder stores.
 struct SavedResult {
   std::string values;    // JSON
-  std::string left_out;  // reason why there are no values: "has no cache"; otherwise empty
-  bool refused = false;  // whether the reason is something else than a missing part of the model
+  std::string left_out;  // reason why there are no values: "has no cache"; empty if there are values
+  bool refused = false;  // whether the reason is not a missing part of the model
   std::array<ImagesRead, 2> images =
       {};  // image files that the measurement read, for the run and for the run that it is compared with
   std::function<std::string(const std::string& name)> file = {};  // returns the bytes of a picture that the values name
 };
 
-/// The error for an analysis that cannot be done for these runs or options; what() completes a sentence about a run.
+/// The error for an analysis that is impossible for these runs or options. what() completes a sentence about a run.
 class NotMeasurable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The measurements in a folder: parts/<analysis>-<digest>.json, each written once it is complete, and pictures/. The
-/// digest covers weights, recipes, options, data and the form of the analysis, so that no measurement is mistaken for
-/// another one. Each part lists the image files that were read, with a digest of their bytes.
+/// The measurements in a folder. Each file parts/<analysis>-<digest>.json has one complete measurement; pictures/ has
+/// the pictures. The digest covers weights, recipes, options, data and the form of the analysis, so that no measurement
+/// is mistaken for another one. Each part lists the image files that were read, with a digest of their bytes.
 class SavedResults {
  public:
-  /// Opens a folder of measurements. If the path is empty, nothing is stored on the disk.
+  /// Opens a folder of measurements. If the path is empty, stores no files.
   explicit SavedResults(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   bool keeps() const { return !folder_.empty(); }
@@ -46,7 +46,7 @@ class SavedResults {
   std::filesystem::path folder_;
 };
 
-/// Returns the measurement in the folder. If the folder does not have it, measures now.
+/// Returns the measurement that the folder stores. If the folder does not have it, measures now.
 SavedResult measured_or_kept(const Analysis& analysis, AnalysedRun& run, AnalysedRun* beside, const SavedResults& kept,
                              const train::EvaluationProgress& progress);
 

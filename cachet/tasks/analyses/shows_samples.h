@@ -12,7 +12,7 @@ namespace cachet::tasks {
 /// A sample in a form for people: a picture, or the tokens of a text.
 struct ShownSample {
   at::Tensor picture{};               // (h, w, 1 or 3) uint8; undefined for texts
-  std::vector<std::string> tokens{};  // a token without text of its own is empty; tokens may not be valid UTF-8
+  std::vector<std::string> tokens{};  // an empty string for a token without text; tokens can be invalid UTF-8
   std::string name{};                 // the true class, if it is known: "Ankle boot"
   std::string answer{};               // the prediction of a classifier: "Sneaker"
 };
@@ -21,9 +21,9 @@ struct ShownSample {
 class ShowsSamples {
  public:
   virtual ~ShowsSamples() = default;
-  /// Runs the model, which is in evaluation mode, on one evaluation sample alone, and returns this sample.
+  /// Runs the model on one evaluation sample alone, and returns this sample. The model is in evaluation mode.
   virtual ShownSample run_over(int64_t index) = 0;
-  /// Returns the class of an evaluation sample; empty if samples have no class. Samples of different classes are shown.
+  /// Returns the class of an evaluation sample, to select different classes; empty if samples have no class.
   virtual std::optional<int64_t> class_of(int64_t /*index*/) const { return std::nullopt; }
 };
 

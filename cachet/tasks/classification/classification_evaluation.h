@@ -11,7 +11,7 @@
 
 namespace cachet::tasks {
 
-/// A sample counts as right in top5 if its class is among this number of most likely classes.
+/// The k of top-k accuracy in `top5`: a sample is right if its true class is among the k most likely classes.
 inline constexpr int64_t kLikeliest = 5;
 
 /// A sample, its true class and the predicted class.
@@ -21,7 +21,7 @@ struct ClassifiedSample {
   double probability = 0;  // probability of the predicted class
 };
 
-/// The largest number of classes whose confusion matrix is stored. ImageNet-22k's would take 4 GB, too much to read.
+/// The largest number of classes with a stored confusion matrix. ImageNet-22k's matrix (4 GB) is too large to read.
 inline constexpr int64_t kMaxConfusedClasses = 2000;
 
 /// The results of an evaluation.
@@ -29,19 +29,19 @@ struct ClassificationEvaluation {
   int64_t classes = 0;
   std::vector<int64_t> confusion;  // classes × classes, a row for each true class; empty above kMaxConfusedClasses
   std::vector<ClassifiedSample> right, wrong;  // right samples of different classes; the most confident wrong samples
-  double loss = 0, top1 = 0, top1_stderr = 0;  // means; the standard error of top1 is that of a proportion
-  double top5 = 0;                             // only if there are more than five classes
+  double loss = 0, top1 = 0, top1_stderr = 0;  // means; top1_stderr is the standard error of a proportion
+  double top5 = 0;                             // set only if there are more than five classes
   int64_t samples = 0;
 
   train::Metrics metrics() const;
 };
 
-/// Returns the JSON that a run stores. The confusion matrix is a list of the nonzero counts: true class, predicted
-/// class, count.
+/// Returns the JSON that a run stores. The confusion matrix is a list of its nonzero counts, each as the three numbers
+/// true class, predicted class and count.
 std::string to_json(const ClassificationEvaluation& evaluation);
-/// Reads the JSON of to_json(). Empty if the text is anything else.
+/// Reads the JSON of to_json(). Empty for any other text.
 std::optional<ClassificationEvaluation> evaluation_from_json(const std::string& text);
-/// Whether the evaluation has `classes` classes, and its samples and their number are not above `samples`.
+/// Whether the evaluation fits data of `classes` classes and `samples` samples: no index, label or count is too large.
 bool fits(const ClassificationEvaluation& evaluation, int64_t classes, int64_t samples);
 
 /// A batch of evaluation samples and the model's predictions.
@@ -56,14 +56,14 @@ struct ClassifiedBatch {
 /// A sample with the values that an evaluation sums.
 struct MeasuredSample {
   ClassifiedSample sample{};
-  double loss = 0;          // −log p of its class, in nats
-  bool among_five = false;  // whether its class is among the five most likely; false if there are at most five classes
+  double loss = 0;          // −log p of the true class, in nats
+  bool among_five = false;  // whether the true class is among the five most likely; false for at most five classes
 };
 
-/// Returns the samples in the order of the batch.
+/// Returns the samples of a batch with their measured values, in the order of the batch.
 std::vector<MeasuredSample> measured(const ClassifiedBatch& batch);
 
-/// Sums samples into an evaluation. The same samples in the same order give the same bits.
+/// Sums samples into an evaluation. The same samples in the same order give the same evaluation bit for bit.
 class ClassificationTally {
  public:
   explicit ClassificationTally(int64_t classes);

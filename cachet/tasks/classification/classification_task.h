@@ -15,34 +15,34 @@
 
 namespace cachet::tasks {
 
-/// Called with each batch of an evaluation.
+/// A function that is called with each batch of an evaluation.
 using UseBatch = std::function<void(const ClassifiedBatch& batch)>;
 
 /// Classification of samples of any kind: cross-entropy, top-1 and top-5 over the evaluation split.
 class ClassificationTask : public Task, public Predictor, public AnswersEvaluationSamples, public EvaluatesRecords {
  public:
   virtual const std::vector<std::string>& class_names() const = 0;
-  /// Whether the class names are numbers, because the names of the model's classes are not known.
+  /// Whether numbers serve as class names, because the names of the model's classes are not known.
   virtual bool lacks_class_names() const { return false; }
 
-  /// Runs the model on batches of evaluation samples, in order, beginning with the batch of sample `first`. The caller
-  /// has set evaluation mode.
+  /// Runs the model on batches of evaluation samples in their order, beginning with the batch of sample `first`. The
+  /// caller has set evaluation mode.
   virtual void classify_in_order(int64_t first, const UseBatch& use) = 0;
   /// Runs the model on the batches in the fastest order, which evaluate() uses. Begins with the batch that has the
   /// sample at position `first` of this order.
   virtual void classify_all(int64_t first, const UseBatch& use) { classify_in_order(first, use); }
-  /// Returns the sample at a position of the order of classify_all().
+  /// Returns the index of the sample at a position in the order of classify_all().
   virtual int64_t sample_at(int64_t place) { return place; }
   virtual int64_t evaluation_batches() const = 0;
 
-  /// Returns the logits (N, classes) float32, on the CPU, of samples from prepare_given(), prepared like evaluation
+  /// Returns the logits (N, classes), float32 on the CPU, of samples that prepare_given() has prepared like evaluation
   /// samples. The caller has set evaluation mode.
   virtual at::Tensor classify_given(const PreparedSamples& samples) = 0;
 
-  /// Describes how an image becomes the input, for programs with only the exported model. Empty for other samples.
+  /// Describes how an image becomes the input, for programs that have only the export. Empty if samples are no images.
   virtual std::optional<runtime::ImagePreparation> image_preparation() const { return std::nullopt; }
 
-  /// Computes the model's predictions for evaluation samples from `first` on, in order.
+  /// Computes the model's predictions for the evaluation samples in their order, beginning with sample `first`.
   void predict(int64_t first, const AnswerOptions& options,
                const std::function<void(const Prediction& prediction)>& use);
   std::vector<Prediction> predict_given(const PreparedSamples& samples, const AnswerOptions& options);
@@ -66,7 +66,7 @@ class ClassificationTask : public Task, public Predictor, public AnswersEvaluati
   /// Sets the model that the derived task built.
   void set_model(std::shared_ptr<models::Model> model) { model_ = std::move(model); }
 
-  /// Returns the confusion matrix, then evaluation_samples().
+  /// Returns sections with the confusion matrix and then the blocks of evaluation_samples().
   std::vector<report::Section> evaluation_sections() const final;
   /// Returns the blocks that show samples of the last evaluation.
   virtual std::vector<report::Block> evaluation_samples(const ClassificationEvaluation& evaluation) const = 0;
@@ -79,9 +79,9 @@ class ClassificationTask : public Task, public Predictor, public AnswersEvaluati
 /// Describes the metrics: loss, top-1 and, for more than five classes, top-5. The deciding metric is top-1.
 std::vector<report::MetricDescription> classification_metrics();
 
-/// Computes the result of a training step from logits (B, classes) and targets (B, classes) that sum to one: the sum of
-/// the cross-entropies, the model's penalties as a separate value, and the number of samples whose logits and targets
-/// prefer the same class. The caller sets `tokens`.
+/// Computes the result of a training step from logits (B, classes) and targets (B, classes), whose rows sum to one: the
+/// sum of the cross-entropies, the model's penalties as a separate value, and the number of samples whose logits and
+/// targets prefer the same class. The caller sets `tokens`.
 train::ForwardResult classification_step(torch::nn::Module& model, const at::Tensor& logits, const at::Tensor& targets);
 
 }  // namespace cachet::tasks

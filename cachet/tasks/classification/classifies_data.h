@@ -10,7 +10,7 @@ class ClassifiesData {
  public:
   virtual ~ClassifiesData() = default;
   virtual int64_t classes_of_model() const = 0;
-  /// Returns the number of classes of the data; empty if it is not known before the data are opened.
+  /// Returns the number of classes of the data; empty if only the opened data determine it.
   virtual std::optional<int64_t> classes_of_data() const = 0;
 };
 

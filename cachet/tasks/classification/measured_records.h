@@ -11,16 +11,16 @@ namespace cachet::tasks {
 
 /// Writes a measured sample as a record: {"index":0,"sample":17,"label":3,"predicted":3,"probability":0.98,"loss":0.02}
 /// and "among_five" if there are more than five classes. `index` is the sample's position in the order of the
-/// evaluation. Numbers that are read again have the same bits.
+/// evaluation. Reading a record restores the bits of its numbers.
 Record measured_record(const MeasuredSample& measured, int64_t place, int64_t classes);
 
 /// Reads the records of measured_record(), one after the other.
 class MeasuredRecords {
  public:
   MeasuredRecords(int64_t classes, int64_t samples) : classes_(classes), samples_(samples), seen_(samples) {}
-  /// Reads the next record. Throws std::runtime_error for a record of another sample or a repeated record.
+  /// Reads the next record. Throws std::runtime_error for a repeated record, or for the record of another sample.
   MeasuredSample read(const Record& record);
-  /// Throws if samples lack a record, like SamplesOfRecords::require_all().
+  /// If samples lack a record, throws the error of SamplesOfRecords::require_all().
   void require_all(const std::string& many) const { seen_.require_all(many); }
 
  private:

@@ -60,19 +60,19 @@ class Detection : public Task,
   std::vector<Record> answer_given(const PreparedSamples& samples, const AnswerOptions& options) override;
   void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) override;
   std::string sample_digest(int64_t index) override { return validation_->sample_digest(index); }
-  /// Returns the digest of all images of the image's batch, because version 0.1.0 padded images to the largest one.
+  /// Returns the digest of all images in the image's batch: version 0.1.0 padded images to the largest of the batch.
   std::string earlier_digest(int64_t index) override;
   int64_t evaluation_records() const override { return evaluation_size(); }
   std::string record_digest(int64_t index) override { return sample_digest(index); }
-  /// Passes on the records of answer_evaluation().
+  /// Passes the records of answer_evaluation() to `seen`.
   void record_evaluation(int64_t first, const SeenRecord& seen) override { answer_evaluation(first, {}, seen); }
   train::Metrics evaluate_records(const NextRecord& next) override;
   std::string picture_of_answer(const PreparedSample& sample, const Record& record, double least_score) override;
-  /// Returns results.json and images.json, as GivenResults makes them.
+  /// Returns the files results.json and images.json of GivenResults.
   std::vector<NamedFile> results_of_given(const NextRecord& next) override;
   /// Returns bbox.json and, if the model predicts masks, segm.json.
   std::vector<NamedFile> results_of_evaluation(const NextRecord& next) override;
-  /// Returns the twelve numbers of boxes, and of masks, as pycocotools prints them.
+  /// Returns COCO's twelve numbers for boxes and for masks, in the format of pycocotools.
   std::string evaluation_table() const override { return coco_table(evaluation_); }
   /// Returns the model's scores of boxes on 16 images.
   ComparedScores compared_scores() override;
@@ -90,12 +90,12 @@ class Detection : public Task,
   /// Sums records of the evaluation's images, in their order.
   class Evaluation;
   std::vector<std::vector<FoundObject>> detect(const data::DetectionBatch& batch);
-  /// Returns the number of consecutive images of the evaluation that are sorted by size into batches (a window). All
-  /// images of a window have predictions before the next window begins.
+  /// Returns the size of a window: the number of consecutive images of the evaluation that are sorted by size into
+  /// batches. All images of a window are predicted before the next window begins.
   int64_t window() const;
-  /// Returns the first batch with images of the window of image `index`.
+  /// Returns the number of the first batch of the window to which image `index` belongs.
   int64_t first_batch_of_window(int64_t index) const;
-  /// Returns a batch with one image (H, W, 3) alone, prepared for the model.
+  /// Returns a batch of only this image (H, W, 3), prepared for the model.
   data::DetectionBatch shown(at::Tensor pixels) const;
   std::vector<metrics::TrueObject> true_objects(int64_t index) const;
   std::vector<int64_t> category_ids() const;
@@ -107,7 +107,7 @@ class Detection : public Task,
   std::vector<std::string> class_names_;
   std::unique_ptr<SyntheticScenes> synthetic_scenes_;
   std::shared_ptr<const data::DetectionSet> training_, validation_;
-  std::string validation_indices_;  // a digest; empty if no part of the training data validates
+  std::string validation_indices_;  // digest of the indices of the training images that validate, or empty
   std::shared_ptr<data::ImageNotes> bad_images_;
   data::ImageFileNotes given_notes_;
   std::optional<data::DetectionTransform> plain_;
@@ -115,7 +115,7 @@ class Detection : public Task,
   std::shared_ptr<const data::BatchOrder> validation_order_;
   std::shared_ptr<models::ObjectDetector> model_;
   DetectionEvaluation evaluation_;
-  std::filesystem::path saved_evaluation_;  // empty if evaluations save nothing
+  std::filesystem::path saved_evaluation_;  // file in which evaluations save records; empty: not saved
 };
 
 }  // namespace cachet::tasks

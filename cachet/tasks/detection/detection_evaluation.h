@@ -27,7 +27,7 @@ struct OverlapNumbers {
   std::array<double, 12> numbers{};  // numbers in COCO's order; −1 if there is no value
   std::optional<double> ap_error{};  // the standard error of the first number, if it is known
   std::vector<ClassRow> classes{};
-  std::vector<std::vector<double>> curves{};  // precision at 101 recalls, for overlaps of 0.5, 0.6, 0.7, 0.8, 0.9
+  std::vector<std::vector<double>> curves{};  // precision at 101 recalls, for IoU from 0.5 to 0.9 in steps of 0.1
   bool operator==(const OverlapNumbers&) const = default;
 };
 
@@ -41,16 +41,16 @@ struct ShownImage {
 /// The results of an evaluation.
 struct DetectionEvaluation {
   int64_t images = 0;
-  int64_t unreadable = 0;  // number of these images that could not be read; all their objects count as missed
+  int64_t unreadable = 0;  // number of images that could not be read; all their objects count as missed
   OverlapNumbers boxes{};
   std::optional<OverlapNumbers> masks{};
-  /// Counts of true class and predicted class, (classes + 1)². The last row counts predictions without a true object,
-  /// the last column true objects that were not found.
+  /// Counts of each pair of a true class and a predicted class, (classes + 1)². The last row counts predictions without
+  /// a true object, and the last column counts true objects that were not found.
   std::vector<int64_t> confusion{};
   std::vector<ShownImage> best{}, worst{};
 
-  /// Returns "box_ap", "box_ap_stderr", "box_ap50", …, "mask_ap", …; leaves out metrics that no object affects. If no
-  /// object was measured, "box_ap" and "mask_ap" are NaN. If images could not be read, adds "unreadable_images".
+  /// Returns "box_ap", "box_ap_stderr", "box_ap50", …, "mask_ap", …; leaves out metrics without objects. If no object
+  /// was measured, "box_ap" and "mask_ap" are NaN. If images could not be read, adds "unreadable_images".
   train::Metrics metrics() const;
 };
 
@@ -77,7 +77,7 @@ class DetectionTally {
   std::vector<ShownImage> best_, worst_;
 };
 
-/// Write and read the run folder's JSON. Reading returns an empty value for other JSON or another number of classes.
+/// Write and read the run folder's JSON. Reading returns an empty value if the JSON or the number of classes differs.
 std::string to_json(const DetectionEvaluation& evaluation, const std::vector<std::string>& class_names);
 std::optional<DetectionEvaluation> detection_evaluation_from_json(const std::string& text, int64_t classes);
 

@@ -20,7 +20,7 @@
 
 namespace cachet::tasks {
 
-/// A file of instances and the folder of its images, below data.root.
+/// A file of annotated instances and the folder of its images, as paths relative to data.root.
 struct DetectionFiles {
   std::filesystem::path annotations{}, images{};
 };
@@ -28,22 +28,22 @@ struct DetectionFiles {
 /// The options of a detection recipe that belong to the model and not to a data set.
 struct DetectorOptions {
   int64_t classes = 80;
-  std::vector<std::string> class_names{};  // if empty, the categories of the file, in the file's order
-  std::vector<int64_t> category_ids{};     // ids in files of results; empty: those of the current file, or 1, 2, …
+  std::vector<std::string> class_names{};  // empty: the categories of the annotation file, in its order
+  std::vector<int64_t> category_ids{};     // ids in files of results; empty: ids of the current file, or 1, 2, …
   /// If all classes of a run are categories of its training file, evaluation refuses other categories.
-  std::optional<data::OtherCategories> other_categories{};  // as the option of DetectionSetOptions
+  std::optional<data::OtherCategories> other_categories{};  // the option of this name in DetectionSetOptions
   data::DetectionTransformOptions transform{};
   io::OrientationRule orientation = io::OrientationRule::apply;
   data::Normalization normalization{};
   models::ObjectDetectorPlan model{};
 };
 
-/// Reads classes, class_names, category_ids, other_categories, orientation and the tables transform and normalization
-/// of [data], and [model].
+/// Reads [model] and, from [data], classes, class_names, category_ids, other_categories, orientation and the tables
+/// transform and normalization.
 DetectorOptions read_detector_options(const config::View& root);
 
-/// The preparation of an image in evaluation: "turned upright, as large as 1333 x 800 allow (bilinear), filled up to
-/// multiples of 32, mean …, deviation …", and {"orientation":"apply","long_side":1333,"short_side":800,
+/// Return the preparation of an image in evaluation: "turned upright, as large as 1333 x 800 allow (bilinear), filled
+/// up to multiples of 32, mean …, deviation …", and {"orientation":"apply","long_side":1333,"short_side":800,
 /// "pad_multiple":32,"interpolation":"bilinear","mean":[…],"std":[…]}.
 std::string preparation_text(const DetectorOptions& options);
 std::string preparation_json(const DetectorOptions& options);
@@ -55,12 +55,12 @@ struct DetectionOptions : DetectorOptions {
   DetectionFiles validation{"annotations/instances_val.json", "images/val"};
   data::EmptyImages empty_images = data::EmptyImages::leave_out;
   DetectionFiles test{};           // empty: the files of validation are also the test data
-  double validation_fraction = 0;  // fraction of the training images that validate; `validation` is then the test data
-  data::Split held_out = data::Split::validation;  // split that is evaluated, in training and for a test by build()
-  bool on_training = false;  // key `evaluate_on`: evaluates the training images, by the rules of training
+  double validation_fraction = 0;  // fraction of training images that validate; if above 0, `validation` is test data
+  data::Split held_out = data::Split::validation;  // split to evaluate: in training, or (set by build()) in a test
+  bool on_training = false;  // key `evaluate_on`: whether the training images are evaluated, by the rules of training
   bool strict_images = false;
   data::OnBadImage on_bad_image = data::OnBadImage::stop;
-  data::SubsetOptions subset{};  // subset of the training images; its limit also holds for the validation images
+  data::SubsetOptions subset{};  // subset of the training images; its limit also applies to the validation images
   LossDivisor divisor = LossDivisor::step;
   std::optional<int64_t> evaluation_limit{};  // number of images that are evaluated, instead of subset.limit
   data::LoaderOptions loader{};
@@ -69,8 +69,8 @@ struct DetectionOptions : DetectorOptions {
 /// Whether the test images differ from the validation images.
 bool has_own_test(const DetectionOptions& options);
 
-/// Reads [task] loss_divisor and held_out = "validation" | "test", [data] (with its tables transform and normalization)
-/// and [model] of a recipe.
+/// Reads a recipe: loss_divisor and held_out ("validation" or "test") of [task], [data] with its tables transform and
+/// normalization, and [model].
 DetectionOptions read_detection_options(const config::View& root, data::DataRoot data_root = data::DataRoot::required);
 
 class DetectionPlan : public TaskPlan, public TakesRewrittenModel {
@@ -84,7 +84,7 @@ class DetectionPlan : public TaskPlan, public TakesRewrittenModel {
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
   DataLook look_at_data(const data::LookProgress& progress) const override;
-  /// Returns the class names if the recipe leaves them to the file: they are part of the meaning of a model.
+  /// Returns the class names if the recipe leaves them to the annotation file, so that the run stores them.
   SavedFiles files_to_keep() const override;
   std::vector<std::string> class_name_settings() const override;
   std::optional<int64_t> data_limit() const override { return options_.subset.limit; }
@@ -104,11 +104,11 @@ class DetectionPlan : public TaskPlan, public TakesRewrittenModel {
 /// Returns the folder of data.root. Throws io::Error.
 std::filesystem::path find_detection_root(const DetectionOptions& options);
 
-/// The use of a split's images: for training, or for evaluation.
+/// A split, and the use of its images: for training, or for evaluation.
 enum class DetectionSplit { training, training_evaluated, validation, test };
 
 /// Opens a split with at most `limit` images (0: any number). The rules and the fraction of the training images apply
-/// to the training split. `indices` gets a digest of the numbers of the images that data.validation_fraction draws.
+/// to the training split. `indices` gets a digest of the indices of the images that data.validation_fraction selects.
 /// Throws io::Error if files cannot be read or lack classes, std::invalid_argument if the number of classes differs
 /// from the model's.
 std::shared_ptr<const data::DetectionSet> open_detection_split(const DetectionOptions& options, DetectionSplit split,

@@ -9,8 +9,8 @@
 
 namespace cachet::tasks {
 
-/// The divisor of the losses of anchors: the count of the whole step (all micro-batches in all processes), or the count
-/// of each part (a micro-batch of a process).
+/// The divisor of the losses of anchors: a count over the whole step (all micro-batches in all processes), or a count
+/// over each part (a micro-batch of a process).
 enum class LossDivisor { step, part };
 
 /// Returns the position of an image in a batch whose sides are multiples of `multiple`.
@@ -19,13 +19,13 @@ models::DetectionImage place_of(const data::DetectionSample& sample, int64_t mul
 struct DetectionTrainingBatchesOptions {
   int64_t multiple = 32;  // divisor of the sides of a batch
   uint64_t seed = 0;
-  int64_t first_batch = 0;  // number of the epoch's first batch in the run
+  int64_t first_batch = 0;  // number of the epoch's first batch, counted over the whole run
   LossDivisor divisor = LossDivisor::step;
   bool joint = false;  // whether several processes have parts of a batch, and the model sums over the whole batch
 };
 
-/// Computes the losses of a detector over an epoch's batches. Seed, batch number and image determine which anchors and
-/// proposals take part. The model must outlive the batches.
+/// Computes the losses of a detector over an epoch's batches. The seed, the batch number and the image determine which
+/// anchors and proposals contribute to the losses. The model must outlive the batches.
 std::unique_ptr<train::TrainingBatches> detection_batches(models::ObjectDetector& model,
                                                           data::BatchIterator<data::DetectionBatch> batches,
                                                           const DetectionTrainingBatchesOptions& options);

@@ -20,8 +20,8 @@ struct FoundObject {
 };
 
 /// A line of JSON: {"index":0,"file":…,"detections":[{"label":2,"class":"star","score":0.98,"bbox":[x,y,w,h],
-/// "segmentation":{"size":[h,w],"counts":…}}]}. An image of a set has `image_id`, a user's image `file`; empty members
-/// are left out. If the image could not be read, "error" replaces the detections.
+/// "segmentation":{"size":[h,w],"counts":…}}]}. An image of a set has `image_id`; a user's image has `file`. Empty
+/// members are left out. If the image could not be read, "error" replaces the detections.
 struct FoundObjects {
   int64_t index = 0;
   std::optional<int64_t> image_id{};
@@ -33,17 +33,17 @@ std::string to_json_line(const FoundObjects& found, const std::vector<std::strin
 /// Reads the line of to_json_line(). Empty for any other line.
 std::optional<FoundObjects> found_objects_from_json(const std::string& line);
 /// Reads the line of a record, which may come from a file that was edited by hand. Throws std::runtime_error if the
-/// line is not of to_json_line(), or if a label is not below `classes`.
+/// line does not have the form of to_json_line(), or if a label is not below `classes`.
 FoundObjects read_found_objects(const std::string& record, int64_t classes);
 
-/// The forms of an object in a file of results. If a file has boxes, pycocotools takes the areas of boxes; masks are
-/// therefore measured by a separate file.
+/// The forms of an object in a file of results. If a file has boxes, pycocotools uses the areas of the boxes. The
+/// measurement of masks therefore needs a file without boxes.
 enum class ResultForms { boxes, masks, both };
 
-/// Returns a file of COCO results. For an image without an id, uses its index. `category_ids` has the id of each class.
+/// Returns a file of COCO results. The id of an image without id is its index. `category_ids` has the id of each class.
 std::string coco_results(const std::vector<FoundObjects>& images, const std::vector<int64_t>& category_ids,
                          ResultForms forms = ResultForms::both);
-/// Adds the results of one image.
+/// Adds the results of one image to `text`.
 void add_results(data::CocoResultsText& text, const FoundObjects& image, const std::vector<int64_t>& category_ids,
                  ResultForms forms);
 

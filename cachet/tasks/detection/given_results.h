@@ -11,8 +11,8 @@
 
 namespace cachet::tasks {
 
-/// Returns the number that a file's name is, apart from folder and suffix, as in COCO: 139 for
-/// "val2017/000000000139.jpg". Empty for other names and for numbers above 2⁵³.
+/// If a file's name without folder and suffix is a number, as in COCO, returns it: 139 for "val2017/000000000139.jpg".
+/// Empty for other names and for numbers above 2⁵³.
 std::optional<int64_t> number_in_name(const std::string& file);
 
 /// The objects found in a user's images, as files that pycocotools reads: results.json with the results, and
@@ -20,10 +20,10 @@ std::optional<int64_t> number_in_name(const std::string& file);
 /// numbers, the id of an image is this number; otherwise it is the image's index among the user's images.
 class GivenResults {
  public:
-  /// Takes the category ids and the names of the model's classes.
+  /// `category_ids` and `class_names` have one entry for each class of the model.
   GivenResults(std::vector<int64_t> category_ids, std::vector<std::string> class_names);
 
-  /// Adds the next image in the images' order. An image that could not be read is left out of both files.
+  /// Adds the next image, in the order of the user's images. An image that could not be read is left out of both files.
   void add(FoundObjects image);
   std::vector<NamedFile> finish() &&;
 
@@ -36,7 +36,7 @@ class GivenResults {
   std::vector<std::string> class_names_;
   std::vector<Image> images_;
   bool has_numbers_ = true;
-  std::vector<int64_t> numbers_;  // numbers of all names, if the names are numbers
+  std::vector<int64_t> numbers_;  // the numbers of all file names, if all names are numbers
   data::CocoResultsText by_number_, by_index_;
 };
 

@@ -9,7 +9,7 @@
 namespace cachet::tasks {
 
 /// A detection set of shapes, to try a recipe without its data: PNG files in a temporary folder, which the destructor
-/// removes. The images have the sizes at which the recipe shows images, up to 512 pixels; classes are numbers.
+/// removes. The images have the sizes to which the recipe scales images, up to 512 pixels. The class names are numbers.
 class SyntheticScenes {
  public:
   SyntheticScenes(const DetectionOptions& options, int64_t count);

@@ -4,7 +4,7 @@
 
 namespace cachet::tasks {
 
-/// Compares a model in float32 with its export, in a folder with its manifest, by running both on the same samples.
+/// Runs a float32 model and its export on the same samples and compares them. `folder` has the export and its manifest.
 ExportCheck compare_export(const ExportSource& source, const ExportOptions& options,
                            const std::filesystem::path& folder, const ExportProgress& progress);
 

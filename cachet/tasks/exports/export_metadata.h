@@ -5,8 +5,8 @@
 
 namespace cachet::tasks {
 
-/// Returns the metadata in the file of an exported model, for programs that read only this file: Cachet's version, and
-/// `model`, `task`, `source`, `precision`, `classes` and `image` of the manifest, lists and objects as JSON.
+/// Returns the metadata of an exported model's file, for programs that read only this file: Cachet's version, and the
+/// manifest's `model`, `task`, `source`, `precision`, `classes` and `image`. Lists and objects are JSON.
 deploy::ModelMetadata metadata_of(const runtime::ExportManifest& manifest);
 
 }  // namespace cachet::tasks

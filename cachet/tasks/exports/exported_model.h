@@ -13,16 +13,16 @@
 
 namespace cachet::tasks {
 
-/// Makes the session that replaces a model.
+/// A function that makes the session which replaces a model.
 using MakeSession = std::function<std::unique_ptr<runtime::Session>()>;
 
-/// A plan whose model may be an exported one.
+/// A plan whose model may be an exported model.
 class TakesExportedModel {
  public:
   virtual ~TakesExportedModel() = default;
   /// Makes build() create tasks that compute with sessions and have no weights of their own.
   virtual void replace_model(const runtime::ExportManifest& manifest, MakeSession make) = 0;
-  /// Returns the manifest. If an earlier version wrote no limits of lengths and token ids, adds those of the recipe.
+  /// Returns the manifest, with the recipe's limits of lengths and token ids if an earlier version wrote no limits.
   virtual runtime::ExportManifest with_limits(const runtime::ExportManifest& manifest) const { return manifest; }
 };
 
@@ -32,19 +32,19 @@ RecipePlan with_sessions(const RecipePlan& plan, const runtime::ExportManifest& 
                          const std::string& name);
 
 /// Returns a recipe's plan with the model of an exported folder: the rewritten model itself if it is not a graph,
-/// otherwise sessions of the engine. Throws as with_sessions() does, and io::Error if weights do not fit.
+/// otherwise sessions of the engine. Throws the errors of with_sessions(), and io::Error if weights do not fit.
 RecipePlan with_exported_model(const RecipePlan& plan, const runtime::ExportManifest& manifest,
                                const std::filesystem::path& folder);
 
-/// Builds the model that an export of `plan` computes, in evaluation, with the same rewriting. The model does
-/// not have the weights of the export.
+/// Builds the model that an export of `plan` computes: in evaluation mode, and rewritten in the same way. The model
+/// does not have the weights of the export.
 std::shared_ptr<models::Model> built_as_exported(const models::ModelPlan& plan);
 
-/// Returns the first key of a setting ("key=value", also of a table) that affects the predictions of an export, as a
-/// pattern: "model.*", "data.class_names"; empty if there is none. The export stores such values; they are fixed.
+/// Returns the pattern ("model.*", "data.class_names") of the first key in a setting ("key=value", also of a table)
+/// that affects the predictions of an export; empty if there is no such key. An export fixes the values of such keys.
 std::optional<std::string> fixed_key(const std::string& setting);
 
-/// Returns those settings that an export stores, one for each value: settings of the model, of the preparation of a
+/// Returns the settings that an export stores, one for each value: settings of the model, of the preparation of a
 /// user's sample, and of the task's decisions. Other settings select the data of one command and the way of computing.
 std::vector<std::string> settings_to_keep(const std::vector<std::string>& settings);
 

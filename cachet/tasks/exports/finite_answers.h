@@ -6,8 +6,8 @@
 
 namespace cachet::tasks {
 
-/// Throws ops::NotFinite, whose line begins with `name`, if a classifier in evaluation mode returns NaN or infinity for
-/// synthetic inputs. Reading weights refuses such values, but products of large finite values can overflow.
+/// If a classifier in evaluation mode returns NaN or infinity for synthetic inputs, throws ops::NotFinite, whose
+/// message begins with `name`. Weights are finite when they are read, but products of large values can overflow.
 void require_finite_answers(models::Model& model, const std::string& name);
 
 }  // namespace cachet::tasks

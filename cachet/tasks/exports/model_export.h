@@ -18,15 +18,15 @@ namespace cachet::tasks {
 struct ExportOptions {
   runtime::EngineKind engine = runtime::EngineKind::openvino;
   runtime::Precision precision = runtime::Precision::float32;
-  /// Whether all evaluation data and the accuracy are compared (always with int8), or samples by data.subset_seed.
+  /// Whether to compare all evaluation data and the accuracy (always with int8), or a sample drawn by data.subset_seed.
   bool check_all = false;
 };
 
-/// The slow parts of an export: calibration for 8 bits, which observes values on samples, and the comparison.
+/// The slow parts of an export: the comparison, and calibration for 8 bits, which observes values on samples.
 enum class ExportPart { calibration, comparison };
 const char* to_string(ExportPart part);  // "calibrate", "compare"
 
-/// Called with the progress of a part.
+/// A function that is called with the progress of a part.
 using ExportProgress = std::function<void(ExportPart part, int64_t done, int64_t total)>;
 
 /// The largest allowed differences between an export of some precision and its model.
@@ -34,20 +34,20 @@ struct ExportTolerance {
   deploy::Tolerance answers{};  // tolerance for evaluation samples
   double metric = 0;            // tolerance of the deciding metric: absolute for accuracies, relative for others
 
-  /// Returns the tolerance for other inputs. Any number of these inputs may have two nearly equal classes.
+  /// Returns the tolerance for inputs that users send. Any number of these may have two nearly equal classes.
   deploy::Tolerance sent() const { return {answers.log_probability, 1}; }
 };
 ExportTolerance export_tolerance(runtime::Precision precision);
 
-/// The differences between the results of an export and those of its model.
+/// The differences between the results of an export and the results of its model.
 struct ExportCheck {
   std::string samples;  // "256 test images", "256 random inputs, none of them real"
   ExportTolerance tolerance;
   deploy::Equality equality;
   std::string sent_inputs;                     // "19 single inputs and small batches and 6 image files", of classifiers
-  deploy::Equality sent;                       // no samples if the task is not a classifier
-  deploy::DecisionWords words;                 // words for `equality`
-  std::string metric = "top1";                 // the deciding metric; for a classifier the fraction of right samples
+  deploy::Equality sent;                       // result for `sent_inputs`; no samples if not a classifier
+  deploy::DecisionWords words;                 // words that describe `equality`
+  std::string metric = "top1";                 // the deciding metric; a classifier's accuracy
   double metric_before = 0, metric_after = 0;  // values of the metric, if all evaluation data were compared
   bool has_metric = false;
 
@@ -70,9 +70,9 @@ struct ExportReport {
 /// The source of an export.
 struct ExportSource {
   std::filesystem::path path;         // argument of open_saved_run()
-  std::vector<std::string> settings;  // settings that replace values of its recipe
+  std::vector<std::string> settings;  // settings that replace values of the source's recipe
 
-  /// Returns the settings that also apply to the export's recipe: without [model], which the exported model includes.
+  /// Returns the settings that also apply to the export's recipe: all but those of [model], which the export includes.
   std::vector<std::string> settings_of_export() const;
 };
 
@@ -80,19 +80,19 @@ struct ExportSource {
 /// not built in.
 void check_export_options(const ExportOptions& options);
 
-/// Rewrites a model (deploy/rewrite.h) and writes it for an engine into a folder. The folder appears, or replaces
-/// an existing one, atomically. Before that, compares the results of the folder with those of the model in
-/// float32: on evaluation data if they can be read, otherwise on noise. Then times both. Throws as
-/// check_export_options() does; std::runtime_error that states the difference if it exceeds the tolerance, or
-/// another engine if this one cannot take or run the model; ops::NotFinite if the model returns NaN or infinity;
-/// io::Error if a file cannot be read or written.
+/// Rewrites a model (deploy/rewrite.h) and writes it for an engine into a folder. The folder appears, or replaces an
+/// existing folder, atomically. Before that, compares the results of the folder with the results of the model in
+/// float32: on evaluation data if they can be read, otherwise on noise. Then measures the times of both. Throws the
+/// errors of check_export_options(); std::runtime_error if the difference exceeds the tolerance (the message states it)
+/// or the engine cannot take or run the model (the message names another engine); ops::NotFinite if the model returns
+/// NaN or infinity; io::Error if a file cannot be read or written.
 ExportReport export_model(const ExportSource& source, const ExportOptions& options, const std::filesystem::path& folder,
                           const ExportProgress& progress);
 
 /// Returns the source as the export names it: "run 1f0c…", "model 9f86…".
 std::string export_source(const SavedRun& saved);
 
-/// Returns lines for people: the removed parts, the remaining parts with reasons, and the differences of the results.
+/// Returns lines for people: removed parts, remaining parts with the reasons, and the differences of the results.
 std::vector<std::string> report_lines(const ExportReport& report);
 
 }  // namespace cachet::tasks

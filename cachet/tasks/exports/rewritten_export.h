@@ -13,33 +13,33 @@
 
 namespace cachet::tasks {
 
-/// The scores that are compared with those of an export of the model.
+/// Scores of a model, for the comparison with the scores of its export.
 struct ComparedScores {
   at::Tensor scores;    // (N, choices), float32 or wider; a softmax of each row gives probabilities
   std::string samples;  // description of the N rows: "64 beginnings of test tokens"
   deploy::DecisionWords words{};
 };
 
-/// A task whose model is not a graph for an engine: its export is the rewritten model itself.
+/// A task whose model is not a graph for an engine. The export of such a task is the rewritten model itself.
 class ExportsRewrittenModel {
  public:
   virtual ~ExportsRewrittenModel() = default;
-  /// Returns scores of held-out data if the task opened some, otherwise of synthetic samples, which are equal for all
-  /// models of one size. The model is in evaluation mode.
+  /// Returns the scores of held-out data if the task has opened such data. Otherwise, returns the scores of synthetic
+  /// samples, which are equal for all models of one size. The model is in evaluation mode.
   virtual ComparedScores compared_scores() = 0;
   /// Returns the reason why the model is not a graph, as the end of "its model …": "writes token by token".
   virtual std::string why_no_graph() const = 0;
 };
 
-/// Describes the compared parts of samples: "64 beginnings of " gives "64 beginnings of test tokens", or "… random
-/// tokens, none of them real".
+/// Completes a description of the compared parts of samples: "64 beginnings of " gives "64 beginnings of test tokens",
+/// or "… random tokens, none of them real".
 std::string compared_samples(const std::string& what, const train::SampleWords& words, bool real);
 
-/// Describes `count` samples: "" gives "256 test images" or "1 test image", "9 boxes on " gives "9 boxes on 1 test
-/// image".
+/// Completes a description with `count` samples: "" gives "256 test images" or "1 test image", and "9 boxes on " gives
+/// "9 boxes on 1 test image".
 std::string compared_samples(const std::string& what, int64_t count, const train::SampleWords& words, bool real);
 
-/// A plan whose model may be a rewritten one, which runs on LibTorch alone.
+/// A plan whose model may be a rewritten model. A rewritten model runs on LibTorch alone.
 class TakesRewrittenModel {
  public:
   virtual ~TakesRewrittenModel() = default;
@@ -47,7 +47,7 @@ class TakesRewrittenModel {
   virtual void replace_model(std::function<std::shared_ptr<models::Model>()> make) = 0;
 };
 
-// Constants for models that write text.
+// Constants for the comparison of models that write text.
 inline constexpr int64_t kComparedBeginnings = 64;
 inline constexpr const char* kWritesTokenByToken = "writes token by token and remembers what it has read";
 

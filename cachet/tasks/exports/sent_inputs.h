@@ -13,18 +13,18 @@ namespace cachet::tasks {
 /// The input tensors of a classifier, in the order of deploy::inputs_of().
 using ClassifierInputs = std::vector<at::Tensor>;
 
-/// Splits a batch into batches of one sample. Sequences end at the beginning of their padding; a sequence that is only
-/// padding has one token.
+/// Splits a batch into batches of one sample. Removes the padding of sequences; a sequence of only padding becomes one
+/// token.
 std::vector<ClassifierInputs> split_batch(const ClassifierInputs& batch);
 
 /// Joins several samples into one batch. Pads sequences to the longest.
 ClassifierInputs join_samples(const std::vector<ClassifierInputs>& samples);
 
-/// Draws samples from noise, equal for all models of the same sizes. Sequences have lengths from 1 to the maximum.
+/// Makes samples of noise, equal for all models of the same sizes. Sequences have lengths from 1 to the maximum.
 std::vector<ClassifierInputs> synthetic_samples(const models::Model& model, int64_t count);
 
-/// Makes inputs like those of users from at least one sample: the first samples alone, batches of 2, 3 and 7 samples,
-/// and, for sequences, single sequences of lengths from 1 to the model's maximum.
+/// Makes inputs of the kinds that users send from at least one sample: the first samples alone, batches of 2, 3 and 7
+/// samples, and, for sequences, single sequences of lengths from 1 to the model's maximum.
 std::vector<ClassifierInputs> sent_inputs(const models::Model& model, const std::vector<ClassifierInputs>& samples);
 
 /// Writes PNG files into a folder: images of noise (of one pixel, of odd sizes, smaller and larger than the model's,

@@ -60,13 +60,13 @@ class ImageClassification : public ClassificationTask, public ShowsSamples {
   std::vector<report::Block> evaluation_samples(const ClassificationEvaluation& evaluation) const override;
 
  private:
-  /// Returns the logits (B, classes) float32, on the CPU, of images (B, channels, height, width).
+  /// Returns the logits (B, classes), float32 on the CPU, of images (B, channels, height, width).
   at::Tensor logits_of(at::Tensor images);
 
   ImageClassificationOptions options_;
   train::TrainOptions training_options_;
   std::shared_ptr<const data::LabelledImages> training_, test_;
-  std::string validation_indices_;  // a digest; empty if no part of the training data validates
+  std::string validation_indices_;  // digest of the indices of the training images that validate, or empty
   data::Normalization normalization_;
   std::optional<data::ImageLoader> training_loader_, test_loader_;
   std::shared_ptr<models::ImageClassifier> model_;

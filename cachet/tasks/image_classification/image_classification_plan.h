@@ -24,30 +24,30 @@ struct ImageClassificationOptions {
   data::AugmentationOptions augmentation;
   data::ResizeOptions resize;
   data::MixingOptions mixing;
-  nn::OutlierOptions outliers;               // outliers among the images of a training step
-  data::Split held_out = data::Split::test;  // split that is evaluated, in training and for a test by build()
+  nn::OutlierOptions outliers;               // outliers added to the images of a training step
+  data::Split held_out = data::Split::test;  // split to evaluate: in training, or (set by build()) in a test
   data::LoaderOptions loader;
-  /// The size of the images that a trained model was trained on, to which a user's file is resized; 0 if the size is
-  /// not known, or if each image has its own.
+  /// The size of the images on which a trained model was trained. A user's file is resized to this size. 0 if the size
+  /// is not known, or if it differs between images.
   io::ImageSize stored_size{};
   /// The class numbers as names, for an export without class names. The names in a data folder are then not used.
   std::vector<std::string> exported_numbers{};
-  bool is_exported = false;                   // whether it is an export, which has all that affects its predictions
+  bool is_exported = false;                   // whether the model is an export, which has all that affects predictions
   std::optional<int64_t> evaluation_limit{};  // number of images that are evaluated, instead of dataset.limit
   int64_t repeated_augmentation = 1;          // data::EqualBatchOptions::repeats in training
   bool knows_classes = false;                 // whether the number of classes is known before the data are opened
-  models::ImageClassifierPlan model;          // by default for the data's images and classes
+  models::ImageClassifierPlan model;          // default: a plan for the data's images and classes
 };
 
-/// Reads [data] (with its tables normalization, augmentation, resize, mixing and outliers), [model], and held_out =
-/// "validation" | "test" of [task]. The default of held_out is validation if there are validation images.
+/// Reads [data] (with its tables normalization, augmentation, resize, mixing and outliers), [model], and held_out
+/// ("validation" or "test") of [task]. The default of held_out is validation if there are validation images.
 ImageClassificationOptions read_image_classification_options(const config::View& root,
                                                              data::DataRoot data_root = data::DataRoot::required);
 
-/// Whether mean and deviation must be computed from the training images, because they are not known otherwise.
+/// Whether mean and deviation are unknown, so that they must be computed from the training images.
 bool takes_training_statistics(const ImageClassificationOptions& options);
 
-/// Returns the shape of the images that a model was trained on; empty if only the files have it.
+/// Returns the shape of the images on which a model was trained; empty if only the image files determine it.
 std::optional<data::ImageShape> trained_shape(const ImageClassificationOptions& options);
 
 class ImageClassificationPlan : public TaskPlan,
@@ -64,8 +64,8 @@ class ImageClassificationPlan : public TaskPlan,
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
   DataLook look_at_data(const data::LookProgress& progress) const override;
-  /// Returns the class names, and the mean, deviation and size of the training images (image_statistics.h), if the
-  /// recipe leaves them to the data: they are part of the meaning of a model.
+  /// Returns the facts about the data on which a model depends, if the recipe does not have them: the class names, and
+  /// the mean, deviation and size of the training images (image_statistics.h).
   SavedFiles files_to_keep() const override;
   std::vector<std::string> saved_file_settings(const std::filesystem::path& run) const override;
   std::optional<std::string> keys_from_training_data() const override;
@@ -81,8 +81,8 @@ class ImageClassificationPlan : public TaskPlan,
   std::optional<int64_t> classes_of_data() const override;
   Preprocessing preprocessing() const override;
   std::vector<std::string> preparation_settings(const std::filesystem::path& weights) const override;
-  /// Replaces the model. Also takes the class names, the mean, the deviation and the size of images from the
-  /// manifest, if the recipe does not have them.
+  /// Replaces the model. If the recipe lacks the class names, the mean, the deviation or the size of images, takes them
+  /// from the manifest.
   void replace_model(const runtime::ExportManifest& manifest, MakeSession make) override;
 
  private:

@@ -10,9 +10,9 @@
 namespace cachet::tasks {
 
 /// The statistics of a run's training images, which the run stores in the file kImageStatistics. Predictions then do
-/// not depend on images in another folder.
+/// not depend on the images of a data folder.
 struct ImageStatistics {
-  data::Normalization normalization{};  // mean and deviation per channel; empty if recipe or kind of data has them
+  data::Normalization normalization{};  // mean and deviation per channel; empty if recipe or data kind have them
   io::ImageSize size{};                 // size of each image
 };
 inline constexpr const char* kImageStatistics = "image_statistics.json";

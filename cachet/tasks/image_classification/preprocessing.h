@@ -24,13 +24,13 @@ class PreparesImages {
  public:
   virtual ~PreparesImages() = default;
   virtual Preprocessing preprocessing() const = 0;
-  /// Returns the keys of a recipe for the preparation in timm's config.json in the folder of these weights
-  /// ("data.normalization.mean=[0.5, 0.5, 0.5]"), for the values that the recipe does not set. Empty if there is no
-  /// such file. Throws as timm_preprocessing() does.
+  /// Reads the preparation in timm's config.json in the folder of these weights, and returns it as settings of a recipe
+  /// ("data.normalization.mean=[0.5, 0.5, 0.5]"). Leaves out values that the recipe sets. Empty if there is no such
+  /// file. Throws the errors of timm_preprocessing().
   virtual std::vector<std::string> preparation_settings(const std::filesystem::path& weights) const = 0;
 };
 
-/// Return the keys of a recipe for a preparation: data.normalization.mean and std, data.resize.crop_fraction and
+/// Return the settings of a recipe for a preparation: data.normalization.mean and std, data.resize.crop_fraction and
 /// interpolation.
 std::vector<std::string> normalization_settings(const data::NormalizationOptions& normalization);
 std::vector<std::string> resize_settings(const data::ResizeOptions& resize);
@@ -38,25 +38,25 @@ std::vector<std::string> resize_settings(const data::ResizeOptions& resize);
 /// Returns mean and deviation for images of one or three channels. For other images, leaves them to the recipe.
 data::NormalizationOptions normalization_options(const data::Normalization& normalization, int64_t channels);
 
-/// Returns the preprocessing of the publisher of the weights. Mean and deviation: ImageNet's, but 0.5 for timm's ViTs,
-/// which were trained on ImageNet-21k. Crop: 7/8 of the shorter side, but 0.9 in timm and T2T-ViT. Interpolation:
-/// bicubic. `image` is the model's image shape; a single channel gets the mean of the three values.
+/// Returns the preprocessing of the publisher of the weights. Mean and deviation are ImageNet's, but 0.5 for timm's
+/// ViTs, which were trained on ImageNet-21k. The crop is 7/8 of the shorter side, but 0.9 in timm and T2T-ViT. The
+/// interpolation is bicubic. `image` is the model's image shape. A single channel gets the mean of the three values.
 Preprocessing published_preprocessing(io::NameSource source, std::string_view model, const models::ImageShape& image);
 
-/// Returns the preprocessing for the weights of a file or folder: that of the run or model folder, if the path is one
-/// or its weights; else that of timm's config.json next to the file (weights/timm_config.h); else the published one.
+/// Returns the preprocessing for the weights of a file or folder. The sources, in this order: the run or model folder
+/// to which the weights belong; timm's config.json next to the file (weights/timm_config.h); published_preprocessing().
 /// Throws io::Error if config.json cannot be read, or asks for something that is not supported.
 Preprocessing preprocessing_of(const std::filesystem::path& weights, io::NameSource source,
                                const models::ImageClassifierPlan& model);
 
 /// Reads the part of [data] that belongs to a model and not to a folder of images: kind (class folders by default),
-/// class_names, classes, channels, and the tables normalization and resize. The document's resolved text then has these
-/// values.
+/// class_names, classes, channels, and the tables normalization and resize. Adds these values to the document's
+/// resolved text.
 Preprocessing read_preprocessing(const config::View& data, const models::ImageClassifierPlan& model,
                                  const Preprocessing& defaults);
 
-/// Returns "resized to 256 (bicubic), middle 224, mean 0.485 0.456 0.406, deviation 0.229 0.224 0.225"; for a size that
-/// is not square "resized to cover 219 x 292 (bicubic), middle 192 x 256, …".
+/// Returns "resized to 256 (bicubic), middle 224, mean 0.485 0.456 0.406, deviation 0.229 0.224 0.225". If the size is
+/// not square, returns "resized to cover 219 x 292 (bicubic), middle 192 x 256, …".
 std::string to_text(const Preprocessing& preprocessing);
 
 /// Returns {"mean":[0.485,0.456,0.406],"std":[…],"crop_fraction":0.875,"interpolation":"bicubic"}. mean and std are

@@ -12,14 +12,14 @@
 
 namespace cachet::tasks {
 
-// Names of metrics. kUncoded is the fraction of a text that is not coded, from 0 to 1.
+// Names of metrics. kUncoded is the fraction (0 to 1) of a text's bytes that the tokens do not encode.
 inline constexpr const char *kBitsPerByte = "bits_per_byte", *kBitsPerCodedByte = "bits_per_coded_byte",
                             *kUncoded = "uncoded", *kTextBytes = "text_bytes";
 
-/// The divisor of bits per byte: the bytes of the part that tokens encode, or, as in version 0.1.0, of the whole text.
+/// The divisor of bits per byte: the bytes of the encoded part of a text, or of the whole text as in version 0.1.0.
 enum class BitsOf { coded_text, whole_text };
 
-/// A passage of a text, and the model's continuation; both are UTF-8 that can be shown.
+/// A passage of a text, and the model's continuation, both as valid UTF-8 for display.
 struct WrittenSample {
   std::string given, written;
   bool operator==(const WrittenSample&) const = default;
@@ -38,9 +38,9 @@ struct HeldOutText {
 
 /// The results of an evaluation on a text.
 struct LanguageEvaluation {
-  int64_t tokens = 0;                         // predicted tokens
+  int64_t tokens = 0;                         // number of predicted tokens
   double loss = 0;                            // mean −log p of these tokens, in nats
-  std::vector<double> loss_by_position = {};  // mean over the tokens at each position of a segment
+  std::vector<double> loss_by_position = {};  // mean loss at each position of a segment
   HeldOutText text = {};
   NgramBaseline baseline = {};
   std::vector<WrittenSample> samples = {};
@@ -48,26 +48,26 @@ struct LanguageEvaluation {
   bool operator==(const LanguageEvaluation&) const = default;
 
   /// Returns loss, perplexity and, if they are known, bits per byte and per character, each followed by its standard
-  /// error; the fraction of the text that is not coded; the text's bytes; the baseline's perplexity. The error of a
-  /// function of the loss is the loss's error times the derivative (the delta method): for e^loss, the perplexity.
+  /// error; kUncoded; the text's bytes; the baseline's perplexity. The error of a function of the loss is the loss's
+  /// error times the function's derivative (the delta method), which is the perplexity for e^loss.
   train::Metrics metrics() const;
 };
 
-/// Number of consecutive tokens of a batch row in a block. The standard error of the loss is computed over blocks,
-/// which are nearly independent: adjacent tokens belong to one passage and are easy or hard together.
+/// Number of consecutive tokens of a batch row in a block. The loss's standard error is computed over blocks, which are
+/// nearly independent. Adjacent tokens of one passage are easy or hard together.
 inline constexpr int64_t kBlockTokens = 512;
 
 /// Sums losses, segment after segment.
 ///
-/// The standard error of the loss is that of a ratio of sums over blocks (Cochran, Sampling Techniques, 1977, §6.3).
-/// With the losses S and tokens n of B blocks and the loss L = ΣS / Σn, it is √(B / (B − 1) · Σ(S − L·n)²) / Σn: the
-/// deviation of the blocks' means from the loss, each weighted by its tokens. A block is consecutive segments of one
-/// batch row, until they have kBlockTokens; the rest of a row is a smaller block.
+/// The loss is a ratio of sums over blocks, L = ΣS / Σn, where S is a block's sum of losses and n its number of tokens.
+/// The standard error of the ratio of B blocks is √(B / (B − 1) · Σ(S − L·n)²) / Σn (Cochran, Sampling Techniques,
+/// 1977, §6.3): the deviations of the blocks' means from the loss, weighted by tokens. A block consists of consecutive
+/// segments of one batch row, until they have kBlockTokens tokens. The rest of a row is a smaller block.
 class LanguageTally {
  public:
-  /// Adds segments in their order. All segments have the same batch rows.
+  /// Adds a segment's losses. The segments come in order and have the same batch rows.
   void add(const SegmentLosses& losses);
-  LanguageEvaluation finish() const;  // sets only the values of the losses
+  LanguageEvaluation finish() const;  // sets only the members that the losses determine
 
  private:
   struct Block {
@@ -78,7 +78,7 @@ class LanguageTally {
 
   std::vector<double> sums_;
   std::vector<int64_t> counts_;
-  std::vector<Block> blocks_, open_;  // blocks_: the full blocks; open_: the current block of each batch row
+  std::vector<Block> blocks_, open_;  // blocks_: full blocks; open_: the unfinished block of each batch row
 };
 
 /// Write and read the JSON in the run's folder. Reading returns an empty value for other JSON.

@@ -17,7 +17,7 @@ namespace cachet::tasks {
 
 /// Predicts the next token of a long text. The batch rows of the text are read in parallel, segment after segment. The
 /// model's memory of each row continues from step to step (Transformer-XL, arXiv 1901.02860). The batch size is the
-/// number of rows.
+/// number of batch rows.
 class LanguageModelling : public Task,
                           public GeneratesText,
                           public ScoresText,
@@ -47,8 +47,8 @@ class LanguageModelling : public Task,
   /// Returns the number of records. A record is a segment of all batch rows.
   int64_t evaluation_records() const override;
   std::string record_digest(int64_t index) override;
-  /// If the model has a memory, it reads the segments before `first` again, without predicting them. If it
-  /// has none, these segments are skipped.
+  /// A model with a memory first reads the segments before `first` again, without predictions. A model without memory
+  /// skips these segments.
   void record_evaluation(int64_t first, const SeenRecord& seen) override;
   train::Metrics evaluate_records(const NextRecord& next) override;
   void generate(const std::string& prompt, const GenerationOptions& options,
@@ -56,10 +56,10 @@ class LanguageModelling : public Task,
   void score_text(const std::function<std::optional<std::string>()>& next_line,
                   const std::function<void(const ScoredLine& line)>& seen,
                   const std::function<void(int64_t tokens)>& scored) override;
-  /// Returns log p of the next token after each of 64 beginnings of texts, computed as in generation.
+  /// Returns log p of the next token after each of 64 beginnings of texts, computed like in generation.
   ComparedScores compared_scores() override;
   std::string why_no_graph() const override { return kWritesTokenByToken; }
-  /// Runs the model on one of the first segments of the text, without the text before it.
+  /// Runs the model on one of the text's first segments, without the text before this segment.
   ShownSample run_over(int64_t index) override;
 
  protected:
@@ -71,7 +71,7 @@ class LanguageModelling : public Task,
   data::Corpus open(data::SequenceSplit split, const data::CorpusOptions& options);
   data::BatchRowOptions evaluation_batch_rows() const;
   bool remembers_earlier_segments() const;
-  /// Predicts the segments of the held-out text from number `first` on.
+  /// Predicts the segments of the held-out text, beginning with segment `first`.
   void foretell(int64_t first, const std::function<void(int64_t segment, const SegmentLosses& losses)>& use);
   const NgramBaseline& baseline();
   NgramBaseline make_baseline() const;

@@ -15,12 +15,12 @@
 
 namespace cachet::tasks {
 
-/// Options of evaluations on a text, which may differ from those of training.
+/// Options of evaluations on a text, which may differ from the options of training.
 struct LanguageEvaluationOptions {
   int64_t batch_rows = 10;
   int64_t target_length = 150;  // number of tokens that are predicted at once
   models::SegmentOptions segments{};
-  int64_t samples = 3;  // number of passages that the model continues, for the page of a run
+  int64_t samples = 3;  // number of passages that the model continues for a run's page
   BitsOf bits_of = BitsOf::coded_text;
 };
 
@@ -29,16 +29,16 @@ struct LanguageModellingOptions {
   data::CorpusOptions corpus;
   data::LoaderOptions loader;
   data::SequenceSplit held_out = data::SequenceSplit::validation;  // split that is evaluated in training
-  int64_t segments_per_step = 1;  // segments of each batch row through which a step's gradient passes
+  int64_t segments_per_step = 1;  // number of segments of a batch row through which a step's gradient passes
   LanguageEvaluationOptions evaluation;
   std::optional<int64_t> evaluation_limit{};  // number of tokens that are evaluated, instead of corpus.limit
   bool baseline = true;                       // whether evaluations report an n-gram baseline of the training text
-  models::LanguageModelPlan model;            // by default for the corpus's tokens
+  models::LanguageModelPlan model;            // default: a plan for the corpus's tokens
 };
 
-/// Reads [data], [model], and from [task] held_out = "validation" | "test", segments_per_step, baseline, and the table
-/// evaluation: `lanes`, samples, bits_of, and target_length, memory_length, clamp_length, same_length, whole_past,
-/// whose defaults are the model's.
+/// Reads [data], [model] and [task]. [task] has held_out ("validation" or "test"), segments_per_step, baseline, and the
+/// table evaluation. This table has `lanes`, samples, bits_of, and the keys target_length, memory_length, clamp_length,
+/// same_length and whole_past, whose defaults are the model's.
 LanguageModellingOptions read_language_modelling_options(const config::View& root,
                                                          data::DataRoot data_root = data::DataRoot::required);
 
@@ -58,7 +58,7 @@ class LanguageModellingPlan : public TaskPlan, public TakesRewrittenModel {
   DataLook look_at_data(const data::LookProgress& progress) const override;
   std::vector<std::string> settings_for_batches_of(int64_t batch) const override;
   std::optional<int64_t> data_limit() const override { return options_.corpus.limit; }
-  /// Returns the limit for `samples` samples, in tokens.
+  /// Returns the number of tokens of `samples` samples.
   int64_t limit_for(int64_t samples) const override { return samples * options_.evaluation.target_length; }
   std::vector<std::string> current_rules() const override;
   void limit_evaluation(int64_t limit) override { options_.evaluation_limit = limit; }
@@ -76,8 +76,8 @@ class LanguageModellingPlan : public TaskPlan, public TakesRewrittenModel {
   LanguageModellingOptions options_;
 };
 
-/// Describes perplexity (deciding for words), loss, bits per byte (deciding for other tokens), bits per character, the
-/// fraction of the text that is not coded, the text's bytes, and the baseline's perplexity.
+/// Describes the metrics: perplexity (decides for words), loss, bits per byte (decides for other tokens), bits per
+/// character, kUncoded, the text's bytes, and the baseline's perplexity.
 std::vector<report::MetricDescription> language_metrics(data::CorpusTokens tokens, BitsOf bits_of);
 
 }  // namespace cachet::tasks

@@ -9,12 +9,12 @@
 
 namespace cachet::tasks {
 
-/// Returns the sections of a run's page on its last evaluation: its facts, the loss by position in the segment, and
+/// Returns the sections of a run's page about the last evaluation: facts, the loss by position in the segment, and
 /// texts by the model. Empty without an evaluation.
 std::vector<report::Section> language_evaluation_sections(const LanguageEvaluation& evaluation,
                                                           const LanguageModellingOptions& options);
 
-/// Returns charts of perplexity over tokens read, and over hours of training. Empty before the first evaluation.
+/// Returns charts of perplexity over the tokens read and over the hours of training. Empty before the first evaluation.
 std::vector<report::Section> language_learning_sections(const std::vector<train::Event>& events,
                                                         int64_t tokens_per_step);
 

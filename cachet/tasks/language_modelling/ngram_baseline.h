@@ -8,18 +8,18 @@
 
 namespace cachet::tasks {
 
-/// The perplexity of a Kneser–Ney 5-gram of the training text, which a language model must beat.
+/// The perplexity of a Kneser–Ney 5-gram model of the training text: the baseline that a language model must beat.
 struct NgramBaseline {
   static constexpr int64_t kOrder = 5;
-  static constexpr int64_t kMaxTrainingTokens = 20'000'000;  // about 2 GiB of memory while computing
+  static constexpr int64_t kMaxTrainingTokens = 20'000'000;  // the computation takes about 2 GiB of memory
 
   double perplexity = 0;             // 0 if there is no baseline
-  std::vector<std::string> notes{};  // why there is no baseline, or its special properties: lines for the user
+  std::vector<std::string> notes{};  // lines for the user: why there is no baseline, or its special properties
   bool operator==(const NgramBaseline&) const = default;
 };
 
-/// Computes the baseline. Ids are below `vocabulary`; `line_end` ends a line. If the training text is longer than
-/// kMaxTrainingTokens, returns a note instead of a perplexity.
+/// Computes the baseline. Token ids are below `vocabulary`. `line_end` is the token that ends a line. If the training
+/// text is longer than kMaxTrainingTokens, returns a note instead of a perplexity.
 NgramBaseline ngram_baseline(const data::TokenSequence& training, const data::TokenSequence& held_out,
                              int64_t vocabulary, data::Token line_end);
 

@@ -10,8 +10,8 @@
 
 namespace cachet::tasks {
 
-/// The sums of an evaluation over a segment of each batch row: −log p of the predicted tokens, in nats, and the number
-/// of these tokens. The sums are by position in the segment (over the rows) and by row (over the positions).
+/// Two sums over a segment of each batch row: −log p of the predicted tokens, in nats, and the number of these tokens.
+/// Each sum is stored for each position in the segment (over the rows) and for each row (over the positions).
 struct SegmentLosses {
   std::vector<double> by_place{}, by_batch_row{};
   std::vector<int64_t> tokens_by_place{}, tokens_by_batch_row{};
@@ -23,14 +23,14 @@ struct SegmentLosses {
 at::Tensor losses_of(models::LanguageModel& model, const at::Tensor& ids, const at::Tensor& targets,
                      models::LanguageSession& session);
 
-/// Sums the losses of targets; both are (rows, L), and targets of −1 do not count. The sum is token by token, so that
-/// its bits do not depend on threads.
+/// Sums losses (rows, L) of targets (rows, L); targets of −1 do not count. Adds token after token, so that the bits of
+/// the sums do not depend on the number of threads.
 SegmentLosses segment_losses(const at::Tensor& losses, const at::Tensor& targets);
 
 /// Returns {"index":0,"loss_by_place":[…],"tokens_by_place":[…],"loss_by_lane":[…],"tokens_by_lane":[…]}. `index` is
-/// the number of the segment. Values that are read again have the same bits.
+/// the number of the segment. Reading a record restores the bits of its values.
 Record segment_record(const SegmentLosses& losses, int64_t index);
-/// Reads a segment_record(). Throws std::runtime_error for another text, another index or number of batch rows.
+/// Reads a record of segment_record(). Throws std::runtime_error if the text, the index or the number of rows differs.
 SegmentLosses segment_from_record(const Record& record, int64_t index, int64_t batch_rows);
 
 }  // namespace cachet::tasks

@@ -7,7 +7,7 @@
 
 namespace cachet::tasks {
 
-/// A kind of user's data.
+/// A kind of data that a user has.
 enum class OwnDataKind { images, coco, text, pairs, labelled_texts };
 
 /// Returns the name of a kind for people: "class folders of images", "a COCO folder".
@@ -19,9 +19,9 @@ struct OwnClass {
   int64_t images = 0, texts = 0, others = 0;
 };
 
-/// A folder of class folders: a split, or the whole data.
+/// A folder of class folders, which is a split or the whole data.
 struct OwnSplit {
-  std::string folder;  // relative to the data; "." for the data themselves
+  std::string folder;  // path relative to the data's folder; "." for this folder
   std::vector<OwnClass> classes{};
 
   int64_t images() const;
@@ -45,10 +45,10 @@ struct OwnCoco {
   OwnAnnotations train{}, validation{}, test{};
   int64_t classes = 0;
   int64_t longest_side = 0;  // longest side of a picture of `train`, in pixels
-  bool masks = false;        // whether an object of `train` has a mask
+  bool masks = false;        // whether any object of `train` has a mask
 };
 
-/// Texts of one language, or of two: by split, or all of them in `train`.
+/// Texts of one or two languages, by split. If there are no splits, all texts are in `train`.
 struct OwnTexts {
   std::vector<std::filesystem::path> train{}, validation{}, test{};
 };
@@ -58,7 +58,7 @@ struct OwnPairs {
   std::filesystem::path tsv{};
 };
 
-/// A user's data: all kinds that were found.
+/// The kinds of data that were found in a user's folder or file.
 struct FoundData {
   std::filesystem::path path;
   std::vector<OwnDataKind> kinds{};  // kinds that fit the data

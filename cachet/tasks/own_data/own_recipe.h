@@ -11,7 +11,7 @@ struct OwnDataRequest {
   std::string model;               // a name (models/registry.h)
   std::filesystem::path data;      // a folder or a file
   std::filesystem::path prepared;  // folder in which texts are prepared
-  /// Settings "key=value" that replace values of the recipe: the chosen values may depend on them.
+  /// Settings "key=value" that replace values of the recipe. The other values of the recipe may depend on them.
   std::vector<std::string> settings{};
   std::string init{};               // the initial weights, as the user names them
   std::filesystem::path weights{};  // a file next to timm's config.json, or a model folder, from which the recipe takes
@@ -21,11 +21,11 @@ struct OwnDataRequest {
 struct OwnRecipe {
   std::string name;                  // "vit_tiny_patch16_224-photos"
   std::string text;                  // TOML, with a comment that names the model and the data
-  std::vector<std::string> lines{};  // lines for the user: the kind of data and its counts, the chosen values
+  std::vector<std::string> lines{};  // lines for the user: kind of data, counts, chosen values
 };
 
 /// Recognises the data, prepares texts, and chooses the values of a recipe: number of classes, crops, subwords, batch
-/// size, epochs. If several kinds of data fit, the model's task decides, and the line for the user names both kinds.
+/// size, epochs. If the data fit several kinds, the model's task decides, and the line for the user names both kinds.
 /// Throws io::Error if data cannot be used (an empty class), std::invalid_argument if the data fit no task of the
 /// model.
 OwnRecipe make_own_recipe(const OwnDataRequest& request);

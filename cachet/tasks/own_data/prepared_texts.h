@@ -13,21 +13,21 @@ namespace cachet::tasks {
 /// A user's texts in the form that recipes read: UTF-8, three splits, a vocabulary.
 struct PreparedTexts {
   std::filesystem::path folder{};
-  int64_t train = 0, validation = 0, test = 0;  // lines, pairs or texts
+  int64_t train = 0, validation = 0, test = 0;  // numbers of lines, pairs or texts
   int64_t train_bytes = 0;
-  int64_t validation_bytes = 0;            // bytes of the smaller split of validation and test
+  int64_t validation_bytes = 0;            // bytes of the smaller of the splits validation and test
   std::optional<int64_t> subwords{};       // number of pieces in subwords.model; empty if the tokens are bytes
   std::vector<std::string> class_names{};  // classes of labelled texts, sorted
-  int64_t usual_length = 0;                // number of bytes that 19 of 20 labelled texts do not exceed
-  std::string given{};                     // the names of the existing splits of the data; empty if there are none
+  int64_t usual_length = 0;                // 95th percentile of the labelled texts' numbers of bytes
+  std::string given{};                     // names of the splits that the data had; empty if there were none
   std::vector<std::string> notes{};        // lines for the user
 };
 
-/// Each function writes a new folder in `prepared`, whose name ends in a digest of the input, or reuses an existing
-/// one. Text that is not UTF-8 is read as UTF-16 if it has that byte-order mark, else as Windows-1252; a note names the
-/// encoding. If the data have no splits, a tenth validates and a tenth tests: the last lines of a text, or a random
-/// draw of pairs or of each class's labelled texts. With two splits, a tenth of the training data validates. Throws
-/// io::Error if a file cannot be read, or if there is too little text.
+/// Each function prepares texts in a folder of `prepared` whose name ends in a digest of the input, or reuses this
+/// folder. Text that is not UTF-8 is read as UTF-16 if it has that byte-order mark, else as Windows-1252; a note names
+/// the encoding. If the data have no splits, a tenth validates and a tenth tests: the last lines of a text, random
+/// pairs, or random labelled texts of each class. If the data have two splits, a tenth of the training data validates.
+/// Throws io::Error if a file cannot be read, or if there is too little text.
 PreparedTexts prepare_text(const FoundData& found, const std::filesystem::path& prepared);
 PreparedTexts prepare_pairs(const FoundData& found, const std::filesystem::path& prepared);
 PreparedTexts prepare_labelled_texts(const FoundData& found, const std::filesystem::path& prepared);

@@ -7,22 +7,22 @@
 
 namespace cachet::tasks {
 
-/// Describes how the conditions of a group's results differ from those of the first finished group: the task, the
-/// test data, and values that report::MetricDescription::condition marks, such as "bytes of the text: 1200 and
-/// 1100". Empty if no difference is known.
+/// Describes how the conditions of a group's results differ from the first finished group's. The conditions are the
+/// task, the test data, and values that report::MetricDescription::condition marks, such as "bytes of the text: 1200
+/// and 1100". Empty if no difference is known.
 std::string differing_conditions(const RunGroup& group, const std::vector<RunGroup>& groups);
 
 /// Whether the group is compared with the first finished group, although the test data or another condition of one of
-/// them is unknown.
+/// the two groups is unknown.
 bool are_conditions_unknown(const RunGroup& group, const std::vector<RunGroup>& groups);
 
-/// Returns the names of runs whose image files have the same names and sizes as those of a compared run, but other
-/// modification times. Compares the test data of a group with those of the first finished group, and the training and
+/// Returns the names of runs whose image files have the same names and sizes as a compared run's image files, but other
+/// modification times. Compares a group's test data with the first finished group's test data, and the training and
 /// test data among the runs of a group.
 std::vector<std::string> runs_with_other_times(const std::vector<RunGroup>& groups);
 
-/// Whether the group takes part in tests and in the choice of the best: it is finished, none of its seeds has failed,
-/// and its conditions are not known to differ.
+/// Whether the group takes part in statistical tests and in the choice of the best group: it is finished, none of its
+/// seeds has failed, and its conditions are not known to differ.
 bool is_ranked(const RunGroup& group, const std::vector<RunGroup>& groups);
 
 }  // namespace cachet::tasks

@@ -9,14 +9,14 @@
 
 namespace cachet::tasks {
 
-/// The result of a group, and its cost per sample.
+/// The result of a group, and the group's cost per sample.
 struct CostPoint {
   std::string run;       // the group's title
-  double giga_macs = 0;  // multiply-accumulates of an evaluation, linear, convolution and attention together, ÷ 10⁹
+  double giga_macs = 0;  // 10⁹ multiply-accumulates of an evaluation: linear, convolution and attention together
   double value = 0;      // value of the deciding metric
 };
 
-/// Models of one family with the same plug-ins, the cheapest first.
+/// The points of models of one family with the same plug-ins, the cheapest first.
 struct CostCurve {
   std::string name;  // "pvt", "pvt, cache grc"
   std::vector<CostPoint> points;
@@ -29,11 +29,11 @@ struct CostCurves {
   std::vector<CostCurve> curves;
 };
 
-/// Returns the curves of the ranked groups that have known multiply-accumulates and the deciding metric of the first
-/// such group. Empty if the groups do not have two different costs.
+/// Returns the curves of the ranked groups that have known multiply-accumulates and the first such group's deciding
+/// metric. Empty if the groups have fewer than two different costs.
 CostCurves cost_curves(const std::vector<RunGroup>& groups);
 
-/// Returns the family of a model, which is its name without the size and all that follows: "pvt_v2" for "pvt_v2_b2".
+/// Returns the family of a model, which is its name up to the size: "pvt_v2" for "pvt_v2_b2".
 std::string model_family(const std::string& model);
 
 /// Return the chart and the table. `curves` must not be empty.

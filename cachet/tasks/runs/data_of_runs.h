@@ -6,18 +6,18 @@
 
 namespace cachet::tasks {
 
-/// Whether the data of two runs are the same, according to their folders.
+/// Whether the data of two runs are the same, according to the folders of the runs.
 enum class DataOfRuns { same, other, unknown };
 
-/// Compares the data of a split: "training", "evaluation". Digests of the same version give `same` or `other`. Digests
-/// of different versions, or a run without a digest, give `unknown`.
+/// Compares the data of a split ("training" or "evaluation"). Digests of the same version give `same` or `other`.
+/// Digests of different versions, or a run without a digest, give `unknown`.
 DataOfRuns compared_data(const RunRecord& one, const RunRecord& other, const std::string& split);
 
 /// Whether two digests of a split (of the same digest version) differ at most in the modification times of image files.
-/// Digests do not cover the bytes of image files, so that a file may have been replaced by another one of equal size.
+/// Digests do not cover the bytes of image files, so that a file may have been replaced by another file of equal size.
 bool only_times_differ(const RunRecord& one, const RunRecord& other, const std::string& split);
 
-/// Whether both runs have their number of evaluated samples, and these two numbers differ.
+/// Whether the numbers of evaluated samples of both runs are known and differ.
 bool numbers_of_samples_differ(const RunRecord& one, const RunRecord& other);
 
 /// Compares the evaluation data of the runs. The result is also `other` if the numbers of samples differ.

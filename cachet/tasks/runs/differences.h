@@ -13,7 +13,7 @@ namespace cachet::tasks {
 struct Contender {
   std::string name;
   RunValue value;  // value of one run (its spread is a standard error on the test data), or mean of seeds
-  std::optional<size_t> seeds{};  // number of seeds of the mean, whose spread is the deviation between them
+  std::optional<size_t> seeds{};  // number of seeds of a mean, whose spread is the deviation between seeds
 };
 
 /// A note for tables and sentences with more than one verdict.
@@ -23,28 +23,28 @@ inline constexpr const char* kNotCorrected =
 /// Returns the text of a difference of two values of this metric: "1.2", in points for an accuracy.
 std::string gap_text(const RunValue& value, double gap);
 
-/// Returns the deciding metric of each ranked group (is_ranked); empty if nothing was evaluated.
+/// Returns the deciding metric of each ranked group (is_ranked); empty if there were no evaluations.
 std::vector<Contender> contenders(const std::vector<RunGroup>& groups);
 
-/// The difference of a contender from the first one, and whether it exceeds chance at 95 %. Means of seeds are compared
-/// by Welch's t-test, two single runs by twice the standard error on the test data, which does not cover other seeds. A
-/// single run and a mean of seeds have no verdict.
+/// The difference of a contender from the first contender, and whether it exceeds chance at 95 %. Means of seeds are
+/// compared by Welch's t-test. Two single runs are compared by twice the standard error on the test data, which does
+/// not cover other seeds. The difference of a single run from a mean of seeds has no verdict.
 struct Difference {
   enum class Verdict { none, more, no_more };
 
   std::string name, from;
   std::string gap{};  // "5.0 points above"; empty if one of the values is NaN or infinite
   Verdict verdict = Verdict::none;
-  std::string reason{};  // the bound of the gap: "twice the standard error of 1.4"; or why there is no verdict
+  std::string reason{};  // "twice the standard error of 1.4" (the gap's bound), or why there is no verdict
 
-  /// Returns "more than twice the standard error of 1.4", "no verdict: the standard errors are 0".
+  /// Returns "more than twice the standard error of 1.4" or "no verdict: the standard errors are 0".
   std::string verdict_text() const;
 };
 
-/// Returns one difference for each contender after the first that has the same metric.
+/// Returns the difference of each later contender that has the same metric as the first contender.
 std::vector<Difference> differences(const std::vector<Contender>& all);
 
-/// Show up to three differences as sentences, with an empty table; more as a table, with no sentences.
+/// Show up to three differences as sentences (the table is then empty), and more as a table (without sentences).
 std::string difference_sentences(const std::vector<Difference>& all);
 report::Table difference_table(const std::vector<Difference>& all);
 

@@ -6,8 +6,8 @@
 
 namespace cachet::tasks {
 
-/// The mean of the curves of several runs at their common steps, at the mean of their times, and the deviation between
-/// them (with n − 1). The mean ends with the shortest curve.
+/// The mean of several runs' curves at their common steps, with the mean times of these steps and the deviation between
+/// the curves (with n − 1). The mean ends with the shortest curve.
 struct MeanCurve {
   train::StepCurve mean;
   std::vector<double> deviation;

@@ -7,10 +7,10 @@
 
 namespace cachet::tasks {
 
-/// Returns the difference of each group from the first in the deciding metric, seed by seed. The random draws of a seed
-/// (initial weights, the order of samples) are the same on both sides and cancel. Columns: mean, interval of 95 %,
-/// effect size (mean ÷ deviation of the differences), and the number of seeds that would decide if these do not. Groups
-/// must be finished and have at least three seeds in common; otherwise they have no rows.
+/// Returns the difference of each group from the first group in the deciding metric, seed by seed. Both groups have the
+/// same random draws of a seed (initial weights, the order of samples), so that their effects cancel. The columns are
+/// the mean, its 95 % interval, the effect size (mean ÷ deviation of the differences), and the number of seeds that
+/// would decide if these do not. Finished groups with at least three seeds in common have a row.
 report::Table paired_seeds_table(const std::vector<RunGroup>& groups);
 
 }  // namespace cachet::tasks

@@ -15,16 +15,16 @@ std::vector<report::ComparedRun> compared(const std::vector<RunGroup>& groups);
 /// Returns a row of the results for each single run, without curves.
 std::vector<report::ComparedRun> compared_alone(const std::vector<RunGroup>& groups);
 
-/// Returns a table of each mean's runs: seed, state, step, deciding metric. Empty if no group has several seeds.
+/// Returns a table of the runs of each mean: seed, state, step, deciding metric. Empty if no group has several seeds.
 report::Table seeds_table(const std::vector<RunGroup>& groups);
 
-/// Returns a sentence for each run with unreadable lines in metrics.jsonl: its numbers are those of the other lines.
+/// Returns a sentence for each run with unreadable lines in metrics.jsonl. The run's numbers come from its other lines.
 std::vector<std::string> unreadable_lines(const std::vector<RunGroup>& groups);
 
-/// Returns sentences below the results: how groups differ, the meaning of ±, and which runs the means leave out.
+/// Returns the sentences below the results: differences of groups, the meaning of ±, and runs outside the means.
 std::string comparison_notes(const std::vector<RunGroup>& groups);
 
-/// Returns tables of differences from the first group that are too long for a note (many groups, pairs of seeds).
+/// Returns the tables of differences from the first group that are too long for a note (many groups, pairs of seeds).
 std::vector<report::Table> difference_tables(const std::vector<RunGroup>& groups);
 
 /// Returns the page with results, seeds, differing keys and curves.

@@ -13,20 +13,20 @@ namespace cachet::tasks {
 
 struct RunValue;
 
-/// Runs whose recipes differ only in train.seed, with one run for each seed, and whose data are not known
-/// to differ; or a single run.
+/// A single run, or several runs whose recipes differ only in train.seed (one run for each seed) and whose data are not
+/// known to differ.
 struct RunGroup {
   std::string name;               // "demo", or the name of the run
   std::vector<RunRecord> runs;    // at least one run
-  std::vector<uint64_t> missing;  // seeds of its folder without a started run
+  std::vector<uint64_t> missing;  // seeds of the group's folder whose run has not started
 
   std::string title() const;  // "demo (3 seeds)", "demo (2 of 3 seeds)" if two are counted, or the name of the run
   bool has_seeds() const { return runs.size() + missing.size() > 1; }
-  /// Returns the runs that the means count: the finished runs, or else the evaluated runs, or else all runs.
+  /// Returns the runs over which means are taken: the finished runs, or else the evaluated runs, or else all runs.
   std::vector<const RunRecord*> counted() const;
-  /// Returns the number of failed runs. If a run has failed, the group's means are not compared as a result.
+  /// Returns the number of failed runs. If the number is not 0, the group's means are not compared as a result.
   size_t failed() const;
-  /// Whether all of counted() are finished. The group is compared with others as a result only if they are.
+  /// Whether all runs of counted() are finished. Only then is the group compared with other groups as a result.
   bool is_over() const;
 
   /// The result of group_values(). A group must not change after the first call of group_values().
@@ -39,11 +39,11 @@ struct ReadGroups {
 };
 
 /// Reads runs and folders of runs or seeds, and groups the runs in the order of the paths. A repeated run counts once.
-/// If no run can be read, throws std::runtime_error with all lines of ReadGroups::unreadable. `look`, if given,
+/// If no run can be read, throws std::runtime_error with all lines of ReadGroups::unreadable. `look`, if not empty,
 /// determines whether test data are the same (settle_test_data).
 ReadGroups read_groups(const std::vector<std::filesystem::path>& paths, const LookAtTestData& look = {});
 
-/// Groups runs that were read. If two runs have the same recipe and seed, the second begins a new group.
+/// Groups runs that have been read. If two runs have the same recipe and seed, the second begins a new group.
 std::vector<RunGroup> grouped(std::vector<RunRecord> runs);
 
 }  // namespace cachet::tasks

@@ -15,13 +15,13 @@ namespace cachet::tasks {
 struct ListedRun {
   std::filesystem::path path;
   std::string name;    // path of the run relative to the listed folder
-  std::string recipe;  // the name of its recipe; empty if the folder of the run lacks it
+  std::string recipe;  // name of the run's recipe; empty if the run's folder lacks it
   std::optional<train::Status> status;
   std::string created;  // 2026-11-21T20:43:45Z
-  double seconds = 0;   // duration so far, with evaluations
+  double seconds = 0;   // duration so far, including evaluations
 
-  /// The best evaluation of the deciding metric; empty if there was none, or if the run was made before runs had
-  /// descriptions.
+  /// The best evaluation of the deciding metric; empty if there was no evaluation, or if the run was made before runs
+  /// had descriptions.
   struct Best {
     report::MetricDescription metric;
     double value = 0;

@@ -28,35 +28,35 @@ bool has_choice(const std::vector<train::Event>& events);
 
 /// The record of a run in its folder.
 struct RunRecord {
-  std::filesystem::path path;          // canonical path, so that "." and links have names
+  std::filesystem::path path;          // canonical path, which has a name even for "." and links
   std::string id;                      // "1f0c…", independent of the name of its folder
   std::string name;                    // its name in tables: "20261121-demo", "my-seeds/seed-0"
-  std::string recipe_name;             // name of the recipe, from its file; empty if the folder does not have it
-  train::RecipeValues recipe;          // every resolved value
+  std::string recipe_name;             // name of the recipe, from the recipe's file; empty if the folder lacks it
+  train::RecipeValues recipe;          // all resolved values of the recipe
   std::set<std::string> default_keys;  // keys that the recipe left to their defaults
-  std::string commit, device;          // of the last program that trained the run; "2 threads of AMD EPYC 9B14"
-  int64_t processes = 0;               // number of processes that last trained it; 0 if the folder does not have it
+  std::string commit, device;          // commit and device in the last training ("2 threads of AMD EPYC 9B14")
+  int64_t processes = 0;               // number of processes of the last training; 0 if the folder does not have it
   std::string created;                 // 2026-11-21T20:43:45Z
   std::optional<train::Status> status;
   std::vector<train::Event> events;
   int64_t unreadable_lines = 0;  // metrics.jsonl lines without events; an incomplete last line does not count
   train::RunDescription description;
-  std::map<std::string, train::RunFolder::SavedDigest> data;  // digests by split; empty if the run does not have them
+  std::map<std::string, train::RunFolder::SavedDigest> data;  // digests by split; empty if the run lacks them
 
   std::string seed() const;  // text of the seed in the recipe
   int64_t last_step() const { return events.empty() ? 0 : events.back().step; }
   /// Whether the run ended as planned. A run whose folder does not report its end counts as ended.
   bool is_over() const;
-  /// Whether the best checkpoint was chosen on the same data that a test of the run reports.
+  /// Whether the best checkpoint was chosen on the same data on which a test of the run reports.
   bool reports_choice() const { return description.reports_choice && has_choice(events); }
   /// Whether the run ended by an error, or by a value that is not finite.
   bool has_failed() const;
 };
 
 /// Reads a run. Throws std::runtime_error if the folder is not a run. If the run began before runs had descriptions,
-/// its description comes from its recipe as it is read now; throws config::Error if the recipe can no longer be read.
-/// If its multiply–accumulates were counted by an earlier rule, they are counted again from its recipe, or left out if
-/// that fails.
+/// computes the description from the recipe by the current rules; throws config::Error if the recipe can no longer be
+/// read. If its multiply–accumulates were counted by an earlier rule, they are counted again from its recipe, or left
+/// out if that fails.
 RunRecord read_run(const std::filesystem::path& run);
 
 }  // namespace cachet::tasks

@@ -11,7 +11,7 @@
 
 namespace cachet::tasks {
 
-/// A number in a table, of a run or of the runs of several seeds.
+/// A number in a table, for one run or for the runs of several seeds.
 struct RunValue {
   std::string name;  // "top-1"
   double value = 0;
@@ -19,10 +19,10 @@ struct RunValue {
   report::Better better = report::Better::neither;
   enum class OverSeeds { mean, best } over_seeds = OverSeeds::mean;
   std::string suffix{};  // " of 3000", " pixels"
-  /// The number after ±: the standard error of a run's accuracy, or the deviation between seeds. NaN: no number.
+  /// The number after ±: the standard error of a run's accuracy, or the deviation between seeds. NaN if there is none.
   double spread = std::numeric_limits<double>::quiet_NaN();
   int64_t samples = 0;     // number of measured samples of a fraction with a standard error; 0 if not known
-  bool decides = false;    // whether it is the deciding metric of its runs
+  bool decides = false;    // whether this value is the deciding metric of its runs
   bool condition = false;  // MetricDescription::condition
   std::string heading{};   // heading of its column for people, if it differs from the name: "MACs (evaluation)"
 };
@@ -33,7 +33,7 @@ RunValue metric_value(const report::MetricDescription& metric, double value);
 /// Returns the last evaluation, the best value of the deciding metric, the model's size, and the speed.
 std::vector<RunValue> run_values(const RunRecord& run);
 
-/// Returns the mean of each value over the runs that have it, with the deviation between them (with n − 1; NaN for one
+/// Returns the mean of each value over the runs that have it, with the deviation between runs (with n − 1; NaN for one
 /// run). For values with OverSeeds::best, returns the best.
 std::vector<RunValue> over_seeds(const std::vector<std::vector<RunValue>>& runs);
 

@@ -10,7 +10,7 @@
 
 namespace cachet::tasks {
 
-/// The digest of the present test data that a run's recipe names, and the digest of version 0.1.0 for the same data.
+/// The digest of the test data that a run's recipe names, as they are now, and their digest in version 0.1.0.
 struct PresentDigest {
   data::DataDigest digest{};
   std::string fingerprint{};
@@ -19,13 +19,13 @@ struct PresentDigest {
 /// Opens the test data of a run, without weights. Throws std::runtime_error if the data do not exist or cannot be read.
 PresentDigest present_test_data(const RunRecord& run);
 
-/// Returns the digest of a run's test data; empty if it is unknown.
+/// A function that returns the digest of a run's test data; empty if the digest is unknown.
 using LookAtTestData = std::function<std::optional<PresentDigest>(const RunRecord& run)>;
 
-/// Makes digests of test data comparable if some runs have a digest of version 0.1.0, and others a current one.
-/// Opens the data that are named in the recipes of runs with an old digest. If the old digest of a run matches
-/// the present data, the run gets the current digest of these data. All other runs stay as they are. Data that
-/// several recipes name are opened once.
+/// Makes digests of test data comparable if some runs have a digest of version 0.1.0, and others a current digest.
+/// Opens the data that are named in the recipes of runs with an old digest. If the old digest of a run matches the
+/// present data, the run gets the current digest of these data. All other runs stay as they are. Data that several
+/// recipes name are opened once.
 void settle_test_data(std::vector<RunRecord>& runs, const LookAtTestData& look);
 
 }  // namespace cachet::tasks

@@ -9,12 +9,12 @@
 
 namespace cachet::tasks {
 
-/// A user's sample, and its location for messages: "list.txt:3"; empty if the text already names the sample.
+/// A user's sample, and its location for messages ("list.txt:3"), which is empty if the text already names the sample.
 struct GivenSample {
   std::string text, place;
 };
 
-/// Returns the next sample, or an empty optional after the last.
+/// A function that returns the next sample, or an empty optional after the last sample.
 using NextSample = std::function<std::optional<GivenSample>()>;
 
 /// The treatment of a sample that cannot be read.
@@ -28,17 +28,17 @@ struct UnreadableSample : PreparedSample {
 
 struct GivenOptions {
   AnswerOptions answers{};
-  int64_t batch = 8;  // samples that a task gets at once; if above 1, a thread meanwhile reads the next ones
+  int64_t batch = 8;  // number of samples that a task gets at once; if above 1, a thread reads ahead
   UnreadableSamples unreadable = UnreadableSamples::end;
 };
 
-/// Called in order with each sample's index and text. Returns whether the sample needs no prediction.
+/// A function that is called in order with each sample's index and text. Returns whether to skip the prediction.
 using SkipGiven = std::function<bool(int64_t index, const std::string& text)>;
-/// Called in order with the records of the samples that need a prediction.
+/// A function that is called in order with the records of the samples that need a prediction.
 using UseAnswer = std::function<void(const PreparedSample& sample, const Record& record)>;
 
-/// Predicts on samples in their order, and returns their number. An io::Error of a sample begins with the sample's
-/// location, and is thrown after the predictions of the samples before it.
+/// Predicts on samples in their order, and returns the number of samples. An io::Error about a sample begins with the
+/// sample's location, and is thrown after the predictions of the earlier samples.
 int64_t answer_all_given(Predictor& task, const NextSample& next, const GivenOptions& options, const SkipGiven& skip,
                          const UseAnswer& use);
 

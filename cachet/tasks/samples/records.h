@@ -14,26 +14,26 @@
 
 namespace cachet::tasks {
 
-/// Digests of all inputs of a record, each of 16 hexadecimal digits. A record has them under "source" and
+/// Two digests that cover all inputs of a record, each of 16 hexadecimal digits. A record stores them as "source" and
 /// "sample_digest".
 struct RecordOrigin {
-  std::string source;  // the model, the recipe, the options of predictions; all labels, texts and annotations
-  std::string sample;  // the sample's bytes; empty in records of version 0.1.0
+  std::string source;  // digest of model, recipe and options of predictions, and of all labels, texts and annotations
+  std::string sample;  // digest of the sample's bytes; empty in records of version 0.1.0
   bool operator==(const RecordOrigin&) const = default;
 };
-/// Returns the origin that the record with this index would have now.
+/// A function that returns the origin which record `index` would have now.
 using OriginOf = std::function<RecordOrigin(int64_t index)>;
 
 /// Describes the source of records.
 class RecordSource {
  public:
-  /// Takes the run, the options, and in `more` other options that records depend on. Throws train::DamagedCheckpoint,
-  /// and io::Error if the digest of the weights cannot be read.
+  /// `more` has further options that records depend on. Throws train::DamagedCheckpoint, and io::Error if the digest of
+  /// the weights cannot be read.
   RecordSource(const SavedRun& saved, const AnswerOptions& options, const std::string& more = {});
 
   /// Returns the source of the records of a task's evaluation data.
   std::string of_evaluation(const train::TrainingTask& task) const;
-  /// Returns the origin of a record of a user's sample. For an image file, `bytes` is the digest of its bytes.
+  /// Returns the origin of a record of a user's sample. For an image file, `bytes` is the digest of the file's bytes.
   RecordOrigin of_given(const std::string& sample, SampleForm form, const std::string& bytes) const;
 
   /// Return the sources that version 0.1.0 may have written.
@@ -53,14 +53,14 @@ enum class EarlierRecords { resumed, replaced };
 
 /// The reason why a record of version 0.1.0 is made again.
 enum class WhyForgotten {
-  unsaid_bytes,  // it does not have the digest of its sample's bytes
-  earlier_rule,  // it was made by another rule
+  unsaid_bytes,  // the record lacks the digest of its sample's bytes
+  earlier_rule,  // another rule made the record
 };
 
 /// Records in a growing file, from index 0 on. An interrupted process leaves complete records and an incomplete last
 /// line, which is cut off when the file is opened again. Earlier versions let two processes write one file at the same
-/// time, which left repeated and mixed lines. Opening the file removes these lines, and all records from the first lost
-/// one on.
+/// time, which left repeated and mixed lines. Opening the file removes these lines. If a record was lost, it also
+/// removes all later records.
 class RecordFile {
  public:
   /// Locks the file until this object ends. Throws io::FileInUse if another process has locked the file. Throws
@@ -76,24 +76,24 @@ class RecordFile {
   const RecordOrigin& origin(int64_t index) const { return origins_.at(static_cast<size_t>(index)); }
   bool is_of(int64_t index, const RecordOrigin& other) const { return origin(index) == other; }
   /// Throws std::runtime_error unless the record has this origin. The error states whether the bytes of the sample or
-  /// something else differs.
+  /// another input differs.
   void require(int64_t index, const RecordOrigin& origin) const;
   /// Throws std::runtime_error if there are more than `samples` records.
   void require_at_most(int64_t samples) const;
 
-  /// Whether record `index` < done() is of version 0.1.0, without the digest of its sample's bytes. An old record and
-  /// all later ones are made again: require_old() throws as require() does if the record has none of these sources, and
-  /// forget_from() cuts off the records from `index` on.
+  /// Whether record `index` < done() is a record of version 0.1.0, which lacks the digest of its sample's bytes. Such a
+  /// record and all later records are made again: forget_from() removes the records from `index` on. require_old()
+  /// throws the error of require() if the record has none of `sources`.
   bool is_old(int64_t index) const { return origin(index).sample.empty(); }
   void require_old(int64_t index, const std::vector<std::string>& sources) const;
   void forget_from(int64_t index, WhyForgotten why = WhyForgotten::unsaid_bytes);
-  /// Returns the number of records that forget_from() cut off for the reason `why`.
+  /// Returns the number of records that forget_from() removed for the reason `why`.
   int64_t forgotten(WhyForgotten why = WhyForgotten::unsaid_bytes) const {
     return forgotten_.at(static_cast<size_t>(why));
   }
 
-  /// Adds a record, with its origin. Throws std::runtime_error if it cannot be written, std::logic_error if its
-  /// beginning is not that of a record.
+  /// Adds a record, with its origin. Throws std::runtime_error if the record cannot be written, std::logic_error if it
+  /// does not begin like a record.
   void append(const Record& record, const RecordOrigin& origin);
 
   /// Replaces the file atomically by a file with all records in another order: new record i is the former record
@@ -102,7 +102,7 @@ class RecordFile {
 
  private:
   [[noreturn]] void refuse(int64_t index, const std::string& why) const;
-  /// Reads the existing records. Returns false if the file has been replaced by a repaired one.
+  /// Reads the existing records. Returns false if the file has been replaced by a repaired file.
   bool read_records();
 
   std::filesystem::path path_;
@@ -113,13 +113,13 @@ class RecordFile {
   std::unique_ptr<io::GrowingFile> file_;
 };
 
-/// Compares all records of a file with their present origins. Then forgets the first record that is of version 0.1.0
-/// without the digest of its sample's bytes, or has the origin `earlier` of a record made by another rule, and all
-/// records after it. Throws as RecordFile::require() does, before any record is forgotten.
+/// Compares all records of a file with their present origins. Before any removal, throws the error of
+/// RecordFile::require(). Then finds the first record of version 0.1.0 that has no digest of its sample's bytes, or
+/// that another rule made (its origin is `earlier`). Removes this record and all later records.
 void require_all(RecordFile& file, const OriginOf& origin, const std::function<std::vector<std::string>()>& old_sources,
                  const OriginOf& earlier = {});
 
-/// Opens a file to append records. The existing records stay up to the first record of another origin.
+/// Opens a file to append records. Removes the existing records from the first record of another origin on.
 RecordFile records_of(const std::filesystem::path& file, const OriginOf& origin);
 
 /// Returns the first `count` records of a file. Throws std::runtime_error if the file has fewer records.

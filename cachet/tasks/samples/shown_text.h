@@ -10,8 +10,8 @@ namespace cachet::tasks {
 /// shown becomes "?"; a text that is cut ends with "…".
 std::string shown_text(const std::string& text);
 
-/// Returns the text of tokens as the encoder decodes them. An unknown token becomes the vocabulary's own symbol,
-/// "<unk>" for words and "⁇" for subwords.
+/// Returns the text of tokens as the encoder decodes them. An unknown token becomes the unknown symbol of the
+/// vocabulary: "<unk>" for words, "⁇" for subwords.
 std::string shown_text(data::TokenView tokens, const data::TextEncoder& encoder);
 
 }  // namespace cachet::tasks

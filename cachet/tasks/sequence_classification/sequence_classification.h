@@ -35,11 +35,11 @@ class SequenceClassification : public ClassificationTask, public ShowsSamples {
   void classify_all(int64_t first, const UseBatch& use) override;
   SampleForm sample_form() const override;
   std::unique_ptr<PreparedSample> prepare_given(const std::string& sample) override;
-  /// Classifies the sequences one by one: with model.attention.pattern_length = "batch", the result of an attention
-  /// depends on the padding of a sequence.
+  /// Classifies the sequences one by one, because padding affects the result of an attention if
+  /// model.attention.pattern_length = "batch".
   at::Tensor classify_given(const PreparedSamples& samples) override;
   std::vector<std::string> notes_on_given() const override;
-  /// Runs the model on a sample; for a pair, shows the second sequence, which the model reads last.
+  /// Runs the model on a sample. For a pair, returns the second sequence, which the model reads last.
   ShownSample run_over(int64_t index) override;
   std::optional<int64_t> class_of(int64_t index) const override { return held_out_->label(index); }
 
@@ -58,7 +58,7 @@ class SequenceClassification : public ClassificationTask, public ShowsSamples {
   Splits splits_;
   std::shared_ptr<const data::SequenceDataset> training_, held_out_;
   std::optional<data::SequenceLoader> training_loader_;
-  std::optional<data::SequenceLoader> held_out_loader_, by_length_loader_;  // in the order of the data; by length
+  std::optional<data::SequenceLoader> held_out_loader_, by_length_loader_;  // by data order, and by length
   std::optional<data::GivenSequenceReader> given_reader_;                   // set by the first text of a user
   std::vector<int64_t> by_length_;  // samples in the order of their lengths, set by the first use
   std::shared_ptr<models::SequenceClassifier> model_;

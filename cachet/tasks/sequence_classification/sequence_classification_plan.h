@@ -18,10 +18,10 @@ struct SequenceClassificationOptions {
   data::SequenceSplit held_out = data::SequenceSplit::validation;  // split that is evaluated in training
   double label_smoothing = 0;
   std::optional<int64_t> evaluation_limit{};  // number of sequences that are evaluated, instead of dataset.limit
-  models::SequenceClassifierPlan model;       // by default for the data's tokens and classes
+  models::SequenceClassifierPlan model;       // default: a plan for the data's tokens and classes
 };
 
-/// Reads [data], [model], and held_out = "validation" | "test" and label_smoothing of [task].
+/// Reads [data], [model], and held_out ("validation" or "test") and label_smoothing of [task].
 SequenceClassificationOptions read_sequence_classification_options(const config::View& root);
 
 class SequenceClassificationPlan : public TaskPlan, public ClassifiesData, public TakesExportedModel {
@@ -35,7 +35,7 @@ class SequenceClassificationPlan : public TaskPlan, public ClassifiesData, publi
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
   DataLook look_at_data(const data::LookProgress& progress) const override;
-  /// Sets the order of the data instead of the order by length, so that each batch has samples of all lengths.
+  /// Returns settings for the order of the data instead of the order by length, so that a batch has all lengths.
   std::vector<std::string> settings_for_batches_of(int64_t batch) const override {
     return {"train.batch_size=" + std::to_string(batch), "data.bucket_batches=0"};
   }
@@ -49,9 +49,9 @@ class SequenceClassificationPlan : public TaskPlan, public ClassifiesData, publi
   void replace_model(const runtime::ExportManifest& manifest, MakeSession make) override;
   runtime::ExportManifest with_limits(const runtime::ExportManifest& manifest) const override;
 
-  // A run has its class names, and a copy of the subword model of its texts, subwords.model. The run
-  // can therefore be moved to another machine, and changes of the file that its recipe names do not
-  // change the meaning of its tokens.
+  // A run stores its class names, and a copy (subwords.model) of the subword model of its texts. The run can therefore
+  // be moved to another machine, and changes of the file that its recipe names do not change the meaning of its
+  // tokens.
   SavedFiles files_to_keep() const override;
   std::vector<std::string> class_name_settings() const override;
   int64_t classes_of_model() const override { return options_.model.classes; }

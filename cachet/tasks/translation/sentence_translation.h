@@ -11,17 +11,17 @@
 
 namespace cachet::tasks {
 
-/// A sentence of the source language with its end token, and the number that seeds its random draws.
+/// A sentence of the source language with its end token, and the number that seeds the sampling of its translation.
 struct SentenceToTranslate {
   std::vector<data::Token> tokens;
   int64_t number = 0;
 };
 
-/// Groups sentences of similar lengths into batches, the shortest first. A batch has as many sentences as stay within
-/// max_tokens when they are padded to the longest of them; a longer sentence is a batch of its own.
+/// Groups sentences of similar lengths into batches, the shortest first. A batch has at most max_tokens tokens,
+/// including the padding to its longest sentence. A longer sentence is a batch of its own.
 std::vector<std::vector<int64_t>> batches_by_length(std::span<const SentenceToTranslate> sentences, int64_t max_tokens);
 
-/// Returns the hypotheses of each sentence, in the order of `batch`, the best first. The model is in evaluation mode.
+/// Returns each sentence's hypotheses, best first, in the order of `batch`. The model is in evaluation mode.
 std::vector<std::vector<models::Hypothesis>> translate_batch(models::TranslationModel& model,
                                                              std::span<const SentenceToTranslate> sentences,
                                                              const std::vector<int64_t>& batch,
@@ -33,8 +33,8 @@ std::vector<std::vector<models::Hypothesis>> translate_sentences(
     models::TranslationModel& model, std::span<const SentenceToTranslate> sentences, const TranslationOptions& options,
     const std::function<void(int64_t done)>& progress = {});
 
-/// Returns the text of a hypothesis in one line, in the normalization form of the texts. A line end in the vocabulary
-/// becomes a space.
+/// Returns the text of a hypothesis as one line, in the Unicode normalization form of the texts. A line end in the
+/// vocabulary becomes a space.
 std::string text_of(const models::Hypothesis& hypothesis, const data::SentenceEncoder& target);
 
 }  // namespace cachet::tasks

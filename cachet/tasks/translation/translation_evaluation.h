@@ -22,7 +22,7 @@ struct TranslatedSentence {
 
 /// BLEU of the sentences whose source has from `least` to `most` words.
 struct BleuByLength {
-  int64_t least = 0, most = 0, sentences = 0;  // most 0: no upper bound
+  int64_t least = 0, most = 0, sentences = 0;  // most = 0: no upper bound
   double bleu = 0;
   bool operator==(const BleuByLength&) const = default;
 };
@@ -37,18 +37,18 @@ struct AttentionMap {
 
 /// The results of an evaluation.
 struct TranslationEvaluation {
-  int64_t pairs = 0, tokens = 0;  // tokens: predicted tokens of the target, with end tokens
-  double loss = 0, nll = 0;  // mean −log p of these tokens, in nats, of smoothed targets (loss) and of targets (nll)
-  int64_t translated = 0;    // number of translated sentences; 0 if none were translated
+  int64_t pairs = 0, tokens = 0;  // tokens: predicted tokens of the target, including end tokens
+  double loss = 0, nll = 0;       // mean −log p of these tokens, in nats: loss for smoothed targets, nll for targets
+  int64_t translated = 0;         // number of translated sentences; 0 if none were translated
   double bleu = 0, chrf = 0, length_ratio = 0;
-  std::string bleu_text{}, signature{};  // in sacreBLEU's format
+  std::string bleu_text{}, signature{};  // BLEU and its signature in sacreBLEU's format
   std::vector<BleuByLength> by_length{};
   std::vector<TranslatedSentence> best{}, worst{};
   std::vector<AttentionMap> attention{};
-  std::optional<double> bleu_error{}, chrf_error{};  // standard errors over the sentences; set for two or more
+  std::optional<double> bleu_error{}, chrf_error{};  // standard errors over at least two sentences
   bool operator==(const TranslationEvaluation&) const = default;
 
-  /// Returns the metrics; with `translates`, also BLEU, chrF, their standard errors and the ratio of lengths.
+  /// Returns the metrics. If `translates`, includes BLEU, chrF, their standard errors and the ratio of lengths.
   train::Metrics metrics(bool translates) const;
 };
 

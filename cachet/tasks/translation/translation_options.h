@@ -8,14 +8,14 @@
 
 namespace cachet::tasks {
 
-/// Options for translating sentences: by beam search, or, with `sampling`, by random sampling (of beam.n_best
-/// translations for each sentence). Evaluations, a user's lines and benchmarks use them.
+/// Options for translating sentences by beam search or, if `sampling` is set, by random sampling of beam.n_best
+/// translations for each sentence. Evaluations, translations of a user's lines and benchmarks use them.
 struct TranslationOptions {
   models::BeamOptions beam{};
   std::optional<models::SamplingOptions> sampling{};
-  uint64_t seed = 0;          // seed of the draws
-  int64_t max_tokens = 4096;  // source tokens of the sentences in one batch, padding included
-  int64_t lines = 256;        // lines that are read before the first translation, so that similar lengths form a batch
+  uint64_t seed = 0;          // seed of the random sampling
+  int64_t max_tokens = 4096;  // number of source tokens in one batch, including padding
+  int64_t lines = 256;        // number of lines that are read before the first batch, to batch similar lengths
 };
 
 /// Checks the options. For an invalid option, throws std::invalid_argument with its name.

@@ -21,7 +21,7 @@ struct TranslationEvaluationOptions {
   bool translate = true;  // whether to translate, or compute only the loss
   /// The limits of fairseq's recipes in evaluation: at most 1.2 target tokens for each source token, plus 10.
   TranslationOptions how{.beam = {.lengths = {.per_token = 1.2, .added = 10}}};
-  int64_t limit = 0;  // number of first pairs that evaluations during training translate; 0: all
+  int64_t limit = 0;  // number of pairs, from the first, that evaluations in training translate; 0: all
   metrics::BleuOptions bleu{};
 };
 
@@ -33,13 +33,13 @@ struct TranslationTaskOptions {
   models::LabelSmoothing smoothing{.amount = 0.1};
   TranslationEvaluationOptions evaluation;
   std::optional<int64_t> evaluation_limit{};  // number of pairs that are evaluated, instead of parallel.limit
-  models::TranslationModelPlan model;         // by default for the vocabularies of the data
+  models::TranslationModelPlan model;         // default: a plan for the data's vocabularies
   int64_t synthetic_length = 24;              // tokens in a sentence of synthetic data
 };
 
-/// Reads [data], [model], and from [task] held_out = "validation" | "test", label_smoothing, smoothing_share = "others"
-/// | "all", and the table evaluation: translate, beam, length_penalty, min_length, max_length_a, max_length_b, limit,
-/// max_tokens, bleu_tokens = "13a" | "none".
+/// Reads [data], [model] and [task]. [task] has held_out ("validation" or "test"), label_smoothing, smoothing_share
+/// ("others" or "all"), and the table evaluation: translate, beam, length_penalty, min_length, max_length_a,
+/// max_length_b, limit, max_tokens, and bleu_tokens ("13a" or "none").
 TranslationTaskOptions read_translation_options(const config::View& root,
                                                 data::DataRoot data_root = data::DataRoot::required);
 
@@ -75,15 +75,15 @@ class TranslationPlan : public TaskPlan, public TakesRewrittenModel {
   std::vector<std::string> saved_file_settings(const std::filesystem::path& run) const override;
 
  private:
-  /// Returns the number of tokens of the longest sentence of a batch, with its end and the padding.
+  /// Returns the number of tokens of the longest sentence of a batch, including its end token and the padding.
   int64_t longest_sentence() const;
 
   TranslationTaskOptions options_;
 };
 
-/// Describes BLEU (deciding if there are translations), chrF, the loss of smoothed targets, the loss of the targets
-/// alone (deciding otherwise), its perplexity, and the length of translations. The unit tokens/s counts target tokens,
-/// as in fairseq.
+/// Describes the metrics: BLEU (which decides if there are translations), chrF, the loss of smoothed targets, the loss
+/// of unsmoothed targets (which decides otherwise), the latter's perplexity, and the length of translations. The unit
+/// tokens/s counts target tokens, as in fairseq.
 std::vector<report::MetricDescription> translation_metrics(bool translates);
 
 }  // namespace cachet::tasks

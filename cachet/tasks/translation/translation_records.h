@@ -13,24 +13,24 @@ namespace cachet::tasks {
 /// The values of a pair of sentences that an evaluation sums.
 struct PairLosses {
   int64_t pair = 0, tokens = 0;  // index in the split; number of predicted tokens of the target, with the end token
-  double loss = 0, nll = 0;  // sum of −log p of these tokens, in nats, of smoothed targets and of the targets alone
+  double loss = 0, nll = 0;      // sum of −log p of these tokens, in nats: loss for smoothed targets, nll for targets
 };
 
-/// Sums loss, nll and targets (B, T) of each pair in a batch; target −1 does not count. The sum is token by token, so
-/// that the bits do not depend on threads.
+/// Sums loss, nll and targets (each (B, T)) of each pair in a batch; target −1 does not count. Adds token after token,
+/// so that the bits do not depend on the number of threads.
 std::vector<PairLosses> losses_of_pairs(const std::vector<int64_t>& pairs, const at::Tensor& loss,
                                         const at::Tensor& nll, const at::Tensor& targets);
 
-/// The tokens of a source sentence's translation; the last one is the end token. Empty if there are no source words.
+/// The tokens of a source sentence's translation. The last token is the end token. Empty if there are no source words.
 struct WrittenTranslation {
   int64_t pair = 0;
   std::vector<int64_t> tokens{};
 };
 
 /// Returns {"index":0,"sample":17,"tokens":9,"loss":20.5,"nll":18.25}. `index` is the position in the order of the
-/// evaluation. Numbers that are read again have the same bits.
+/// evaluation. Reading a record restores the bits of its numbers.
 Record losses_record(const PairLosses& losses, int64_t index);
-/// Returns {"index":40,"sample":17,"translation":[5,9,2],"text":"a dog"}. The text is only for people.
+/// Returns {"index":40,"sample":17,"translation":[5,9,2],"text":"a dog"}. The member "text" is only for people.
 Record translation_record(const WrittenTranslation& written, int64_t index, const std::string& text);
 
 /// Reads a record with this index. Throws std::runtime_error if the pair does not exist, or if tokens are not in the

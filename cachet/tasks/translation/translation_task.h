@@ -17,7 +17,7 @@ namespace cachet::tasks {
 
 /// Trains an encoder-decoder to translate sentences, on smoothed targets (Szegedy et al., arXiv 1512.00567), and
 /// evaluates it by the BLEU of its translations. data.max_tokens is the number of tokens of a micro-batch. A step has
-/// train.accumulate micro-batches; its gradient is divided by the number of all its target tokens.
+/// train.accumulate micro-batches. Its gradient is divided by the number of the step's target tokens.
 class TranslationTask : public Task,
                         public TranslatesText,
                         public EvaluatesRecords,
@@ -36,12 +36,12 @@ class TranslationTask : public Task,
   int64_t batches_per_epoch() const override;
   std::unique_ptr<train::TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override;
-  /// Returns the number of translated pairs or, if none are translated, of all pairs whose losses are measured.
+  /// Returns the number of translated pairs or, if no pair is translated, the number of pairs with measured losses.
   EvaluatedSamples evaluated_samples() const override;
   train::Metrics evaluate(const train::EvaluationProgress& progress) override;
   std::string evaluation_details() const override { return to_json(evaluation_); }
   void restore_evaluation(const std::string& details) override;
-  /// Returns the number of records: the losses of each pair, then the translations to score.
+  /// Returns the number of records: one for the losses of each pair, then one for each translation to score.
   int64_t evaluation_records() const override;
   std::string record_digest(int64_t index) override;
   void record_evaluation(int64_t first, const SeenRecord& seen) override;
@@ -51,7 +51,7 @@ class TranslationTask : public Task,
                  const std::function<void(const TranslatedLine& line)>& seen) override;
   TranslationOptions translation_options() const override { return options_.evaluation.how; }
   std::vector<std::string> notes_on_translated() const override;
-  /// Returns log p of the next token after each of 64 beginnings of sentences, computed as in generation.
+  /// Returns log p of the next token after each of 64 beginnings of sentences, computed like in generation.
   ComparedScores compared_scores() override;
   std::string why_no_graph() const override { return kWritesTokenByToken; }
   /// Shows the source sentence, which is the input of the encoder. The encoder has the caches.
@@ -67,7 +67,7 @@ class TranslationTask : public Task,
   int64_t translated_pairs() const;
   void make_up_data();
   void build_model();
-  /// Called with the losses of a batch's pairs and the position of the first of them in the order of the evaluation.
+  /// A function of the losses of a batch's pairs, and of the first pair's position in the order of the evaluation.
   using UseLosses = std::function<void(int64_t place, const std::vector<PairLosses>& losses)>;
   /// Measures batches of held-out pairs, beginning with the batch of the pair at position `first`.
   void measure_pairs(int64_t first, const UseLosses& use);
@@ -85,7 +85,7 @@ class TranslationTask : public Task,
   std::optional<data::ParallelEncoders> encoders_;
   std::shared_ptr<const data::ParallelCorpus> training_, held_out_;
   std::optional<data::ParallelLoader> training_loader_, held_out_loader_;
-  std::vector<data::ParallelBatch> synthetic_;  // replaces all data
+  std::vector<data::ParallelBatch> synthetic_;  // batches that replace all data
   std::shared_ptr<models::TranslationModel> model_;
   TranslationEvaluation evaluation_;
   LineCounts line_counts_;

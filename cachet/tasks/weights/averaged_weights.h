@@ -7,15 +7,15 @@
 
 namespace cachet::tasks {
 
-/// Returns the mean of the last checkpoints of a run (train.keep), each step once. Throws io::Error if there are fewer
-/// than `last` checkpoints, and as train::mean_of_checkpoints does.
+/// Returns the mean of a run's newest checkpoints (train.keep), each step once. `last` is their number. Throws
+/// io::Error if there are fewer checkpoints, and the errors of train::mean_of_checkpoints().
 train::CheckpointMean mean_of_last_checkpoints(const std::filesystem::path& run, int64_t last);
 
-/// Returns the folder of this mean in its run: RUN/checkpoints/mean-10. The folder is a checkpoint with only weights.
+/// Returns the folder of a mean in its run: RUN/checkpoints/mean-10. The folder is a checkpoint with only weights.
 std::filesystem::path mean_folder(const std::filesystem::path& run, int64_t last);
 
-/// Returns the moving average of the weights (train.ema_decay) of the newest checkpoint of a run, in the form of a mean
-/// of one checkpoint. Throws io::Error if there is no average, and DamagedCheckpoint.
+/// Returns the moving average of the weights (train.ema_decay) of the newest checkpoint of a run, as a mean of one
+/// checkpoint. Throws io::Error if there is no average, and DamagedCheckpoint.
 train::CheckpointMean newest_moving_average(const std::filesystem::path& run);
 
 /// Returns the default folder of the weights of newest_moving_average() in their run: RUN/checkpoints/ema.

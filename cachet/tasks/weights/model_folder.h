@@ -19,33 +19,33 @@ namespace cachet::tasks {
 /// The content of config.json other than the digest.
 struct ModelFolderFacts {
   std::string architecture{};   // "pvt_tiny"
-  std::string source{};         // the file that the weights came from
+  std::string source{};         // the file from which the weights came
   std::string names{};          // the source of the tensors' names: "pvt"
   std::string source_digest{};  // SHA-256 of that file
-  /// A JSON object of the model's input, whose keys are copied into config.json: num_classes, label_names (if the
-  /// classes have names), input_size ([channels, height, width]) and preprocessing of images; the sizes of a text under
-  /// the kind of text.
+  /// A JSON object about the model's input, whose keys are copied into config.json. Images: num_classes, label_names
+  /// (if the classes have names), input_size ([channels, height, width]) and preprocessing. Texts: the sizes, as an
+  /// object under the kind of text.
   std::string input = "{}";
-  /// The tensors that did not come from the source and were never trained.
+  /// The tensors that are not from the source and were never trained.
   std::vector<std::string> untrained{};
 };
 
-/// Writes the folder: each file atomically, and config.json last. Throws io::Error, also if the folder
-/// has other contents.
+/// Writes the folder: each file atomically, and config.json last. Throws io::Error if writing fails or the folder has
+/// other contents.
 void write_model_folder(const std::filesystem::path& folder, const io::TensorMap& weights,
                         const config::Document& recipe, const ModelFolderFacts& facts);
 
 bool is_model_folder(const std::filesystem::path& path);
-/// Whether a path is one of the three files of a model folder.
+/// Whether a path is the path of one of the three files of a model folder.
 bool is_model_file(const std::filesystem::path& path);
-/// Whether a model folder has that architecture, made from a file with the digest `source_digest`.
+/// Whether a model folder has this architecture, and was made from a file with the digest `source_digest`.
 bool is_model_folder_of(const std::filesystem::path& folder, const std::string& architecture,
                         const std::string& source_digest);
 std::filesystem::path model_folder_recipe(const std::filesystem::path& folder);
 
 /// Returns ModelFolderFacts::untrained; empty for folders that were written without this list. Throws io::Error.
 std::vector<std::string> untrained_tensors(const std::filesystem::path& folder);
-/// Returns the never trained parts of a model folder, or of an export of one ("blocks.*.attn.cache"); empty for any
+/// Returns the parts ("blocks.*.attn.cache") of a model folder or of its export that were never trained; empty for any
 /// other path. Throws io::Error.
 std::vector<std::string> untrained_parts(const std::filesystem::path& path);
 /// Returns a line for the user that names untrained_parts(); empty if there are none. Throws io::Error.

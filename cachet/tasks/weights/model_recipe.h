@@ -20,8 +20,8 @@ struct ModelRecipe {
 /// Whether a model with this ability can be stored as a model folder.
 bool has_model_folder(models::Capability ability);
 
-/// Reads `[model]`, the kind of its task, and the preparation of images. `defaults` is the preparation of a classifier
-/// without these keys. Problems are recorded in the document, which the caller finishes.
+/// Reads `[model]`, the kind of its task, and the preparation of images. `defaults` is the preparation for the recipe
+/// of a classifier that lacks these keys. Problems are recorded in the document, which the caller finishes.
 ModelRecipe read_model_recipe(config::Document& document, const Preprocessing& defaults = {});
 
 }  // namespace cachet::tasks

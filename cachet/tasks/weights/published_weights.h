@@ -6,10 +6,10 @@
 
 namespace cachet::tasks {
 
-/// Published weights that `import` and train.init use for a model of the registry if the recipe has no key for them.
+/// Published weights that `import` and train.init use for a model of the registry if the recipe has no key for weights.
 struct PublishedWeights {
   std::string hub{};   // on the Hugging Face hub: "hf:timm/vit_tiny_patch16_224.augreg_in21k_ft_in1k"; "" = elsewhere
-  std::string code{};  // code of the publisher: "timm", "whai362/PVT"
+  std::string code{};  // source code of the publisher: "timm", "whai362/PVT"
   std::string name() const { return hub.empty() ? code : hub; }
 };
 

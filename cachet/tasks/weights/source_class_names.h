@@ -8,11 +8,11 @@
 
 namespace cachet::tasks {
 
-/// Returns "key=value" for the recipe of a model folder: the class names of the weights that were imported from the
-/// file. The names come from the model folder of the file, otherwise from timm's config.json next to it
-/// (weights/timm_config.h). Empty if neither has names, or if the layers that score classes started fresh, because the
-/// model's classes then differ. `classes`: the number of the model's classes, 0 if it does not classify. Throws
-/// io::Error as the functions that read these files do.
+/// Returns a setting "key=value" for the recipe of a model folder: the class names of the weights that were imported
+/// from the file. The names come from the model folder of the file, otherwise from timm's config.json next to it
+/// (weights/timm_config.h). Empty if neither has names. Also empty if the layers that score classes started fresh,
+/// because the model's classes then differ from the file's. `classes` is the number of the model's classes, or 0 if it
+/// does not classify. Throws the io::Error of the functions that read these files.
 std::vector<std::string> source_class_names(const std::filesystem::path& path, const WeightImportReport& report,
                                             int64_t classes);
 

@@ -9,10 +9,10 @@
 
 namespace cachet::tasks {
 
-/// Resizes a table of positions to another size of image or window: `pos_embed` (1, class tokens + grid, D), whose grid
-/// becomes that of `image`, or `relative_position_bias_table` ((2w - 1)², H), bicubically. The old grid is that of
-/// images `before`. If these are unknown, it is square if the number of positions is a square, or else proportional to
-/// `image`. Empty if the tensor `name` is neither table, or differs in more than its positions.
+/// Resizes a table of positions bicubically to another size of image or window: `pos_embed` (1, class tokens + grid, D)
+/// to the grid of `image`, or `relative_position_bias_table` ((2w - 1)², H). The old grid is the grid of `before`. If
+/// `before` is unknown, the grid is square if the number of positions is a square, or else proportional to `image`.
+/// Empty if the tensor `name` is neither table, or differs in more than its positions.
 std::optional<at::Tensor> fit_position_table(const std::string& name, const at::Tensor& table, at::IntArrayRef shape,
                                              const models::ImageShape& image,
                                              const std::optional<models::ImageShape>& before = std::nullopt);

@@ -5,8 +5,8 @@
 
 namespace cachet::tasks {
 
-/// Returns the parts that named tensors belong to, with the number of tensors of each. Equal parts of all blocks are
-/// one part: "blocks.*.attn.cache.norm.weight (12)".
+/// Returns the parts to which named tensors belong, with the number of tensors of each part. Equal parts of all blocks
+/// are one part: "blocks.*.attn.cache.norm.weight (12)".
 std::vector<std::string> tensor_parts(const std::vector<std::string>& names);
 
 /// Returns a text with at most six of the names: "a, b, …".

@@ -15,7 +15,7 @@ namespace cachet::tasks {
 
 /// Returns `defaults` with the image settings of timm's config.json in the folder of these weights. Empty if there is
 /// no such file, or if the file is of another program. Throws io::Error if the file is not JSON, or if a value is not
-/// supported or not one that timm writes; the error names the key.
+/// supported or cannot be timm's; the error names the key.
 std::optional<Preprocessing> timm_preprocessing(const std::filesystem::path& weights, const Preprocessing& defaults,
                                                 int64_t channels);
 
@@ -29,9 +29,9 @@ struct TimmModel {
 /// JSON, or if sizes are not integers from 1 to 1,000,000.
 std::optional<TimmModel> timm_model(const std::filesystem::path& weights);
 
-/// Returns the class names in timm's config.json, in the model's order; empty if there is no such file, or if it has no
-/// names or a name twice. `classes`: the number of classes of the weights; -1: any number. Throws io::Error if the file
-/// is not JSON, or if the names are not a list of `classes` texts.
+/// Returns the class names in timm's config.json, in the model's order; empty without such a file, or if it has no
+/// names or a name twice. `classes` is the number of classes of the weights, or -1 for any number. Throws io::Error if
+/// the file is not JSON, or if the names are not a list of `classes` texts.
 std::vector<std::string> timm_class_names(const std::filesystem::path& weights, int64_t classes);
 
 }  // namespace cachet::tasks

@@ -9,13 +9,13 @@
 
 namespace cachet::tasks {
 
-/// Returns the weights of a model under a source's names, with the constants that the source saves. import_weights
-/// reads them again bit for bit. Throws io::Error if the source has no such model (T2T's names for a PVT), if its parts
-/// do not fit the source's form, or if the source's code would compute something else with these weights.
+/// Returns the weights of a model under a source's names, with the constants that the source saves. import_weights()
+/// restores the weights bit for bit. Throws io::Error if the source has no such model (T2T's names for a PVT), if the
+/// model's parts do not fit the source's form, or if the source's code would compute something else with these weights.
 io::TensorMap export_weights(const SavedModel& saved, io::NameSource source);
 
-/// Returns a line for the user if weights under our names also have the names of another code, as those of a plain ViT
-/// have timm's. import_weights then takes them for weights of that code. Empty otherwise.
+/// If weights under Cachet's names also have the names of another code, returns a line for the user; otherwise empty. A
+/// plain ViT's weights, for example, also have timm's names; import_weights() takes them for timm's weights.
 std::optional<std::string> note_on_names(const SavedModel& saved, io::NameSource source, const io::TensorMap& written);
 
 /// Returns the default names: timm's for an image model that timm's code computes, otherwise Cachet's.

@@ -16,11 +16,11 @@ namespace cachet::tasks {
 struct WeightImportOptions {
   std::optional<io::NameSource> source;  // source of the names; if unset, it is recognised
   std::string key;                       // key in a checkpoint's dictionary; if empty, the first of the usual keys
-  bool partial = false;                  // whether to import even if tensors of the model or the file are left over
-  bool other_names = false;              // whether the classes differ from the file's, even if their number is equal
+  bool partial = false;                  // whether tensors of the model or the file may lack a counterpart
+  bool other_names = false;              // whether file and model have different classes, even if equally many
 };
 
-/// The result of importing a file's weights, by default in Cachet's names.
+/// The result of importing a file's weights. By default, names of tensors are Cachet's.
 struct WeightImportReport {
   struct Resized {
     std::string name;
@@ -29,7 +29,7 @@ struct WeightImportReport {
   enum class Reason {
     other_classes,
     new_part,
-    of_detector,  // the file is a classifier's: the detector's own parts, and the contents of its caches
+    of_detector,  // the detector's own parts and its caches' contents, if the file is a classifier's
   };
   struct Fresh {
     std::string name;
@@ -37,11 +37,11 @@ struct WeightImportReport {
   };
   io::WeightsFile::Format format = io::WeightsFile::Format::safetensors;
   io::NameSource source = io::NameSource::timm;
-  bool other_names = false;              // as WeightImportOptions::other_names
-  std::string key, prefix;               // as the members of io::WeightsFile
-  std::vector<std::string> loaded;       // including resized tensors
+  bool other_names = false;              // WeightImportOptions::other_names of the import
+  std::string key, prefix;               // the members of the same names in io::WeightsFile
+  std::vector<std::string> loaded;       // loaded tensors, including resized tensors
   std::vector<std::string> converted;    // "head.weight: Half -> Float"
-  std::vector<Resized> resized;          // position tables
+  std::vector<Resized> resized;          // resized position tables
   std::vector<Fresh> fresh;              // tensors expected to be new: head of other classes, cache, norm state
   std::vector<std::string> missing;      // tensors of the model that the file lacks for an unknown reason
   std::vector<std::string> left_over;    // tensors of the file without a counterpart in the model
@@ -55,7 +55,7 @@ struct WeightImportReport {
     return names;
   }
 
-  /// Whether the layers that score classes start fresh: the model's classes then differ from those of the file.
+  /// Whether the layers that score classes start fresh: the model's classes then differ from the file's classes.
   bool starts_classes_anew() const {
     return std::ranges::any_of(fresh, [](const Fresh& each) { return each.reason != Reason::new_part; });
   }
@@ -64,9 +64,9 @@ struct WeightImportReport {
 /// Fills a model with the weights of a file (safetensors or PyTorch's, of any origin), a run, a checkpoint or a model
 /// folder. Weights of plain attention fill the self-attention of cached attention. Parts that a plain model lacks start
 /// with their initial values: the cache and its gates, λ, statistics of norms, trained kernels, and a head of another
-/// number of classes. A classifier fills the backbone of a detector, whose caches stay empty; their gates and λ are
-/// those of the file. Throws io::Error, with the model unchanged, if a weight is NaN or infinity, and, unless
-/// `partial`, if anything else is missing, left over or of another shape.
+/// number of classes. A classifier's file fills the backbone of a detector with its gates and λ, but the caches stay
+/// empty. Throws io::Error and leaves the model unchanged if a weight is NaN or infinity. Unless `partial`, also throws
+/// if anything else is missing, left over or of another shape.
 WeightImportReport import_weights(torch::nn::Module& model, const std::filesystem::path& path,
                                   const WeightImportOptions& options = {});
 

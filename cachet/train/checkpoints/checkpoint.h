@@ -16,16 +16,16 @@ namespace cachet::train {
 struct Checkpoint {
   io::TensorMap model;      // parameters and buffers
   io::TensorMap optimizer;  // "<parameter>.exp_avg", …
-  io::TensorMap ema;        // averaged parameters, copied buffers; empty without averaging
-  io::TensorMap random;     // states of the generators by role: "cpu", "device"
-  io::TensorMap carried;    // task's state between batches; mostly empty
-  io::TensorMap parts;      // states of the parts except part 0, whose state is in the model; see PartStates
+  io::TensorMap ema;        // averaged parameters and copied buffers; empty without averaging
+  io::TensorMap random;     // states of the random generators by role: "cpu", "device"
+  io::TensorMap carried;    // the task's state between batches; usually empty
+  io::TensorMap parts;      // states of the parts except part 0, which has the model's state; see PartStates
   TrainState state;
 
-  std::string mark_refused;  // why its evaluation mark could not be read; empty if it could, or if there is none
+  std::string mark_refused;  // why the evaluation mark could not be read; empty if it was read or does not exist
 };
 
-/// Thrown if a checkpoint is incomplete. what() names the folder, the file and the fault.
+/// The error for an incomplete checkpoint. what() names the folder, the file and the fault.
 class DamagedCheckpoint : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -33,8 +33,8 @@ class DamagedCheckpoint : public std::runtime_error {
 
 /// Writes a checkpoint folder atomically. The files go to a hidden folder next to the checkpoint folder, and each file
 /// is flushed to the disk. manifest.json, with the size and SHA-256 of each file, comes last. Then the hidden folder is
-/// renamed and its parent is flushed. An evaluation later adds an EvaluationMark. If writing fails, throws io::Error
-/// with path and bytes, and removes everything that was written.
+/// renamed and its parent is flushed. An evaluation later adds an EvaluationMark. If writing fails, throws io::Error,
+/// which names path and bytes, and removes everything that was written.
 void write_checkpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint, const std::string& run_id,
                       io::FileSystem& file_system = io::FileSystem::real());
 
@@ -42,7 +42,7 @@ void write_checkpoint(const std::filesystem::path& folder, const Checkpoint& che
 /// checkpoint counts as not yet evaluated. Throws DamagedCheckpoint and io::NewerSchema.
 Checkpoint read_checkpoint(const std::filesystem::path& folder);
 
-/// Reads a checkpoint's state without tensors; the checkpoint may have only weights. Throws as read_checkpoint() does.
+/// Reads a checkpoint's state without tensors. The checkpoint may have only weights. Throws read_checkpoint()'s errors.
 TrainState read_checkpoint_state(const std::filesystem::path& folder);
 
 /// Reads only the weights of a checkpoint: the averaged weights if `averaged` is true and they exist. Verifies the
@@ -52,7 +52,7 @@ io::TensorMap read_weights(const std::filesystem::path& folder, bool averaged = 
 /// Returns the manifest's SHA-256 of the file that read_weights() reads. Throws DamagedCheckpoint.
 std::string weights_digest(const std::filesystem::path& folder, bool averaged = true);
 
-/// Whether a checkpoint has only weights, so that runs cannot continue from it. Throws DamagedCheckpoint.
+/// Whether a checkpoint has only weights. A run cannot continue from such a checkpoint. Throws DamagedCheckpoint.
 bool holds_weights_alone(const std::filesystem::path& folder);
 
 /// Removes a checkpoint's files (all in its manifest, and its evaluation mark), and the folder if no other files are

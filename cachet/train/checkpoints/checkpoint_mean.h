@@ -14,9 +14,9 @@ namespace cachet::train {
 /// The mean of several checkpoints of a run.
 struct CheckpointMean {
   io::TensorMap weights;
-  std::vector<int64_t> steps;  // of the checkpoints, in their order
-  std::string run;             // its id
-  TrainState state;            // of the last checkpoint
+  std::vector<int64_t> steps;  // steps of the checkpoints, in their order
+  std::string run;             // id of the run
+  TrainState state;            // state of the last checkpoint
 };
 
 /// Averages the trained parameters (not their moving averages) of checkpoints in float64. Buffers (caches, statistics

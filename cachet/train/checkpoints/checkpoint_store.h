@@ -12,15 +12,15 @@
 
 namespace cachet::train {
 
-/// The checkpoints of a run. A checkpoint is a folder `step-<number>`, written once; later only an evaluation mark is
-/// added. Two small files, `last` and `best`, each name one folder. These pointers are plain files, because plain
-/// files can be replaced atomically on every file system and copied with every tool. A resume does not need the
-/// pointers: it takes the newest complete folder. Only real folders in the run's folder count as its checkpoints. A
-/// pointer that names a path, and a `step-…` that is a symbolic link, do not count. The run's folder itself may be a
-/// link.
+/// The checkpoints of a run. A checkpoint is a folder `step-<number>`, written once; later only an evaluation mark
+/// is added. Two small files, `last` and `best`, each name one folder. These pointers are plain files, because
+/// plain files can be replaced atomically on every file system and copied with every tool. A resume does not need
+/// the pointers: it takes the newest complete folder. Only real folders in the run's folder count as its
+/// checkpoints. Pointers that name a path and symbolic links `step-…` do not count. The run's folder itself may be
+/// a link.
 class CheckpointStore {
  public:
-  /// `keep` >= 1: the number of newest checkpoints that a save leaves, in addition to the best and the last one. A
+  /// `keep` >= 1 is the number of newest checkpoints that a save leaves, in addition to the best and the last one. A
   /// checkpoint saved only for its evaluation does not count, and the next save removes it unless it is the best.
   CheckpointStore(std::filesystem::path folder, std::string run_id, int64_t keep,
                   io::FileSystem& file_system = io::FileSystem::real());
@@ -31,20 +31,20 @@ class CheckpointStore {
     std::vector<std::string> not_removed;  // reasons why obsolete checkpoints could not be removed
   };
   /// Reads the newest complete checkpoint. Skips damaged checkpoints and lists them in refused(). Corrects the pointers
-  /// accordingly, and removes the remains of a killed process. Throws DamagedCheckpoint, which names all checkpoints,
-  /// if none of the existing checkpoints is complete. Throws io::NewerSchema.
+  /// accordingly, and removes the remains of a killed process. If checkpoints exist but all are damaged, throws
+  /// DamagedCheckpoint, which names them. Throws io::NewerSchema.
   std::optional<Found> resume();
   const std::vector<std::string>& refused() const { return refused_; }
 
   struct Saved {
     std::filesystem::path folder;
-    std::vector<std::string> not_removed;  // as above
+    std::vector<std::string> not_removed;  // reasons why obsolete checkpoints could not be removed
   };
-  /// Writes a checkpoint and moves `last`, and for the best checkpoint also `best`, to it. Then removes older
-  /// checkpoints. Nothing is removed before the new checkpoint is on the disk. Throws io::Error if the write fails. A
-  /// checkpoint that another process reads (HeldCheckpoint) is removed by a later save.
+  /// Writes a checkpoint and makes `last` name it. If it is the best checkpoint, `best` also names it. Then removes
+  /// older checkpoints. Nothing is removed before the new checkpoint is on the disk. Throws io::Error if the write
+  /// fails. A checkpoint that another process reads (HeldCheckpoint) is removed by a later save.
   Saved save(const Checkpoint& checkpoint);
-  /// Adds the results of an evaluation to its checkpoint. For a new best checkpoint, moves `best` to it, then removes
+  /// Adds the results of an evaluation to its checkpoint. For a new best checkpoint, points `best` to it, then removes
   /// older checkpoints, also the earlier best. If writing fails, throws io::Error, and the checkpoint does not change.
   Saved mark(const std::filesystem::path& checkpoint, const EvaluationMark& mark);
 
@@ -70,17 +70,17 @@ class CheckpointStore {
   std::vector<std::filesystem::path> damaged_;
 };
 
-/// Holds a checkpoint: no training process removes it while this object, or a copy of it, exists.
+/// A hold on a checkpoint. While this object or a copy of it exists, no training process removes the checkpoint.
 struct HeldCheckpoint {
   std::filesystem::path folder;
   std::optional<io::FolderLock> lock;
 };
 
-/// Finds a checkpoint as find_checkpoint() does, and holds it. If training removes the checkpoint that a pointer names
-/// before it is held, reads the pointer again. Throws as find_checkpoint() does.
+/// Finds a checkpoint with find_checkpoint(), and holds it. If training removes the checkpoint that a pointer names
+/// before the hold, reads the pointer again. Throws the errors of find_checkpoint().
 HeldCheckpoint hold_checkpoint(const std::filesystem::path& run_or_checkpoint);
 
-/// Returns the checkpoints in a folder by name, the newest first, and only the last of several with the same step.
+/// Returns a folder's checkpoints by name, newest first. Of several checkpoints of a step, returns only the newest.
 std::vector<std::filesystem::path> newest_checkpoints(const std::filesystem::path& folder);
 
 /// The choice of checkpoints for hold_newest_checkpoints().
@@ -91,7 +91,7 @@ enum class CheckpointChoice {
   regular,
 };
 
-/// Holds the first `most` of newest_checkpoints() that match `choice`, or all matching ones if there are fewer.
+/// Holds at most `most` checkpoints: the newest of newest_checkpoints() that match `choice`.
 std::vector<HeldCheckpoint> hold_newest_checkpoints(const std::filesystem::path& folder, size_t most,
                                                     CheckpointChoice choice = CheckpointChoice::all);
 
@@ -102,7 +102,7 @@ std::string checkpoint_name(int64_t step);
 int64_t step_of_checkpoint(const std::filesystem::path& folder);
 
 /// Returns the checkpoint of a run folder (the best, else the last, else the newest), or the given checkpoint itself.
-/// Throws std::runtime_error, which lists the paths tried, or names a pointer to a missing checkpoint.
+/// If there is none, throws std::runtime_error, which lists the tried paths or names a pointer to a missing checkpoint.
 std::filesystem::path find_checkpoint(const std::filesystem::path& run_or_checkpoint);
 
 }  // namespace cachet::train

@@ -13,8 +13,8 @@
 #include "cachet/train/options.h"
 #include "cachet/train/training_task.h"
 
-/// Processes that train one model together. Every process has the model and a part of every batch. Rank 0 is a Trainer:
-/// before each act that concerns the other processes, it sends them a command, which they run. During a step,
+/// Processes that train one model together. Every process has the model and a part of every batch. Rank 0 runs a
+/// Trainer. Before each act that concerns the other processes, it sends them a command, which they run. During a step,
 /// TrainingStep and modules that sum over a batch exchange values between the processes (nn::use_batch_reducer).
 namespace cachet::train {
 
@@ -23,14 +23,14 @@ enum class Command : int64_t { step, give_state, renew_average, leave };
 
 /// The settings that all processes of a run must have in common.
 struct RunIdentity {
-  std::string config_hash;                       // of the recipe
-  c10::DeviceType device;                        // two kinds of device round differently
-  std::map<std::string, data::DataDigest> data;  // by split
+  std::string config_hash;                       // hash of the recipe
+  c10::DeviceType device;                        // different kinds of device round differently
+  std::map<std::string, data::DataDigest> data;  // digests by split
   int64_t accumulate = 1;                        // left out of config_hash if parts have states of their own
 };
 
 /// Compares the processes; all must call this. If a process has another recipe, other data or another version, throws
-/// std::runtime_error, which names it, in all processes. Writes nothing: a run's folder is created afterwards.
+/// std::runtime_error in all processes (it names that process). Writes nothing: a run's folder is created later.
 void agree(const RunIdentity& own, processes::ProcessGroup& processes);
 
 /// Rank 0's side of joint training. Does nothing if there are no other processes.
@@ -48,7 +48,7 @@ class Leader {
   int64_t processes() const { return processes_ ? processes_->size() : 1; }
 
   /// Waits for all processes, which then begin or continue from the checkpoint. If a process has another recipe, other
-  /// data or another version, throws std::runtime_error, which names it, in all processes.
+  /// data or another version, throws std::runtime_error in all processes (it names that process).
   void begin(const RunIdentity& own, const std::optional<std::filesystem::path>& checkpoint);
   /// Performs an act in which the other processes take part, and returns the result of `function`.
   template <class Function>
@@ -59,7 +59,7 @@ class Leader {
     they_wait_ = true;
     return result;
   }
-  /// Ends the run for the other processes. If an act is unfinished, the others notice that this process has left.
+  /// Ends the run for the other processes. If an act is unfinished, they notice that this process has left.
   void leave() noexcept;
 
  private:
@@ -70,8 +70,8 @@ class Leader {
 };
 
 /// Trains the task in a process of another rank until rank 0 ends. If a signal asks this process to stop, rank 0 stops
-/// after the current step. Returns whether a signal came. Throws NotFinite as rank 0 does, the task's exceptions, and
-/// processes::ProcessLost.
+/// after the current step. Returns whether a signal asked this process to stop. Throws NotFinite when rank 0 throws it,
+/// the task's exceptions, and processes::ProcessLost.
 bool run_worker(TrainingTask& task, const Options& options, const std::string& config_hash,
                 const std::shared_ptr<processes::ProcessGroup>& processes);
 

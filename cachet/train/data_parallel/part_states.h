@@ -31,30 +31,30 @@ class PartStates {
 
   int64_t own() const { return shard_.parts; }        // number of parts of this process
   int64_t all() const { return shard_.all_parts(); }  // N, the number of all parts
-  /// Returns the number, among all parts, of this process's part `i`, counted from 0.
+  /// Returns the number of this process's part `i` among all parts, counted from 0.
   int64_t number(int64_t i) const { return shard_.number_of(i); }
 
-  /// Sets the model's buffers and the generators to the state of own part `i`, until end(i). In a step, the parts come
-  /// in the order of their numbers; a step may end before its last part.
+  /// Sets the model's buffers and the generators to the state of this process's part `i`, until end(i). In a step, the
+  /// parts come in the order of their numbers; a step may end before its last part.
   void begin(int64_t i);
   void end(int64_t i);
-  /// Ends a step after its last part. With "first", all processes must call this, and each process gets the state of
-  /// part 0. If this process trains alone, `processes` is null.
+  /// Ends a step after its last part. With train.state = "first", all processes must call this function, and each
+  /// process gets the state of part 0. If this process trains alone, `processes` is null.
   void end_step(processes::ProcessGroup* processes);
 
-  /// Returns the tensors of this process's parts for a checkpoint, without the model: states as "part.3/<buffer>" (not
-  /// of part 0; none with "first"), and the states of the parts' generators, with the names of random_state().
+  /// Returns the tensors of this process's parts for a checkpoint, without the model: states as "part.3/<buffer>"
+  /// (except part 0; none with "first"), and the states of the parts' generators, named as in random_state().
   io::TensorMap states() const;
   io::TensorMap generators() const;
   /// Restores tensors from states(). May be called only between two steps. If this process has part 0, the model must
   /// already have that part's state. Returns whether random draws continue as if uninterrupted (see set_random_state).
-  /// Throws std::runtime_error, with the part and the buffer, if a state is missing or has another shape.
+  /// If a state is missing or has another shape, throws std::runtime_error, which names the part and the buffer.
   bool load(const io::TensorMap& states, const io::TensorMap& generators);
 
  private:
   struct State {
     std::vector<at::Tensor> tensors;  // in the order of buffers_
-    std::vector<bool> flags;          // in the order of flagged_; empty: not known
+    std::vector<bool> flags;          // in the order of flagged_; empty if not known
   };
 
   State copy_of_model() const;
@@ -68,21 +68,21 @@ class PartStates {
   StateRule rule_;
   data::Shard shard_;
   std::vector<io::NamedTensor> buffers_;
-  std::vector<ops::HostFlag*> flagged_;  // the model's modules with a flag
-  // For processes with several parts: the state of each own part. With train.state = "first", instead: the state of
-  // part 0, and the common state of all parts at the beginning of the step.
+  std::vector<ops::HostFlag*> flagged_;  // modules of the model that have a flag
+  // States in a process with several parts. With "separate", the state of each part of the process. With "first", the
+  // state of part 0, and the common state of all parts at the beginning of the step.
   std::vector<State> states_;
   std::vector<io::TensorMap> generators_;
 };
 
-/// Returns the size of a model's buffers in bytes; the buffers are one state.
+/// Returns the bytes of one state, which consists of all buffers of a model.
 int64_t state_bytes(const torch::nn::Module& model);
 
 /// Bytes of the additional copies of the model's buffers, if parts have their own states (train.state).
 struct PartStateBytes {
-  /// In each process: one copy for each of its parts with "separate", two copies with "first", none for only one part.
+  /// In each process: with "separate", one copy for each part; with "first", two copies; none if it has only one part.
   int64_t in_memory = 0;
-  /// One copy for each part except part 0 with "separate", no copies with "first".
+  /// In a checkpoint: with "separate", one copy for each part except part 0; with "first", no copies.
   int64_t in_checkpoint = 0;
 };
 PartStateBytes part_state_bytes(const torch::nn::Module& model, const TrainOptions& options);

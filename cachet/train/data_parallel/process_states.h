@@ -10,17 +10,17 @@
 namespace cachet::train {
 
 // A checkpoint has the state of the micro-batches of each process. Tensors of process 0 have their own names. Names of
-// tensors of process 1 begin with "process.1/". If parts have their own states, tensors of part r have the names of
-// process r.
+// tensors of process 1 begin with "process.1/". If parts have their own states, tensors of part r are named like
+// tensors of process r.
 
-/// Returns the name, in a checkpoint, of a tensor that belongs to the batches of process `rank` > 0.
+/// Returns the checkpoint's name for a tensor that belongs to the batches of process `rank` > 0.
 std::string carried_name(const std::string& name, int64_t rank);
 
-/// Returns the tensors that process `rank` carries between batches, from a checkpoint, by their own names.
+/// Returns a checkpoint's tensors that process `rank` carries between batches, under the tensors' own names.
 io::TensorMap carried_by(const io::TensorMap& carried, int64_t rank);
 
 /// Returns the bytes that a process sends to rank 0 for a checkpoint: the tensors `own`, and a digest of the tensors
-/// `common`, which must be equal in all processes.
+/// `common`. The latter must be equal in all processes.
 std::string packed_state(io::TensorMap own, const io::TensorMap& common);
 
 /// Adds the states of the other processes to rank 0's checkpoint. `states` are ordered by rank and begin with rank 0's.

@@ -16,13 +16,13 @@ namespace cachet::train {
 
 struct InferenceOptions {
   Precision precision = Precision::float32;
-  /// Whether to reorder the weights of linear layers once instead of in each product. Reordering makes a CPU faster in
-  /// float32, with equal results up to rounding (1e-6 of the largest). The copies take as much memory as the weights.
+  /// Whether to reorder the weights of linear layers once instead of in each product. Reordering speeds a CPU up in
+  /// float32. Results are equal up to rounding (1e-6 of the largest). The copies take as much memory as the weights.
   bool packed = false;
 };
 
 /// Prepares a model for inference during the object's lifetime: evaluation mode, no gradients, and one precision. The
-/// destructor restores the model's mode and weights. All commands that predict use it, and so can programs:
+/// destructor restores the model's mode and weights. All commands that predict use it. Use in a program:
 ///
 ///   const cachet::train::InferenceScope inference(*model, {.packed = true});
 ///   const at::Tensor logits = model->forward(images);
@@ -38,7 +38,7 @@ class InferenceScope {
  private:
   torch::nn::Module& model_;
   bool trained_before_ = false;
-  std::vector<std::pair<std::shared_ptr<torch::nn::Module>, bool>> modes_;  // the modes of its modules
+  std::vector<std::pair<std::shared_ptr<torch::nn::Module>, bool>> modes_;  // modules and their former modes
   at::NoGradGuard no_grad_;
   PrecisionScope precision_;
   std::optional<PackedLayers> packed_;

@@ -6,7 +6,7 @@
 
 namespace cachet::train {
 
-/// Packs the layers of a model that can be packed (ops::Packable), during the object's lifetime. The destructor gives
+/// Packs those layers of a model that can be packed (ops::Packable), during the object's lifetime. The destructor gives
 /// each layer its former tensor again, so that an optimizer with this tensor still updates the layer.
 class PackedLayers {
  public:

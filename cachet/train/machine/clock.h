@@ -2,7 +2,7 @@
 
 namespace cachet::train {
 
-/// Returns the seconds of a clock that never goes back. The durations of a run are measured with it.
+/// Returns the seconds of a clock that never goes back. This clock measures the durations of a run.
 double clock_seconds();
 
 /// For tests: during the object's lifetime, only advance() moves clock_seconds(). At most one such object may exist.

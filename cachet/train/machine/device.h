@@ -16,12 +16,12 @@ namespace cachet::train {
 /// Returns the devices that this LibTorch can use on this machine: the CPU, then "cuda:0", "cuda:1", …
 std::vector<c10::Device> available_devices();
 
-/// Returns the chosen device. Throws std::runtime_error that names the available devices.
+/// Returns the chosen device. If it does not exist, throws std::runtime_error, which names the available devices.
 c10::Device find_device(const DeviceChoice& choice, const std::vector<c10::Device>& available = available_devices());
 
-/// Returns the device choice for process number `process` of several on a machine. For "cuda", and for "auto" if there
-/// are GPUs, this is the process's own GPU; otherwise the device of `choice`. Throws std::runtime_error if there are
-/// fewer GPUs than processes, because some processes would train on the CPU, which rounds differently.
+/// Returns the device choice for process number `process` of several processes on a machine. For "cuda", and for "auto"
+/// if there are GPUs, returns the process's own GPU; otherwise the device of `choice`. If there are fewer GPUs than
+/// processes, throws std::runtime_error; otherwise some processes would train on the CPU, which rounds differently.
 DeviceChoice choice_of_process(const DeviceChoice& choice, int64_t process,
                                const std::vector<c10::Device>& available = available_devices());
 
@@ -32,7 +32,7 @@ c10::Device device_of(const torch::nn::Module& model);
 void place(torch::nn::Module& model, c10::Device device);
 
 /// Moves the tensors of a batch to a device; undefined tensors stay undefined. Copies from the CPU to CUDA use pinned
-/// memory and are asynchronous: only computations with the tensors on the device wait for them.
+/// memory and are asynchronous: only computations that use the copied tensors wait for the copies.
 void move_to(c10::Device device, std::initializer_list<at::Tensor*> tensors);
 
 /// Returns the peak bytes of tensors on a CUDA device since the process began, or std::nullopt for other devices.

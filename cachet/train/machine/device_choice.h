@@ -18,7 +18,7 @@ struct DeviceChoice {
     cuda,
   };
   Kind kind = Kind::automatic;
-  int8_t index = 0;  // for several CUDA devices
+  int8_t index = 0;  // index among several CUDA devices
 
   bool operator==(const DeviceChoice&) const = default;
 };
@@ -26,7 +26,7 @@ struct DeviceChoice {
 /// Parses "auto", "cpu", "cuda" (the first GPU) and "cuda:1". Returns std::nullopt for any other word.
 std::optional<DeviceChoice> parse_device(std::string_view word);
 
-/// Reads the value of a key as parse_device() does. Only find_device() checks whether the device exists.
+/// Reads the value of a key with parse_device(). Only find_device() checks whether the device exists.
 DeviceChoice read_device(const config::View& view, std::string_view key);
 
 /// Returns the value of `train.device` from the resolved values of a recipe, which are in TOML's syntax.

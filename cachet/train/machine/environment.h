@@ -13,17 +13,17 @@ namespace cachet::train {
 /// The facts about software and hardware for a bug report. No fact identifies the machine or its user.
 struct Environment {
   std::string cachet_version;
-  std::string commit;  // of Cachet's source; "unknown" outside a checkout
+  std::string commit;  // commit of Cachet's source; "unknown" outside a checkout
   std::string compiler, build_flags;
-  std::string torch_version;   // of the loaded LibTorch
-  std::string torch_built;     // of the LibTorch that Cachet was built against
-  std::string processor;       // its model: "AMD EPYC 9B14"; "unknown" if the system does not report it
+  std::string torch_version;   // version of the loaded LibTorch
+  std::string torch_built;     // version of the LibTorch that Cachet was built against
+  std::string processor;       // model of the processor: "AMD EPYC 9B14"; "unknown" if the system does not report it
   std::string gpus;            // models of the GPUs that LibTorch can use: "2 x NVIDIA H200"; empty if there are none
   std::string cpu_capability;  // instruction set that LibTorch's kernels use: "AVX512"
   int threads = 0;
   int hardware_threads = 0;
-  int64_t memory_bytes = 0;  // of the machine; 0 if the system does not report it
-  int64_t processes = 0;     // that train a run together, each with `threads`; 0 without a run
+  int64_t memory_bytes = 0;  // memory of the machine; 0 if the system does not report it
+  int64_t processes = 0;     // number of processes that train a run together, each with `threads`; 0 without a run
 };
 
 Environment environment();
@@ -33,7 +33,7 @@ struct EnvironmentEntry {
   std::string key;
   std::variant<std::string, int64_t> value;
 
-  std::string text() const;  // for people: bytes as "23.5 GiB"
+  std::string text() const;  // text for people: bytes as "23.5 GiB"
 };
 /// Returns the entries in the order of display.
 std::vector<EnvironmentEntry> entries(const Environment& environment);
@@ -45,12 +45,12 @@ bool runs_on_gpu(const Environment& environment, const DeviceChoice& choice);
 /// processes, returns "2 processes, each with 1 thread of AMD EPYC 9B14".
 std::string device_text(const Environment& environment, const DeviceChoice& choice);
 
-std::string to_json(const Environment& environment);  // one object, with a schema number
-std::string to_text(const Environment& environment);  // one line
+std::string to_json(const Environment& environment);  // returns one object, with a schema number
+std::string to_text(const Environment& environment);  // returns one line
 /// Returns a line for the user if the loaded LibTorch differs from the LibTorch that Cachet was built against.
 std::optional<std::string> torch_mismatch(const Environment& environment);
 
 std::string cachet_version();
-std::string torch_version();  // of the loaded LibTorch: "2.13.0"
+std::string torch_version();  // version of the loaded LibTorch: "2.13.0"
 
 }  // namespace cachet::train

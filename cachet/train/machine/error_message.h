@@ -5,9 +5,9 @@
 
 namespace cachet::train {
 
-/// Returns the message of an error for a user. LibTorch's error, whose message has the call stack: the first line,
-/// without positions in a library's sources (config::plain_message). Error of the file system: the path first. Lack of
-/// memory: the requested size. Failure to start a thread: the limit that is reached.
+/// Returns the message of an error for a user. LibTorch's messages have the call stack; only the first line is
+/// returned, without positions in a library's sources (config::plain_message). A file-system error begins with the
+/// path. Lack of memory names the requested size. Failure to start a thread names the limit that is reached.
 std::string error_message(const std::exception& error);
 
 /// Returns the first line of a message, for tables and sentences.

@@ -19,7 +19,7 @@ class Interruption {
   static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
   bool requested() const { return signal() != 0; }
-  /// Returns the number of the signal to this process or another process of the same training, or 0 without a signal.
+  /// Returns the number of the signal that this or another process of the training has received, or 0 without a signal.
   int signal() const;
   /// Records a signal of another process (0: no signal). The next signal to this process still counts as the first.
   void pass_on(int signal);

@@ -13,13 +13,13 @@ struct MemoryFiles {
   std::filesystem::path groups = "/sys/fs/cgroup";
 };
 
-/// The environment variable with the number of bytes that a process may use, instead of the limits of the system.
+/// The environment variable that replaces the system's limits by the number of bytes that a process may use.
 inline constexpr const char* kMemoryVariable = "CACHET_MEMORY_LIMIT";
 
-/// Returns the number of bytes of memory that this process can still take: the least of the machine's free memory and
-/// of the memory that the process's control groups (version 1 or 2) and the groups above them leave. If kMemoryVariable
-/// is set, returns the rest of that limit. Returns std::nullopt if the system reports no limit. Throws
-/// std::runtime_error if the variable is not a number of bytes.
+/// Returns the number of bytes of memory that this process can still take: the smaller of the machine's free memory and
+/// the memory that the process's control groups (version 1 or 2) and their parent groups leave. If kMemoryVariable is
+/// set, returns the rest of that limit. Returns std::nullopt if the system reports no limit. Throws std::runtime_error
+/// if the variable is not a number of bytes.
 std::optional<int64_t> available_bytes(const MemoryFiles& files = {});
 
 /// Returns the bytes that a control group (version 2, given by its folder) may still take. Cached files count as free,
@@ -33,7 +33,7 @@ std::optional<int64_t> bytes_left_in_first_group(const std::filesystem::path& gr
 int64_t resident_bytes();
 
 /// Limits further allocations of this process to about `bytes` bytes during the object's lifetime. Larger allocations
-/// fail, whereas without a limit, the kernel may end the process. Does nothing if the system has no such limit.
+/// fail. Without a limit, the kernel may end the process instead. Does nothing if the system has no such limit.
 class AllocationLimit {
  public:
   explicit AllocationLimit(int64_t bytes);
@@ -45,7 +45,7 @@ class AllocationLimit {
   std::optional<uint64_t> before_;
 };
 
-/// Gives the unused memory that the allocator holds back to the system.
+/// Returns the unused memory of the allocator to the system.
 void release_unused_memory();
 
 /// Measures the largest resident set of this process during the object's lifetime. Only one object may exist at a time.
@@ -56,7 +56,7 @@ class ResidentPeak {
   std::optional<int64_t> bytes() const;
 
  private:
-  int64_t before_ = 0;  // the largest before this began, where that could not be forgotten
+  int64_t before_ = 0;  // largest set before this object; 0 if the system could reset it
 };
 
 }  // namespace cachet::train

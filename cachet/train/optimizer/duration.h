@@ -15,7 +15,7 @@ struct Duration {
   int64_t count = 0;
   Unit unit = Unit::steps;
 
-  int64_t steps(int64_t steps_per_epoch) const;  // saturating
+  int64_t steps(int64_t steps_per_epoch) const;  // number of steps; saturates instead of overflowing
   std::string text() const;                      // "500 steps", "1 epoch"
   bool operator==(const Duration&) const = default;
 };
@@ -23,7 +23,7 @@ struct Duration {
 /// Reads a duration such as "500 steps" or "1 epoch". Reports a problem for other values, and for counts below `least`.
 Duration read_duration(const config::View& view, std::string_view key, Duration fallback, int64_t least = 1);
 
-/// Reads a list of durations, each as read_duration() does.
+/// Reads a list of durations, each by the rules of read_duration().
 std::vector<Duration> read_durations(const config::View& view, std::string_view key,
                                      const std::vector<Duration>& fallback, int64_t least = 1);
 

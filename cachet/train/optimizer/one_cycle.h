@@ -8,13 +8,13 @@
 namespace cachet::train {
 
 /// The learning rate and the momentum of torch.optim.lr_scheduler.OneCycleLR (Smith & Topin, arXiv 1708.07120). The
-/// rate rises to its peak at step warmup − 1, and falls until the last step of the run. With three_phase, the rate
-/// first falls to the first rate in as many steps as it rose, and then to the lowest rate. The momentum falls when the
-/// rate rises, and rises when it falls. If a warm-up has one step, PyTorch divides by zero; here this step has the
-/// peak. If a warm-up is as long as the run or longer, the rate only rises.
+/// rate rises to its peak at step warmup − 1, and falls until the last step of the run. With three_phase, the fall to
+/// the first rate takes as many steps as the rise; then the rate falls to the lowest rate. The momentum falls when the
+/// rate rises, and rises when the rate falls. For a warm-up of one step, PyTorch divides by zero; here this step has
+/// the peak. If a warm-up is as long as the run or longer, the rate only rises.
 class OneCycle {
  public:
-  /// `warmup`: number of rising steps, not necessarily an integer.
+  /// `warmup` is the number of steps in which the rate rises. It need not be an integer.
   OneCycle(const OneCycleOptions& options, double peak, int64_t total_steps, double warmup);
 
   /// Returns the rate for step `step` of the run, counted from 0. After the last step, returns the last step's rate.
@@ -23,7 +23,7 @@ class OneCycle {
 
  private:
   struct Phase {
-    double start, end;  // steps, not necessarily integers
+    double start, end;  // numbers of steps, not necessarily integers
     double first_rate, last_rate, first_momentum, last_momentum;
   };
   /// Returns the value at fraction `progress` between two values.

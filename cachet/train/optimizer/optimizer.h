@@ -12,13 +12,13 @@ namespace cachet::train {
 /// The values that a schedule sets for one optimizer step.
 struct UpdateRates {
   double learning_rate = 0;
-  std::optional<double> momentum{};  // replaces AdamW's first beta, or SGD's momentum; empty = the option's
+  std::optional<double> momentum{};  // replaces AdamW's first beta or SGD's momentum; empty = no change
 };
 
 /// Updates parameters by their gradients with LibTorch's fused operators. In each step, skips parameters without a
 /// gradient.
 ///
-/// This class replaces torch::optim, which identifies the state of a parameter by the parameter's address and saves it
+/// This class replaces torch::optim, which identifies a parameter's state by the parameter's address and saves states
 /// as pickle. The state of this class consists of tensors named after the parameters.
 class Optimizer {
  public:

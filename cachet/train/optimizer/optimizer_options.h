@@ -16,8 +16,8 @@ struct OptimizerOptions {
   double learning_rate = 1e-3;                        // key `lr`: the schedule's peak
   double backbone_rate = 1;                           // learning-rate multiplier of all parameters except the head
   double weight_decay = 0.05;                         // decoupled (AdamW) or added to the gradient (SGD)
-  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // AdamW; keys `betas`, `eps`
-  double momentum = 0.9;                              // SGD
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // for AdamW; keys `betas`, `eps`
+  double momentum = 0.9;                              // for SGD
   bool nesterov = false;
 };
 
@@ -28,14 +28,14 @@ struct OneCycleOptions {
   enum class Rule { pytorch, version_0_1_0 };
   enum class Anneal { cosine, linear };
   Rule rule = Rule::pytorch;
-  std::optional<double> share_up = 0.3;  // of the run's steps, up to the peak; key `pct_start`; empty = the warm-up's
+  std::optional<double> share_up = 0.3;  // fraction of steps before the peak; key `pct_start`; empty = the warm-up's
   Anneal anneal = Anneal::cosine;
-  bool three_phase = false;       // falls to the first rate in as many steps as it rose, then to the lowest
+  bool three_phase = false;       // the rate falls to the first rate in the steps of the rise, then to the lowest
   double div_factor = 25;         // the peak divided by the first rate
-  double final_div_factor = 1e4;  // the first rate divided by the last
-  bool cycle_momentum = true;     // AdamW's first beta, or SGD's momentum
-  double base_momentum = 0.85;    // at the peak
-  double max_momentum = 0.95;     // at the first and the last rate
+  double final_div_factor = 1e4;  // the first rate divided by the last rate
+  bool cycle_momentum = true;     // whether AdamW's first beta or SGD's momentum also changes
+  double base_momentum = 0.85;    // momentum at the peak
+  double max_momentum = 0.95;     // momentum at the first and the last rate
 };
 
 /// The table [schedule] of a recipe, which defines the learning rate over the steps of a run.
@@ -45,9 +45,9 @@ struct ScheduleOptions {
   Duration warmup{0, Duration::Unit::steps};
   double warmup_start = 0;             // learning rate before the warm-up; key `warmup_from`
   double minimum = 0;                  // learning rate at the end
-  std::vector<Duration> milestones{};  // for step: when the rate falls
-  double factor = 0.1;                 // for step: multiplier of the rate at each milestone
-  double warmup_factor = 0.001;        // for step: multiplier of the rate at the warm-up's first step
+  std::vector<Duration> milestones{};  // for kind step: times at which the rate falls
+  double factor = 0.1;                 // for kind step: multiplier of the rate at each milestone
+  double warmup_factor = 0.001;        // for kind step: multiplier of the rate at the warm-up's first step
   int64_t first_update = 1;            // the number of the first step
   OneCycleOptions one_cycle{};
 

@@ -19,14 +19,14 @@ namespace cachet::train {
 ///   peak                                         (constant)
 ///   peak·√(w/(s + f))                            (inverse_sqrt; arena)
 /// where p rises from 0 at step w to 1 at the end of the run, and f is first_update, the number of the first step.
-/// arena is inverse_sqrt with a peak of lr/√w: the Long Range Arena's lr·min(1, s/w)/√max(s, w). one_cycle is OneCycle.
-/// For runs that began before OneCycle, one_cycle is the curve of version 0.1.0: half a cosine up and half a cosine
-/// down, by default from a 25th of the peak to a 10,000th of that 25th. The schedule has no state: a longer run only
-/// has another function of the step.
+/// The kind arena is inverse_sqrt with a peak of lr/√w, which is the Long Range Arena's lr·min(1, s/w)/√max(s, w). The
+/// kind one_cycle is OneCycle. For runs that began before OneCycle, it is the curve of version 0.1.0: half a cosine up
+/// and half a cosine down, by default from a 25th of the peak to a 10,000th of that 25th. The schedule has no state. If
+/// a run becomes longer, only this function of the step changes.
 ///
-/// The kind step is peak·factorᵏ after k milestones, as for detectors in mmdetection 2.13. As there, the warm-up
-/// multiplies this rate by a factor, which rises linearly from warmup_factor at the first step to 1 at the first step
-/// after the warm-up.
+/// The rate of the kind step is peak·factorᵏ after k milestones, as in mmdetection 2.13 for detectors. The warm-up
+/// multiplies this rate, also as in mmdetection, by a factor that rises linearly from warmup_factor at the first step
+/// to 1 at the first step after the warm-up.
 class Schedule {
  public:
   Schedule(const ScheduleOptions& options, double peak, int64_t total_steps, int64_t steps_per_epoch);
@@ -46,8 +46,8 @@ class Schedule {
   double peak_;
   int64_t total_steps_;
   int64_t warmup_steps_;
-  std::vector<int64_t> milestones_;    // in steps
-  std::optional<OneCycle> one_cycle_;  // set for this kind with PyTorch's rule
+  std::vector<int64_t> milestones_;    // milestones in steps
+  std::optional<OneCycle> one_cycle_;  // set for the kind one_cycle with PyTorch's rule
 };
 
 }  // namespace cachet::train

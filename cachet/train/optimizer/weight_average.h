@@ -15,7 +15,7 @@ namespace cachet::train {
 
 /// The options for averaging the weights: the keys `ema_decay` and `ema_warmup` of [train].
 struct AverageOptions {
-  double decay = 0;     // d; 0 = no average
+  double decay = 0;     // decay d; 0 = no average
   bool warmup = false;  // the decay of the n-th update is at most 1 − n^(−2/3), as in timm's ModelEmaV3
 
   /// Returns the decay of the n-th update of a run, counted from 1.
@@ -24,12 +24,12 @@ struct AverageOptions {
 
 AverageOptions average_options(const TrainOptions& options);
 
-/// Returns a cause and a remedy if an average of `steps` steps has too much of the initial weights, or std::nullopt.
+/// If an average of `steps` steps has too much of the initial weights, returns a cause and a remedy, else std::nullopt.
 std::optional<std::string> slow_decay_note(const AverageOptions& options, int64_t steps);
 
 /// An exponential moving average of a model's parameters: a ← d·a + (1 − d)·p after each step. Buffers (cache, norm
 /// statistics, counters) are states of the model instead of weights, so they are never averaged. The average uses the
-/// model's buffers until recalibrate() computes its own buffers, which are valid until the next update.
+/// model's buffers until recalibrate() computes the average's own buffers. These are valid until the next update.
 class WeightAverage {
  public:
   /// Starts with the model's current parameters. The model must outlive this object.
@@ -57,18 +57,18 @@ class WeightAverage {
   };
 
   /// Returns a complete state dict with the names of io::state_dict: the averaged parameters, and the average's own
-  /// buffers, or copies of the model's buffers if the average has no own buffers.
+  /// buffers (or, if it has none, copies of the model's buffers).
   io::TensorMap state() const;
-  /// Loads averaged parameters, and buffers as the average's own. Throws std::runtime_error, which names the tensor,
-  /// for a tensor that is missing or has another shape.
+  /// Loads averaged parameters, and the average's own buffers. If a tensor is missing or has another shape, throws
+  /// std::runtime_error, which names the tensor.
   void load_state(const io::TensorMap& state);
 
  private:
   torch::nn::Module& model_;
   AverageOptions options_;
-  std::vector<std::vector<std::string>> names_;  // all names of each parameter; the first one is used for saving
+  std::vector<std::vector<std::string>> names_;  // all names of each parameter; a saved tensor has the first name
   std::vector<at::Tensor> parameters_, averages_;
-  std::vector<at::Tensor> states_;  // the average's own, in the order of io::distinct_buffers(); empty = the model's
+  std::vector<at::Tensor> states_;  // the average's own buffers, as in io::distinct_buffers(); empty = the model's
 };
 
 }  // namespace cachet::train

@@ -8,8 +8,8 @@
 
 namespace cachet::train {
 
-/// The notes of a task's data (Task::data_notes) that the user has seen: the notes that were printed when the task was
-/// created, and the notes that take_new() returned.
+/// The notes about a task's data (Task::data_notes) that the user has seen: the notes that were printed when the task
+/// was created, and the notes that take_new() returned.
 class DataNotes {
  public:
   explicit DataNotes(const TrainingTask& task);

@@ -29,21 +29,21 @@ struct BestEvaluation {
 /// The results of an evaluation, and the results of training since the previous evaluation.
 struct EvaluationReport {
   RunPlace place{};
-  int64_t places = 0;  // epochs or steps of the whole run
-  Metrics training{};  // means of the steps; empty if there were none
+  int64_t places = 0;  // number of epochs or steps of the whole run
+  Metrics training{};  // means over the steps; empty if there were no steps
   Metrics evaluation{};
   std::optional<BestEvaluation> best{};
   double samples_per_second = 0, tokens_per_second = 0;  // 0 if nothing was measured
   std::optional<double> seconds_left{};                  // empty at the end of a run
 };
 
-/// Returns the fields of a line as below. An accuracy has no title; other metrics have titles. The deciding one is the
-/// most important field. `epoch 3/20  loss 0.95  train 78.9 %  |  validation 81.23 ± 0.91 % (best 82.04 % in epoch 2)
-/// 2.8k images/s  1m34s left`
+/// Returns the fields of a line as in the example. An accuracy has no title; other metrics have titles. The deciding
+/// metric is the most important field. `epoch 3/20  loss 0.95  train 78.9 %  |  validation 81.23 ± 0.91 % (best 82.04 %
+/// in epoch 2)  2.8k images/s  1m34s left`
 std::vector<report::LineField> evaluation_fields(const RunDescription& run, const EvaluationReport& report);
 
-/// Returns `validation top-1 81.23 ± 0.91 % (best 82.04 % in epoch 2)`: the last evaluation and the best one. Returns
-/// an empty text if the deciding metric was not evaluated.
+/// Returns `validation top-1 81.23 ± 0.91 % (best 82.04 % in epoch 2)`: the last and the best evaluation. Returns an
+/// empty text if the deciding metric was not evaluated.
 std::string evaluation_result(const RunDescription& run, const Metrics& evaluation,
                               const std::optional<BestEvaluation>& best);
 

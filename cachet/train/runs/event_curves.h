@@ -20,8 +20,8 @@ StepCurve step_curve(const std::vector<Event>& events, Event::Kind kind, const s
 report::Series curve(const std::vector<Event>& events, Event::Kind kind, const std::string& metric,
                      const std::string& name);
 
-/// Returns the duration in seconds of the steps up to the last step line, without evaluations and checkpoints. Step
-/// lines of version 0.1.0 lack it; then the time since the previous line, without evaluations, is used.
+/// Returns the duration in seconds of the steps up to the last step line, without evaluations and checkpoints. For step
+/// lines of version 0.1.0, which lack it, uses the time since the previous line without evaluations.
 double training_seconds(const std::vector<Event>& events);
 
 /// Returns the names of the metrics of a kind's events, in the order of first occurrence, without standard errors.

@@ -17,13 +17,13 @@ struct Event {
   Kind kind = Kind::step;
   int64_t step = 0;
   int64_t epoch = 0;
-  Metrics metrics;             // equal in every run of the same recipe
-  std::vector<Series> series;  // also equal
-  Metrics machine;             // times, rates, memory: differ from run to run
+  Metrics metrics;             // values that are equal in every run of the same recipe
+  std::vector<Series> series;  // series that are equal in every run of the same recipe
+  Metrics machine;             // times, rates and memory, which differ from run to run
 };
 
 inline constexpr const char* kUnixTime = "unix_time";  // in Event::machine: time of logging, seconds since 1970
-double unix_time();                                    // the current time
+double unix_time();                                    // returns the current time, in seconds since 1970
 /// Returns a time in UTC, formatted as by std::strftime, in at most 39 characters.
 std::string utc_text(double unix_time, const char* format);
 
@@ -32,10 +32,10 @@ std::string to_json_line(const Event& event);
 /// The contents of a file of events.
 struct EventFile {
   std::vector<Event> events;
-  int64_t damaged_lines = 0;  // lines that are not events
-  bool is_torn = false;       // whether the last line has no end: it is being written, or its process was killed
+  int64_t damaged_lines = 0;  // number of lines that are not events
+  bool is_torn = false;       // whether the last line has no end, because it is being written or its process was killed
 };
-/// Reads a file of events, or none if it is missing. Throws io::Error (unreadable or not regular), io::NewerSchema.
+/// Reads a file of events; empty if it is missing. Throws io::Error (unreadable or not regular), io::NewerSchema.
 EventFile read_event_file(const std::filesystem::path& path);
 /// Reads only the events of a file of events.
 std::vector<Event> read_events(const std::filesystem::path& path);
@@ -47,15 +47,15 @@ class EventLog {
       : file_(std::move(path), file_system) {}
 
   void append(const Event& event) { file_.append(to_json_line(event)); }
-  void sync() { file_.sync(); }  // to the disk, before a checkpoint that depends on it
+  void sync() { file_.sync(); }  // writes to the disk, before a checkpoint that depends on it
 
  private:
   io::GrowingFile file_;
 };
 
 struct RewoundEvents {
-  uint64_t bytes = 0;         // bytes that were cut off
-  int64_t damaged_lines = 0;  // before the cut; they stay
+  uint64_t bytes = 0;         // number of bytes that were cut off
+  int64_t damaged_lines = 0;  // number of damaged lines before the cut, which stay
 };
 
 /// Cuts the file after the events up to a checkpoint at `step`: removes events of later steps, the evaluation of this

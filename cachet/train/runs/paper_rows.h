@@ -12,7 +12,7 @@ namespace cachet::train {
 
 /// A row of a paper's table that a recipe reproduces.
 struct PaperRow {
-  std::string arxiv;  // the paper's number: "2312.12742"
+  std::string arxiv;  // the paper's arXiv number: "2312.12742"
   std::string row;    // "Table 1, PVT-Tiny (Cached)"
   std::string value;  // the paper's value: "78.4 % top-1"
 };
@@ -20,9 +20,9 @@ struct PaperRow {
 /// The table [paper] of a recipe, which does not affect the training.
 struct PaperRows {
   std::vector<PaperRow> rows;
-  int64_t runs = 1;                  // number of runs whose mean is the value
-  std::vector<std::string> differs;  // sentences: differences between the recipe and the paper's training
-  std::vector<std::string> changed;  // keys with other values than in the recipe with the table
+  int64_t runs = 1;                  // number of runs whose mean is the paper's value
+  std::vector<std::string> differs;  // sentences about the differences between the recipe and the paper's training
+  std::vector<std::string> changed;  // keys whose values differ from the recipe with this table
 };
 
 /// Reads the table [paper] of a recipe. If the table is missing or empty, returns std::nullopt, so an empty table
@@ -47,7 +47,7 @@ struct SpreadRecipe {
 /// Returns the keys that a user wrote in an experiment and that are missing or have other values in `row`. Seed,
 /// device, threads, loader, paths of data and initial weights, log and checkpoints do not count. If parts have their
 /// own states, the distribution of the same parts over processes and micro-batches does not count, either
-/// (values_of_experiment()); a different number of parts is returned as kPartsOfStep.
+/// (values_of_experiment()); if the number of parts differs, the result has kPartsOfStep.
 std::vector<std::string> keys_changed_from(const SpreadRecipe& row, const SpreadRecipe& now);
 
 /// Returns "Cached Transformers (arXiv 2312.12742)", or "arXiv NUMBER" for a paper that is unknown to Cachet.

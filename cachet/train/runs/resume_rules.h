@@ -9,19 +9,19 @@
 
 namespace cachet::train {
 
-/// The values of a recipe: maps each key to its value as TOML.
+/// The values of a recipe as a map from each key to its value in TOML.
 using RecipeValues = std::map<std::string, std::string>;
 
 RecipeValues recipe_values(const config::Document& document);
 
-/// Whether a value may change when a run is resumed, because it does not affect the steps trained so far. Such values
-/// are the schedule, the run's length, limits, saving, logging and device, the loader's workers, the paper's row, and
-/// the folder of the data. The data themselves are compared separately.
+/// Whether a value may change when a run is resumed: it does not affect the steps trained so far. Such values are the
+/// schedule, the run's length, limits, saving, logging and device, the loader's workers, the paper's row, and the
+/// folder of the data. The data themselves are compared separately.
 bool may_change_on_resume(const std::string& key);
-/// Whether a key (data.root) is only the path of the data, without effect on which data are read.
+/// Whether a key (data.root) is only the path of the data, and does not select the data.
 bool is_place_of_data(const std::string& key);
 
-/// Returns the values of a whole step, if parts have their own states (train.state): train.batch_size (or
+/// If parts have their own states (train.state), returns the values of a whole step: train.batch_size (or
 /// data.max_tokens and data.max_samples if batches have a number of tokens) then counts a step, and the number of
 /// micro-batches is left out. Such a run may be resumed with another distribution over processes and micro-batches. All
 /// other values, and the values of other runs, do not change.
@@ -42,8 +42,8 @@ bool has_parts(const RecipeValues& values);
 /// micro-batches: train.accumulate, or the size of a micro-batch.
 bool is_of_spread(const std::string& key, const RecipeValues& values);
 
-/// The differences between the recipe of a resumed run and its original recipe, one in each line: "train.epochs: 10 ->
-/// 20". Keys of a paper's row do not count.
+/// The differences between the recipe of a resumed run and the run's original recipe, one in each line: "train.epochs:
+/// 10 -> 20". Keys of a paper's row do not count.
 struct RecipeChanges {
   std::vector<std::string> allowed, refused;
   std::vector<std::string> allowed_keys{};  // keys of `allowed`

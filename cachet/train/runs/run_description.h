@@ -11,14 +11,14 @@
 
 namespace cachet::train {
 
-/// The description of a run, stored in its run.json at the start: all that tables and pages need except the run's
-/// events. Therefore, code that shows a run need not build its model or read its recipe.
+/// The description of a run, which run.json stores at the start. It has everything that tables and pages need except
+/// the run's events. Therefore, code that shows a run need not build the model or read the recipe.
 struct RunDescription {
   std::string task;  // value of [task] kind: "image_classification"
   SampleWords words;
   std::string model;  // "vit_small_patch16_224"
   int64_t parameters = 0;
-  int64_t linear_convolution_macs = 0, attention_macs = 0;  // of one sample; 0 if not counted
+  int64_t linear_convolution_macs = 0, attention_macs = 0;  // for one sample; 0 if not counted
   /// Returns false if an earlier rule counted both numbers; both are then kNoMacs.
   bool has_macs() const { return attention_macs != kNoMacs; }
   static constexpr int64_t kNoMacs = -1;
@@ -31,7 +31,7 @@ struct RunDescription {
   /// Whether the data for choosing the best checkpoint are also the run's test data.
   bool reports_choice = false;
 
-  /// Returns the denominator of a metric that is a fraction of samples; 0 for others, or if the run does not store it.
+  /// Returns the denominator of a metric that is a fraction of samples; 0 for other metrics, or if the run lacks it.
   int64_t samples_of(const report::MetricDescription& metric) const { return metric.share ? evaluated : 0; }
 
   bool operator==(const RunDescription&) const = default;
@@ -40,7 +40,7 @@ struct RunDescription {
 /// Returns "64 of 10000 test images" if a limit leaves out samples, else "10000 test images".
 std::string evaluated_text(const SampleWords& words, int64_t evaluated, int64_t split_size);
 
-/// Returns the note for results of a run whose best checkpoint was chosen on the same data that gave the result.
+/// Returns the note for the results of a run whose best checkpoint was chosen on the data of these results.
 std::string choice_note(const SampleWords& words);
 
 /// Writes the description as one JSON object. Later versions only add fields.

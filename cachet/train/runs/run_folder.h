@@ -20,11 +20,11 @@ namespace cachet::train {
 
 /// The text of a recipe as its user wrote it.
 struct WrittenRecipe {
-  std::string name;  // name of its file, without folder and suffix: "demo_plain"
+  std::string name;  // name of the recipe's file, without folder and suffix: "demo_plain"
   std::string text;
 };
 
-/// Thrown if another process is training the run.
+/// The error if another process is training the run.
 class RunInUse : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -52,7 +52,7 @@ class RunFolder {
   static RunFolder resume(const std::filesystem::path& path, const config::Document& document,
                           const std::vector<std::string>& command, WhenInUse when_in_use = WhenInUse::refuse);
 
-  /// Opens a run for reading, as for reports, comparisons and evaluation.
+  /// Opens a run for reading, for example for reports, comparisons and evaluation.
   static RunFolder open(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }
@@ -69,13 +69,13 @@ class RunFolder {
   std::filesystem::path commands() const { return path_ / "command.txt"; }
   std::filesystem::path environment() const { return path_ / "environment.json"; }
 
-  const std::string& id() const { return run_.id; }                            // identifies the run; in every manifest
+  const std::string& id() const { return run_.id; }                            // id of the run; also in every manifest
   const std::string& recipe_name() const { return run_.recipe; }               // empty if the run did not store it
   const std::string& created() const { return run_.created; }                  // 2026-11-21T20:43:45Z
-  const RecipeValues& values() const { return run_.values; }                   // of the recipe, as last resumed
+  const RecipeValues& values() const { return run_.values; }                   // the recipe's values at the last resume
   const std::set<std::string>& default_keys() const { return run_.defaults; }  // keys that the user did not set
   const std::set<std::string>& set_keys() const { return run_.set; }           // keys that a command line set
-  std::string config_hash() const;  // of values that may not change on resume, with the original path of the data
+  std::string config_hash() const;  // hash of values that may not change on resume, with the original data path
   /// Returns std::nullopt if the run began before runs had descriptions, and was not resumed since then.
   const std::optional<RunDescription>& description() const { return run_.description; }
   /// Stores the description in run.json. Throws io::Error.
@@ -89,17 +89,17 @@ class RunFolder {
   using SavedDigest = std::variant<data::DataDigest, std::string>;              // a string in version 0.1.0
   const std::map<std::string, SavedDigest>& data() const { return run_.data; }  // by split: "training", "evaluation"
   using Fingerprints = std::function<std::map<std::string, std::string>()>;
-  /// Compares data with the run's original data. Returns lines for the user on data that could not be compared. Calls
-  /// `fingerprints` only for a run of version 0.1.0. If the data of a split differ, throws std::runtime_error, which
-  /// names the split and the differences.
+  /// Compares data with the run's original data. Returns lines for the user about data that could not be compared.
+  /// Calls `fingerprints` only for a run of version 0.1.0. If the data of a split differ, throws std::runtime_error,
+  /// which names the split and the differences.
   std::vector<std::string> compare_data(const std::map<std::string, data::DataDigest>& digests,
                                         const Fingerprints& fingerprints) const;
-  /// Compares data as compare_data() does, then stores the digests if the run has no digests or only digests of version
+  /// Compares data with compare_data(). Then stores the digests if the run has no digests or only digests of version
   /// 0.1.0. On the first resume with a version that changed rules, the returned lines also list the earlier rules that
-  /// the run still uses. Throws as compare_data() does, and io::Error.
+  /// the run still uses. Throws the errors of compare_data(), and io::Error.
   std::vector<std::string> require_same_data(const std::map<std::string, data::DataDigest>& digests,
                                              const Fingerprints& fingerprints);
-  /// Stores a change by this resume that waits for the comparison of the data: a changed data.root in the recipe.
+  /// Stores the change by this resume that waits for the comparison of the data: a changed data.root in the recipe.
   void keep_changes();
   /// Returns the text of recipe.toml, which is only for display, because a resume uses other files. Returns
   /// std::nullopt if the file is missing or unreadable.
@@ -112,7 +112,7 @@ class RunFolder {
   /// Releases the lock of the run, so that another process can continue the run.
   void let_go() { lock_.reset(); }
 
-  const std::vector<std::string>& changes() const { return changes_; }  // by this resume: "train.epochs: 10 -> 20"
+  const std::vector<std::string>& changes() const { return changes_; }  // made by this resume: "train.epochs: 10 -> 20"
 
  private:
   RunFolder() = default;
@@ -122,10 +122,10 @@ class RunFolder {
     RecipeValues values;
     std::set<std::string> defaults;           // keys with default values
     std::set<std::string> set;                // keys that a command line set, when the run was made or resumed
-    std::string recipe_digest;                // of recipe.toml
+    std::string recipe_digest;                // digest of recipe.toml
     RecipeValues first_places;                // the first data.root, if it was changed: the value in the checkpoints
-    std::map<std::string, SavedDigest> data;  // by split
-    std::set<std::string> earlier;            // reported keys with an earlier value
+    std::map<std::string, SavedDigest> data;  // digests by split
+    std::set<std::string> earlier;            // keys with an earlier value that were reported
     std::set<std::string> kept;               // names of further stored files
     std::optional<RunDescription> description;
   };
@@ -139,10 +139,10 @@ class RunFolder {
   std::vector<std::string> changes_;
   std::vector<std::string> untold_;  // rules of an earlier version that the run still uses
   struct Changes {
-    std::string lines, resolved;  // for changes.txt; the text of resolved.toml
+    std::string lines, resolved;  // lines for changes.txt; text of resolved.toml
   };
   std::optional<Changes> unkept_;
-  std::optional<io::FolderLock> lock_;  // held while a run is trained
+  std::optional<io::FolderLock> lock_;  // exists while this process trains the run
 };
 
 /// Whether a process is training the run, or true if the file system does not report this. Changes no files.
@@ -150,13 +150,13 @@ bool is_being_trained(const std::filesystem::path& run);
 
 bool is_run_folder(const std::filesystem::path& path);
 
-/// Returns the folder of the run that a path belongs to: the path of one of the run's own files, of its
-/// stored files or of its checkpoints. The file itself need not exist. Returns std::nullopt for any other
-/// path, even in a run's folder. Follows links in the path to the folder, but not a link in the last part of
-/// the path.
+/// Returns the folder of the run to which a path belongs. The path names one of the run's own
+/// files, stored files or checkpoints. The file itself need not exist. Returns std::nullopt for
+/// any other path, even in a run's folder. Follows links in the path, except in its last
+/// component.
 std::optional<std::filesystem::path> run_of_file(const std::filesystem::path& path);
 
-/// Returns the number of processes for training a file's recipe: for a run's resolved.toml the run's number, else 1.
+/// Returns the number of processes that train a file's recipe: the run's number for a run's resolved.toml, else 1.
 int64_t processes_of_recipe(const std::filesystem::path& path);
 
 /// Returns `<root>/<date>-<name>`, followed by a number if this path already exists.

@@ -14,7 +14,7 @@ namespace cachet::train {
 std::string model_text(const RunDescription& run, const RecipeValues& values);
 
 /// Writes report.html of a run: state, curves of all metrics, learning rate, gradient norm and machine, `sections`,
-/// recipe and environment. All tasks use this function, because the run's description describes the metrics. Throws
+/// recipe and environment. The function serves all tasks, because the run's description describes the metrics. Throws
 /// io::Error.
 void write_run_report(const RunFolder& folder, const RunDescription& run, const Status& status,
                       const std::vector<Event>& events, std::vector<report::Section> sections);

@@ -16,11 +16,11 @@ std::string to_json(const Status& status);
 /// Reads a status, or returns std::nullopt if the file is missing or damaged. Throws io::NewerSchema.
 std::optional<Status> read_status(const std::filesystem::path& file);
 
-/// Returns the status of a run's folder: `killed` if the file has "running" and no process trains the run. Returns
+/// Returns the status in a run's folder, or `killed` if the file has "running" and no process trains the run. Returns
 /// std::nullopt if the file is missing. Throws io::Error if the file is damaged, because the state is then unknown.
 std::optional<Status> current_status(const RunFolder& folder);
 
-/// Whether a run has ended for good, because it was finished or stopped early.
+/// Whether a run has ended for good: it was finished or stopped early.
 bool is_complete(const Status& status);
 
 /// Returns "running", or the name of the ending: "finished", "interrupted".

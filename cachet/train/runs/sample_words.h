@@ -4,11 +4,11 @@
 
 namespace cachet::train {
 
-/// The names of a task's samples.
+/// The words for the samples of a task, such as "sample" and "samples/s".
 struct SampleWords {
   std::string one = "sample", many = "samples";
   std::string rate = "samples/s";
-  std::string held_out = "test";  // the split of evaluations
+  std::string held_out = "test";  // name of the split that evaluations use
 
   bool operator==(const SampleWords&) const = default;
 };

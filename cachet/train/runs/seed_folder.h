@@ -15,12 +15,12 @@ namespace cachet::train {
 inline constexpr uint64_t kGreatestSeed = std::numeric_limits<int64_t>::max();
 
 /// The folder of one recipe's runs with several seeds. The folder has the files of a run, seeds.json, and for each seed
-/// a complete run folder such as `seed-3`. Several processes may use the folder at once, each for other seeds. A
+/// a complete run folder such as `seed-3`. Several processes may use the folder at once, each for different seeds. A
 /// process holds lock() while it changes the common files.
 class SeedFolder {
  public:
   /// Creates the folder. The folder of a seed is created when its run begins. In `document`, train.seed is the first
-  /// seed. Throws as RunFolder::create does.
+  /// seed. Throws the errors of RunFolder::create.
   static SeedFolder create(const std::filesystem::path& path, const WrittenRecipe& recipe,
                            const config::Document& document, const std::vector<std::string>& command,
                            const std::vector<uint64_t>& seeds, LatestLink latest = LatestLink::pointed);
@@ -32,7 +32,7 @@ class SeedFolder {
   /// Opens the folder for reading. Throws std::runtime_error if it is damaged.
   static SeedFolder open(const std::filesystem::path& path);
 
-  /// Returns the run folder of a seed in a folder of seeds. The run folder need not exist.
+  /// Returns the path of a seed's run folder in a folder of seeds. The run folder need not exist.
   static std::filesystem::path run_of(const std::filesystem::path& folder, uint64_t seed) {
     return folder / ("seed-" + std::to_string(seed));
   }

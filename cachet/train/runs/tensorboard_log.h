@@ -15,11 +15,11 @@
 namespace cachet::train {
 
 /// The events of a run in TensorBoard's format, in `events.out.tfevents.<seconds>.cachet`. A tag is "training/",
-/// "evaluation/" or "machine/" and a name from metrics.jsonl; for a value of a series, the name is followed by its
-/// index. If several events of a step have the same tag, the first one determines its value. Title, unit and better
-/// direction of a metric come from the task's description.
+/// "evaluation/" or "machine/", followed by a name from metrics.jsonl and, for a value of a series, the value's index.
+/// If several events of a step have the same tag, the first one determines its value. Title, unit and better direction
+/// of a metric come from the task's description.
 ///
-/// Each part of a run has its own file, and the names of the files are in the order of the parts. A file does not
+/// Each uninterrupted part of a run has its own file. The file names sort in the order of the parts. A file does not
 /// change after the beginning of the next part, because a running TensorBoard may still read it.
 class TensorBoardLog {
  public:
@@ -42,7 +42,7 @@ class TensorBoardLog {
 
   std::vector<report::MetricDescription> metrics_;
   std::set<std::string> described_;           // tags with a description in the file
-  std::map<std::string, int64_t> last_step_;  // of each tag
+  std::map<std::string, int64_t> last_step_;  // last step of each tag
   io::GrowingFile file_;
 };
 

@@ -13,10 +13,10 @@ namespace cachet::train {
 /// Removes the gradients of all parameters.
 void zero_gradients(const std::vector<NamedParameter>& parameters);
 
-/// Returns the 2-norm of each parameter's gradient: a vector on the gradients' device, empty without gradients.
+/// Returns the 2-norms of the parameters' gradients: a vector on the gradients' device, empty without gradients.
 at::Tensor gradient_norms(const std::vector<NamedParameter>& parameters);
 
-/// Returns the norm of all gradients, from their single norms, which are summed in float64 in their order.
+/// Returns the norm of all gradients from the single norms, whose squares are summed in float64 in their order.
 double norm_of_norms(std::span<const double> norms);
 
 /// Multiplies all gradients by `factor`.

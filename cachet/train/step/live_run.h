@@ -23,31 +23,31 @@ RunLength run_length(const TrainOptions& options, int64_t batches_per_epoch);
 class LiveRun {
  public:
   /// Moves the task's model to the device of the options. Throws std::runtime_error if the device does not exist.
-  /// `processes`: the processes that train the model together, each with a part of each batch; null if this process
-  /// trains alone. In training, each process draws its own random numbers.
+  /// `processes` are the processes that train the model together, each with a part of each batch, or null if this
+  /// process trains alone. In training, each process draws its own random numbers.
   LiveRun(TrainingTask& task, const Options& options, std::shared_ptr<processes::ProcessGroup> processes = nullptr);
 
   /// Takes the next step. `stop_signal` is the signal that asked this process to stop, and is passed to the other
-  /// processes. Throws as TrainingStep::run() does; after an exception, the run must not be used any more.
+  /// processes. Throws the errors of TrainingStep::run(). After an exception, the run must not be used any more.
   StepSummary advance(int stop_signal = 0);
 
-  /// Fills the state between micro-batches with synthetic values, to the size that it has in the middle of an epoch, so
-  /// that the cost of the next step can be measured.
+  /// Fills the state between micro-batches with synthetic values, up to its size in the middle of an epoch, so that the
+  /// cost of the next step can be measured.
   void fill_batches();
 
-  /// Returns the checkpoint. Throws NotFinite, which names the first tensor with a NaN or an infinity, so that only
-  /// finite values are saved. With several processes, rank 0 captures, and waits for send_state() of the other
-  /// processes. Throws std::logic_error if another process has different weights.
+  /// Returns the checkpoint. If a tensor has NaN or infinity, throws NotFinite, which names the first such tensor. With
+  /// several processes, only rank 0 calls this function, and waits for send_state() of the other processes. Throws
+  /// std::logic_error if another process has different weights.
   Checkpoint capture() const;
   /// Estimates the bytes of a checkpoint: parameters, two moments per parameter, averages, and the states of all parts.
   int64_t expected_checkpoint_bytes() const;
   /// Sends this process's contribution to a checkpoint to rank 0: its generators, its state between batches, and the
   /// states of its parts.
   void send_state() const;
-  /// Restores a checkpoint. The checkpoint may come from another device, or, if parts have their own states, from
-  /// another number of processes with the same number of parts. Returns the reasons why the run does not continue bit
-  /// by bit, as lines for its log. Throws std::runtime_error or io::Error if the checkpoint has another model, recipe,
-  /// data or number of parts.
+  /// Restores a checkpoint. The checkpoint may come from another device. If parts have their own states, it may also
+  /// come from another number of processes with the same number of parts. Returns the reasons why the run does not
+  /// continue bit by bit, as lines for its log. Throws std::runtime_error or io::Error if the checkpoint has another
+  /// model, recipe, data or number of parts.
   std::vector<std::string> restore(const Checkpoint& checkpoint);
 
   /// Returns the task's metrics in evaluation mode, with the averaged weights if they exist. Random draws in an
@@ -58,24 +58,24 @@ class LiveRun {
   int64_t total_steps() const { return total_steps_; }
   /// Returns the length of the whole run, in steps and epochs.
   RunLength length() const { return run_length(options_.train, batches_per_epoch_); }
-  int64_t epoch_of(int64_t step) const { return step == 0 ? 1 : (step - 1) / steps_per_epoch_ + 1; }  // from 1 on
-  double learning_rate() const { return schedule_.learning_rate(state.step); }  // of the next step
+  int64_t epoch_of(int64_t step) const { return step == 0 ? 1 : (step - 1) / steps_per_epoch_ + 1; }  // counted from 1
+  double learning_rate() const { return schedule_.learning_rate(state.step); }  // rate of the next step
   c10::Device device() const { return device_; }
   const TrainingStep& training_step() const { return training_step_; }
-  /// Returns null unless parts have their own states.
+  /// Returns the states of the parts; null if all parts have one state.
   const PartStates* parts() const { return parts_.get(); }
 
-  /// Computes the averaged weights' own states (statistics of norms, caches) with training batches, if the options
-  /// require it. The states are for the evaluation of this step and its checkpoint. Calls `passed` after each batch.
-  /// All processes take part. The trained weights do not change. Returns whether the averaged weights had different
-  /// states before. Throws NotFinite.
+  /// If the options require it, computes the averaged weights' own states (statistics of norms, caches) with training
+  /// batches. The evaluation and the checkpoint of this step use these states. Calls `passed` after each batch. All
+  /// processes take part. The trained weights do not change. Returns whether the averaged weights had different states
+  /// before. Throws NotFinite.
   bool renew_average(const std::function<void(int64_t done, int64_t total)>& passed = {});
   bool renews_average() const { return renews_average_; }
 
   TrainState state;
 
  private:
-  /// Takes a step. The message of NotFinite also names the part of the model that has outgrown float32.
+  /// Takes a step. The message of NotFinite also names the part of the model whose values outgrow float32.
   StepSummary named_step(int64_t micro_batches, int stop_signal);
   void open_batches(const io::TensorMap& carried);
   /// Returns the states of this process's generators, under their names in a checkpoint.
@@ -90,7 +90,7 @@ class LiveRun {
   int64_t rank() const { return processes_ ? processes_->rank() : 0; }
   int64_t world_size() const { return processes_ ? processes_->size() : 1; }
   std::string own_state() const;
-  /// Returns the tensors that are equal in all processes: the parameters, and the buffers unless each part has its own.
+  /// Returns the tensors that are equal in all processes: parameters and, unless parts have own states, buffers.
   io::TensorMap common_tensors() const;
   void move_cursor(int64_t micro_batches);
 

@@ -30,8 +30,8 @@ class Metrics {
 /// An unfinished mean: a total and the count that divides it.
 struct MetricSum {
   std::string name;  // "top1"
-  double total = 0;  // right answers
-  double count = 0;  // answers
+  double total = 0;  // number of right answers
+  double count = 0;  // number of answers
 };
 
 /// Numbers of one step that belong together, such as σ(λ) of a layer's heads, or the filtered steps of a norm.

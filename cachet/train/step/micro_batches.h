@@ -11,9 +11,9 @@ namespace cachet::train {
 int64_t checked_batches(const TrainingTask& task);
 
 /// Fetches and prepares `count` micro-batches of training, from the first epoch on. For each micro-batch, calls `take`
-/// with the batches and its number, counted from 1. Returns the number of micro-batches: below `count` if an epoch has
-/// none. If this process has several parts of a step (each part is a micro-batch), takes only the first part of each
-/// step.
+/// with the batches and its number, counted from 1. Returns the number of micro-batches, which is below `count` if an
+/// epoch has none. If this process has several parts of a step (each part is a micro-batch), takes only the first part
+/// of each step.
 int64_t for_each_micro_batch(TrainingTask& task, int64_t count,
                              const std::function<void(TrainingBatches&, int64_t)>& take, int64_t own_parts = 1);
 

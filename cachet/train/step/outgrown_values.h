@@ -8,7 +8,7 @@
 namespace cachet::train {
 
 /// Describes the first parameter or state whose square overflows float32 (and can make the loss NaN), with its largest
-/// value: "blocks.0.attn.cache of the model holds numbers up to 3e+20". Returns std::nullopt if there is none.
+/// value: "blocks.0.attn.cache of the model holds numbers up to 3e+20". Returns std::nullopt if there is no such value.
 std::optional<std::string> outgrown_value(const torch::nn::Module& model);
 
 }  // namespace cachet::train

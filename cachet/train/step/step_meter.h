@@ -13,12 +13,12 @@ namespace cachet::train {
 class StepMeter {
  public:
   void begin_step();
-  double end_step(const StepSummary& result);  // duration of the step in seconds
-  void reset();                                // after a step line
+  double end_step(const StepSummary& result);  // returns the duration of the step in seconds
+  void reset();                                // called after a step line
 
   double samples_per_second() const;
   double tokens_per_second() const;  // 0 if samples have no tokens
-  double data_wait() const;          // fraction of the time, in [0, 1]
+  double data_wait() const;          // fraction of the time that training waits for data, in [0, 1]
   /// Returns "seconds" of the run, "step_seconds" of the steps since the last step line, "samples_per_second",
   /// "tokens_per_second" (if samples have tokens), "data_wait", "memory_bytes", and "seconds_left" of the run.
   Metrics machine(double run_seconds, double step_seconds, double seconds_left) const;
@@ -28,10 +28,10 @@ class StepMeter {
   int64_t samples_ = 0, tokens_ = 0;
 };
 
-/// In a step line, the name of the duration of the steps since the previous line, without evaluations and checkpoints.
+/// The name, in a step line, of the steps' duration since the previous line, without evaluations and checkpoints.
 inline constexpr const char* kStepSeconds = "step_seconds";
 
-/// Returns the title of "tokens_per_second": "tokens/s", or the run's title, for example with several kinds of tokens.
+/// Returns the title of "tokens_per_second": "tokens/s", or the run's own title if there are several kinds of tokens.
 std::string token_rate_title(const RunDescription& run);
 
 /// Returns the line that log.txt has for an event.

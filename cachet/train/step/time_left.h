@@ -15,14 +15,14 @@ struct WorkLeft {
 /// step. An evaluation and a checkpoint are also due at the last step. A checkpoint is saved before each evaluation.
 WorkLeft work_left(const TrainOptions& options, int64_t steps_per_epoch, int64_t total_steps, int64_t step);
 
-/// Estimates the duration of the rest of a run from the means of measured times.
+/// Estimates the remaining duration of a run from the means of measured times.
 class TimeLeft {
  public:
   void add_step(double seconds, int64_t samples);
   void add_evaluation(double seconds) { evaluations_.add(seconds); }
   void add_checkpoint(double seconds) { checkpoints_.add(seconds); }
 
-  /// Before any evaluation was measured, an evaluation counts as forward passes of `evaluated_samples` samples.
+  /// Until an evaluation is measured, an evaluation counts as forward passes of `evaluated_samples` samples.
   double seconds(const WorkLeft& left, int64_t evaluated_samples) const;
 
  private:
@@ -36,7 +36,7 @@ class TimeLeft {
     double value() const { return count > 0 ? total / static_cast<double>(count) : 0; }
   };
   Mean steps_, evaluations_, checkpoints_;
-  int64_t samples_ = 0;  // of all steps
+  int64_t samples_ = 0;  // number of samples of all steps
 };
 
 }  // namespace cachet::train

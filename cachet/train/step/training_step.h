@@ -15,35 +15,35 @@
 
 namespace cachet::train {
 
-/// Error for a loss, a gradient, a weight or a score that is NaN or infinite. what() names it.
+/// The error for a loss, a gradient, a weight or a score that is NaN or infinite. what() names the value.
 using ops::NotFinite;
 
 /// The numbers of one optimizer step, over all processes.
 struct StepSummary {
-  std::vector<MetricSum> sums;  // the loss and, if there is one, the penalty, by weight; then the task's metrics
+  std::vector<MetricSum> sums;  // sums of loss and penalty (if any), both weighted; then the task's metrics
   int64_t samples = 0;
   int64_t tokens = 0;
-  double gradient_norm = 0;   // before clipping
-  double waited_seconds = 0;  // in this process, waiting for data
+  double gradient_norm = 0;   // norm of all gradients before clipping
+  double waited_seconds = 0;  // time that this process waited for data
   int stop_signal = 0;        // the signal that asks all processes to stop after this step; 0: none
 };
 
 /// One optimizer step. run() has these phases in order: zero gradients, accumulate, all-reduce, check, clip, update.
 class TrainingStep {
  public:
-  /// `processes`: all processes that train the model, each with a part of every micro-batch; null if this process
-  /// trains alone and has every micro-batch whole. `parts`: the states of the parts of a step, if parts have their own
+  /// `processes` are all processes that train the model, each with a part of every micro-batch, or null if this process
+  /// trains alone with whole micro-batches. `parts` has the states of the parts of a step if parts have their own
   /// states; each micro-batch of this process is then one part. `parts` is null if all parts have the model's state in
   /// common. Processes and parts must outlive this object.
   TrainingStep(TrainingTask& task, const Options& options, std::shared_ptr<processes::ProcessGroup> processes = nullptr,
                PartStates* parts = nullptr);
 
-  /// Takes `micro_batches` micro-batches. The gradient is that of one large batch (see ForwardResult). Each forward
-  /// pass updates the model's state (batch statistics, caches) once, in order. If the whole step has weight 0, no
-  /// parameter is updated. Reads no values from the device before the last backward pass, then all numbers at once.
+  /// Takes `micro_batches` micro-batches. The gradient equals the gradient of one large batch (see ForwardResult). Each
+  /// forward pass updates the model's state (batch statistics, caches) once, in order. If the whole step has weight 0,
+  /// no parameter is updated. Reads no values from the device before the last backward pass, then all numbers at once.
   ///
-  /// With several processes, each process gets the sums over all, and makes the same update. `stop_signal` is the
-  /// signal that asked this process to stop, or 0. Throws NotFinite before the update, in all processes;
+  /// With several processes, each process gets the sums over all processes, and makes the same update. `stop_signal` is
+  /// the signal that asked this process to stop, or 0. Throws NotFinite before the update, in all processes;
   /// std::runtime_error if the batches end early; std::logic_error if a weight is negative or not finite.
   StepSummary run(TrainingBatches& batches, int64_t micro_batches, const UpdateRates& rates, int stop_signal = 0);
 
@@ -55,21 +55,21 @@ class TrainingStep {
  private:
   /// The losses and metrics of one micro-batch. The tensors remain on the device until the step reads them.
   struct UnreadNumbers {
-    at::Tensor loss;     // the mean over its weight
+    at::Tensor loss;     // the loss divided by its weight
     at::Tensor penalty;  // undefined = none
     double weight = 0;
     std::vector<StepMetric> metrics;
   };
-  /// The results of a step's backward passes. Gradients are sums over this process, divided by `unit`.
+  /// The results of a step's backward passes. Gradients are sums over this process's micro-batches, divided by `unit`.
   struct Accumulated {
     double unit = 0;    // the divisor of the loss: the weight of the first micro-batch that has one, of all processes;
                         // with parts, part 0's weight
-    double weight = 0;  // of all micro-batches of this process
-    std::vector<UnreadNumbers> numbers;  // of each micro-batch
+    double weight = 0;  // weight of all micro-batches of this process
+    std::vector<UnreadNumbers> numbers;  // numbers of each micro-batch
   };
 
   Accumulated accumulate(TrainingBatches& batches, int64_t micro_batches, StepSummary& summary) const;
-  /// Waits for the data of the whole step, then makes the batches count the divisors of the loss.
+  /// Waits for the data of the whole step, and then lets the batches count the divisors of the loss.
   void fetch_step(TrainingBatches& batches, int64_t micro_batches, StepSummary& summary) const;
   void accumulate_one(TrainingBatches& batches, Accumulated& step, StepSummary& summary) const;
   ForwardResult forward(TrainingBatches& batches) const;

@@ -21,29 +21,29 @@ namespace cachet::data {
 /// The type of a corpus's tokens.
 enum class CorpusTokens { words, subwords, bytes };
 
-/// A recipe's [data] table for a text that a language model reads.
+/// The [data] table of a recipe for a text that a language model reads.
 struct CorpusOptions {
   std::filesystem::path root{};  // a folder; relative to the working folder, else to CACHET_DATA
   CorpusTokens tokens = CorpusTokens::words;
-  std::filesystem::path vocabulary_file = "words.txt";  // for words; for subwords, a SentencePiece model. Searched for
-                                                        // in the root, then like the root
+  std::filesystem::path vocabulary_file = "words.txt";  // file of words, or SentencePiece model; searched for below
+                                                        // the root, then below the working folder, then CACHET_DATA
   int64_t vocabulary = 0;                               // required number of tokens; 0: any
   std::string vocabulary_hash{};                        // if given, the file must have this hash
   TextNormalization normalization = TextNormalization::none;  // the form that all texts are brought into
-  double fraction = 1;                                        // fraction of training tokens, from the first, in (0, 1]
+  double fraction = 1;                                        // fraction of the training tokens, from the first; (0, 1]
   int64_t limit = 0;                                          // largest number of tokens of each split; 0 = all
 };
 
 /// Reads root, tokens, vocabulary_file, vocabulary, vocabulary_hash, normalize, fraction and limit.
 CorpusOptions read_corpus_options(const config::View& data, DataRoot root = DataRoot::required);
 
-/// Describes the files that should be in the folder.
+/// Returns a description of the files that the folder of the data should have.
 std::string expected_corpus_files(const CorpusOptions& options);
 /// Finds the folder of `root`. If the folder is missing, throws io::Error, which names the folders that were tried and
 /// the files that the folder should hold.
 std::filesystem::path find_corpus_root(const CorpusOptions& options, const std::filesystem::path& working_folder);
 
-/// The bytes and the path of the vocabulary's file; empty if tokens are bytes, which need no file. Throws io::Error.
+/// The path and the bytes of a vocabulary's file; empty if tokens are bytes, which need no file. Throws io::Error.
 struct VocabularyFile {
   std::filesystem::path path;
   std::string bytes;
@@ -51,7 +51,7 @@ struct VocabularyFile {
 VocabularyFile read_vocabulary_file(const CorpusOptions& options, const std::filesystem::path& working_folder);
 
 /// Makes the encoder of the corpus. Throws io::Error if the vocabulary's file is missing or damaged, or if its hash,
-/// its number of tokens or its form of texts differs from the options.
+/// its number of tokens or its normalization differs from the options.
 std::unique_ptr<const TextEncoder> make_corpus_encoder(const CorpusOptions& options,
                                                        const std::filesystem::path& working_folder);
 
@@ -61,24 +61,24 @@ struct Corpus {
   std::shared_ptr<const TokenSequence> tokens;
   TokenFileFacts facts;                    // `text` and `coded` are empty if the text is cut
   std::filesystem::path path;              // path of the file that was read
-  int64_t unknown = 0, replaced = 0;       // tokens of unknown text; bytes that are not UTF-8. 0 for a file of tokens;
+  int64_t unknown = 0, replaced = 0;       // unknown tokens, and replaced bytes (not UTF-8). 0 for a file of tokens;
                                            // `unknown` is also 0 if the text is cut
-  bool begins_with_mark = false;           // byte-order mark, which is ordinary text; not known for a file of tokens
+  bool begins_with_mark = false;           // whether a text begins with a byte-order mark; unknown for token files
   int64_t split_tokens = 0;                // tokens of the whole split; facts.tokens of them are used. 0 without a file
-  std::optional<std::string> file_note{};  // TokenFile::note()
+  std::optional<std::string> file_note{};  // TokenFile::note() of the file
   std::string text_digest{};               // digest of all bytes of the text; empty for a file of tokens
   DataDigest digest() const;               // digest of all tokens and their meaning
   std::string fingerprint() const;         // fingerprint as in version 0.1.0
-  std::vector<std::string> notes(const char* split) const;  // lines for the log about the contents
+  std::vector<std::string> notes(const char* split) const;  // lines about the contents, for the log
 };
 
-/// Returns the token of a line's end. Throws io::Error for subwords without an end of a sequence.
+/// Returns the token of a line's end. Throws io::Error for a subword model without an end token.
 Token line_end(CorpusTokens tokens, const Vocabulary& vocabulary);
 
 /// The tokens of a text, line by line. Sizes refer to the text in the encoder's form. The coded text of a line is the
-/// text that its tokens (without unknown tokens) are decoded to, and at most the line. The end of a line is always
-/// coded. `coded.size` is counted only on request, because counting takes time. Throws io::Error for subwords without
-/// an end of a sequence.
+/// text to which its tokens (without unknown tokens) are decoded, but not more than the line. The end of a line is
+/// always coded. `coded.size` is counted only on request, because counting takes time. Throws io::Error for a subword
+/// model without an end token.
 struct EncodedCorpus {
   std::vector<Token> tokens;
   TextSize text{};
@@ -88,9 +88,9 @@ struct EncodedCorpus {
 enum class CountCoded { no, yes };
 EncodedCorpus encode_corpus(std::string_view text, const TextEncoder& encoder, CorpusTokens tokens, CountCoded count);
 
-/// The size of a corpus's coded text: of the first token, which no model predicts, and of all other tokens. If
-/// `corpus.facts.coded` is empty (a file of an earlier version, or a text that is cut), the tokens are decoded, and no
-/// unknown token counts as coded, not even the word <unk> of a text.
+/// The size of the text that the tokens of a corpus encode: `first` for the first token, which no model predicts, and
+/// `targets` for all other tokens. If `corpus.facts.coded` is empty (a file of an earlier version, or a text that is
+/// cut), the tokens are decoded, and no unknown token counts as coded, even if the text has the word <unk>.
 struct CodedCorpus {
   TextSize first{};
   CodedText targets{};
@@ -115,8 +115,8 @@ std::string digest_of_corpus_file(const CorpusOptions& options, SequenceSplit sp
                                   const std::filesystem::path& working_folder = std::filesystem::current_path());
 
 /// Reads the tokens of a split from its file of tokens ("train.tokens-cachet"). If this file does not exist, tokenizes
-/// the text of the split. Throws io::Error if the file is missing, is damaged or has another vocabulary, and if the
-/// text has fewer than two tokens.
+/// the text of the split. Throws io::Error if both files are missing, if a file is damaged, if the file of tokens has
+/// another vocabulary, or if the text has fewer than two tokens.
 Corpus open_corpus(const CorpusOptions& options, const TextEncoder& encoder, SequenceSplit split,
                    const std::filesystem::path& working_folder = std::filesystem::current_path());
 

@@ -24,12 +24,12 @@ class SegmentLoader {
   SegmentLoader(std::shared_ptr<const TokenSequence> tokens, BatchRowOptions batch_rows, LoaderOptions loader = {},
                 Shard shard = {});
 
-  int64_t batches() const { return loader_.batches(); }  // of one epoch
-  /// Iterates over the batches of an epoch, as BatchLoader::iterate does.
+  int64_t batches() const { return loader_.batches(); }  // number of batches of one epoch
+  /// Iterates over the batches of an epoch, from `first_batch` on (BatchLoader::iterate).
   BatchIterator<SegmentBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.iterate(epoch, first_batch);
   }
-  /// Returns the samples of a batch, as BatchLoader::place does.
+  /// Returns the samples of batch `number` of an epoch (BatchLoader::place).
   BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }
   SegmentBatch make(const BatchPlace& place) const { return loader_.make(place); }
 
@@ -37,12 +37,12 @@ class SegmentLoader {
   BatchLoader<SegmentBatch> loader_;
 };
 
-/// Returns the segments of an evaluation that begin at index `first` of their batch rows. The tokens after the first
-/// token are divided among the batch rows. Row lengths differ by at most one token, and each token is a target once. If
-/// a row ends before others, its missing target is −1. Throws std::invalid_argument if a row has no target, and
-/// std::out_of_range if no row has the index.
+/// Returns one segment of each batch row for an evaluation; the segments begin at index `first` of the rows. The tokens
+/// after the first token are divided among the batch rows. Row lengths differ by at most one token, and each token is a
+/// target once. If a row ends before others, its missing target is −1. Throws std::invalid_argument if a row has no
+/// target, and std::out_of_range if no row has the index.
 SegmentBatch evaluation_segment(const TokenSequence& tokens, const BatchRowOptions& options, int64_t first);
-/// Returns the number of batches that an evaluation of `tokens` tokens has.
+/// Returns the number of batches of an evaluation on `tokens` tokens.
 int64_t evaluation_segments(int64_t tokens, const BatchRowOptions& options);
 
 }  // namespace cachet::data

@@ -22,24 +22,24 @@ namespace cachet::data {
 
 /// Properties of a long sequence of tokens.
 struct TokenFileFacts {
-  int64_t vocabulary = 0;     // ids are below it
-  std::string fingerprint{};  // of the vocabulary and the form of its texts; at most 64 bytes
+  int64_t vocabulary = 0;     // number of tokens of the vocabulary; ids are smaller
+  std::string fingerprint{};  // fingerprint of the vocabulary and its normalization; at most 64 bytes
   int64_t tokens = 0;
   TextSize text{};                   // size of the text that was tokenized; empty if it is not known
-  std::optional<CodedText> coded{};  // empty if it was not counted
+  std::optional<CodedText> coded{};  // size of the coded text; empty if it was not counted
   bool operator==(const TokenFileFacts&) const = default;
 };
 
-/// A sequence of tokens in a file, read on demand. The sequence takes no memory, however long it is.
+/// A sequence of tokens in a file, read on demand. It takes no memory, however long the sequence is.
 ///
-/// The file, little-endian: "CACHTOK2", bytes of an id (u32; 2 if the vocabulary fits, else 4), bytes of the header
-/// (u32, 160), vocabulary, tokens, text bytes, text characters (u64 each), fingerprint (64 bytes, filled up with
-/// zeros), bytes of a block (u32, 65536), CRC-32 of the table of checksums, 1 if the coded text was counted, else 0
-/// (u32), zero (u32), coded bytes, coded characters, unknown tokens (u64 each), zero (u32), CRC-32 of the header before
-/// it; then the ids, and the table: the CRC-32 of each block of ids (u32). A block is verified when it is first read. A
-/// file of the first version, "CACHTOK1", has a header of 128 bytes that ends with 16 zeros, and no checksums. The file
-/// is read piece by piece and not memory-mapped. So if the file shrinks while it is read, an error is thrown instead of
-/// a crash.
+/// The file is little-endian and has these parts: "CACHTOK2", bytes of an id (u32; 2 if the vocabulary fits, else 4),
+/// bytes of the header (u32, 160), vocabulary, tokens, text bytes, text characters (u64 each), fingerprint (64 bytes,
+/// filled up with zeros), bytes of a block (u32, 65536), CRC-32 of the table of checksums, 1 if the coded text was
+/// counted, else 0 (u32), zero (u32), coded bytes, coded characters, unknown tokens (u64 each), zero (u32), CRC-32 of
+/// the header before it; then the ids, and the table: the CRC-32 of each block of ids (u32). A block is verified when
+/// it is first read. A file of the first version, "CACHTOK1", has a header of 128 bytes that ends with 16 zeros, and no
+/// checksums. The file is read piece by piece and not memory-mapped. So if the file shrinks while it is read, the
+/// reader throws an error, and the process does not crash.
 class TokenFile final : public TokenSequence {
  public:
   /// Throws io::Error, which begins with `name`, for a missing file, another version, a damaged header or table of
@@ -49,10 +49,10 @@ class TokenFile final : public TokenSequence {
 
   const TokenFileFacts& facts() const { return facts_; }
   const std::string& name() const { return name_; }
-  /// Throws io::Error unless the tokens belong to this vocabulary and their texts have the vocabulary's form.
+  /// Throws io::Error unless the tokens belong to this vocabulary and their texts have its normalization.
   void require(const Vocabulary& vocabulary) const;
   int64_t size() const override { return facts_.tokens; }
-  /// Throws io::Error, with the position, for a block with a wrong checksum, and for an id outside the vocabulary.
+  /// Reads ids. Throws io::Error, with the position, for a wrong checksum of a block or an id outside the vocabulary.
   void read(int64_t first, int64_t count, int64_t* out) const override;
   /// Returns a line for the user if the file has the first version, without checksums.
   std::optional<std::string> note() const;
@@ -73,12 +73,12 @@ class TokenFile final : public TokenSequence {
   bool narrow_ = true;
   uint64_t header_bytes_ = 0;
 
-  /// Caches the blocks that were verified last, up to 8 MiB, because each batch row reads its block many times.
+  /// A cache of up to 8 MiB for the blocks that were verified last, because each batch row reads its block many times.
   struct Checksums {
     std::vector<uint32_t> of_blocks;
     std::mutex mutex;  // guards the other members
     std::vector<bool> verified;
-    std::array<std::pair<int64_t, Block>, 128> held{};  // by the block's number modulo 128
+    std::array<std::pair<int64_t, Block>, 128> held{};  // blocks by their numbers modulo 128
   };
   std::unique_ptr<Checksums> checksums_;  // null for a file of the first version
 };

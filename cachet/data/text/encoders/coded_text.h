@@ -29,11 +29,11 @@ inline TextSize size_of(std::string_view text) {
           std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; })};
 }
 
-/// The part of a text that its tokens encode: the text that they decode to, and at most the original. The part lacks
-/// unknown words, characters without a token, and blanks that tokens do not encode.
+/// The part of a text that its tokens encode: the text to which they decode, but not more than the original. The part
+/// lacks unknown words, characters without a token, and blanks that tokens do not encode.
 struct CodedText {
   TextSize size{};
-  int64_t unknown = 0;  // tokens for text that the vocabulary does not have
+  int64_t unknown = 0;  // number of tokens for text that the vocabulary does not have
 
   CodedText& operator+=(const CodedText& other) {
     size += other.size;

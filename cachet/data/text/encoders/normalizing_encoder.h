@@ -12,7 +12,7 @@ namespace cachet::data {
 
 /// Reads the key normalize of a [data] table: "none", "nfc" or "nfkc".
 TextNormalization read_normalization(const config::View& data);
-/// Returns the form that a user names on the command line. Throws std::invalid_argument for an unknown name.
+/// Returns the normalization with this name on the command line. Throws std::invalid_argument for an unknown name.
 TextNormalization normalization_named(std::string_view name);
 
 /// Returns an encoder that first normalises texts to the form of its vocabulary; for `none`, returns `encoder` itself.

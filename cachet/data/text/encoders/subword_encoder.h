@@ -13,12 +13,12 @@ namespace cachet::data {
 /// counted. A model with NFKC reads U+FFFD as a blank, which may vanish. For other models, U+FFFD is an unknown token.
 class SubwordEncoder final : public TextEncoder {
  public:
-  /// Takes the bytes of a model whose id 0 is padding, as `cachet data subwords` makes it. Throws io::Error, which
-  /// begins with `name`, for an invalid model and in a build without SentencePiece.
+  /// Takes the bytes of a model whose id 0 is padding, such as a model of `cachet data subwords`. Throws io::Error,
+  /// which begins with `name`, for an invalid model and in a build without SentencePiece.
   SubwordEncoder(std::string_view model, const std::string& name);
   ~SubwordEncoder() override;
 
-  /// The vocabulary's fingerprint is the SHA-256 of the model, and its special ids are those of the model.
+  /// Returns the vocabulary. Its fingerprint is the SHA-256 of the model, and the model defines its special ids.
   Vocabulary vocabulary() const override { return vocabulary_; }
   EncodedText encode(std::string_view text, int64_t most) const override;
 
@@ -30,7 +30,7 @@ class SubwordEncoder final : public TextEncoder {
   Vocabulary vocabulary_;
 };
 
-/// Replaces each byte that begins no UTF-8 sequence by U+FFFD. Adds the number of replacements to `replaced`.
+/// Replaces each byte that does not begin a UTF-8 sequence by U+FFFD. Adds the number of replacements to `replaced`.
 std::string with_valid_utf8(std::string_view text, int64_t& replaced);
 
 /// Returns a note for the user about replaced bytes, without a full stop: "2 bytes that are not UTF-8 were read as

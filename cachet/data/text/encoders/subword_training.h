@@ -15,23 +15,23 @@ enum class SubwordKind { bpe, unigram };
 struct SubwordOptions {
   int64_t vocabulary = 8000;  // number of pieces, including padding (id 0) and unknown (id 1); at most kMaxTokens
   SubwordKind kind = SubwordKind::bpe;
-  bool begin_and_end = false;    // ids 2 and 3 stand for the begin and the end of a sequence
+  bool begin_and_end = false;    // whether ids 2 and 3 are the begin and the end of a sequence
   bool keep_characters = false;  // false: the model normalizes its input by NFKC and a few more rules, so that
                                  // decomposed characters are composed after decoding
 };
 
 struct TrainingTexts {
   std::vector<std::string> texts{};
-  int64_t replaced = 0;              // bytes that are not UTF-8
+  int64_t replaced = 0;              // number of bytes that are not UTF-8
   std::vector<std::string> notes{};  // for the user: replaced characters, ignored files
 };
 
 /// Reads the texts for training a subword model, from each path in turn. A folder has one text for each .txt file below
-/// it (data/folder_walk.h), in the order of the names. A TSV file of pairs (data/text/sequences/matching.h) has its
-/// texts, each once. Any other file (plain, .gz or .xz) has a text for each line that is not empty. Byte-order marks
-/// are removed. Texts are normalised to `form`. Bytes that are not UTF-8, and the character that SentencePiece
-/// reserves, are replaced. `most`: largest number of texts, drawn evenly; 0 = all. Throws io::Error, also for a folder
-/// with the folders train and test, which must not be mixed.
+/// it (data/folder_walk.h), in the order of the names. A TSV file of pairs (data/text/sequences/matching.h) gives each
+/// of its texts once. Any other file (plain, .gz or .xz) has one text in each line that is not empty. Byte-order marks
+/// are removed, and texts are normalised to `form`. Bytes that are not UTF-8, and the character that SentencePiece
+/// reserves, are replaced. At most `most` texts are drawn, evenly; 0 = all. Throws io::Error, also for a folder with
+/// subfolders train and test, whose texts must not be mixed.
 TrainingTexts read_training_texts(const std::vector<std::filesystem::path>& paths, int64_t most,
                                   TextNormalization form = TextNormalization::none);
 

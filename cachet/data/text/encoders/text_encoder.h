@@ -24,9 +24,9 @@ class TextEncoder {
  public:
   virtual ~TextEncoder() = default;
   virtual Vocabulary vocabulary() const = 0;
-  /// Returns the tokens of a text. If there are more than `most` tokens, those after the first most + 1 may be missing.
+  /// Returns the tokens of a text. If there are more than `most`, the tokens after the first most + 1 may be missing.
   virtual EncodedText encode(std::string_view text, int64_t most) const = 0;
-  /// Returns the text of tokens, except for what encoding lost. Padding, begin and end have no text. For a token
+  /// Returns the text of tokens, without parts that encoding lost. Padding, begin and end have no text. For a token
   /// outside the vocabulary, throws std::out_of_range, which names the token and its index.
   std::string decode(TokenView tokens) const;
 

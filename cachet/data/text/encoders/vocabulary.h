@@ -11,17 +11,17 @@ namespace cachet::data {
 /// A token's id.
 using Token = int32_t;
 
-/// The largest vocabulary: far above those in use (One Billion Word benchmark: 0.8 million), far below harmful sizes.
+/// The maximum size of a vocabulary: far above sizes in use (One Billion Word: 0.8 million), far below harmful sizes.
 inline constexpr int64_t kMaxTokens = int64_t{1} << 24;
 
-/// The id that fills a batch after a shorter sequence. In text and ListOps, this id is only padding. In pixels it is
-/// also black, and only the padding mask marks padding.
+/// The id that pads a shorter sequence of a batch. In text and ListOps, this id is only padding. In pixel sequences,
+/// the id is also black, and only the padding mask marks padding.
 inline constexpr Token kPaddingToken = 0;
 
 /// The ids that have no text of their own, if the vocabulary has such ids.
 struct SpecialTokens {
   std::optional<Token> padding{}, unknown{};
-  std::optional<Token> begin{}, end{};  // of a sequence
+  std::optional<Token> begin{}, end{};  // begin and end of a sequence
   bool operator==(const SpecialTokens&) const = default;
 };
 
@@ -33,8 +33,8 @@ struct Vocabulary {
   SpecialTokens special{};
   TextNormalization normalization = TextNormalization::none;  // the form of the texts
 
-  /// Returns a value that is equal for tokens with the same meaning made from texts in the same form. Without
-  /// normalization, returns the fingerprint itself, else the SHA-256 of form and fingerprint.
+  /// Returns a fingerprint of the meaning of the tokens and the form of the texts. Without normalization, the function
+  /// returns `fingerprint`, else the SHA-256 of form and `fingerprint`.
   std::string fingerprint_of_tokens() const;
 };
 

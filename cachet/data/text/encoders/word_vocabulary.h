@@ -28,11 +28,11 @@ class WordCounter {
  public:
   /// Counts the words of a line. Throws io::Error "line <number>: …" for a word of more than kMaxWordBytes.
   void add_line(std::string_view line);
-  int64_t tokens() const { return tokens_; }  // including <eos>
+  int64_t tokens() const { return tokens_; }  // number of tokens, including <eos>
 
-  /// Returns <eos>, then the words by descending count; equal counts are in order of first occurrence. So the ids are
-  /// the same as in Transformer-XL's code. Words with a count below `least`, and words after the first `most` of the
-  /// list, are counted as <unk>. The list always has <unk>: if the text does not contain it, <unk> comes last.
+  /// Returns <eos>, then the words by descending count; words of equal count are in order of first occurrence. So the
+  /// ids are the same as in Transformer-XL's code. Words with a count below `least`, and words after the first `most`
+  /// of the list, are counted as <unk>. The list always has <unk>: if the text does not contain it, <unk> comes last.
   std::vector<CountedWord> words(int64_t most = kMaxTokens, int64_t least = 1) const;
 
  private:
@@ -43,18 +43,18 @@ class WordCounter {
   int64_t tokens_ = 0, lines_ = 0;
 };
 
-/// Returns the file of a vocabulary: one "word<tab>count" in each line. parse_words throws io::Error, which begins with
-/// `name` and the line, for: no words, no <unk>, a first line other than <eos>, a repeated word, a word with a blank, a
-/// missing count, and more words than kMaxTokens.
+/// words_text() returns the file of a vocabulary, with one "word<tab>count" in each line. parse_words() reads such a
+/// file, and throws io::Error, which begins with `name` and the line, for no words, no <unk>, a first line other than
+/// <eos>, a repeated word, a word with a blank, a missing count, and more words than kMaxTokens.
 std::string words_text(const std::vector<CountedWord>& words);
 std::vector<CountedWord> parse_words(std::string_view text, const std::string& name);
 
-/// Encodes words as tokens. "\n" becomes <eos>, and <eos> becomes "\n" again. An unknown word becomes <unk>.
+/// Encodes words as tokens. "\n" becomes <eos>, which is decoded to "\n". An unknown word becomes <unk>.
 class WordEncoder final : public TextEncoder {
  public:
   static constexpr Token kEndOfLine = 0;
 
-  /// Takes the bytes of a file for parse_words(). The file's SHA-256 is the vocabulary's fingerprint.
+  /// Takes the bytes of a vocabulary's file (parse_words()). The file's SHA-256 is the vocabulary's fingerprint.
   WordEncoder(std::string_view file, const std::string& name);
 
   Vocabulary vocabulary() const override { return vocabulary_; }

@@ -30,7 +30,7 @@ inline constexpr std::array<std::string_view, 4> kListOpsOperators{"MIN", "MAX",
 Vocabulary listops_vocabulary();
 
 /// Returns the tokens of an expression such as "( ( ( [MIN 6 ) 7 ) ] )". Drops round parentheses, which the arena's
-/// files have around each pair. They may be missing, but must balance. Throws io::Error that names the wrong word.
+/// files have around each pair; they may be missing, but must balance. Throws io::Error, which names the wrong word.
 std::vector<Token> parse_listops(std::string_view text);
 
 /// Returns the spelling of a token in an expression: "[MIN", "7", "]".

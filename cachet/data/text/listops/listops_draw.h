@@ -6,12 +6,12 @@
 
 namespace cachet::data {
 
-/// Ranges of the drawn expressions. The defaults are the values of the Long Range Arena.
+/// Options for drawing expressions. The defaults are the values of the Long Range Arena.
 struct ListOpsOptions {
   int64_t train = 96'000, validation = 2'000, test = 2'000;  // numbers of expressions
-  int64_t depth = 10;                                        // operators nest depth − 1 deep
+  int64_t depth = 10;                                        // operators are nested at most depth − 1 levels deep
   int64_t arguments = 10;                                    // largest number of arguments of an operator; at least 2
-  int64_t longer_than = 500, shorter_than = 2'000;           // tokens without parentheses, both exclusive
+  int64_t longer_than = 500, shorter_than = 2'000;           // number of tokens without parentheses, both exclusive
   uint64_t seed = 0;
   int64_t threads = 1;  // affects only the speed
 
@@ -28,12 +28,12 @@ int64_t most_listops_bytes(const ListOpsOptions& options);
 struct ListOpsExpression {
   std::string source{};  // in the form of the arena; empty if the draw was out of range
   int value = 0;
-  int64_t tokens = 0;                  // without parentheses; for a draw out of range, the tokens drawn so far
+  int64_t tokens = 0;                  // number without parentheses; for a draw out of range, the tokens drawn so far
   std::array<int64_t, 4> operators{};  // number of each operator, in the order of kListOpsOperators
 };
 
-/// Draws one expression. Expressions of a length out of range have an empty source. A node is an operator with
-/// probability 1/4, otherwise a digit. The operator and its number of arguments (2 … options.arguments) are drawn
+/// Draws one expression. If the length of the expression is out of range, its source is empty. A node is an operator
+/// with probability 1/4, otherwise a digit. The operator and its number of arguments (2 … options.arguments) are drawn
 /// uniformly. At the greatest depth, all nodes are digits. The expression is a function of (seed, attempt).
 ListOpsExpression draw_listops(const ListOpsOptions& options, int64_t attempt);
 

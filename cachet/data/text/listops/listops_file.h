@@ -10,7 +10,7 @@
 namespace cachet::data {
 
 /// Reads a file of the Long Range Arena: a header "Source\tTarget", then one expression and its value in each line.
-/// Throws io::Error that names the file and the line.
+/// Throws io::Error, which names the file and the line.
 std::shared_ptr<const SequenceDataset> read_listops(const io::ByteSource& source, const std::string& name,
                                                     const SequenceRules& rules);
 
@@ -19,7 +19,7 @@ std::shared_ptr<const SequenceDataset> read_listops_file(const std::filesystem::
                                                          SequenceSplit split, const SequenceRules& rules);
 
 /// Generates basic_train.tsv, basic_val.tsv and basic_test.tsv in a new folder. The folder appears when all three files
-/// are complete. `progress` is called as in generate_listops(). Throws io::Error if the folder is not empty.
+/// are complete. generate_listops() calls `progress`. Throws io::Error if the folder is not empty.
 ListOpsStatistics write_listops_folder(const std::filesystem::path& folder, const ListOpsOptions& options,
                                        const WatchListOps& progress = {});
 

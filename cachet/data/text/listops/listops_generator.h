@@ -14,17 +14,17 @@ struct ListOpsStatistics {
   static constexpr int64_t kLengthBins = 30;  // bins of equal width between the length bounds
 
   std::array<int64_t, kLengthBins> lengths{};
-  std::array<int64_t, 4> operators{};  // in the order of kListOpsOperators
+  std::array<int64_t, 4> operators{};  // number of each operator, in the order of kListOpsOperators
   std::array<int64_t, 10> values{};
-  int64_t attempts = 0;  // draws, including rejected ones
+  int64_t attempts = 0;  // number of draws, including rejected ones
 
   void add(const ListOpsExpression& expression, const ListOpsOptions& options);
 };
 
-/// Function that receives one expression. The function may throw to stop the generation.
+/// A function that receives one expression. It may throw to stop the generation.
 using TakeListOps = std::function<void(int64_t index, const ListOpsExpression& expression)>;
 
-/// Function that receives the number of expressions so far, after every few thousand draws. May throw to stop.
+/// A function that receives the number of expressions so far, after every few thousand draws. It may throw to stop.
 using WatchListOps = std::function<void(int64_t done)>;
 
 /// Draws options.size() different expressions: index 0 … train − 1, then validation, then test. The result does not

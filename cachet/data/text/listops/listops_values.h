@@ -20,7 +20,7 @@ struct ListOpsValues {
     sum += value;
   }
 
-  /// Returns the value at index `place` of the ascending values.
+  /// Returns the value at index `place` of the values in ascending order.
   int at(int64_t place) const {
     int value = 0;
     while ((place -= counts[static_cast<size_t>(value)]) >= 0) ++value;

@@ -20,20 +20,20 @@ struct ParallelEncoders {
   SentenceEncoder source, target;
   const SentenceEncoder& of(ParallelSide side) const { return side == ParallelSide::source ? source : target; }
 };
-/// Makes the encoders of both sides. Throws io::Error as make_sentence_encoder() does.
+/// Makes the encoders of both sides. Throws io::Error for the faults of make_sentence_encoder().
 ParallelEncoders make_parallel_encoders(const ParallelOptions& options, const std::filesystem::path& working_folder);
 
-/// Whether data.fraction keeps the training pair of this number, counted in the order of reading. Each pair is drawn
-/// independently, so no other pair must be read first. The pairs of a smaller fraction also belong to a larger one.
+/// Whether data.fraction selects training pair `pair`, counted in the order of reading. Pairs are drawn independently,
+/// so no other pair must be read first. The pairs of a smaller fraction also belong to a larger fraction.
 bool is_kept_to_train(const ParallelOptions& options, int64_t pair);
 
 /// Counts of the pairs of a split.
 struct PairCounts {
   int64_t read = 0;
-  int64_t empty = 0, too_long = 0, unbalanced = 0;         // left out of training, by the first reason that applies
+  int64_t empty = 0, too_long = 0, unbalanced = 0;         // pairs left out of training, by the first applicable reason
   int64_t cut = 0;                                         // sentences of other splits that were longer than max_length
-  std::array<int64_t, 2> tokens{}, unknown{}, replaced{};  // by side: for the pairs in use; `replaced` counts bytes
-                                                           // that were not UTF-8, 0 for files of tokens
+  std::array<int64_t, 2> tokens{}, unknown{}, replaced{};  // counts by side, for the pairs in use; `replaced` counts
+                                                           // bytes that were not UTF-8, and is 0 for files of tokens
   int64_t left_out() const { return empty + too_long + unbalanced; }
   bool operator==(const PairCounts&) const = default;
 };
@@ -48,11 +48,11 @@ class ParallelCorpus {
       const std::filesystem::path& working_folder = std::filesystem::current_path());
 
   int64_t size() const { return sides_[0].sentences->size(); }
-  /// Returns the number of pairs in the split's files: above size() if a limit left some out, size() for training data.
+  /// Returns the number of pairs in the split's files, or size() for training data. A limit may leave out some pairs.
   int64_t split_size() const { return std::max(split_size_, size()); }
   const Vocabulary& vocabulary(ParallelSide side) const { return of(side).vocabulary; }
   const SentenceMarks& marks(ParallelSide side) const { return of(side).marks; }
-  /// Returns the number of tokens of a sentence, without its marks. Throws std::out_of_range.
+  /// Returns the number of tokens of a sentence, without its marks. Throws std::out_of_range for an invalid index.
   int64_t length(ParallelSide side, int64_t pair) const { return of(side).sentences->length(pair); }
   std::vector<Token> tokens(ParallelSide side, int64_t pair) const { return of(side).sentences->tokens(pair); }
   /// Returns the whole sentences of the files, as normalised by the encoders. The list is empty for training
@@ -61,7 +61,7 @@ class ParallelCorpus {
 
   const PairCounts& counts() const { return counts_; }
   DataDigest digest() const;
-  std::string sample_digest(int64_t pair) const;            // digest of its tokens, and of its texts if they are stored
+  std::string sample_digest(int64_t pair) const;            // digest of the pair's tokens, and of its texts if stored
   std::string fingerprint() const;                          // fingerprint as in version 0.1.0
   std::vector<std::string> notes(const char* split) const;  // lines for the log: contents, and pairs that were left out
 
@@ -72,7 +72,7 @@ class ParallelCorpus {
     SentenceMarks marks;
     std::shared_ptr<const Sentences> sentences;
     std::vector<std::string> texts;
-    bool begins_with_mark = false;  // a byte-order mark
+    bool begins_with_mark = false;  // whether the text begins with a byte-order mark
   };
   const Side& of(ParallelSide side) const { return sides_[side == ParallelSide::source ? 0 : 1]; }
   void read_texts(const ParallelOptions& options, const ParallelEncoders& encoders, SequenceSplit split,
@@ -80,7 +80,7 @@ class ParallelCorpus {
   void read_token_files(const ParallelOptions& options, const std::vector<ParallelFiles>& files);
 
   std::array<Side, 2> sides_;
-  std::string files_, text_digest_;  // text_digest_: of all text that was read; empty for files of tokens
+  std::string files_, text_digest_;  // text_digest_ is the digest of all text that was read; empty for files of tokens
   PairRules rules_;
   PairCounts counts_;
   int64_t split_size_ = 0;
@@ -88,7 +88,7 @@ class ParallelCorpus {
 };
 
 /// Writes a training text as files of tokens, one for each side, with an end token after each sentence. Training then
-/// needs no tokenizing, and 8 bytes of memory for each sentence. Returns the facts of the files. Throws io::Error.
+/// needs no tokenizing, and only 8 bytes of memory per sentence. Returns the facts of the files. Throws io::Error.
 struct ParallelTokenFiles {
   std::filesystem::path source, target;
   TokenFileFacts source_facts, target_facts;

@@ -18,7 +18,7 @@ struct ParallelFiles {
   std::string name() const;  // "train.de and train.en", with the common folder before them
 };
 
-/// Finds the files of a split, in order. Throws io::Error if there are none, or if one side is missing.
+/// Finds the files of a split, in the order of reading. Throws io::Error if there are none, or if one side is missing.
 std::vector<ParallelFiles> find_parallel_files(const ParallelOptions& options, SequenceSplit split,
                                                const std::filesystem::path& root);
 
@@ -27,12 +27,12 @@ std::vector<ParallelFiles> find_parallel_files(const ParallelOptions& options, S
 std::vector<ParallelFiles> find_parallel_token_files(const ParallelOptions& options, const std::filesystem::path& root);
 std::string parallel_token_file_name(const std::string& stem, const std::string& language);
 
-/// Returns the beginnings of the names of a split's files: the names in the options, or else the usual beginning that
-/// exists. Throws io::Error if no such file exists.
+/// Returns the beginnings of the names of a split's files: the beginnings in the options, or else the first usual
+/// beginning for which files exist. Throws io::Error if no such file exists.
 std::vector<std::string> parallel_stems(const ParallelOptions& options, SequenceSplit split,
                                         const std::filesystem::path& root);
 
-/// Function that receives a sentence and its translation, unchanged from the files.
+/// A function that receives a sentence and its translation, unchanged from the files.
 using TakePair = std::function<void(std::string_view source, std::string_view target)>;
 
 /// Calls `take` with each pair. Plain files are read in pieces; .gz and .xz files are unpacked as a whole, up to 8 GiB.
@@ -40,10 +40,10 @@ using TakePair = std::function<void(std::string_view source, std::string_view ta
 /// number of columns, and lines of more than 16 MiB.
 void read_pairs(const ParallelFiles& files, const ParallelOptions& options, const TakePair& take);
 
-/// Reads the pairs of two texts, as read_pairs() does. Error messages begin with the names of the texts.
+/// Calls `take` with each pair of two texts, like read_pairs(). Error messages begin with the names of the texts.
 void read_pair_lines(const io::ByteSource& source, const std::string& source_name, const io::ByteSource& target,
                      const std::string& target_name, const TakePair& take);
-/// Reads a text with both sides in a line, as read_pairs() does. Throws std::invalid_argument if a column is missing.
+/// Reads a text with both sides in each line, like read_pairs(). Throws std::invalid_argument if a column is missing.
 void read_pair_rows(const io::ByteSource& text, const std::string& name, const ParallelOptions& options,
                     const TakePair& take);
 

@@ -14,15 +14,15 @@ namespace cachet::data {
 /// A batch of sentences and their translations. Each side has its own length.
 struct ParallelBatch {
   PaddedTokens source;           // (B, S): each sentence, then its end
-  PaddedTokens input;            // (B, T): input of the decoder: the begin, then the translation
+  PaddedTokens input;            // (B, T): input of the decoder: the begin token, then the translation
   PaddedTokens target;           // (B, T): the tokens to predict: the translation, then its end; padded as the input
-  std::vector<int64_t> indices;  // in the corpus
-  int64_t number = 0;            // in the epoch
+  std::vector<int64_t> indices;  // indices of the pairs in the corpus
+  int64_t number = 0;            // number of the batch in the epoch
 };
 
 struct ParallelLoaderOptions {
   LoaderOptions loader{};
-  TokenBudgetOptions budget{};  // tokens with their begin or end
+  TokenBudgetOptions budget{};  // counts tokens with their begin or end
   PaddingOptions padding{};
 };
 
@@ -31,10 +31,10 @@ struct ParallelLoaderOptions {
 ParallelLoaderOptions read_parallel_loader_options(const config::View& data, int64_t max_length);
 
 /// Makes batches of pairs of similar lengths within the budget on each side. The order of the batches differs between
-/// epochs. Throws std::invalid_argument as TokenBudget does.
+/// epochs. Throws std::invalid_argument for the faults of TokenBudget.
 std::shared_ptr<const BatchOrder> training_order(const ParallelCorpus& corpus, const ParallelLoaderOptions& options,
                                                  Shard shard = {});
-/// Orders all pairs once, from the shortest to the longest. Indices are pair numbers. Throws as training_order() does.
+/// Orders all pairs once, from the shortest to the longest. Indices are pair numbers. Throws like training_order().
 std::shared_ptr<const BatchOrder> evaluation_order(const ParallelCorpus& corpus, const ParallelLoaderOptions& options,
                                                    Shard shard = {});
 
@@ -45,13 +45,13 @@ class ParallelLoader {
                  LoaderOptions loader = {}, PaddingOptions padding = {});
 
   const ParallelCorpus& corpus() const { return *corpus_; }
-  int64_t batches() const { return loader_.batches(); }  // of one epoch
+  int64_t batches() const { return loader_.batches(); }  // number of batches of one epoch
   const BatchOrder& order() const { return loader_.order(); }
-  /// Iterates over the batches of an epoch, as BatchLoader::iterate does.
+  /// Iterates over the batches of an epoch, from `first_batch` on (BatchLoader::iterate).
   BatchIterator<ParallelBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.iterate(epoch, first_batch);
   }
-  /// Returns the samples of a batch, as BatchLoader::place does.
+  /// Returns the samples of batch `number` of an epoch (BatchLoader::place).
   BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }
 
  private:

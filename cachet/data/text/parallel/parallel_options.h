@@ -18,12 +18,12 @@ enum class ParallelTokens { subwords, words };
 
 /// The two sides of a pair of sentences.
 enum class ParallelSide { source, target };
-const char* to_string(ParallelSide side);  // "source", "target"
+const char* to_string(ParallelSide side);  // "source" or "target"
 
 /// A vocabulary that a recipe names.
 struct ParallelVocabulary {
   std::filesystem::path file = "subwords.model";  // from `cachet data subwords --line-ends` or `cachet data words`;
-                                                  // searched for in the root, then like the root
+                                                  // searched for below the root, working folder and CACHET_DATA
   int64_t size = 8000;                            // required number of tokens; 0: any
   std::string hash{};                             // if given, the file must have this hash
   bool operator==(const ParallelVocabulary&) const = default;
@@ -31,8 +31,8 @@ struct ParallelVocabulary {
 
 /// Conditions for training pairs. Evaluation splits have all pairs, and their sentences are cut to max_length tokens.
 struct PairRules {
-  int64_t max_length = 512;  // tokens of a side without its end
-  double max_ratio = 0;      // of the longer side's tokens to the shorter side's; 0 = any
+  int64_t max_length = 512;  // maximum number of tokens of a side, without its end
+  double max_ratio = 0;      // maximum ratio of the longer side's tokens to the shorter side's; 0 = any
 };
 
 /// A recipe's [data] table for texts and their translations.
@@ -40,7 +40,7 @@ struct ParallelOptions {
   std::filesystem::path root{};    // a folder; relative to the working folder, else to CACHET_DATA
   std::string source{}, target{};  // languages, which are the endings of file names: "de" and "en"
   std::vector<std::string> train{}, validation{}, test{};  // beginnings of file names; all are read. If empty,
-                                                           // the first usual one that exists
+                                                           // the first usual beginning that exists is read
   std::vector<std::string> columns{};  // language of each column of .tsv files; "-" for a column that is ignored
   ParallelTokens tokens = ParallelTokens::subwords;
   bool shared_vocabulary = true;
@@ -49,7 +49,7 @@ struct ParallelOptions {
   TextNormalization normalization = TextNormalization::none;  // the form that all texts are brought into
   double fraction = 1;                                        // fraction of the training pairs to use, in (0, 1]
   int64_t limit = 0;                                          // largest number of pairs of each split; 0 = all
-  uint64_t subset_seed = 0;                                   // draws the pairs of `fraction`
+  uint64_t subset_seed = 0;                                   // seed for drawing the pairs of `fraction`
 
   const ParallelVocabulary& vocabulary(ParallelSide side) const {
     return side == ParallelSide::source ? source_vocabulary : target_vocabulary;
@@ -59,10 +59,10 @@ struct ParallelOptions {
 
 /// Reads root, source, target, train, validation, test, columns, tokens, shared_vocabulary, max_length, max_ratio,
 /// normalize, fraction, limit and subset_seed. Reads vocabulary_file, vocabulary and vocabulary_hash; if the vocabulary
-/// is not shared, each with the prefixes source_ and target_. If the root is optional, the languages are, too.
+/// is not shared, these keys have the prefixes source_ and target_. If the root is optional, so are the languages.
 ParallelOptions read_parallel_options(const config::View& data, DataRoot root = DataRoot::required);
 
-/// Describes the files that should be in the folder.
+/// Returns a description of the files that the folder of the data should have.
 std::string expected_parallel_files(const ParallelOptions& options);
 /// Finds the folder of `root`. If the folder is missing, throws io::Error, which names the folders that were tried and
 /// the files that the folder should hold.
@@ -72,7 +72,7 @@ std::filesystem::path find_parallel_root(const ParallelOptions& options, const s
 VocabularyFile read_parallel_vocabulary(const ParallelOptions& options, ParallelSide side,
                                         const std::filesystem::path& working_folder);
 
-/// The ids before and after a sentence. If a vocabulary has no begin, its end is used instead, as in fairseq.
+/// The ids before and after a sentence. If a vocabulary has no begin id, its end id serves as both, as in fairseq.
 struct SentenceMarks {
   Token begin = 0, end = 0;
   bool operator==(const SentenceMarks&) const = default;
@@ -91,7 +91,7 @@ struct SentenceEncoder {
 };
 
 /// Makes the encoder of a side. Throws io::Error if the vocabulary's file is missing or damaged, if its hash, number of
-/// tokens or form differs from the options, or if it has no end of a sentence.
+/// tokens or normalization differs from the options, or if it has no end token.
 SentenceEncoder make_sentence_encoder(const ParallelOptions& options, ParallelSide side,
                                       const std::filesystem::path& working_folder);
 

@@ -49,7 +49,7 @@ class SentencesInFile final : public Sentences {
   int64_t size() const override { return static_cast<int64_t>(starts_.size()) - 1; }
   int64_t length(int64_t sentence) const override;
   std::vector<Token> tokens(int64_t sentence) const override;
-  /// Adds sentences to a digest as Sentences::add_to does, and reads many of them at once.
+  /// Adds sentences to a digest with the same result as Sentences::add_to(), but reads many sentences at once.
   void add_to(Fingerprint& fingerprint, int64_t first, int64_t end) const override;
 
  private:
@@ -61,7 +61,7 @@ class SentencesInFile final : public Sentences {
 class ChosenSentences final : public Sentences {
  public:
   void add_file(std::shared_ptr<const Sentences> file) { files_.push_back(std::move(file)); }
-  void add(int64_t sentence) { chosen_.push_back({static_cast<int32_t>(files_.size()) - 1, sentence}); }  // of the last
+  void add(int64_t sentence) { chosen_.push_back({static_cast<int32_t>(files_.size()) - 1, sentence}); }  // last file's
 
   int64_t size() const override { return static_cast<int64_t>(chosen_.size()); }
   int64_t length(int64_t sentence) const override;

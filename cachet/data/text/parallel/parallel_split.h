@@ -9,20 +9,20 @@ namespace cachet::data {
 
 /// Options for splitting the pairs of one file into three splits.
 struct PairSplitOptions {
-  std::vector<std::string> columns{};  // language of each column; "-" for an ignored one; two have a language
-  std::string by{};                    // the language whose sentences are counted; empty: the first column's
-  int64_t held_out = 1000;             // sentences of that language for validation, and as many for the test
+  std::vector<std::string> columns{};  // language of each column; "-" for an ignored column; two have a language
+  std::string by{};                    // language whose sentences are counted; empty: the first column's language
+  int64_t held_out = 1000;             // number of counted sentences for validation, and as many for the test
   uint64_t seed = 0;
 };
 
 struct PairSplitCounts {
-  int64_t train = 0, validation = 0, test = 0;  // pairs
-  int64_t sentences = 0;                        // different sentences of the counted language
-  int64_t groups = 0;                           // groups of pairs that stay together
-  int64_t largest_group = 0;                    // number of its pairs
-  int64_t empty = 0;                            // rows left out for an empty side
-  int64_t repeated = 0;                         // rows left out because an equal row comes before
-  bool byte_order_mark = false;                 // whether the first row begins with one
+  int64_t train = 0, validation = 0, test = 0;  // numbers of pairs
+  int64_t sentences = 0;                        // number of different sentences of the counted language
+  int64_t groups = 0;                           // number of groups of pairs that stay together
+  int64_t largest_group = 0;                    // number of pairs of the largest group
+  int64_t empty = 0;                            // number of rows left out for an empty side
+  int64_t repeated = 0;                         // number of rows left out because an earlier row is equal
+  bool byte_order_mark = false;                 // whether the file begins with a byte-order mark
 };
 
 /// Splits a .tsv file (plain, .gz or .xz) of sentences and translations at random. Pairs that share a sentence on

@@ -12,7 +12,7 @@ namespace cachet::data {
 
 /// A sample that the user gives, in contrast to a sample of the data set's files.
 struct GivenSequence {
-  std::vector<Token> tokens, second;  // second: only for pairs
+  std::vector<Token> tokens, second;  // `second` is used only for pairs
 };
 
 /// Converts given texts to tokens in the same way as the reader of the data's files.
@@ -26,14 +26,14 @@ class GivenSequenceReader {
   /// which names the fault, for an invalid text.
   GivenSequence read(std::string_view text);
 
-  const SequenceCounts& counts() const { return counts_; }  // changes by the rules so far
+  const SequenceCounts& counts() const { return counts_; }  // counts of the rules' changes so far
 
  private:
   std::vector<Token> encode(std::string_view text);
 
   GivenForm form_;
   SequenceRules rules_;
-  std::unique_ptr<const TextEncoder> encoder_;  // for texts
+  std::unique_ptr<const TextEncoder> encoder_;  // encoder, for kinds with texts
   SequenceCounts counts_;
 };
 

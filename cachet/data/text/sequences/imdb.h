@@ -15,8 +15,8 @@ namespace cachet::data {
 /// One of the IMDb reviews (Maas et al. 2011). Each review is a file.
 struct Review {
   std::filesystem::path path;
-  std::string id;     // "train/pos/0_9"
-  int64_t label = 0;  // 0 negative, 1 positive
+  std::string id;     // such as "train/pos/0_9"
+  int64_t label = 0;  // 0 = negative, 1 = positive
 };
 
 struct FoundReviews {

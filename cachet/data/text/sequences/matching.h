@@ -11,8 +11,8 @@
 namespace cachet::data {
 
 /// Reads pairs of texts in the form of the Long Range Arena's retrieval task, the ACL Anthology Network. The columns
-/// are label (0 or 1, or 0.0 and 1.0), id1, id2, text1 and text2, without header or quoting. Equal texts are stored
-/// once. Throws io::Error that names the file and the line.
+/// are label (0 or 1, also written 0.0 or 1.0), id1, id2, text1 and text2, without header or quoting. Equal texts are
+/// stored once. Throws io::Error, which names the file and the line.
 std::shared_ptr<const SequenceDataset> read_matching(const io::ByteSource& source, const std::string& name,
                                                      const TextEncoder& encoder, const SequenceRules& rules);
 

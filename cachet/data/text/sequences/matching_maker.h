@@ -9,15 +9,15 @@ namespace cachet::data {
 
 /// Options for making a matching task from the IMDb reviews.
 struct MatchingOptions {
-  double evaluation_fraction = 0.1;  // fraction of the training reviews, whose pairs are for evaluation; in (0, 1)
+  double evaluation_fraction = 0.1;  // fraction of the training reviews that become evaluation pairs; in (0, 1)
   uint64_t seed = 0;
 };
 
 struct MatchingCounts {
-  int64_t train = 0, evaluation = 0, test = 0;  // pairs
-  int64_t left_out = 0;                         // reviews with fewer than two words
-  int64_t repeated = 0;                         // reviews left out because another has the same text
-  std::vector<std::string> notes{};             // about files that are not reviews
+  int64_t train = 0, evaluation = 0, test = 0;  // numbers of pairs
+  int64_t left_out = 0;                         // number of reviews with fewer than two words
+  int64_t repeated = 0;                         // number of reviews left out because another review has the same text
+  std::vector<std::string> notes{};             // notes about files that are not reviews
 };
 
 /// Writes imdb_pairs.train.tsv, .eval.tsv and .test.tsv (the form of read_matching) into a new folder, which appears

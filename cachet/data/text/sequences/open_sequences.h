@@ -9,7 +9,7 @@
 
 namespace cachet::data {
 
-/// Describes the files that should be in the folder.
+/// Returns a description of the files that the folder of the data should have.
 std::string expected_files(const SequenceDatasetOptions& options);
 
 /// Finds the folder of `root`. If the folder is missing, throws io::Error, which names the paths that were tried and
@@ -17,11 +17,11 @@ std::string expected_files(const SequenceDatasetOptions& options);
 std::filesystem::path find_sequence_root(const SequenceDatasetOptions& options,
                                          const std::filesystem::path& working_folder);
 
-/// Whether a data set stores the origins of its sequences (SequenceOrigins), which comparing splits requires.
+/// Whether a data set stores the origins of its sequences (SequenceOrigins). A comparison of splits needs the origins.
 enum class KeepOrigins { no, yes };
 
 /// Reads one split. If options.class_names is not empty, labels are indices in that list, matched by name
-/// (class_matching.h). Throws io::Error that names the file and the line, or another fault.
+/// (class_matching.h). On any fault, throws io::Error, which names the file and, if known, the line.
 std::shared_ptr<const SequenceDataset> open_sequence_dataset(
     const SequenceDatasetOptions& options, SequenceSplit split,
     const std::filesystem::path& working_folder = std::filesystem::current_path(), KeepOrigins keep = KeepOrigins::no);

@@ -22,9 +22,9 @@ uint8_t arena_grey(uint8_t red, uint8_t green, uint8_t blue);
 /// Returns the grey values of an image (3, H, W) uint8, row by row.
 std::vector<Token> pixel_tokens(const at::Tensor& image);
 
-/// Returns the grey values of a JPEG or PNG file. The whole image is resized bicubically to
-/// kPixelSide × kPixelSide. `see_bytes` receives the bytes of the file. Throws io::Error that names
-/// the file.
+/// Returns the grey values of a JPEG or PNG file. The whole image is first resized to kPixelSide ×
+/// kPixelSide (bicubic). `see_bytes` receives the bytes of the file. Throws io::Error, which names the
+/// file.
 std::vector<Token> pixel_tokens_of_file(const std::filesystem::path& file,
                                         const std::function<void(std::span<const std::byte> bytes)>& see_bytes = {});
 

@@ -31,12 +31,12 @@ class SequenceBuilder {
   SequenceBuilder(const Vocabulary& vocabulary, const SequenceRules& rules)
       : vocabulary_(vocabulary), rules_(rules), store_(std::make_shared<TokenStore>(vocabulary.size)) {}
 
-  /// Adds a sequence and returns its number, or std::nullopt if it is empty and empty samples are skipped. `text_key`:
-  /// the key of a text, if origins are stored. Throws io::Error with the fault, but without the position.
+  /// Adds a sequence and returns its number, or std::nullopt if it is empty and empty samples are skipped. If origins
+  /// are stored, `text_key` is the key of a text. Throws io::Error with the fault, but without the position.
   std::optional<int64_t> add_sequence(std::vector<Token> tokens, std::string text_key = {});
   void add_sample(const SequenceSample& sample) { samples_.push_back(sample); }
   void skip_sample() { ++counts_.skipped; }
-  /// Stores the files that the reader ignored, for the counts.
+  /// Stores, for the counts, the files that the reader ignored.
   void pass_over(const PassedOver& files) { counts_.passed_over = files; }
   void count_replaced(int64_t bytes) { counts_.replaced += bytes; }
   /// Adds text from which the reader makes sequences. For the digest of the data set, all such text must be added.
@@ -45,7 +45,7 @@ class SequenceBuilder {
     has_texts_ = true;
   }
 
-  /// `origins`: the information for naming samples. Throws io::Error "<name>: there are no samples" if there are none.
+  /// Makes the data set. `origins` serves to name samples. Throws io::Error "<name>: there are no samples" if empty.
   std::shared_ptr<const SequenceDataset> finish(const std::string& name, std::vector<std::string> class_names,
                                                 SequenceOrigins origins);
 

@@ -18,9 +18,9 @@ namespace cachet::data {
 
 /// Counts of changes that the rules made while the samples were read.
 struct SequenceCounts {
-  int64_t truncated = 0;                    // sequences cut to max_length
-  int64_t skipped = 0;                      // samples left out because a text of theirs is empty
-  int64_t replaced = 0;                     // bytes that were not UTF-8, replaced by U+FFFD for subwords
+  int64_t truncated = 0;                    // number of sequences cut to max_length
+  int64_t skipped = 0;                      // number of samples left out because one of their texts is empty
+  int64_t replaced = 0;                     // number of bytes that were not UTF-8, replaced by U+FFFD for subwords
   std::optional<PassedOver> passed_over{};  // files ignored by kinds that read all files of a folder
 };
 
@@ -28,15 +28,15 @@ struct SequenceCounts {
 struct SequenceSample {
   int64_t tokens = 0, second = -1;  // numbers in the store; second is −1 if samples are not pairs
   int64_t label = 0;
-  int64_t place = 0;  // position of its source: number of a line, from 1, of an image or of a file, from 0
+  int64_t place = 0;  // position of the source: number of a line (from 1), or of an image or file (from 0)
 };
 
-/// The origins of the sequences, which are stored if splits are to be compared.
+/// The origins of the sequences, which are stored only for a comparison of splits.
 struct SequenceOrigins {
-  std::string before_place{};        // a sample's name is this and its position: "basic_val.tsv:", "image "
+  std::string before_place{};        // a sample's name is this text and its position: "basic_val.tsv:", "image "
   std::vector<std::string> files{};  // file at each position, if every sample is a file
-  /// The key of each sequence, by which splits are compared. For texts, a digest of the text's split_key(); empty for a
-  /// text of blanks. For other kinds, a digest of all tokens.
+  /// The key of each sequence, for comparing splits. The key of a text is a digest of its split_key(), or empty if the
+  /// text is blank. The key of any other sequence is a digest of all tokens.
   std::vector<std::string> keys{};
 };
 
@@ -61,13 +61,13 @@ class SequenceDataset {
   /// Returns the second sequence of a pair. The sequence is empty if samples are not pairs.
   TokenView second(int64_t index) const;
   int64_t label(int64_t index) const { return sample(index).label; }
-  /// Returns the number of tokens of a sample. For a pair, this is the length of its longer sequence.
+  /// Returns the number of tokens of a sample, or of the longer sequence of a pair.
   int64_t length(int64_t index) const;
-  /// Whether the source of a sample, or of one of its two sequences, was longer than max_length.
+  /// Whether the source of a sample (or of one of its two sequences) was longer than max_length.
   bool is_cut(int64_t index) const;
 
   DataDigest digest() const;
-  std::string sample_digest(int64_t index) const;  // digest of its tokens and its class
+  std::string sample_digest(int64_t index) const;  // digest of the sample's tokens and class
   std::string fingerprint() const;                 // fingerprint as in version 0.1.0
 
   /// Returns the same samples with classes of another list: class i becomes class `to[i]` of `class_names`. The
@@ -78,13 +78,13 @@ class SequenceDataset {
   /// Returns the keys by which splits are compared: the key of the sample's sequence, or of both sequences of a pair
   /// (SequenceOrigins::keys). Throws std::logic_error unless origins were stored.
   std::vector<std::string> split_keys(int64_t index) const;
-  /// Returns a sample's name in messages: its file, or the file and the line. Throws as split_keys() does.
+  /// Returns a sample's name in messages: its file, or the file and the line. Throws like split_keys().
   std::string sample_name(int64_t index) const;
   void set_origins(std::shared_ptr<const SequenceOrigins> origins) { origins_ = std::move(origins); }
 
-  /// Returns the samples of these indices, in this order, without copying sequences. counts() has the cut samples of
-  /// the subset, but the skipped and replaced samples of all samples that were read. If a limit chose the indices,
-  /// `split_size` is the size of their split.
+  /// Returns the samples of these indices, in this order, without copying sequences. counts() of the result has the cut
+  /// samples of the subset, but the skipped samples and replaced bytes of all samples that were read. If a limit chose
+  /// the indices, `split_size` is the size of their split.
   std::shared_ptr<const SequenceDataset> subset(const std::vector<int64_t>& indices, int64_t split_size = 0) const;
   /// Returns the number of samples of the split, which exceeds size() if a limit left out samples.
   int64_t split_size() const { return std::max(split_size_, size()); }
@@ -99,8 +99,8 @@ class SequenceDataset {
   Vocabulary vocabulary_;
   std::vector<std::string> class_names_;
   SequenceCounts counts_;
-  std::shared_ptr<const SequenceOrigins> origins_;  // null if none were stored
-  std::string text_digest_;  // of all texts that were read; empty if the sequences were not made of texts
+  std::shared_ptr<const SequenceOrigins> origins_;  // null if no origins were stored
+  std::string text_digest_;  // digest of all texts that were read; empty if the sequences were not made of texts
   int64_t split_size_ = 0;
 };
 

@@ -32,15 +32,15 @@ struct SequenceFiles {
 struct SequenceKind {
   std::string_view name;                        // name in recipes
   int64_t max_length = 0;                       // default of max_length
-  int64_t vocabulary = 0;                       // for kinds without texts
-  bool has_texts = false;                       // the keys of TextOptions are read
-  bool pairs = false;                           // a sample is two sequences
+  int64_t vocabulary = 0;                       // size of the vocabulary, for kinds without texts
+  bool has_texts = false;                       // whether the keys of TextOptions are read
+  bool pairs = false;                           // whether a sample is two sequences
   std::string_view files{};                     // default beginning of the files' names; empty = fixed names
-  std::optional<double> validation_fraction{};  // default, if validation samples may be training files'
+  std::optional<double> validation_fraction{};  // default of the recipe's key; empty = the kind has no such key
   GivenForm given = GivenForm::text;
-  std::vector<std::string> (*class_names)() = nullptr;  // null: recipes must name the classes
-  std::string (*word)(Token token) = nullptr;           // a readable token; null: its number; kinds with texts decode
-  std::string (*expected_files)(const SequenceDatasetOptions& options) = nullptr;  // description in words
+  std::vector<std::string> (*class_names)() = nullptr;  // returns the class names; null: recipes must name the classes
+  std::string (*word)(Token token) = nullptr;           // readable form of a token; null: its number, or decoded text
+  std::string (*expected_files)(const SequenceDatasetOptions& options) = nullptr;  // describes the files of the folder
   std::shared_ptr<const SequenceDataset> (*open)(const SequenceFiles& files) = nullptr;
 };
 

@@ -23,17 +23,17 @@ struct PaddedTokens {
 
 struct SequenceBatch {
   PaddedTokens tokens;
-  PaddedTokens second;           // for pairs, with its own length; otherwise its tensors are undefined
+  PaddedTokens second;           // for pairs, with a length of its own; otherwise its tensors are undefined
   at::Tensor labels;             // (B) int64
-  std::vector<int64_t> indices;  // in the data set
-  int64_t number = 0;            // in the epoch
+  std::vector<int64_t> indices;  // indices of the samples in the data set
+  int64_t number = 0;            // number of the batch in the epoch
 };
 
 /// The length of a batch's sequences: the length of the longest sequence, rounded up to a multiple, and at least
 /// `least_length`. Rounding stops at `most_length`, the greatest length that the model reads.
 struct PaddingOptions {
   int64_t multiple = 1;
-  int64_t least_length = 1;  // with data.max_length, all batches have one length
+  int64_t least_length = 1;  // if it is data.max_length, all batches have one length
   int64_t most_length = std::numeric_limits<int64_t>::max();
 
   int64_t rounded_up(int64_t length) const {
@@ -45,7 +45,7 @@ struct PaddingOptions {
 struct SequenceLoaderOptions {
   LoaderOptions loader{};
   PaddingOptions padding{};
-  int64_t bucket_batches = 50;  // for LengthBuckets; 0 = no buckets
+  int64_t bucket_batches = 50;  // number of batches in a bucket, for LengthBuckets; 0 = no buckets
 };
 
 /// Reads workers, prefetch, bucket_batches, pad_to and pad_multiple. pad_to is "longest" or "max_length"; "max_length"
@@ -55,12 +55,12 @@ SequenceLoaderOptions read_sequence_loader_options(const config::View& view, int
 /// Copies sequences into one tensor.
 PaddedTokens pad(const std::vector<TokenView>& sequences, const PaddingOptions& options);
 
-/// Makes LengthBuckets of a data set's samples, or EqualBatches if bucket_batches is 0. Throws std::invalid_argument as
-/// the constructors of these classes do.
+/// Makes LengthBuckets of a data set's samples, or EqualBatches if bucket_batches is 0. Throws std::invalid_argument
+/// for the faults of these classes.
 std::shared_ptr<const BatchOrder> sequence_order(const SequenceDataset& dataset, const EqualBatchOptions& options,
                                                  int64_t bucket_batches, Shard shard = {});
 
-/// Returns the length of each sample, padded as if alone in a batch, for TokenBudget: one side, or two for pairs.
+/// Returns the padded length of each sample alone in a batch, for TokenBudget: one list, or two for pairs.
 std::vector<Lengths> padded_lengths(const SequenceDataset& dataset, const PaddingOptions& options);
 
 /// Makes batches of sequences.
@@ -70,14 +70,14 @@ class SequenceLoader {
   SequenceLoader(std::shared_ptr<const SequenceDataset> dataset, std::shared_ptr<const BatchOrder> order,
                  LoaderOptions loader = {}, PaddingOptions padding = {});
 
-  int64_t batches() const { return loader_.batches(); }  // of one epoch
+  int64_t batches() const { return loader_.batches(); }  // number of batches of one epoch
   const SequenceDataset& dataset() const { return *dataset_; }
 
-  /// Iterates over the batches of an epoch, as BatchLoader::iterate does.
+  /// Iterates over the batches of an epoch, from `first_batch` on (BatchLoader::iterate).
   BatchIterator<SequenceBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.iterate(epoch, first_batch);
   }
-  /// Returns the samples of a batch, as BatchLoader::place does.
+  /// Returns the samples of batch `number` of an epoch (BatchLoader::place).
   BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }
 
  private:

@@ -15,7 +15,7 @@ namespace cachet::data {
 class TokenView {
  public:
   TokenView() = default;
-  TokenView(const std::vector<Token>& tokens) : tokens_(std::span<const Token>(tokens)) {}  // as a span is made of one
+  TokenView(const std::vector<Token>& tokens) : tokens_(std::span<const Token>(tokens)) {}  // implicit conversion
   explicit TokenView(std::span<const uint16_t> tokens) : tokens_(tokens) {}
   explicit TokenView(std::span<const Token> tokens) : tokens_(tokens) {}
 
@@ -70,11 +70,11 @@ class TokenStore {
 
   int64_t size() const { return static_cast<int64_t>(starts_.size()) - 1; }
   int64_t bytes_per_token() const { return static_cast<int64_t>(is_narrow() ? sizeof(uint16_t) : sizeof(Token)); }
-  /// Adds a sequence and returns its number. `is_cut`: whether the sequence was cut before. Throws
+  /// Adds a sequence and returns its number. `is_cut` means that the sequence was already cut. Throws
   /// std::invalid_argument for an id outside the vocabulary.
   int64_t add(std::span<const Token> tokens, bool is_cut = false);
   bool is_cut(int64_t number) const { return cut_.at(static_cast<size_t>(number)); }
-  /// Returns the sequence of this number. Throws std::out_of_range.
+  /// Returns the sequence of this number. Throws std::out_of_range if there is no such sequence.
   TokenView operator[](int64_t number) const;
 
  private:

@@ -11,11 +11,11 @@ enum class Interpolation { bilinear, bicubic, lanczos };
 inline constexpr std::array<config::Choice<Interpolation>, 3> kInterpolations{
     {{"bilinear", Interpolation::bilinear}, {"bicubic", Interpolation::bicubic}, {"lanczos", Interpolation::lanczos}}};
 
-/// The region of an image that is used.
+/// The choice of the region of an image that is used.
 enum class CropKind {
   padded,   // a window of the image's own size, shifted by up to crop_padding
-  resized,  // a random region of some area and aspect, resized (Szegedy et al. 2014)
-  centre,   // the middle, after resizing the shorter side, as in evaluation
+  resized,  // a region of random area and aspect, which is resized (Szegedy et al. 2014)
+  centre,   // the middle, after the shorter side was resized, as in evaluation
 };
 enum class CropFill { zero, reflect };
 enum class ErasingMode { constant, pixel };
@@ -23,22 +23,22 @@ enum class ErasingMode { constant, pixel };
 /// Bounds of a random region.
 struct ResizedCropOptions {
   double least_area = 0.08, most_area = 1;               // fractions of the image
-  double least_aspect = 3.0 / 4, most_aspect = 4.0 / 3;  // width / height
+  double least_aspect = 3.0 / 4, most_aspect = 4.0 / 3;  // ratio of width to height
 };
 
-/// Factors are drawn from [1 − x, 1 + x], and hue from [−hue, hue] of a turn, in random order (Howard 2013).
+/// Random colour changes in random order (Howard 2013): factors in [1 − x, 1 + x], and a hue in [−hue, hue] of a turn.
 struct ColorJitterOptions {
   double brightness = 0, contrast = 0, saturation = 0, hue = 0;
   bool active() const { return brightness > 0 || contrast > 0 || saturation > 0 || hue > 0; }
 };
 
-/// RandAugment (Cubuk et al. 2019) like timm's `rand-m9-mstd0.5-inc1`, with 15 operations to draw from. Each drawn
-/// operation is applied with `probability`, at a magnitude drawn from normal(magnitude, deviation) within [0, 10].
+/// RandAugment (Cubuk et al. 2019) like timm's `rand-m9-mstd0.5-inc1`, with 15 possible operations. A drawn operation
+/// is applied with `probability`; its magnitude is drawn from normal(magnitude, deviation) and clamped to [0, 10].
 struct RandAugmentOptions {
   int64_t operations = 0;  // operations for each image, one after the other; 0 = off, 2 as published
   double magnitude = 9, deviation = 0.5;
   double probability = 0.5;
-  bool increasing = true;  // a larger magnitude is always a stronger change
+  bool increasing = true;  // whether a larger magnitude is always a stronger change
   bool active() const { return operations > 0; }
 };
 
@@ -63,16 +63,16 @@ struct AugmentationOptions {
 };
 
 /// Reads flip, crop, crop_padding, crop_fill, crop_area, crop_aspect, brightness, contrast, saturation, hue, the
-/// erasing keys and the table rand_augment. `own_sizes`: whether each image has its own size; if so, crop is `resized`
+/// erasing keys and the table rand_augment. `own_sizes` means that each image has its own size; crop is then `resized`,
 /// unless the recipe sets `centre`.
 AugmentationOptions read_augmentation_options(const config::View& view, bool own_sizes = false);
 
-/// Height and width in pixels to which images are resized; 0 and 0 disable resizing. A single number means a square.
+/// The height and width in pixels to which images are resized. 0 × 0 disables resizing. A single number means a square.
 struct TargetSize {
   int64_t height = 0, width = 0;
 
   TargetSize() = default;
-  TargetSize(int64_t side) : height(side), width(side) {}  // implicit: `.image_size = 224`, as a recipe has it
+  TargetSize(int64_t side) : height(side), width(side) {}  // implicit, for `.image_size = 224` as in a recipe
   TargetSize(int64_t rows, int64_t columns) : height(rows), width(columns) {}
   bool given() const { return height > 0; }
   bool operator==(const TargetSize&) const = default;
@@ -80,13 +80,13 @@ struct TargetSize {
 
 /// The image size that a model needs.
 struct ResizeOptions {
-  TargetSize image_size{};  // no size keeps the size of the data
+  TargetSize image_size{};  // 0 × 0: images stay at the size of the data
   Interpolation interpolation = Interpolation::bicubic;
-  /// In evaluation, an image is resized in proportion to the smallest size that covers image_size / crop_fraction, and
-  /// its middle is used (for a square: the shorter side). With crop_fraction = 1, images of one size are resized whole.
+  /// In evaluation, an image is resized in proportion until it covers image_size / crop_fraction (a square by its
+  /// shorter side), and its middle is used. With crop_fraction = 1, images of one size are resized as a whole.
   double crop_fraction = 1;
 
-  /// Returns the usual options for images that have their own sizes: a crop of 224 pixels after resizing to 256.
+  /// Returns the usual options for images of different sizes: a crop of 224 pixels after resizing to 256 pixels.
   static ResizeOptions of_own_sizes() { return {.image_size = 224, .crop_fraction = 0.875}; }
 };
 

@@ -8,8 +8,8 @@
 
 namespace cachet::data {
 
-/// Draws a region of an image. Its fraction of the area and the logarithm of its aspect are drawn uniformly. If ten
-/// drawn regions do not fit, returns the largest region in the middle whose aspect is within the bounds.
+/// Draws a region of an image. The fraction of the image area and the logarithm of the aspect are drawn uniformly. If
+/// ten drawn regions do not fit, returns the largest region in the middle whose aspect is within the bounds.
 io::ImageRegion draw_resized_crop(const ResizedCropOptions& options, const io::ImageSize& image, CounterRandom random);
 
 /// The crop of an image in evaluation. `region` of the image is resized to `resized`, and the crop begins at (top,
@@ -20,10 +20,10 @@ struct CentreCrop {
   int64_t top = 0, left = 0;
 };
 
-/// Determines the crop of an image: resizes in proportion to the smallest size that covers ⌊crop / fraction⌋ on both
-/// sides. For a square crop, the shorter side gets this length. As in torchvision, the other side is rounded down, and
-/// the crop's corner to the nearest even number. If the image is more than four times as long as the crop's proportions
-/// require, only its middle is resized, so that a line of pixels does not become a gigabyte.
+/// Determines the crop of an image. The image is resized in proportion to the smallest size that covers ⌊crop /
+/// fraction⌋ on both sides. For a square crop, the shorter side gets this length. As in torchvision, the other side is
+/// rounded down, and the crop's corner is rounded half to even. If the image is more than four times as long as the
+/// crop's proportions require, only its middle is resized, so that a line of pixels does not become a gigabyte.
 CentreCrop centre_crop(const io::ImageSize& image, const TargetSize& crop, double fraction);
 
 }  // namespace cachet::data

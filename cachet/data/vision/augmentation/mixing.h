@@ -14,8 +14,8 @@ namespace cachet::data {
 struct MixingOptions {
   double mixup = 0;                 // α of Beta(α, α) (Zhang et al. 2018); 0 = off
   double cutmix = 0;                // α of Beta(α, α) (Yun et al. 2019); 0 = off
-  double probability = 1;           // of mixing a batch at all
-  double switch_probability = 0.5;  // of cutmix, if both are on
+  double probability = 1;           // probability of mixing a batch
+  double switch_probability = 0.5;  // probability of cutmix, if both are on
   double label_smoothing = 0;       // ε: (1 − ε)·target + ε / classes (Szegedy et al. 2016)
 
   bool mixes() const { return mixup > 0 || cutmix > 0; }
@@ -38,9 +38,9 @@ struct Mixing {
     int64_t first = 0, length = 0;
   };
   std::vector<int64_t> partners{};  // index in the batch of each image's partner
-  double own_weight = 1;            // weight of the own target, 0 … 1
+  double own_weight = 1;            // weight of an image's own target, 0 … 1
   bool cut = false;                 // whether a box of the partner covers the image; else both are blended
-  Side rows{}, columns{};           // of the box, in pixels
+  Side rows{}, columns{};           // rows and columns of the box, in pixels
 };
 
 /// Draws the mixing of a batch of `count` images of height × width pixels, as a function of (seed, epoch, number).
@@ -51,7 +51,7 @@ std::optional<Mixing> draw_mixing(int64_t count, int64_t height, int64_t width, 
 /// Mixes each image and target of `own` with the image and target of `partners` at the same index. Returns a new batch.
 MixedBatch mix(const MixedBatch& own, const MixedBatch& partners, const Mixing& mixing);
 
-/// Mixes each image with a partner of the same batch, as draw_mixing() describes. `images` (B, C, H, W) do not
+/// Mixes each image with a partner of the same batch; draw_mixing() draws the partners. `images` (B, C, H, W) do not
 /// change.
 MixedBatch mix_batch(const at::Tensor& images, const at::Tensor& labels, int64_t classes, const MixingOptions& options,
                      uint64_t seed, int64_t epoch, int64_t number);

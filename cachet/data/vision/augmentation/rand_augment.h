@@ -33,7 +33,7 @@ inline constexpr int64_t kRandAugmentOperations = 15;
 
 struct AffineStyle {
   Interpolation interpolation = Interpolation::bicubic;
-  FillColour fill{};  // for the area from which the image is moved away
+  FillColour fill{};  // colour of the area that a moved image no longer covers
 };
 
 /// Returns the geometric map of an operation at a magnitude in [0, 10], or std::nullopt if it changes only colours.
@@ -41,7 +41,7 @@ std::optional<AffineMap> operation_map(RandAugmentOperation operation, double ma
                                        int64_t width);
 
 /// Applies one operation at a magnitude in [0, 10]: rotation up to 30°, shears up to 0.3, translations up to 0.45 of a
-/// side, blends up to 1 ± 0.9, posterization down to 4 − 4 bits. `opposite` reverses an operation that has a direction.
+/// side, blends up to 1 ± 0.9, posterization to 0 … 4 bits. `opposite` reverses an operation that has a direction.
 at::Tensor apply_operation(const at::Tensor& image, RandAugmentOperation operation, double magnitude, bool opposite,
                            bool increasing, const AffineStyle& style);
 

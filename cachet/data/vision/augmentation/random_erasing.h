@@ -7,7 +7,7 @@
 namespace cachet::data {
 
 /// Erases a random rectangle of a normalised image (C, H, W) with probability options.probability. Fills the rectangle
-/// with 0, the mean colour, or with noise of deviation 1, drawn from `noise`.
+/// with 0 (the mean colour), or with noise of standard deviation 1 from `noise`.
 void erase_rectangle(float* image, const ImageShape& shape, const ErasingOptions& options, CounterRandom random,
                      CounterRandom noise);
 

@@ -45,16 +45,16 @@ void read_object(io::JsonCursor& cursor, std::string_view what, const std::vecto
 
 /// A segmentation as run lengths, unchanged from the file. Only the types of its values were checked.
 struct CocoRuns {
-  std::vector<int64_t> size;    // two numbers in a valid file
-  std::vector<int64_t> counts;  // in the plain form
-  std::string text;             // in the compressed form
+  std::vector<int64_t> size;    // height and width: two numbers in a valid file
+  std::vector<int64_t> counts;  // run lengths in the plain form
+  std::string text;             // run lengths in the compressed form
   bool compressed = false;
 };
 
 /// Reads {"size": [h, w], "counts": …}. Throws an error that names the file if values have other types.
 CocoRuns read_coco_runs(io::JsonCursor& cursor);
 
-/// Returns the mask of the runs. Throws std::invalid_argument if the size is not two numbers, and as RunLengths does.
+/// Returns the mask of the runs. Throws std::invalid_argument if the size is not two numbers, or if the runs are wrong.
 geometry::RunLengths mask_of(const CocoRuns& runs);
 
 /// Reads an array of numbers and stores up to `most` of them.

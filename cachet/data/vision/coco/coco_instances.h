@@ -20,7 +20,7 @@ namespace cachet::data {
 struct CocoImage {
   int64_t id = 0;
   geometry::Size size;
-  std::string file_name;  // a path below the image folder
+  std::string file_name;  // path below the image folder
 };
 
 struct CocoCategory {
@@ -31,12 +31,12 @@ struct CocoCategory {
 /// An object, or a crowd of objects.
 struct CocoAnnotation {
   int64_t id = 0;
-  int32_t image = 0, category = 0;  // their positions in the file, not their ids
+  int32_t image = 0, category = 0;  // index of the image and of the category in the file, not ids
   geometry::SizedBox box;
   double area = 0;
   bool crowd = false;
-  bool ignored = false;  // "ignore": training does not use it
-  bool trained = false;  // training uses it: not ignored, with an area and a part inside the image; crowds too
+  bool ignored = false;  // whether the file has "ignore": training does not use it
+  bool trained = false;  // whether training uses it: not ignored, with an area and a part in the image; also crowds
 
   enum class Form : uint8_t { none, polygons, runs } form = Form::none;
   uint64_t first = 0;  // index of the first polygon or run of the segmentation
@@ -56,12 +56,12 @@ class CocoInstances {
   /// Parses the text of a file. Messages refer to the file as `name`.
   static CocoInstances parse(std::string_view text, std::string_view name);
 
-  const std::string& name() const { return name_; }                            // of the file, for messages
-  const std::vector<CocoImage>& images() const { return images_; }             // in the file's order
-  const std::vector<CocoCategory>& categories() const { return categories_; }  // likewise
-  std::span<const CocoAnnotation> annotations(int64_t image) const;            // likewise
+  const std::string& name() const { return name_; }                            // name of the file, for messages
+  const std::vector<CocoImage>& images() const { return images_; }             // images in the file's order
+  const std::vector<CocoCategory>& categories() const { return categories_; }  // categories in the file's order
+  std::span<const CocoAnnotation> annotations(int64_t image) const;            // annotations in the file's order
   int64_t annotations() const { return static_cast<int64_t>(annotations_.size()); }
-  bool has_annotations() const { return has_annotations_; }  // whether the file has the key, even if its list is empty
+  bool has_annotations() const { return has_annotations_; }  // whether the file has "annotations", even an empty list
   const CocoNotes& notes() const { return notes_; }
   const std::string& digest() const { return digest_; }  // digest of all bytes of the file
   /// Adds the complete entry of an annotation, with its segmentation, to a digest.
@@ -76,8 +76,8 @@ class CocoInstances {
   std::string name_, digest_;
   std::vector<CocoImage> images_;
   std::vector<CocoCategory> categories_;
-  std::vector<CocoAnnotation> annotations_;  // image by image
-  std::vector<uint64_t> first_annotation_;   // first annotation of each image, and the end
+  std::vector<CocoAnnotation> annotations_;  // annotations of all images, image by image
+  std::vector<uint64_t> first_annotation_;   // index of the first annotation of each image, and the end
   std::vector<double> coordinates_;
   std::vector<uint64_t> polygons_;  // start of each polygon in coordinates_, and the end
   std::vector<uint32_t> runs_;

@@ -13,9 +13,9 @@ enum class CocoFault {
   // An annotation with one of these faults is left out.
   unknown_image,     // its image is not in the file's list
   unknown_category,  // its category is not in the file's list
-  repeated_id,       // the id of an earlier annotation
-  odd_box,           // not four numbers, a number that is not finite or beyond ±2^26, or a negative side
-  odd_area,          // not finite or negative
+  repeated_id,       // its id is the id of an earlier annotation
+  odd_box,           // its box is not four finite numbers within ±2^26, or has a negative side
+  odd_area,          // its area is not finite or is negative
   // The annotation stays, but without its faulty part. If the whole segmentation is faulty, the annotation has no mask.
   short_polygon,  // fewer than three corners, or an odd number of coordinates
   odd_polygon,    // a corner that is not finite or beyond ±2^26, or edges back and forth over millions of columns

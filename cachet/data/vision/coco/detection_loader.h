@@ -31,19 +31,19 @@ struct DetectionBatch {
   /// the batch size if images were skipped, and may be 0.
   at::Tensor images{};
   std::vector<DetectionSample> samples{};    // without their pixels, which are in `images`
-  int64_t number = 0;                        // in the epoch
+  int64_t number = 0;                        // number of the batch in the epoch
   std::map<int64_t, std::string> skipped{};  // images that could not be read, and the reasons
 };
 
 /// Makes one batch of samples, with sides that are multiples of `multiple`. Moves the samples' pixels into the batch.
 DetectionBatch collate(std::vector<DetectionSample> samples, int64_t multiple);
 
-/// Returns the groups for GroupedBatches: 1 for images wider than high, else 0.
+/// Returns the groups for GroupedBatches: 1 for images that are wider than high, 0 for all other images.
 std::vector<int64_t> orientations(const DetectionSet& set);
 
-/// Returns groups for GroupedBatches in the order of the set. The images of a group come from `window` consecutive
-/// images. In evaluation, after padding to the multiple, all images of a group have one size. So no image of a batch is
-/// padded further, and the model's result for an image does not depend on the other images.
+/// Returns the groups for GroupedBatches in the order of the set. The images of a group come from `window` consecutive
+/// images. In evaluation, all images of a group have one size after padding to the multiple. So a batch pads no image
+/// further, and the model's result for an image does not depend on the other images.
 std::vector<int64_t> padded_sizes(const DetectionSet& set, const DetectionTransformOptions& transform, int64_t window);
 
 /// Makes batches from a detection set.
@@ -54,16 +54,16 @@ class DetectionLoader {
                   std::shared_ptr<const BatchOrder> order, OnBadImage on_bad_image = OnBadImage::stop,
                   std::shared_ptr<ImageNotes> bad_images = skipped_images(), LoaderOptions options = {});
 
-  int64_t batches() const { return loader_.batches(); }  // of one epoch
+  int64_t batches() const { return loader_.batches(); }  // number of batches of one epoch
   const DetectionSet& set() const { return *set_; }
   const DetectionTransform& transform() const { return transform_; }
   const ImageNotes& bad_images() const { return *bad_images_; }
 
-  /// Iterates over the batches of an epoch, as BatchLoader::iterate does.
+  /// Iterates over the batches of an epoch, from `first_batch` on (BatchLoader::iterate).
   BatchIterator<DetectionBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.iterate(epoch, first_batch);
   }
-  /// Returns the samples of a batch, as BatchLoader::place does.
+  /// Returns the samples of batch `number` of an epoch (BatchLoader::place).
   BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }
   DetectionBatch make(const BatchPlace& place) const { return loader_.make(place); }
 

@@ -22,7 +22,7 @@ struct DetectionObjects {
   std::vector<geometry::Box> boxes{};
   std::vector<int64_t> labels{};              // class of each object, from 0 on
   std::vector<geometry::RunLengths> masks{};  // mask of each object, at the image's size; empty without masks
-  std::vector<geometry::Box> crowds{};        // regions of many objects, which are not learned
+  std::vector<geometry::Box> crowds{};        // regions of many objects, which are not learned as objects
 
   size_t size() const { return boxes.size(); }
 };
@@ -37,15 +37,15 @@ enum class EmptyImages {
 enum class OtherCategories { leave_out, refuse };
 
 struct DetectionSetOptions {
-  std::vector<std::string> class_names{};  // in the model's order; empty: all categories of the file, in its order
-  bool may_lack_classes = false;           // the file needs only one of the classes, as in evaluation
-  /// The treatment of objects of other categories. If unset, such objects are left out if the file has all classes,
-  /// because the classes are then a selection of the file's categories; otherwise they are refused.
+  std::vector<std::string> class_names{};  // in the model's order; empty: all categories, in the order of the file
+  bool may_lack_classes = false;           // whether the file needs only one of the classes, as in evaluation
+  /// The treatment of objects of other categories. By default, such objects are left out if the file has all classes,
+  /// because the classes are then a selection of the file's categories. Otherwise such objects are refused.
   std::optional<OtherCategories> other_categories{};
-  bool masks = false;              // objects without a mask are left out
-  bool needs_annotations = false;  // a file without annotations is an error
+  bool masks = false;              // whether objects need masks; objects without a mask are left out
+  bool needs_annotations = false;  // whether a file without annotations is an error
   EmptyImages empty_images = EmptyImages::leave_out;
-  int64_t least_side = 32;  // if empty images are left out, so are images with a shorter side below it
+  int64_t least_side = 32;  // if empty images are left out, so are images whose shorter side is smaller
   bool strict_images = false;
   /// Whether annotations refer to the upright picture (apply) or to the stored picture (ignore).
   io::OrientationRule orientation = io::OrientationRule::apply;
@@ -55,7 +55,7 @@ struct DetectionSetOptions {
 class DetectionSet {
  public:
   /// Throws io::Error, which names the class, for a class that is not a category of the file (unless the file may lack
-  /// classes), for a category with objects that is not a class (if such are refused), and if no image is left.
+  /// classes), for a category with objects that is not a class (if it is to be refused), and if no image is left.
   DetectionSet(std::shared_ptr<const CocoInstances> instances, std::filesystem::path folder,
                DetectionSetOptions options);
 
@@ -72,7 +72,7 @@ class DetectionSet {
   }
   std::filesystem::path path(int64_t index) const { return files_.path(kept_.at(static_cast<size_t>(index))); }
 
-  /// Reads an image (H, W, 3) uint8. Throws io::Error that names the file; also if the annotations have another size.
+  /// Reads an image (H, W, 3) uint8. Throws io::Error, which names the file, also if the annotations give another size.
   at::Tensor pixels(int64_t index) const;
 
   /// Returns the objects for training a detector, by the rules of mmdetection: without ignored annotations, and without
@@ -85,7 +85,7 @@ class DetectionSet {
   /// Whether the set has an annotation for measuring average precision: an object of a class, other than a crowd.
   bool has_objects() const;
 
-  /// Returns the images of these indices, in this order. `split_size`: the size of their split, if a limit chose them.
+  /// Returns the images of these indices, in order. If a limit chose them, `split_size` is the size of their split.
   std::shared_ptr<const DetectionSet> subset(const std::vector<int64_t>& indices, int64_t split_size = 0) const;
   /// Returns the number of images of the split, which exceeds size() if a limit left out images. Images that a rule
   /// leaves out do not count.
@@ -121,8 +121,8 @@ class DetectionSet {
   std::vector<std::string> class_names_;
   std::vector<int64_t> category_ids_;
   std::vector<int64_t> label_of_;  // class of each category of the file, −1 for a category that is not a class
-  std::vector<int64_t> kept_;      // numbers in the file of the set's images
-  int64_t left_out_ = 0;           // images left out by a rule, without those outside a subset
+  std::vector<int64_t> kept_;      // index in the file of each image of the set
+  int64_t left_out_ = 0;           // number of images left out by a rule, not by a subset
   int64_t split_size_ = 0;
 };
 

@@ -20,25 +20,25 @@ struct ScaleLimit {
   bool operator==(const ScaleLimit&) const = default;
 };
 
-/// Returns the largest proportional size within a limit: sides times min(longer / long, shorter / short side), rounded.
+/// Returns the size within a limit: both sides times min(longer / long side, shorter / short side), then rounded.
 geometry::Size size_within(const geometry::Size& image, const ScaleLimit& limit);
 
-/// Transform of a detector's images and objects. The defaults are those of PVT's recipes. Evaluation is not random.
+/// Transform of a detector's images and objects. The defaults come from PVT's recipes. Evaluation is not random.
 struct DetectionTransformOptions {
-  std::vector<ScaleLimit> scales{ScaleLimit{}};  // one is drawn for each image
+  std::vector<ScaleLimit> scales{ScaleLimit{}};  // one scale is drawn for each image
   double mirror = 0.5;                           // probability of mirroring left and right
-  bool mirror_first = false;                     // mirror before resizing, else after it
+  bool mirror_first = false;                     // whether to mirror before resizing instead of after it
 
-  /// The fraction of images that are resized in three steps: to one of crop_scales, a random crop with sides between
-  /// the bounds (and within the image), and the usual resizing.
+  /// The fraction of images that change in three steps: resizing to one of crop_scales, then a random crop with sides
+  /// between the bounds (and within the image), then the usual resizing.
   double crop_share = 0;
   std::vector<ScaleLimit> crop_scales{};
   int64_t least_crop = 384, most_crop = 600;
 
   int64_t multiple = 32;  // sides of a batch are padded to a multiple of this
 
-  /// Returns the options of Swin: shorter sides of 480 … 800 in steps of 32; half of the images are first cropped from
-  /// 400, 500 or 600 (arXiv 2103.14030, Sec. 4.2).
+  /// Returns the options of Swin (arXiv 2103.14030, Sec. 4.2): shorter sides of 480 … 800 in steps of 32. Half of the
+  /// images are first resized to a shorter side of 400, 500 or 600 and cropped.
   static DetectionTransformOptions multi_scale();
   /// Returns the options without random draws: the largest scale, no mirroring and no cropping.
   DetectionTransformOptions for_evaluation() const;
@@ -50,11 +50,11 @@ DetectionTransformOptions read_detection_transform(const config::View& view);
 
 /// The input image of a detector, with its objects. Boxes are in pixels of this image.
 struct DetectionSample {
-  int64_t index = 0;     // in the set
-  int64_t image_id = 0;  // in the file
+  int64_t index = 0;     // index in the set
+  int64_t image_id = 0;  // id in the file
   at::Tensor pixels{};   // (3, H, W) float32, normalised, not yet padded
   geometry::Size original{}, resized{};
-  std::array<double, 2> scale{1, 1};  // width, height: factors of the last resizing
+  std::array<double, 2> scale{1, 1};  // factors of width and height in the last resizing
   bool mirrored = false;
   DetectionObjects objects{};  // masks at the size of `resized`
 };
@@ -74,7 +74,7 @@ DetectionObjects cropped(const DetectionObjects& objects, const geometry::Size& 
 DetectionObjects resized(const DetectionObjects& objects, const geometry::Size& from, const geometry::Size& to);
 DetectionObjects mirrored(const DetectionObjects& objects, const geometry::Size& image);
 
-/// Resizes an image (H, W, C) uint8 bilinearly at pixel centres, without antialiasing, as OpenCV does by default.
+/// Resizes an image (H, W, C) uint8 bilinearly at pixel centres, without antialiasing, like OpenCV's default.
 at::Tensor resized_bilinear(const at::Tensor& pixels, const geometry::Size& size);
 
 /// Transforms images and their objects to samples. The random draws are a function of (seed, epoch, index).
@@ -96,7 +96,7 @@ class DetectionTransform {
   std::array<std::array<float, 256>, 3> levels_;  // normalised value for each channel and pixel value
 };
 
-/// Returns the side, rounded up to a multiple.
+/// Returns a side, rounded up to a multiple of `multiple`.
 inline int64_t padded_side(int64_t side, int64_t multiple) { return (side + multiple - 1) / multiple * multiple; }
 
 }  // namespace cachet::data

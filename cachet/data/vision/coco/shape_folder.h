@@ -14,12 +14,12 @@ struct ShapeCounts {
   std::array<int64_t, kShapeNames.size()> objects{};  // number of objects of each class, without crowds
 };
 
-/// Progress callback that receives the number of pictures written so far, and may throw to stop.
+/// Progress callback that receives the number of pictures written so far. It may throw to stop.
 using ShapeProgress = std::function<void(int64_t done)>;
 
 /// Makes a data set in COCO's form in a new folder, which appears when it is complete: annotations/instances_train.json
 /// and instances_val.json, and images/train and images/val. Equal options give equal bytes with any number of threads.
-/// Throws std::invalid_argument as check() does, and io::Error if the folder is not empty.
+/// Throws std::invalid_argument for the faults of check(), and io::Error if the folder is not empty.
 ShapeCounts write_shape_folder(const std::filesystem::path& folder, const ShapeOptions& options,
                                const ShapeProgress& progress = {});
 

@@ -20,15 +20,15 @@ struct AffineMap {
 
   /// Returns the map that applies `first`, and then this map.
   AffineMap after(const AffineMap& first) const;
-  /// Returns the inverse map. This map must not be singular: xx·yy ≠ xy·yx.
+  /// Returns the inverse map. Requires that this map is not singular: xx·yy ≠ xy·yx.
   AffineMap inverse() const;
 };
 
 /// The value of a colour for each channel.
 using FillColour = std::array<uint8_t, 3>;
 
-/// Applies the map to an image (H, W, C) uint8. Positions outside the image become `fill`. In interpolation, neighbours
-/// outside have the border's value. Bicubic is the cubic with a = −1. Values are truncated, not rounded, as in Pillow.
+/// Applies the map to an image (H, W, C) uint8. Positions outside the image become `fill`. Interpolation uses the
+/// border's value for neighbours outside. Bicubic has a = −1. Values are truncated, not rounded, as in Pillow.
 at::Tensor apply_affine(const at::Tensor& image, const AffineMap& map, Interpolation interpolation,
                         const FillColour& fill);
 

@@ -20,7 +20,7 @@ struct Normalization {
   static Normalization from_data(const ImageSource& images);
   /// Returns the statistics of a kind's full training set (ImageNet for class_folders), or std::nullopt for idx.
   static std::optional<Normalization> known(const ImageKind& kind);
-  /// Returns the normalization of one grey channel: the means of `mean` and of `std`.
+  /// Returns the normalization of one grey channel, with the averages of `mean` and of `std`.
   Normalization of_grey() const;
 };
 
@@ -29,7 +29,7 @@ enum class NormalizationSource { automatic, data, none };
 
 struct NormalizationOptions {
   NormalizationSource source = NormalizationSource::automatic;
-  std::vector<double> mean{}, std{};  // if given, used instead of source; one value for each channel, or one for all
+  std::vector<double> mean{}, std{};  // if not empty, replaces `source`; one value for each channel, or one for all
 };
 
 /// Reads the keys source, mean and std.

@@ -11,27 +11,27 @@
 /// the published recipes used. Functions with a reference parameter change the image in place.
 namespace cachet::data {
 
-/// Resizes a batch (N, C, H, W), uint8 or float, with antialiasing (for uint8 with weights of 16 bits). Throws
-/// std::runtime_error for lanczos if this LibTorch lacks lanczos.
+/// Resizes a batch (N, C, H, W), uint8 or float, with antialiasing (uint8 uses weights of 16 bits). Throws
+/// std::runtime_error for lanczos if this LibTorch lacks it.
 at::Tensor resize_batch(const at::Tensor& batch, const io::ImageSize& size, Interpolation interpolation);
-/// Resizes one image, as resize_batch() does.
+/// Resizes one image by the method of resize_batch().
 at::Tensor resize_pixels(const at::Tensor& image, const io::ImageSize& size, Interpolation interpolation);
 void mirror_pixels(at::Tensor& image);
 
-// Blends the image with a plainer image: factor < 1 towards it, factor > 1 away from it; factor 1 changes nothing.
-void adjust_brightness(at::Tensor& image, double factor);  // with black
-void adjust_contrast(at::Tensor& image, double factor);    // with the mean grey
-void adjust_saturation(at::Tensor& image, double factor);  // with the image in grey
-void adjust_sharpness(at::Tensor& image, double factor);   // with the image smoothed by 3 × 3, without borders
+// Blend the image with a plainer one: a factor below 1 moves towards it, above 1 away from it; 1 changes nothing.
+void adjust_brightness(at::Tensor& image, double factor);  // plainer image: black
+void adjust_contrast(at::Tensor& image, double factor);    // plainer image: the mean grey
+void adjust_saturation(at::Tensor& image, double factor);  // plainer image: the image in grey
+void adjust_sharpness(at::Tensor& image, double factor);   // plainer image: smoothed by 3 × 3, without borders
 
 /// Rotates the hue by a fraction of a circle in [−0.5, 0.5], through 8-bit HSV. Grey images have no hue.
 void adjust_hue(at::Tensor& image, double turn_fraction);
 
 // These functions treat each channel separately.
-void autocontrast(at::Tensor& image);  // stretches its darkest and lightest value to 0 and 255
+void autocontrast(at::Tensor& image);  // stretches the darkest and lightest value to 0 and 255
 void equalize(at::Tensor& image);      // makes all values about equally frequent
 void invert(at::Tensor& image);
-void posterize(at::Tensor& image, int bits);                      // retains the highest bits of 8, 0 … 8
+void posterize(at::Tensor& image, int bits);                      // retains the highest `bits` of 8 bits, 0 … 8
 void solarize(at::Tensor& image, int threshold);                  // inverts values at or above the threshold, 0 … 256
 void solarize_add(at::Tensor& image, int amount, int threshold);  // brightens values below the threshold
 

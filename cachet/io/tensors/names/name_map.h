@@ -9,14 +9,14 @@
 
 namespace cachet::io {
 
-// Conversion of foreign tensors to our names and shapes by rules. The rules are data: applied forward, they import;
-// inverted, they export. Rules work on any dictionary of tensors: parameters, gradients, moments.
+// Rules convert the names and shapes of foreign tensors to ours. Rules are data: applied forward, they import tensors;
+// inverted, they export tensors. Rules work on any dictionary of tensors: parameters, gradients, moments.
 //
 // Names in rules are patterns that match whole names. `*` matches one or more characters without a dot, `#` matches a
-// number, `**` matches any characters or none. From the left, each matches as many characters as the rest allows. Both
-// sides of a rule have the same wildcards in the same order: "block#.*.**" may become "stages.#.blocks.*.**".
+// number, `**` matches any characters or none. From the left, each wildcard matches as many characters as possible.
+// Both sides of a rule have the same wildcards in the same order: "block#.*.**" may become "stages.#.blocks.*.**".
 
-/// Renames a tensor. `add` is added to the number that the first `#` matches. A negative sum does not match.
+/// Renames a tensor, and adds `add` to the number that the first `#` matches. With a negative sum, it does not match.
 struct Rename {
   std::string from;
   std::string to;
@@ -24,7 +24,7 @@ struct Rename {
 };
 
 /// Concatenates several tensors along a dimension: q (D rows) and kv (2 D rows) become qkv (3 D rows). The sizes must
-/// be in the proportion of `parts`, here {1, 2}. The inverse splits in this proportion.
+/// be in the proportion of `parts`, here {1, 2}. The inverse rule splits a tensor in this proportion.
 struct Join {
   std::vector<std::string> from;
   std::string to;
@@ -40,7 +40,7 @@ struct Split {
   int64_t dim = 0;
 };
 
-/// Changes the name and the shape of a tensor. One size may be -1, which is inferred. `back`: shape for the inverse.
+/// Changes the name and the shape of a tensor. A size of -1 is inferred. `back` is the shape for the inverse rule.
 struct Reshape {
   std::string from;
   std::string to;
@@ -62,10 +62,10 @@ struct Drop {
 
 using NameRule = std::variant<Rename, Join, Split, Reshape, Permute, Drop>;
 
-/// A table of rules. The first rule that matches a name is applied.
+/// A table of rules that convert the names and shapes of tensors. The first rule that matches a name is applied.
 class NameMap {
  public:
-  /// The treatment of a tensor that no rule matches: it passes unchanged or is left out. In both cases, it is listed.
+  /// The treatment of a tensor that no rule matches: it is passed on unchanged or left out. Its name is in `unmatched`.
   enum class Unmatched { kPass, kLeaveOut };
   struct Result {
     TensorMap tensors;
@@ -73,14 +73,14 @@ class NameMap {
   };
 
   /// Throws std::invalid_argument for a rule that contradicts itself: different wildcards on the two sides, different
-  /// numbers of parts and names, `add` without a `#`, an order that is not a permutation.
+  /// numbers of parts and names, `add` without a `#`, or an order that is not a permutation.
   explicit NameMap(std::vector<NameRule> rules);
 
-  /// Throws io::Error, which names the tensors, if two tensors get one name, a Join lacks some parts, or sizes are
-  /// out of proportion. If a rule allows it, results use the memory of the sources.
+  /// Applies the rules. Throws io::Error, which names the tensors, if two tensors get one name, a Join lacks some
+  /// parts, or sizes are not in the proportion of `parts`. If possible, results use the memory of the sources.
   Result apply(const TensorMap& tensors, Unmatched unmatched = Unmatched::kPass) const;
 
-  /// Returns the inverse map, from our names to theirs.
+  /// Returns the inverse map, from our names to the foreign names.
   NameMap inverted() const;
 
   const std::vector<NameRule>& rules() const { return rules_; }

@@ -14,14 +14,14 @@ class NamePattern {
  public:
   explicit NamePattern(std::string_view text);
 
-  /// Returns the texts that match the wildcards, from the left, each as long as the rest allows. Empty if the name does
-  /// not match.
+  /// Returns the texts that the wildcards match, in order. From the left, each text is as long as possible. Returns an
+  /// empty value if the name does not match.
   std::optional<std::vector<std::string>> match(std::string_view name) const;
 
   /// Returns the name with these texts instead of the wildcards.
   std::string fill(const std::vector<std::string>& texts) const;
 
-  /// Returns only the wildcards, in order: "#.**" has "#" and "**".
+  /// Returns the wildcards of the pattern, in order: "#" and "**" for "#.**".
   std::vector<std::string> wildcards() const;
 
  private:
@@ -34,7 +34,7 @@ class NamePattern {
   std::vector<Piece> pieces_;
 };
 
-/// Adds `add` to the number of the first `#`. Returns false if the sum would be negative or does not fit int64.
+/// Adds `add` to the number that the first `#` matched. Returns false if the sum is negative or does not fit int64.
 bool shift_number(const NamePattern& pattern, std::vector<std::string>& texts, int64_t add);
 
 }  // namespace cachet::io

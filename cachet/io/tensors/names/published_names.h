@@ -4,28 +4,28 @@
 
 namespace cachet::io {
 
-/// Returns the map of a layer of the published gated recurrent cache (annosubmission/GRC-Cache) with plain attentions,
-/// at any position in a model: `attn_self_func.q` and `.kv` joined into `self_attention.qkv`, `attn_mem` as
-/// `memory_attention`, `linear_reset/update/add`, `Norm1` and `gr_cache` as the parts of `cache`, `pos_emb` as
-/// `position`, `lam` as `share`.
+/// Returns the map for layers of the published gated recurrent cache (annosubmission/GRC-Cache) with plain attentions,
+/// at any position in a model: `attn_self_func.q` and `.kv` -> `self_attention.qkv` (joined), `attn_mem` ->
+/// `memory_attention`, `pos_emb` -> `position`, `lam` -> `share`. `linear_reset/update/add`, `Norm1` and `gr_cache`
+/// become parts of `cache`.
 NameMap published_grc();
 
-/// Returns the map of a layer of the published cache in which both attentions reduce their context (PVT's spatial
-/// reduction). Query and context then differ, so `q` and `kv` stay separate.
+/// Returns the map for layers of the published cache in which both attentions reduce their context (PVT's spatial
+/// reduction). The query and the context then differ, so `q` and `kv` stay separate.
 NameMap published_grc_spatial_reduction();
 
-/// Returns the map from PVT's repository (whai362/PVT), v1 and v2, to timm's names for v2, which our v1 follows:
+/// Returns the map from the names of PVT v1 and v2 (whai362/PVT) to timm's names for v2, which we also use for v1:
 /// `patch_embed2` -> `stages.1.downsample`, `block1.0` -> `stages.0.blocks.0`, `pos_embed1` -> `stages.0.pos_embed`,
 /// `cls_token` -> `stages.3.cls_token`, `norm1` -> `stages.0.norm`, `dwconv.dwconv` -> `dwconv`.
 NameMap published_pvt();
 
-/// Returns the map from Swin's names (microsoft/Swin-Transformer) to timm's: a downsample belongs to the next stage,
-/// `head` is `head.fc`, and constant tables are dropped (published_constants makes them again).
+/// Returns the map from Swin's names (microsoft/Swin-Transformer) to timm's names. A downsample moves to the next
+/// stage, `head` becomes `head.fc`, and constant tables are dropped (swin_constants() makes them again).
 NameMap published_swin();
 
-/// Returns the map of T2T-ViT's token performers (yitu-opensource/T2T-ViT, hikvision-research/Unified-Normalization):
-/// `kqv`, `proj` and the random map `w` are `attn.kqv`, `attn.proj` and `attn.features`, `mlp.0` and `mlp.2` are
-/// `mlp.fc1` and `mlp.fc2`. All other parts of T2T-ViT, such as token transformers, have the same names.
+/// Returns the map for T2T-ViT's token performers (yitu-opensource/T2T-ViT, hikvision-research/Unified-Normalization):
+/// `kqv`, `proj` and the random map `w` become `attn.kqv`, `attn.proj` and `attn.features`; `mlp.0` and `mlp.2` become
+/// `mlp.fc1` and `mlp.fc2`. Our names for all other parts of T2T-ViT, such as token transformers, are the same.
 NameMap published_t2t_performer();
 
 /// Returns the map from Transformer-XL (kimiyoung/transformer-xl, pytorch) to our names:
@@ -42,9 +42,9 @@ NameMap published_transformer_xl();
 /// `final_layer_norm` -> `norm1`, `cross_norm` and `norm2`. Versions and tables of positions are dropped.
 NameMap published_fairseq_translation();
 
-/// Returns two maps, to apply in this order, from the published state of unified normalization (six tensors a layer)
-/// to the two tensors of ops::UnifiedNormState. `<layer>.unrecorded` (2) must have the two counters that the published
-/// code does not record: the steps on the window, and whether the last step was filtered.
+/// Returns two maps that are applied in this order. The maps convert the published state of unified normalization (six
+/// tensors per layer) to the two tensors of ops::UnifiedNormState. `<layer>.unrecorded` (2) must have two counters that
+/// the published code does not record: the steps on the window, and whether the last step was filtered.
 std::vector<NameMap> published_unified_norm(int64_t forward_window, int64_t backward_window);
 /// Adds `<layer>.unrecorded`, as zeros, to each layer that has `<layer>.iters`.
 void add_unrecorded_counters(TensorMap& theirs);

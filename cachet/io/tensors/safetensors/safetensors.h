@@ -18,20 +18,20 @@ struct Safetensors {
   std::map<std::string, std::string> metadata;
 };
 
-/// Reads a regular file into memory; each tensor owns its bytes. The file is not mapped, so that a file that shrinks
-/// meanwhile causes an error, not a signal. Throws io::Error, which names file, tensor and fault. Non-finite
-/// values are not an error; see non_finite().
+/// Reads a regular safetensors file into memory; each tensor owns its bytes. The file is not memory-mapped: if the file
+/// shrinks while it is read, the reader throws an error, and no signal ends the process. Throws io::Error, which names
+/// the file, the tensor and the fault. Non-finite values are not an error; see non_finite().
 Safetensors read_safetensors(const std::filesystem::path& path);
 
-/// Reads only the metadata of a safetensors file. Throws io::Error as read_safetensors() does.
+/// Reads only the metadata of a safetensors file. Throws io::Error for the faults of read_safetensors().
 std::map<std::string, std::string> read_safetensors_metadata(const std::filesystem::path& path);
 
-/// Parses a safetensors file in memory, which may be released afterwards. `name` begins the messages.
+/// Parses a safetensors file in memory. The memory may be released afterwards. Messages begin with `name`.
 Safetensors parse_safetensors(std::span<const std::byte> file, std::string_view name);
 
-/// Returns the bytes of a file with these tensors, ordered by element size and name: each tensor is aligned. Equal
-/// input gives equal bytes. Throws io::Error for an undefined tensor, a type that the format lacks, or a name that the
-/// reader would refuse.
+/// Returns the bytes of a safetensors file. Tensors are ordered by element size, then by name, so each tensor is
+/// aligned. Equal input gives equal bytes. Throws io::Error for an undefined tensor, for a type that the format lacks,
+/// and for a name that the reader would refuse.
 std::vector<std::byte> serialize_safetensors(const TensorMap& tensors,
                                              const std::map<std::string, std::string>& metadata = {});
 
@@ -42,8 +42,8 @@ void write_safetensors(const std::filesystem::path& path, const TensorMap& tenso
 
 /// Returns the names of the tensors that have a NaN or an infinity.
 std::vector<std::string> non_finite(const TensorMap& tensors);
-/// Throws Error if a tensor has a NaN or an infinity, because a model with such weights gives no answer. The message
-/// begins with `name`, the path of the weights, and names the first such tensor.
+/// Throws Error if a tensor has a NaN or an infinity, because a model with such weights computes no valid output. The
+/// message begins with `name`, the path of the weights, and names the first such tensor.
 void require_finite(const TensorMap& weights, const std::string& name);
 
 }  // namespace cachet::io

@@ -10,9 +10,9 @@
 
 namespace cachet::io {
 
-/// The element types that both the format and LibTorch have. Smaller types than a byte are an error that names the
+/// The element types that both the format and LibTorch have. The format also has types
+/// that are smaller than one byte. A file with such a type causes an error that names the
 /// type.
-// clang-format off
 // clang-format off
 enum class SafetensorsType {
   kBool, kU8, kI8, kF8E5M2, kF8E4M3, kF8E8M0, kF8E4M3FNUZ, kF8E5M2FNUZ,
@@ -23,7 +23,7 @@ enum class SafetensorsType {
 std::string_view type_name(SafetensorsType type);  // "F32"
 uint64_t type_bytes(SafetensorsType type);         // 1, 2, 4 or 8
 
-/// A tensor as the header describes it; [begin, end) are bytes after the header.
+/// The entry of a tensor in the header. The tensor's bytes are [begin, end), counted from the end of the header.
 struct SafetensorsEntry {
   std::string name;
   SafetensorsType type = SafetensorsType::kF32;
@@ -37,26 +37,26 @@ struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;
 };
 
-/// Limits of the reader in addition to those of the format. The limits bound the memory used beyond the file's size.
+/// Limits of the reader, in addition to the limits of the format. They bound the memory used beyond the file's size.
 struct SafetensorsLimits {
   uint64_t header_bytes = 100'000'000;   // the limit of the reference implementation
   size_t name_bytes = 1024;              // bytes of one name
   size_t text_bytes = 16 * 1024 * 1024;  // bytes of all names and metadata together
   size_t rank = 16;
-  size_t entries = 100'000;  // number of tensors; also of metadata pairs
+  size_t entries = 100'000;  // number of tensors, and number of metadata pairs
 };
 
 /// Number of bytes at the start of a file that hold the length of the header.
 constexpr uint64_t kSafetensorsPrefix = 8;
 
-/// Reads the length of the header from a file's first bytes and checks it against the size of the whole file.
-/// Throws io::Error; `name` begins the message.
+/// Reads the length of the header from a file's first bytes and checks it against the size of the whole file. Throws
+/// io::Error, whose message begins with `name`.
 uint64_t safetensors_header_size(std::span<const std::byte> prefix, uint64_t file_size, std::string_view name,
                                  const SafetensorsLimits& limits = {});
 
-/// Reads and checks the header itself (the bytes after the prefix), for a file that has `data_size` bytes after it.
-/// Throws io::Error for everything outside the subset that docs/file-formats.md describes. Time is n log n in
-/// the number of tensors and otherwise linear in the header.
+/// Reads and checks the header itself, which follows the prefix. `data_size` is the number of bytes after the header.
+/// Throws io::Error for everything outside the subset of the format in docs/file-formats.md. The time is n log n in the
+/// number of tensors, and otherwise linear in the size of the header.
 SafetensorsHeader parse_safetensors_header(std::string_view json, uint64_t data_size, std::string_view name,
                                            const SafetensorsLimits& limits = {});
 

@@ -11,7 +11,7 @@
 
 namespace cachet::io {
 
-/// Walks the bytes of a pickle. All functions throw io::Error: "<name>: byte 17: the pickle ends inside a text".
+/// Reads the bytes of a pickle. All functions throw io::Error: "<name>: byte 17: the pickle ends inside a text".
 class PickleCursor {
  public:
   PickleCursor(std::span<const std::byte> bytes, std::string name) : bytes_(bytes), name_(std::move(name)) {}
@@ -19,7 +19,7 @@ class PickleCursor {
   size_t position() const { return position_; }
   bool at_end() const { return position_ == bytes_.size(); }
 
-  /// Reads the next `count` bytes; `what` names them in messages. Allocates no memory for any count.
+  /// Reads the next `count` bytes; `what` names them in messages. Allocates no memory, whatever `count` is.
   std::string_view take(uint64_t count, const char* what) {
     if (count > bytes_.size() - position_) fail(std::string("the pickle ends inside ") + what);
     const std::string_view taken(reinterpret_cast<const char*>(bytes_.data()) + position_, count);

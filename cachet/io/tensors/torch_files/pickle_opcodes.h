@@ -4,9 +4,9 @@
 
 namespace cachet::io {
 
-/// The opcodes of pickle protocols 2 to 5 with which plain data is written. The names are those of pickletools. Other
-/// opcodes are refused: the texts of protocols 0 and 1, instances by module and name (INST, OBJ), the extension
-/// registry, buffers outside the file, and opcodes that only hand-written pickles need (POP, DUP).
+/// The opcodes of pickle protocols 2 to 5 that plain data need, with the names of pickletools. Other opcodes are
+/// refused: the text opcodes of protocols 0 and 1, instances by module and name (INST, OBJ), the extension registry,
+/// buffers outside the file, and opcodes that only hand-written pickles need (POP, DUP).
 enum class PickleOpcode : uint8_t {
   kMark = '(',
   kStop = '.',

@@ -11,8 +11,8 @@
 
 namespace cachet::io {
 
-/// The stack, marks and memo of a pickle. To take a value from below the last mark or from an empty stack is an error.
-/// Errors have the position of the cursor.
+/// The stack, marks and memo of a pickle. Taking a value from below the last mark or from an empty stack is an error.
+/// Errors name the position of the cursor.
 class PickleStack {
  public:
   using Ref = PickleTree::Ref;
@@ -43,7 +43,7 @@ class PickleStack {
     marks_.pop_back();
     return pop_from(from);
   }
-  /// Whether exactly one value and no mark is left, as at the end of a pickle.
+  /// Whether the stack has exactly one value and no mark, as it must have at the end of a pickle.
   bool is_settled() const { return marks_.empty() && values_.size() == 1; }
 
   void put(uint32_t memo) {

@@ -53,7 +53,7 @@ class PickleTree {
   /// A placeholder for any other object. Only its class is stored; no code is run to create it.
   struct Object {
     uint32_t index;              // index in globals of the object's class, or of the function that would have made it
-    bool may_be_tensor = false;  // an unknown function would have made it, or it is a tensor that cannot be read
+    bool may_be_tensor = false;  // whether it is an unreadable tensor, or the result of an unknown function
   };
   using Value =
       std::variant<None, bool, int64_t, double, std::string_view, Sequence, Dict, Global, Storage, Tensor, Object>;

@@ -12,15 +12,15 @@
 
 namespace cachet::io {
 
-/// A file that torch.save wrote (since 1.6: a zip archive), read without Python and without running its content. The
-/// constructor reads and checks the pickle. A tensor's bytes are read only on request, so that other tensors in the
-/// file (optimizer, averages) cost nothing.
+/// A file that torch.save wrote in PyTorch 1.6 or later (a zip archive). The file is read without Python, and its
+/// content is never run. The constructor reads and checks the pickle. A tensor's bytes are read only on request, so
+/// other tensors in the file (optimizer, averages) need no time or memory.
 class TorchFile {
  public:
-  /// Throws io::Error, which names the file and the fault: damage, code, or another format of .pth files (the format of
-  /// PyTorch before 1.6, TorchScript, a raw pickle, tar, 7z, gzip), which it names.
+  /// Throws io::Error, which names the file and the fault: damage, code, or another format of .pth files. The other
+  /// formats are PyTorch's before 1.6, TorchScript, a raw pickle, tar, 7z and gzip; the message names the format.
   explicit TorchFile(const std::filesystem::path& path);
-  /// Reads a file in memory, which must outlive this object. `name` begins the messages.
+  /// Reads a file in memory. The memory must outlive this object. Messages begin with `name`.
   TorchFile(std::span<const std::byte> memory, std::string name);
 
   const PickleTree& contents() const { return tree_; }
@@ -40,7 +40,7 @@ class TorchFile {
   PickleTree tree_;
 };
 
-/// Whether a file begins like a zip archive of torch.save, one of its older formats, or any pickle.
+/// Whether a file begins like a zip archive of torch.save, like an older format of torch.save, or like any pickle.
 bool looks_like_torch_file(const std::filesystem::path& path);
 
 }  // namespace cachet::io

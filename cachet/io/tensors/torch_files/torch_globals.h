@@ -7,28 +7,28 @@
 
 namespace cachet::io {
 
-/// A Python name in a pickle, and how the reader treats it. No name is looked up or called.
+/// A Python name in a pickle, and its treatment by the reader. The reader neither looks up nor calls any name.
 struct TorchGlobal {
   enum class Kind {
-    dictionary,           // collections.OrderedDict, defaultdict: read as a dictionary
+    dictionary,           // collections.OrderedDict or defaultdict: read as a dictionary
     shape,                // torch.Size: read as a tuple
-    rebuild_tensor,       // torch._utils._rebuild_tensor_v2, _v3
+    rebuild_tensor,       // torch._utils._rebuild_tensor_v2 or _v3
     rebuild_parameter,    // makes a parameter of a tensor
     rebuild_from_type,    // torch._tensor._rebuild_from_type_v2: a tensor or parameter with attributes
-    storage,              // torch.FloatStorage, torch.storage.UntypedStorage
-    element_type,         // torch.float32
+    storage,              // such as torch.FloatStorage or torch.storage.UntypedStorage
+    element_type,         // such as torch.float32
     plain_value,          // known to hold plain values: numpy's scalars, pathlib's paths
     other,                // any other class or function: instances and results of calls become placeholders
     code,                 // known to run code; a file that mentions it is refused
     unsupported_storage,  // a storage whose element type Cachet does not support
   };
   Kind kind = Kind::other;
-  std::string name;                                 // "torch._utils._rebuild_tensor_v2"
-  SafetensorsType element = SafetensorsType::kF32;  // element type of a storage or an element_type
+  std::string name;                                 // such as "torch._utils._rebuild_tensor_v2"
+  SafetensorsType element = SafetensorsType::kF32;  // element type, for `storage` and `element_type`
 };
 
-/// Classifies a name. The list of `code` only serves a clear message about what a file attempts. Safety does not depend
-/// on the list, because nothing that a file mentions is ever run.
+/// Classifies a name. The list of names of the kind `code` serves only for a clear error message. Safety does not
+/// depend on the list, because no function that a file mentions is ever run.
 TorchGlobal torch_global(std::string_view module, std::string_view name);
 
 }  // namespace cachet::io

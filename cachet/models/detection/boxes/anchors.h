@@ -10,27 +10,27 @@
 
 namespace cachet::models {
 
-/// The boxes that a head examines at every cell of its maps (Faster R-CNN, arXiv 1506.01497, Sec. 3.1.1).
+/// The anchor boxes that a head examines at each cell of its maps (Faster R-CNN, arXiv 1506.01497, Sec. 3.1.1).
 struct AnchorOptions {
   std::vector<int64_t> strides{4, 8, 16, 32, 64};  // pixels per cell, one stride for each level
   std::vector<double> ratios{0.5, 1.0, 2.0};       // height ÷ width
   std::vector<double> scales{8.0};                 // side of an anchor of ratio 1, in units of the stride
 
   int64_t per_cell() const { return static_cast<int64_t>(ratios.size() * scales.size()); }
-  /// Returns the scales base · 2^(i/count), i < count, of an octave (RetinaNet, arXiv 1708.02002, Sec. 4).
+  /// Returns the scales of an octave, base · 2^(i/count) for i < count (RetinaNet, arXiv 1708.02002, Sec. 4).
   static std::vector<double> octave(double base, int64_t count);
 
   /// Reads the keys of the table `anchors`: ratios, strides, and either scales or octave_base_scale with
-  /// scales_per_octave. Strides are optional and must equal the strides of `defaults`, which are the neck's.
+  /// scales_per_octave. Strides are optional. They must equal the strides of `defaults`, which are the neck's strides.
   static AnchorOptions read(const config::View& table, AnchorOptions defaults);
 };
 
-/// The anchors of all levels, concatenated in the order level, row, column, ratio, scale (the last is the fastest).
+/// The anchors of all levels, concatenated in the order level, row, column, ratio, scale (the scale varies fastest).
 struct LaidAnchors {
   at::Tensor boxes;             // (n, 4)
   std::vector<int64_t> counts;  // number of anchors of each level
 
-  std::vector<at::Tensor> by_level(const at::Tensor& of_all) const;  // splits (n, …) by level
+  std::vector<at::Tensor> by_level(const at::Tensor& of_all) const;  // splits a tensor (n, …) by level
 };
 
 /// Returns the anchors (per_cell, 4) of the cell at the origin of a level, in float64.
@@ -46,7 +46,7 @@ at::Tensor evenly(const at::Tensor& rows, int64_t most);
 at::Tensor anchors_of_image(const AnchorOptions& options, const std::vector<ImageSize>& maps, const ImageSize& padded,
                             c10::Device device);
 
-/// Returns (n) bool: whether an anchor reaches at most `allowed_border` pixels beyond the image; if below 0, all true.
+/// Returns (n) bool: whether an anchor extends at most `allowed_border` pixels beyond the image; below 0: always true.
 at::Tensor anchors_inside(const at::Tensor& boxes, const ImageSize& image, int64_t allowed_border);
 
 }  // namespace cachet::models

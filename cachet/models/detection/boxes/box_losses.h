@@ -8,7 +8,7 @@ namespace cachet::models {
 
 /// The loss of box deltas: their distance from the targets.
 struct BoxLossOptions {
-  double beta = 0;    // 0: absolute differences; above 0: smooth L1, with halved squares below beta (arXiv 1504.08083)
+  double beta = 0;    // 0: L1 loss; above 0: smooth L1 loss, which is quadratic below beta (arXiv 1504.08083)
   double weight = 1;  // factor of the loss
 
   /// Reads the keys of the table `loss_bbox`: beta, loss_weight.
@@ -18,7 +18,7 @@ struct BoxLossOptions {
 /// Returns the sum of the loss over all elements.
 at::Tensor box_loss(const at::Tensor& deltas, const at::Tensor& targets, const BoxLossOptions& options);
 
-/// Focal loss (Lin et al., arXiv 1708.02002, Eq. 5) on logits.
+/// The options of the focal loss of logits (Lin et al., arXiv 1708.02002, Eq. 5).
 struct FocalLossOptions {
   double gamma = 2, alpha = 0.25, weight = 1;
 
@@ -26,7 +26,7 @@ struct FocalLossOptions {
   static FocalLossOptions read(const config::View& table, FocalLossOptions defaults);
 };
 
-/// logits (n, classes), labels (n) int64 (label `classes` is the background) -> the sum over all elements.
+/// logits (n, classes), labels (n) int64 (label `classes` is the background) -> the sum of the loss over all elements.
 at::Tensor focal_loss(const at::Tensor& logits, const at::Tensor& labels, const FocalLossOptions& options);
 
 }  // namespace cachet::models

@@ -11,18 +11,18 @@
 
 namespace cachet::models {
 
-/// The numbers of assigned boxes of an image that take part in a training step.
+/// The limits on the numbers of an image's assigned boxes that take part in a training step.
 struct SampleOptions {
   int64_t count = 256;                  // maximum number of boxes of an image
   double positive_share = 0.5;          // maximum fraction of positives among these boxes
   int64_t negatives_per_positive = -1;  // maximum number of negatives for each positive; below 0: any number
-  bool add_objects = false;             // whether the boxes of the objects become the first candidates
+  bool add_objects = false;             // whether the objects' own boxes are added as the first candidates
 
   /// Reads mmdetection's keys of the table `sampler`: num, pos_fraction, neg_pos_ub, add_gt_as_proposals.
   static SampleOptions read(const config::View& table, SampleOptions defaults);
 };
 
-/// The sampled candidates, as indices in ascending order. If objects were added, they come first.
+/// The sampled candidates. Indices are in ascending order. Added boxes of objects come first.
 struct BoxSample {
   at::Tensor positives, negatives;  // (p), (q) int64
   at::Tensor objects;               // (p) int64: the object of each positive
@@ -33,7 +33,7 @@ struct BoxSample {
   at::Tensor positive_boxes() const { return boxes.narrow(0, 0, positive_count()); }
 };
 
-/// Samples at random: if there are too many candidates, takes those of lowest `priority`, (candidates) float64.
+/// Samples boxes at random. If candidates are too many, takes those of lowest `priority`, (candidates) float64.
 BoxSample sample(const at::Tensor& boxes, const Assignment& assignment, const at::Tensor& objects,
                  const at::Tensor& priority, const SampleOptions& options);
 /// Returns the number of candidates, which includes the objects if they are added.

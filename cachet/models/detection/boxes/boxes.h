@@ -6,14 +6,14 @@
 
 namespace cachet::models {
 
-// Boxes are (…, 4): x0, y0, x1, y1, the corners in pixels. A side is the difference of two corners, without + 1.
+// Boxes are (…, 4): x0, y0, x1, y1, the corners in pixels. A side is the difference of two coordinates, without + 1.
 
-/// Returns outputs of heads in float32 or wider: bfloat16's eight bits are too few for positions in a photograph.
+/// Converts outputs of heads to float32 or wider. The eight bits of bfloat16 are too few for positions in a photograph.
 at::Tensor widened(const at::Tensor& x);
 
-/// Returns the intersection over union of boxes (n, 4) and others (m, 4): (n, m), 0 if the union is empty.
+/// Returns the intersection over union (n, m) of boxes (n, 4) and others (m, 4). It is 0 if the union is empty.
 at::Tensor box_iou(const at::Tensor& boxes, const at::Tensor& others);
-/// Returns the intersection divided by the area of `boxes`, (n, m): the fraction of each box that lies within another.
+/// Returns (n, m): the fraction of the area of each of the `boxes` that lies within each of the `others`.
 at::Tensor box_share(const at::Tensor& boxes, const at::Tensor& others);
 
 /// Returns the boxes with every corner clipped to the image.

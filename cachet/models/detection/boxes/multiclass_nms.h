@@ -9,7 +9,7 @@ namespace cachet::models {
 
 /// The limits by which detections are selected from many scored boxes.
 struct DetectionLimits {
-  double least_score = 0.05;   // minimum: a class of a box counts if its score is above this
+  double least_score = 0.05;   // a class of a box can be a detection only if its score is above this
   double iou_threshold = 0.5;  // if two boxes of a class overlap more, the box with the lower score is removed
   int64_t most = 100;          // maximum number of detections of an image; below 0: all
 
@@ -17,8 +17,8 @@ struct DetectionLimits {
   static DetectionLimits read(const config::View& table, DetectionLimits defaults);
 };
 
-/// boxes (n, 4), one box for all classes, or (n, classes·4); scores (n, classes + 1), with the background last, which
-/// is ignored -> boxes, scores and labels in descending order of scores. Equal scores stay in the order box, class.
+/// Selects detections among boxes (n, 4), one box for all classes, or (n, classes·4). scores (n, classes + 1); the last
+/// class, the background, is ignored. Detections are by descending score; equal scores stay in the order box, class.
 Detections multiclass_nms(const at::Tensor& boxes, const at::Tensor& scores, const DetectionLimits& limits);
 
 }  // namespace cachet::models

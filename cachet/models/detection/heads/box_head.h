@@ -13,7 +13,7 @@ namespace cachet::models {
 struct BoxHeadOptions {
   int64_t classes = 80;
   int64_t channels = 1024;       // width of both shared layers
-  bool one_box_for_all = false;  // whether a region has one box for all classes, or one for each class
+  bool one_box_for_all = false;  // whether a region has one box for all classes (true) or one box for each class
   BoxCoderOptions coder{.deviations = {0.1, 0.1, 0.2, 0.2}};
   BoxLossOptions box_loss{};
   double class_loss_weight = 1;
@@ -25,7 +25,7 @@ struct BoxHeadOptions {
 /// Training targets of regions: the samples of all images, concatenated; the positives of each image come first.
 struct BoxTargets {
   at::Tensor labels;     // (n) int64; `classes` is the background
-  at::Tensor positives;  // (p) int64: indices of the samples that have a box
+  at::Tensor positives;  // (p) int64: indices of the positive samples
   at::Tensor deltas;     // (p, 4)
 };
 BoxTargets box_targets(const std::vector<BoxSample>& samples, const std::vector<at::Tensor>& labels,
@@ -38,7 +38,7 @@ struct BoxOutputs {
 
 struct BoxHeadLosses {
   at::Tensor classes, boxes;
-  at::Tensor accuracy;  // per cent of the regions with the right class
+  at::Tensor accuracy;  // fraction of the regions with the right class, in per cent
 };
 
 /// Classifies regions and regresses their boxes (Fast R-CNN, arXiv 1504.08083): two shared layers, then one layer for
@@ -51,7 +51,7 @@ class BoxHead : public nn::Cloneable<BoxHead> {
   BoxOutputs forward(const at::Tensor& regions) const;  // (n, C, side, side)
   BoxHeadLosses losses(const BoxOutputs& outputs, const BoxTargets& targets) const;
 
-  /// Decodes the outputs for the regions' boxes (n, 4) of one image -> boxes (n, 4·classes) within the image, in
+  /// Decodes the outputs for regions with boxes (n, 4) of one image. Returns boxes (n, 4·classes) within the image, in
   /// pixels of `frame`, and probabilities (n, classes + 1).
   std::pair<at::Tensor, at::Tensor> decode(const at::Tensor& boxes, const BoxOutputs& outputs,
                                            const DetectionImage& place, DetectionFrame frame) const;

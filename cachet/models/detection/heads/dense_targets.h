@@ -36,7 +36,7 @@ struct DenseTargetOptions {
   AssignmentOptions assigner{};
   std::optional<SampleOptions> sampler{};  // without a sampler, all assigned anchors take part
   BoxCoderOptions coder{};
-  int64_t allowed_border = -1;  // pixels that an anchor may reach beyond its image; below 0: any number
+  int64_t allowed_border = -1;  // number of pixels by which an anchor may extend beyond its image; below 0: any
 };
 
 /// The anchors of an image that are training samples.
@@ -50,21 +50,21 @@ struct DenseSample {
 std::vector<DenseSample> dense_samples(const LaidAnchors& anchors, const std::vector<ImageSize>& maps,
                                        const DetectionBatch& batch, const DenseTargetOptions& options);
 
-/// The training targets of a batch's anchors, which depend only on sizes, objects and priorities, and are
-/// therefore known before the forward pass.
+/// The training targets of a batch's anchors. The targets depend only on sizes, objects and priorities, so they can be
+/// computed before the forward pass.
 struct AnchorTargets {
   std::vector<ImageSize> maps{};  // size of the map of each level
   LaidAnchors anchors{};
   std::vector<DenseSample> samples{};  // samples of each image
-  /// The divisor of the sums of losses. A head sets it to the number of the batch's own samples. If the batch is a part
-  /// of a step, the caller may set it to the step's number of samples, times the part's fraction of the step.
+  /// The divisor of the sums of losses. A head sets the divisor to the number of samples of its batch. If the batch is
+  /// a part of a step, the caller may set it to the step's number of samples, times the part's fraction of the step.
   double divisor = 0;
 };
 
-/// Returns the sizes of the maps of levels with these strides over images of this size: ⌈side/stride⌉.
+/// Returns the sizes of the feature maps of levels with these strides for images of this size: ⌈side/stride⌉.
 std::vector<ImageSize> level_maps(const std::vector<int64_t>& strides, const ImageSize& images);
 
-/// Returns all targets without the divisor, on the device of `like` and in its dtype.
+/// Returns all targets except the divisor, on the device and in the dtype of `like`.
 AnchorTargets lay_targets(const std::vector<ImageSize>& maps, const DetectionBatch& batch,
                           const DenseTargetOptions& options, const at::Tensor& like);
 
@@ -75,12 +75,12 @@ void check_targets_fit(const AnchorTargets& targets, const DenseOutputs& outputs
 struct LevelOfImage {
   at::Tensor scores, deltas, anchors;  // (n, classes) or (n), (n, 4), (n, 4)
 
-  /// Returns the outputs of the `most` anchors with the largest `sureness` (n). Equal anchors stay in their order.
-  /// If `most` is below 1, returns all.
+  /// Returns the outputs of the `most` anchors with the largest `sureness` (n). Anchors with equal sureness stay in
+  /// their order. If `most` is below 1, returns the outputs of all anchors.
   LevelOfImage surest(const at::Tensor& sureness, int64_t most) const;
 };
 
-/// The given anchors that lie in one level: `indices` within that level, and their positions `which` among the given.
+/// The given anchors that lie in one level: their `indices` within the level and positions `which` among the given.
 struct InLevel {
   at::Tensor indices, which;
 };

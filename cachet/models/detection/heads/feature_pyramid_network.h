@@ -13,25 +13,25 @@ namespace cachet::models {
 /// The source of the levels above the backbone's last stage.
 enum class ExtraLevels {
   pooled,      // every second cell of the level below
-  on_input,    // convolutions of stride 2; the first one reads the backbone's last stage
-  on_lateral,  // as on_input, but the first one reads the last stage after its lateral convolution and the sums
-  on_output,   // as on_input, but the first one reads the output of the last level
+  on_input,    // convolutions of stride 2; the first convolution reads the backbone's last stage
+  on_lateral,  // as on_input, but the first convolution reads the last stage after the lateral convolution and the sums
+  on_output,   // as on_input, but the first convolution reads the output of the last level
 };
 
 struct FpnOptions {
   int64_t channels = 256;
   int64_t outputs = 5;      // number of levels
-  int64_t start_level = 0;  // first stage that takes part
+  int64_t start_level = 0;  // first backbone stage that takes part
   ExtraLevels extra = ExtraLevels::pooled;
-  bool relu_before_extra = false;  // a ReLU before each extra convolution except the first
+  bool relu_before_extra = false;  // whether a ReLU precedes each extra convolution except the first
 
   /// Reads the keys of the table `neck`, which are mmdetection's: out_channels, num_outs, start_level, add_extra_convs
   /// ("none", "on_input", "on_lateral", "on_output"), relu_before_extra_convs. `stages`: number of backbone stages.
   static FpnOptions read(const config::View& table, FpnOptions defaults, int64_t stages);
 };
 
-/// Feature pyramid network (Lin et al., arXiv 1612.03144). The network maps all stages to one width, adds to each
-/// map the next coarser map, enlarged by 2 (nearest), and smooths the sum. Parts: lateral_convs, fpn_convs.
+/// Feature pyramid network (Lin et al., arXiv 1612.03144). It maps all stages to one width. To each map, it adds the
+/// next coarser map, enlarged by 2 (nearest), and smooths the sum. Parts: lateral_convs, fpn_convs.
 class FeaturePyramidNetwork : public nn::Cloneable<FeaturePyramidNetwork> {
  public:
   FeaturePyramidNetwork(const FpnOptions& options, const std::vector<int64_t>& stage_channels);

@@ -11,7 +11,7 @@ struct ConvolutionOptions {
   int64_t side = 3, stride = 1;
 };
 
-/// A convolution of a head, with a bias and a zero padding of half its side. Parameters: weight, bias.
+/// A convolution of a detection head, with a bias and a zero padding of half its side. Parameters: weight, bias.
 class Convolution : public nn::Cloneable<Convolution> {
  public:
   explicit Convolution(const ConvolutionOptions& options);
@@ -23,7 +23,7 @@ class Convolution : public nn::Cloneable<Convolution> {
   int64_t stride_, padding_;
 };
 
-/// A Convolution within a part `conv`, as in mmdetection's parameter names.
+/// A Convolution whose parameter names begin with `conv`, as in mmdetection.
 class NamedConvolution : public nn::Cloneable<NamedConvolution> {
  public:
   explicit NamedConvolution(const ConvolutionOptions& options);

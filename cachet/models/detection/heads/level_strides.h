@@ -8,7 +8,7 @@
 
 namespace cachet::models {
 
-/// Returns the strides of a neck's levels: those of the used backbone stages, then doubled for each further level.
+/// Returns the strides of a neck's levels: the strides of the used backbone stages, then doubled at each further level.
 std::vector<int64_t> level_strides(const std::vector<int64_t>& backbone, const FpnOptions& neck);
 
 std::string strides_text(const std::vector<int64_t>& strides);  // "4, 8, 16"

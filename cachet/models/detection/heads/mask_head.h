@@ -27,7 +27,7 @@ class MaskHead : public nn::Cloneable<MaskHead> {
   MaskHead(const MaskHeadOptions& options, int64_t inputs);
 
   at::Tensor forward(const at::Tensor& regions) const;  // (n, C, s, s) -> (n, classes, 2·s, 2·s) logits
-  /// Returns the mean cross-entropy of each region's mask of its class: targets (n, 2·s, 2·s), labels (n). 0 if n = 0.
+  /// Returns the mean cross-entropy of masks of the labelled classes: targets (n, 2·s, 2·s), labels (n). 0 if n = 0.
   at::Tensor loss(const at::Tensor& logits, const at::Tensor& targets, const at::Tensor& labels) const;
   /// Returns the mask probabilities (n, 2·s, 2·s) of each region's class.
   static at::Tensor scores(const at::Tensor& logits, const at::Tensor& labels);

@@ -12,12 +12,12 @@ namespace cachet::models {
 struct RetinaHeadOptions {
   int64_t classes = 80;
   int64_t channels = 256;
-  int64_t convolutions = 4;  // number of convolutions before the scores, and before the boxes
+  int64_t convolutions = 4;  // number of convolutions before the scores; equally many come before the boxes
   DenseTargetOptions targets{.anchors = {.strides = {8, 16, 32, 64, 128}, .scales = AnchorOptions::octave(4, 3)},
                              .assigner = {.positive_iou = 0.5, .negative_iou = 0.4, .least_positive_iou = 0}};
   FocalLossOptions class_loss{};
   BoxLossOptions box_loss{};
-  int64_t per_level = 1000;  // maximum number of anchors of a level, by their best class, that may be detections
+  int64_t per_level = 1000;  // maximum number of a level's anchors that may be detections, by their best class
   DetectionLimits limits{};
 
   /// Reads table `bbox_head` (feat_channels, stacked_convs, allowed_border, and the tables anchors, coder, assigner,
@@ -32,10 +32,10 @@ class RetinaHead : public nn::Cloneable<RetinaHead> {
   RetinaHead(const RetinaHeadOptions& options, int64_t inputs);
 
   DenseOutputs forward(const std::vector<at::Tensor>& levels) const;
-  /// Returns the targets of anchors on maps of these sizes. The divisor is the number of positive
-  /// anchors, at least one for each image.
+  /// Returns the targets of anchors on maps of these sizes. The divisor is the number of positive anchors, with at
+  /// least one for each image.
   AnchorTargets targets(const std::vector<ImageSize>& maps, const DetectionBatch& batch) const;
-  /// Returns the losses of each level: sums over its anchors, divided by the divisor.
+  /// Returns the losses of each level: sums over the level's anchors, divided by `targets.divisor`.
   DenseLosses losses(const DenseOutputs& outputs, const DetectionBatch& batch, const AnchorTargets& targets) const;
   std::vector<Detections> detections(const DenseOutputs& outputs, const std::vector<DetectionImage>& sizes,
                                      DetectionFrame frame) const;

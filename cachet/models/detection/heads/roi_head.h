@@ -50,8 +50,8 @@ class RoiHead : public nn::Cloneable<RoiHead> {
                                      const std::vector<DetectionImage>& sizes, DetectionFrame frame) const;
   /// Returns the class scores (images · boxes, classes + 1) of these boxes (n, 4) on every image.
   at::Tensor box_scores(const std::vector<at::Tensor>& levels, const at::Tensor& boxes) const;
-  /// Runs both heads on `count` synthetic boxes for each image, equally many on each level, without selecting
-  /// detections. Measures the cost of the heads.
+  /// Runs both heads on `count` synthetic boxes for each image, equally many on each level, to measure the heads' cost.
+  /// Does not select detections.
   std::vector<at::Tensor> trial(const std::vector<at::Tensor>& levels, int64_t count, int64_t masks) const;
 
   const RoiHeadOptions& options() const { return options_; }

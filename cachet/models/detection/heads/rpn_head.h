@@ -8,7 +8,7 @@ namespace cachet::models {
 
 /// The limits by which proposals are selected from anchors.
 struct ProposalLimits {
-  int64_t per_level = 2000;    // maximum per level, by score, before overlapping boxes are removed; below 1: all
+  int64_t per_level = 2000;    // maximum number of boxes per level, by score, before overlaps are removed; below 1: all
   int64_t most = 1000;         // maximum number of proposals of an image
   double iou_threshold = 0.7;  // if two boxes of a level overlap more, the box with the lower score is removed
   double least_side = 0;       // both sides of a box must be above this; below 0: any side is allowed
@@ -34,17 +34,17 @@ struct Proposals {
   at::Tensor boxes, scores;  // (n, 4), (n)
 };
 
-/// Region proposal network (Ren et al., arXiv 1506.01497, Sec. 3.1). For each anchor, it scores whether there is an
-/// object, and predicts the object's box. Parts: rpn_conv, rpn_cls, rpn_reg.
+/// Region proposal network (Ren et al., arXiv 1506.01497, Sec. 3.1). For each anchor, it predicts a score for the
+/// presence of an object, and the object's box. Parts: rpn_conv, rpn_cls, rpn_reg.
 class RpnHead : public nn::Cloneable<RpnHead> {
  public:
   RpnHead(const RpnOptions& options, int64_t inputs);
 
   DenseOutputs forward(const std::vector<at::Tensor>& levels) const;
-  /// Returns the targets of anchors on maps of these sizes. The divisor is the number of samples; each image counts at
-  /// least one positive and one negative.
+  /// Returns the targets of anchors on maps of these sizes. The divisor is the number of samples, with at least one
+  /// positive and one negative for each image.
   AnchorTargets targets(const std::vector<ImageSize>& maps, const DetectionBatch& batch) const;
-  /// Returns the losses of each level: sums over its samples, divided by the divisor.
+  /// Returns the losses of each level: sums over the level's samples, divided by `targets.divisor`.
   DenseLosses losses(const DenseOutputs& outputs, const AnchorTargets& targets) const;
   /// Returns the proposals of each image, without a gradient.
   std::vector<Proposals> proposals(const DenseOutputs& outputs, const std::vector<DetectionImage>& sizes,

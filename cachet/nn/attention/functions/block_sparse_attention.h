@@ -13,25 +13,25 @@ namespace cachet::nn {
 /// Block-sparse softmax attention (BigBird, arXiv 2007.14062, Sec. 2).
 struct BigBirdOptions {
   int64_t block_size = 64;
-  int64_t window = 3;         // width in blocks (odd) of the window around a query's own block
-  int64_t random_blocks = 3;  // number of random blocks for each block of queries and head
+  int64_t window = 3;         // number of blocks (odd) in the window around a query's own block
+  int64_t random_blocks = 3;  // number of random key blocks for each block of queries, in each head
   PatternLength pattern_length = PatternLength::model;
 
   static const AttentionFunctionKind<BigBirdOptions> kKind;
 };
 
-/// Returns the key blocks of each block of queries except the first and the last, for queries of Nq ≥ 2 blocks and a
-/// context of Nk ≥ 1: the first and the last block, the window around ⌊i·Nk/Nq⌋, and the random blocks. random (H,
-/// Nq − 2, R) int64, −1 = no block -> (H, Nq − 2, 2 + window + R): each block occurs once, and −1 fills the rest.
+/// Returns the key blocks of each block of queries except the first and the last, for Nq ≥ 2 blocks of queries and
+/// Nk ≥ 1 blocks of keys: the first and the last block, the window around ⌊i·Nk/Nq⌋, and the random blocks. random (H,
+/// Nq − 2, R) int64, −1 = no block -> (H, Nq − 2, 2 + window + R). Each block occurs once; unused entries are −1.
 torch::Tensor big_bird_blocks(const torch::Tensor& random, int64_t context_blocks, int64_t window);
 
-/// Returns random blocks of a context of Nk blocks for block rows 1 … Nq − 2, (H, Nq − 2, R). The blocks are distinct,
-/// not global and not in the window; −1 fills the rest if there are too few. draws (H, rows, R) int64 in [0, 2^31):
-/// block row i reads row (i − 1) modulo their number. A draw ÷ 2^31 is a fraction of the blocks to choose from.
+/// Returns random key blocks for the blocks of queries i = 1 … Nq − 2, (H, Nq − 2, R). The key blocks are distinct, not
+/// global and not in the window; if there are too few, unused entries are −1. draws (H, rows, R) int64 in [0, 2^31):
+/// block i uses row (i − 1) mod rows. Draw x selects number ⌊x·n ÷ 2^31⌋ of the n blocks that remain.
 torch::Tensor choose_random_blocks(const torch::Tensor& draws, int64_t query_blocks, int64_t context_blocks,
                                    int64_t window);
 
-/// The numbers of present queries and keys, the block size, and the block counts of the pattern's lengths.
+/// The lengths of queries and keys, the block size, and the numbers of blocks of the pattern's lengths.
 struct BlockPattern {
   int64_t queries, keys, query_blocks, context_blocks, size;
   bool operator==(const BlockPattern&) const = default;
@@ -40,26 +40,26 @@ struct BlockPattern {
                          const AttentionArgs& args);
   /// Whether every query sees all keys.
   bool is_dense() const { return query_blocks <= 2 || queries <= size; }
-  /// Returns the number of present queries between the first and the last block, for a pattern that is not dense.
+  /// Returns the number of queries between the first and the last block, for a pattern that is not dense.
   int64_t inner() const { return std::min(queries, (query_blocks - 1) * size) - size; }
 };
 
 /// Attention of BigBird (Zaheer et al., arXiv 2007.14062, Sec. 2 and App. D): softmax over the key blocks that
-/// big_bird_blocks() returns. Queries of the first and the last block see all keys; if the context has few blocks, all
+/// big_bird_blocks() returns. Queries of the first and the last block see all keys. If the context has few blocks, all
 /// queries see all keys. Time and memory are linear in the length.
 ///
-/// q (B, H, Lq, d), k and v of Lk tokens; random as in big_bird_blocks(). Nq and Nk are the numbers of blocks of the
-/// lengths that options.pattern_length names. If the model reads longer sequences, missing blocks count as padding: the
-/// result is that of a sequence that is padded to the full length. The last block is shorter if the block size does not
-/// divide the length. Leading class tokens are global like the first block. Padded keys are masked. Throws
+/// q (B, H, Lq, d), k and v of Lk tokens; random as in big_bird_blocks(). options.pattern_length selects the lengths
+/// whose numbers of blocks are Nq and Nk. If the model can read longer sequences, missing blocks count as padding: the
+/// result equals the result for a sequence padded to the full length. If the block size does not divide the length, the
+/// last block is shorter. Leading class tokens are global, like the first block. Padded keys are masked. Throws
 /// c10::Error if args is causal or has a bias.
 torch::Tensor block_sparse_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                      const torch::Tensor& random, const BigBirdOptions& options,
                                      const AttentionArgs& args);
 
-/// block_sparse_attention() as an attention function with its own random blocks. The buffer `draws` (H, 256, R) comes
-/// from the generator when the layer is made, and is saved with the model. The draws fix the pattern of every full
-/// length, in training and in evaluation.
+/// block_sparse_attention() as an attention function with its own random blocks. The layer draws the buffer `draws`
+/// (H, 256, R) from the generator when it is made, and saves it with the model. These draws determine the pattern for
+/// every full length, in training and in evaluation.
 class BlockSparseAttention : public Cloneable<BlockSparseAttention, AttentionFunction> {
  public:
   BlockSparseAttention(const BigBirdOptions& options, int64_t num_heads);
@@ -69,10 +69,10 @@ class BlockSparseAttention : public Cloneable<BlockSparseAttention, AttentionFun
                        const AttentionArgs& args) override;
 
  private:
-  /// The blocks for a pair of lengths, and the inputs of their computation.
+  /// The key blocks for a pair of lengths, and the inputs from which they were computed.
   struct Met {
     BlockPattern pattern;
-    torch::Tensor draws;  // the buffer that `blocks` was computed from, to detect a new buffer
+    torch::Tensor draws;  // the buffer from which `blocks` was computed: a new buffer makes `blocks` invalid
     const void* drawn_at;
     int64_t version;
     torch::Tensor blocks;

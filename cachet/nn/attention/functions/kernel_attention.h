@@ -15,12 +15,12 @@ struct EluOptions {
   static const AttentionFunctionKind<EluOptions> kKind;
 };
 
-/// The form of a trained feature map (Trainable feed-forward kernels, arXiv 2211.04076, p. 2).
+/// The form of a trained feature map (trainable feed-forward kernels, arXiv 2211.04076, p. 2).
 enum class KernelForm {
   linear,             // softplus(x·W), one layer
-  orthogonal_linear,  // linear with W held orthogonal by a penalty
+  orthogonal_linear,  // the form linear, with a penalty that makes W orthogonal
   glu,                // layers of x·W ⊙ σ(x·G); the last layer is softplus(x·W) ⊙ σ(x·G)
-  orthogonal_glu,     // "OGLU": glu with each W held orthogonal
+  orthogonal_glu,     // "OGLU": the form glu, with a penalty that makes each W orthogonal
   low_rank_glu,       // "AOGLU": OGLU in which each gate is the product of an n × r and an r × n matrix
   feed_forward,       // layers of activation(x·W); the last layer is softplus(x·W)
 };
@@ -31,26 +31,26 @@ struct KernelOptions {
   KernelForm form = KernelForm::glu;
   int64_t layers = 1;     // 1 for the linear forms
   int64_t gate_rank = 0;  // r of AOGLU; 0 means a quarter of a head's channels
-  bool head_wise = true;  // whether each head has its own weights
+  bool head_wise = true;  // whether each head has weights of its own
   double penalty = 0.01;  // weight of Σ_h ‖WWᵀ − I‖²_F in the loss, for orthogonal weights
   double eps = 0.0;       // added to each query's denominator
-  KernelActivation activation = KernelActivation::gelu;  // activation of the form feed_forward
+  KernelActivation activation = KernelActivation::gelu;  // for the form feed_forward: activation of the hidden layers
   KernelBetween between = KernelBetween::none;           // for the form feed_forward: norm after each hidden layer
 
   static const AttentionFunctionKind<KernelOptions> kKind;
 };
 
-/// Attention in time linear in the length. The kernel is the product of positive features φ(q)·φ(k): see
-/// ops::kernel_attention. The feature map is elu + 1 or a small trained network, applied head by head.
+/// Attention whose time is linear in the length. The kernel is the product of positive features φ(q)·φ(k) (see
+/// ops::kernel_attention). The feature map is elu + 1 or a small trained network, and is applied head by head.
 ///
-/// Parameters of layer i of a trained map: (H, n, n), or (1, n, n) if all heads have the same ones:
+/// Parameters of layer i of a trained map: (H, n, n), or (1, n, n) if all heads share their weights:
 ///   linear, feed-forward   features.i.weight
 ///   gated                  features.i.weight, features.i.gate; with a narrow gate features.i.gate_down (·, n, r) and
 ///                          features.i.gate_up (·, r, n) instead
-///   norm between           features.i.norm.*, after each layer but the last
+///   norm between           features.i.norm.*, after each layer except the last
 ///
-/// The state of a session (SessionUse::decoding) is the running sum Σ φ(k)[v, 1]ᵀ. Keys and values of earlier calls are
-/// not cached. Throws c10::Error if args has a bias, because there are no scores to which it could be added.
+/// The state of a session (SessionUse::decoding) is the running sum Σ φ(k)[v, 1]ᵀ, instead of the keys and values of
+/// earlier calls. Throws c10::Error if args has a bias, because there are no scores to which it could be added.
 class KernelAttention : public Cloneable<KernelAttention, AttentionFunction>, public Regularized {
  public:
   KernelAttention(const EluOptions& options, int64_t num_heads, int64_t head_dim);
@@ -59,12 +59,12 @@ class KernelAttention : public Cloneable<KernelAttention, AttentionFunction>, pu
   /// Returns φ(x): x (B, H, L, n) -> (B, H, L, n).
   torch::Tensor features(const torch::Tensor& x) const;
 
-  /// Returns each key's weight for each query, (B, H, Lq, Lk), from their features: φ(q)·φ(k) ÷ (Σ_k + ε). forward()
-  /// never makes this matrix. hidden: bool, true for keys that a query does not see, broadcasts to it; or undefined.
+  /// Returns the weight of each key for each query, (B, H, Lq, Lk), from features: φ(q)·φ(k) ÷ (Σ_k + ε). forward()
+  /// never computes this matrix. hidden: bool, true for keys that a query does not see, broadcasts to it; or undefined.
   torch::Tensor weights_of_features(const torch::Tensor& of_q, const torch::Tensor& of_k,
                                     const torch::Tensor& hidden = {}) const;
 
-  /// Returns each layer's weight (H or 1, n, n) that a penalty holds orthogonal. Empty for forms without a penalty.
+  /// Returns the weights (H or 1, n, n) of all layers that a penalty makes orthogonal. Empty for forms without penalty.
   std::vector<torch::Tensor> orthogonal_weights() const;
 
   bool keeps_state() const override { return true; }
@@ -81,7 +81,7 @@ class KernelAttention : public Cloneable<KernelAttention, AttentionFunction>, pu
     Submodule<Norm> norm;
     ops::FeatureUnit unit;
   };
-  // Returns weight · Σ_h ‖W_h W_hᵀ − I‖²_F over the orthogonal weights. Undefined if there are no such weights.
+  // Returns options_.penalty · Σ_h ‖W_h W_hᵀ − I‖²_F over the orthogonal weights. Undefined without such weights.
   torch::Tensor wide_penalty() const override;
   torch::Tensor joined_weight(const Layer& layer) const;
   ops::FeatureMap map(size_t from, size_t to) const;

@@ -9,19 +9,19 @@ namespace cachet::nn {
 
 /// Softmax attention to the keys around a query's position.
 struct LocalOptions {
-  int64_t window = 128;  // distance of the farthest key, in tokens
+  int64_t window = 128;  // largest distance between a query and a key, in tokens
   PatternLength pattern_length = PatternLength::model;
 
   static const AttentionFunctionKind<LocalOptions> kKind;
 };
 
-/// Softmax attention to the keys around a query's position (Longformer, arXiv 2004.05150, Sec. 3.1), in time and memory
-/// linear in the length. Query i of Lq has the position p = ⌊i·Lk/Lq⌋ and sees key j iff |j − p| ≤ window. In a causal
-/// layout, p = i + Lk − Lq, and the query sees p − window ≤ j ≤ p. Lq and Lk are the lengths of the longest sequence or
-/// of the present tokens, as pattern_length selects; in a causal layout, pattern_length has no effect.
+/// Softmax attention to the keys around a query's position (Longformer, arXiv 2004.05150, Sec. 3.1). Time and memory
+/// are linear in the length. Query i of Lq has position p = ⌊i·Lk/Lq⌋ and sees key j iff |j − p| ≤ window. In a causal
+/// layout, p = i + Lk − Lq, and the query sees p − window ≤ j ≤ p. pattern_length selects Lq and Lk: the lengths of the
+/// longest sequence, or of the tokens of the batch. In a causal layout, pattern_length has no effect.
 ///
-/// Leading class tokens see all keys, and all queries see the class tokens; positions are counted after the class
-/// tokens. In a causal layout, class tokens are ordinary tokens. Padded keys are masked. Throws c10::Error for a bias.
+/// Leading class tokens see all keys, and all queries see the class tokens. The first token after the class tokens is
+/// at position 0. In a causal layout, class tokens are ordinary. Padded keys are masked. Throws c10::Error for a bias.
 class LocalAttention : public Cloneable<LocalAttention, AttentionFunction> {
  public:
   explicit LocalAttention(const LocalOptions& options);
@@ -33,7 +33,7 @@ class LocalAttention : public Cloneable<LocalAttention, AttentionFunction> {
  private:
   struct Lengths {
     int64_t queries, keys, class_queries, class_keys;
-    int64_t full_queries, full_keys;  // the lengths Lq and Lk that scale the positions
+    int64_t full_queries, full_keys;  // Lq and Lk, which scale the positions
     bool causal;
     bool operator==(const Lengths&) const = default;
     int64_t place(int64_t query) const;

@@ -9,17 +9,17 @@
 namespace cachet::nn {
 
 /// The length that determines the pattern of an attention function: the number of blocks or chunks, and the positions
-/// of queries in a context of another length.
+/// of the queries in a context whose length differs.
 enum class PatternLength {
-  model,  // the longest sequence that the model reads: the result does not depend on the rest of the batch, and is
-          // the result of a sequence that is padded to this length
-  batch,  // the present tokens, padded to the longest sequence of the batch (the rule of version 0.1.0)
+  model,  // the longest sequence that the model can read; the result does not depend on the rest of the batch, and is
+          // the result for a sequence padded to this length
+  batch,  // the tokens of the batch, padded to its longest sequence (the rule of version 0.1.0)
 };
 
 /// Reads `pattern_length` of an `attention` table.
 PatternLength read_pattern_length(const config::View& table);
 
-/// Returns the length for which a pattern is made. This length is at least `tokens`, the number of present tokens.
+/// Returns the length for which a pattern is made. It is at least `tokens`, the number of tokens of the batch.
 inline int64_t pattern_tokens(PatternLength rule, const TokenLayout& layout, int64_t tokens) {
   return rule == PatternLength::model ? std::max(layout.full_length, tokens) : tokens;
 }

@@ -6,11 +6,11 @@
 
 namespace cachet::nn {
 
-/// The terms of the scores that do not depend on the query. All layers of Transformer-XL share these terms.
+/// The terms of the scores that do not depend on the query. All layers of Transformer-XL share them.
 struct RelativeBiases {
   torch::Tensor content, position;  // (H, d): u and v of the paper
 
-  /// Draws normal values with standard deviation 0.02.
+  /// Draws both biases from a normal distribution with standard deviation 0.02.
   static RelativeBiases make(int64_t num_heads, int64_t head_dim);
 };
 
@@ -21,13 +21,13 @@ struct RelativeAttentionOptions {
 
 /// Attention to tokens and to their distances (Transformer-XL, Dai et al., arXiv 1901.02860, Sec. 3.3):
 ///   scores = (q + u)·k + (q + v)·(W_r R),   R the encoded distances of the layout
-/// The query's tokens are the last tokens of the context. Parts: qkv, position (W_r), proj; parameters content_bias (u)
-/// and position_bias (v), each (H, d).
-/// With a state for decoding, the keys and values of earlier calls stay visible, and R also has these keys' distances.
+/// The queries are the last tokens of the context. Parts: qkv, position (W_r), proj; parameters: content_bias (u) and
+/// position_bias (v), each (H, d).
+/// With a state for decoding, the keys and values of earlier calls stay visible, and R contains their distances too.
 class RelativeAttention : public Cloneable<RelativeAttention, Attention> {
  public:
-  /// Throws c10::Error if the function is not softmax, if num_heads does not divide dim and attention.head_dim is 0,
-  /// and if the biases do not have the shape (H, d).
+  /// Throws c10::Error if the function is not softmax, if attention.head_dim is 0 and num_heads does not divide dim,
+  /// or if the biases do not have the shape (H, d).
   RelativeAttention(const RelativeAttentionOptions& options, const RelativeBiases& biases);
   /// Returns the number of channels of a head.
   static int64_t head_dim(const RelativeAttentionOptions& options);

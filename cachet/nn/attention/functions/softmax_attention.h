@@ -12,8 +12,8 @@ struct SoftmaxOptions {
   static const AttentionFunctionKind<SoftmaxOptions> kKind;
 };
 
-/// Returns softmax(q·kᵀ/√d + bias)·v (Vaswani et al., arXiv 1706.03762, Eq. 1), by ATen's fused kernels if they apply.
-/// q (B, H, Lq, d), k (B or 1, H, Lk, d), v (B or 1, H, Lk, e) -> (B, H, Lq, e). If a query sees no key, it gets zeros.
+/// Returns softmax(q·kᵀ/√d + bias)·v (Vaswani et al., arXiv 1706.03762, Eq. 1). Uses ATen's fused kernels if possible.
+/// q (B, H, Lq, d), k (B or 1, H, Lk, d), v (B or 1, H, Lk, e) -> (B, H, Lq, e). A query that sees no key gets zeros.
 /// `dropout`: the dropout rate of the attention weights.
 torch::Tensor softmax_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                 const AttentionArgs& args, double dropout = 0.0);
