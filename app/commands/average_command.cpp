@@ -11,6 +11,7 @@
 #include "app/output/json.h"
 #include "app/output/output.h"
 #include "app/output/weights_output.h"
+#include "cachet/config/counted.h"
 #include "cachet/io/error.h"
 #include "cachet/io/tensors/safetensors/safetensors.h"
 #include "cachet/io/tensors/state_dict.h"
@@ -84,7 +85,8 @@ int run_average(const AverageArguments& arguments) {
     std::cout << "mean of " << mean.steps.size() << " checkpoints, steps " << mean.steps.front() << " to "
               << mean.steps.back();
   if (arguments.renewing > 0)
-    std::cout << ", with statistics and caches recomputed from " << arguments.renewing << " batches";
+    std::cout << ", with statistics and caches recomputed from "
+              << config::counted(arguments.renewing, "batch", "batches");
   std::cout << '\n' << output << '\n';
   return kDone;
 }

@@ -244,11 +244,11 @@ Action declare_sweep(CLI::App& app) {
       ->type_name("");
   add_recipe_settings(app, arguments->settings);
   app.add_option("--seeds", arguments->seeds,
-                 "Train each configuration with N seeds, or with these seeds (default: the recipe's value)")
+                 "Train each configuration with N seeds, or with these seeds (default: the value in the recipe)")
       ->type_name("N|A,B,...");
   app.add_flag("--resume", arguments->resume,
-               "Resume the sweep in the folder of --run. Skips configurations that are done or that another process is "
-               "training");
+               "Resume the sweep in the folder of --run. Configurations that are done, or that another process is "
+               "training, are skipped");
   app.add_option("--run", arguments->run, "Folder of the sweep (default: RUNS/<date>-<recipe>-sweep)")
       ->type_name("FOLDER");
   app.add_option("--runs", arguments->runs, "Folder in which new sweeps are created (default: runs)")

@@ -187,7 +187,8 @@ int run_train(const TrainArguments& asked, const ShortOptions& options) {
   TrainArguments arguments = with_own_data(asked, options);
   if (arguments.fitting_batch) arguments = with_fitting_batch(arguments);
   if (arguments.processes > 1 && means_seeds(arguments))
-    throw UsageError("--processes works only with a single run, and --seeds trains several; leave one of them out");
+    throw UsageError(
+        "--processes works only with a single run, but --seeds trains several runs; leave one of the two out");
   return means_seeds(arguments) ? train_seeds(arguments).code : train_one(arguments);
 }
 

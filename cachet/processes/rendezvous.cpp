@@ -23,8 +23,9 @@ constexpr int64_t kMaxAttempts = 1'000'000'000;
 int64_t number_in_environment(const char* name, int64_t least, int64_t most) {
   const char* text = std::getenv(name);
   if (text == nullptr)
-    throw std::invalid_argument(std::string(name) +
-                                " is not set, but WORLD_SIZE is; each of several processes needs both");
+    throw std::invalid_argument(
+        std::string(name) +
+        " is not set, but WORLD_SIZE is set; if a run has several processes, each process needs both");
   int64_t value = 0;
   const std::string_view word(text);
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);

@@ -95,7 +95,7 @@ std::optional<std::string> complete_run(const std::filesystem::path& run, const 
   for (const std::vector<std::string>& place : alternatives) {
     try {
       const RecipePlan plan = read_plan(run, place).plan;
-      if (!plan.task->keys_from_training_data()) return "the run was trained without them";
+      if (!plan.task->keys_from_training_data()) return "the run was trained without these values";
       if (auto absent = plan.task->absent_data()) throw io::Error(*absent);
       const SavedFiles keep = plan.task->files_to_keep();
       for (const auto& [split, digest] : keep.digests)
@@ -146,7 +146,7 @@ SavedRun open_saved_run(const std::filesystem::path& given, const std::vector<st
   SavedPlan read = read_plan(saved.run, settings);
   if (const auto keys = read.plan.task->keys_from_training_data(); keys && !saved.exported) {
     const std::optional<std::string> why =
-        is_folder ? "a model folder does not have them" : complete_run(saved.run, read.plan);
+        is_folder ? "a model folder does not have these values" : complete_run(saved.run, read.plan);
     if (why)
       saved.lack = saved.run.string() + ": " + *keys + " are not known and cannot be computed (" + *why +
                    "); give both with --set";

@@ -76,7 +76,7 @@ class Checkpoint {
   [[noreturn]] void refuse_root() const {
     if (const auto* object = contents().as<PickleTree::Object>(contents().root))
       fail("contains a pickled Python object, " + in_quotes(contents().globals[object->index].name) +
-           ", instead of a state dict; in Python, save model.state_dict() instead");
+           ", but must contain a state dict; in Python, save model.state_dict()");
     fail("contains no dictionary of tensors; in Python, save model.state_dict()");
   }
 

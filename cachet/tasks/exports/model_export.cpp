@@ -319,8 +319,8 @@ std::vector<std::string> report_lines(const ExportReport& report) {
   lines.insert(lines.end(), report.notes.begin(), report.notes.end());
   lines.push_back(to_text(report.check));
   lines.push_back(to_text(report.speed));
-  lines.push_back("the files of the export have " + report::format_bytes(report.bytes) + ", the model's weights " +
-                  report::format_bytes(report.model_bytes));
+  lines.push_back("the files of the export have " + report::format_bytes(report.bytes) +
+                  ", and the model's weights have " + report::format_bytes(report.model_bytes));
   return lines;
 }
 

@@ -36,8 +36,7 @@ void read_adamw(const config::View& view, OptimizerOptions& options) {
     options.beta1 = betas[0];
     options.beta2 = betas[1];
   } else {
-    view.problem("betas", "must have two numbers, such as [0.9, 0.999], but the number of its numbers is " +
-                              std::to_string(betas.size()));
+    view.problem("betas", "must have two numbers, such as [0.9, 0.999], but has " + std::to_string(betas.size()));
   }
   options.epsilon = view.real("eps", options.epsilon, kEpsilon);
 }
