@@ -122,7 +122,7 @@ TEST(ExportManifest, OfAnEarlierVersionSaysWhatItLacks) {
     const ExportManifest again = parse_export_manifest(text, "m.json");
     EXPECT_EQ(again.version, version);
     EXPECT_EQ(to_json(again), text);
-    EXPECT_NE(lack_of(again).value_or("").find("does not have its own digest"), std::string::npos);
+    EXPECT_NE(lack_of(again).value_or("").find("has neither a digest of its content"), std::string::npos);
   }
 }
 
@@ -232,9 +232,9 @@ TEST(ExportManifest, RefusesWhatDoesNotFitTogether) {
       {"image.crop_fraction: must be from 0.1 to 1", [](Json& json) { json["image"]["crop_fraction"] = 1e-300; }},
       {"image.std: must be above 0", [](Json& json) { json["image"]["std"][2] = 0; }},
       {"image: must have one value of mean and of std", [](Json& json) { json["image"]["mean"] = {0.5}; }},
-      {"image: must have both first_height and first_width", [](Json& json) { json["image"]["first_height"] = 8; }},
+      {"image: must set both first_height and first_width", [](Json& json) { json["image"]["first_height"] = 8; }},
       {"image: has no 'resize_in'", [](Json& json) { json["image"].erase("resize_in"); }},
-      {"image.resize_in: does not match the key middle: it must be 'uint8'",
+      {"image.resize_in: does not match the key middle; the value must be 'uint8'",
        [](Json& json) { json["image"]["resize_in"] = "float32"; }},
       {"untrained: is not a list", [](Json& json) { json["untrained"] = "head"; }},
       {"untrained[0]: is not a text", [](Json& json) { json["untrained"] = {5}; }},

@@ -32,7 +32,7 @@ class ExportsRewrittenModel {
 };
 
 /// Describes the compared parts of samples: "64 beginnings of " gives "64 beginnings of test tokens", or "… random
-/// tokens, none of them real".
+/// tokens, none of them from the data".
 std::string compared_samples(const std::string& what, const train::SampleWords& words, bool real);
 
 /// Describes `count` samples: "" gives "256 test images" or "1 test image", "9 boxes on " gives "9 boxes on 1 test
