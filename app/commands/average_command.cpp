@@ -96,8 +96,8 @@ Action declare_average(CLI::App& app) {
   add_saved_model(app, arguments->run, "Folder of a run");
   add_device_option(app, arguments->run.device);
   CLI::Option* last = add_number(app, "--last", arguments->last,
-                                 "Number of the run's newest checkpoints to average. The key train.keep limits how "
-                                 "many checkpoints a run has (default: 10)",
+                                 "Number of the run's newest checkpoints to average (default: 10). A run keeps only as "
+                                 "many checkpoints as its key train.keep allows",
                                  {1, 1'000'000})
                           ->type_name("N");
   app.add_flag(

@@ -207,7 +207,7 @@ Action declare_export(CLI::App& app) {
   add_output(app, arguments->output, "The folder to write, or a .safetensors file for the weights alone", "PATH")
       ->required();
   app.add_option("--engine", arguments->engine,
-                 std::string("Engine that will run the exported model (") + usual_engine() + ")")
+                 std::string("Engine that will run the exported model (default: ") + usual_engine() + ")")
       ->check(one_of(kEngines))
       ->type_name("ENGINE");
   app.add_option("--precision", arguments->precision, "Number format of the exported model (default: f32)")
@@ -216,10 +216,9 @@ Action declare_export(CLI::App& app) {
   app.add_flag("--check", arguments->check_all,
                "Compare outputs and accuracy of the export with those of the model on all evaluation data. Without "
                "this option, only outputs on 256 samples are compared");
-  add_names_option(
-      app, "--names", arguments->names,
-      "For a .safetensors file: the code base whose tensor names are used (timm for image models, cachet for text "
-      "models)");
+  add_names_option(app, "--names", arguments->names,
+                   "For a .safetensors file: the code base whose tensor names are used (default: timm for image "
+                   "models, cachet for text models)");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_progress_option(app, arguments->progress);
   return [arguments] { return run_export(*arguments); };

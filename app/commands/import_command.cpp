@@ -148,7 +148,7 @@ Action declare_import(CLI::App& app) {
                  "Name of the model that the weights belong to, from `cachet models` (default: the model named in "
                  "timm's config.json)")
       ->type_name("NAME");
-  add_output(app, arguments->output, "The folder to create. It gets the weights, recipe.toml and config.json", "FOLDER")
+  add_output(app, arguments->output, "The folder to create, with the weights, recipe.toml and config.json", "FOLDER")
       ->required();
   add_names_option(app, "--from", arguments->names,
                    "The code base whose tensor names the file uses (default: recognised from the names)");

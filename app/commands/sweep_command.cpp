@@ -254,7 +254,8 @@ Action declare_sweep(CLI::App& app) {
   app.add_option("--runs", arguments->runs, "Folder in which new sweeps are created (default: runs)")
       ->type_name("FOLDER");
   app.add_flag("--print", arguments->print, "Print the recipe of each configuration, and exit");
-  app.add_flag("--dry-run", arguments->dry_run, "Try each configuration for one step, estimate its runs, and exit");
+  app.add_flag("--dry-run", arguments->dry_run,
+               "Try each configuration for one step, estimate the time and memory of its runs, and exit");
   add_progress_option(app, arguments->progress);
   return [arguments] { return run_sweep(*arguments); };
 }

@@ -218,7 +218,8 @@ Action declare_train(CLI::App& app) {
       ->type_name("N");
   app.add_flag("--print", arguments->print, "Print the recipe that would run, with the origin of each value, and exit");
   app.add_flag("--dry-run", arguments->dry_run,
-               "Try a step, an evaluation and a checkpoint on synthetic data, estimate the run, and exit");
+               "Try a step, an evaluation and a checkpoint on synthetic data, estimate the time and memory of the run, "
+               "and exit");
   add_progress_option(app, arguments->progress);
   return [arguments, options] { return run_train(*arguments, *options); };
 }

@@ -86,8 +86,9 @@ TEST(MemoryEstimate, ARefusalNamesTheLargestBatchAndWhatKeepsTheStep) {
     with_state.push_back(state);
     EXPECT_TRUE(
         refusal_text(tiny(with_state), verdict)
-            .ends_with("give the same gradient in each step, and train.state = \"first\" updates the states of norms and "
-                       "caches once per step (--batch-size auto sets these keys)"))
+            .ends_with(
+                "give the same gradient in each step, and train.state = \"first\" updates the states of norms and "
+                "caches once per step (--batch-size auto sets these keys)"))
         << state;
     EXPECT_EQ(settings_that_fit(tiny(with_state), verdict),
               (Settings{"train.batch_size=4", "train.accumulate=3", "train.state=first"}));

@@ -31,7 +31,7 @@ std::array<DataCommand, 8> data_commands() {
             declare_data_listops},
            {kMake,
             "matching",
-            "Make pairs of IMDb reviews that match or do not match",
+            "Make pairs of halves of IMDb reviews, from one review or from two reviews",
             {"cachet data matching --imdb aclImdb -o imdb-pairs"},
             declare_data_matching},
            {kMake,

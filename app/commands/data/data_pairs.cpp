@@ -72,7 +72,7 @@ Action declare_data_pairs(CLI::App& app) {
              "FOLDER")
       ->required();
   app.add_option("--columns", arguments->options.columns,
-                 "Languages of the columns, such as en,de. A - instead of a language skips the column")
+                 "Languages of the columns, such as en,de. Write - for a column to skip")
       ->required()
       ->delimiter(',')
       ->allow_extra_args(false)

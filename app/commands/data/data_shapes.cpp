@@ -96,7 +96,7 @@ Action declare_data_shapes(CLI::App& app) {
       ->required()
       ->type_name("FOLDER");
   const auto number = [&app](const char* name, int64_t& value, const std::string& meaning) {
-    add_number(app, name, value, meaning + " (" + std::to_string(value) + ")")->type_name("N");
+    add_number(app, name, value, meaning + " (default: " + std::to_string(value) + ")")->type_name("N");
   };
   number("--train", options.train, "Images to train with");
   number("--validation", options.validation, "Images to validate with");

@@ -160,10 +160,12 @@ TEST(PyramidVisionTransformer, ImpossibleModelsAreProblemsThatNameTheKey) {
       {"name = \"pvt_tiny\"\nnum_heads = [1, 3, 5, 8]", "must divide embed_dim (128) of stage 2, got 3"},
       {"name = \"pvt_tiny\"\nimage_size = 100", "model.image_size: height and width must be multiples of 32"},
       {"name = \"pvt_v2_b0\"\nimage_size = [64, 28]",
-       "model.image_size: 64 x 28 is too small: stage 1 reduces 8 tokens on each side to one token, so the stage needs at "
+       "model.image_size: 64 x 28 is too small: stage 1 reduces 8 tokens on each side to one token, so the stage needs "
+       "at "
        "least 29 pixels a side"},
       {"name = \"pvt_v2_b0\"\nimage_size = 16\nspatial_reductions = [1, 1, 2, 1]",
-       "16 x 16 is too small: stage 3 reduces 2 tokens on each side to one token, so the stage needs at least 17 pixels a side"},
+       "16 x 16 is too small: stage 3 reduces 2 tokens on each side to one token, so the stage needs at least 17 "
+       "pixels a side"},
       {"name = \"pvt_tiny\"\ncache = {kind = \"grc\", ratio = 0.3}",
        "of stage 3), which must be a positive multiple of the 5 heads"},
       {"name = \"pvt_v2_b2_li\"\nspatial_reductions = [8, 4, 2, 1]", "spatial_reductions"},

@@ -226,7 +226,8 @@ TEST(Trainer, SaysWhichMetricAnEvaluationLacks) {
   ToldTask task(tides());
   const std::string message =
       test::thrown_message<std::runtime_error>([&] { Trainer(task, options, made, nullptr).run(); });
-  EXPECT_EQ(message, "the result of the evaluation has no \"surge\", the metric that decides which checkpoint is the best");
+  EXPECT_EQ(message,
+            "the result of the evaluation has no \"surge\", the metric that decides which checkpoint is the best");
 }
 
 }  // namespace

@@ -160,7 +160,8 @@ const std::vector<BadHeader> kBadHeaders = {
     {"unknown escape", named("\\x41"), "unknown escape"},
     {"short escape", named("\\u12"), "four hexadecimal digits"},
     {"long name", named(std::string(1025, 'n')), "a tensor's name has more than 1024 bytes"},
-    {"long metadata", with_metadata("{\"k\":\"" + std::string(17 << 20, 'v') + "\"}"), "a metadata value has more than"},
+    {"long metadata", with_metadata("{\"k\":\"" + std::string(17 << 20, 'v') + "\"}"),
+     "a metadata value has more than"},
 };
 
 TEST(SafetensorsHeader, RefusesEveryBadHeaderWithItsReason) {
