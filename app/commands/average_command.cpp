@@ -106,7 +106,7 @@ Action declare_average(CLI::App& app) {
       ->excludes(last);
   CLI::Option* renewing = add_number(app, "--renew-states", arguments->renewing,
                                      "Recompute running statistics and caches from N training batches, instead of "
-                                     "using those of the last checkpoint",
+                                     "using the statistics and caches of the last checkpoint",
                                      {1, 1'000'000'000})
                               ->type_name("N");
   for (const char* of_data : {"--data", "--set", "--device"}) app.get_option(of_data)->needs(renewing);

@@ -111,8 +111,8 @@ std::vector<BenchCase> cases_of(const BenchArguments& given) {
 }
 
 constexpr const char* kMemoryNote =
-    "activations: peak memory of the tensors of a step; in training, it includes gradients and the optimizer's state. "
-    "weights: parameters and buffers.";
+    "activations: peak memory of the tensors of a step. In training, this memory includes gradients and the "
+    "optimizer's state. weights: parameters and buffers.";
 
 std::vector<report::Cell> table_row(const BenchRow& row) {
   std::vector<report::Cell> cells{row["model"].get<std::string>(), row["mode"].get<std::string>(),

@@ -270,8 +270,9 @@ void predict_evaluation(tasks::Task& task, const PredictArguments& arguments, Re
 void refuse_options_for(const tasks::Task& task, const PredictArguments& arguments) {
   const auto* answers = dynamic_cast<const tasks::Predictor*>(&task);
   if ((arguments.top || arguments.logits) && answers && !answers->ranks_classes())
-    throw UsageError("--top and --logits work only with models that give each sample a class; leave them out for " +
-                     arguments.model.path);
+    throw UsageError(
+        "--top and --logits work only with models that give each sample a class; leave --top and --logits out for " +
+        arguments.model.path);
 }
 
 int run_predict(const PredictArguments& arguments) {

@@ -61,7 +61,7 @@ std::vector<int64_t> match_classes(const std::vector<std::string>& data_names,
   if (!unknown.empty())
     throw io::Error(std::string(place) + ": the model has no class " + some_of(unknown) + ". Its " +
                     std::to_string(model_names.size()) + " classes are " + some_of(model_names) +
-                    ". Rename the classes of the data, or remove those that the model does not have");
+                    ". Rename the classes of the data, or remove the classes that the model does not have");
   return matched;
 }
 

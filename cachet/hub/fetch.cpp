@@ -73,9 +73,8 @@ std::set<std::string> parts_of_index(const fs::path& index, const std::string& n
   const std::string folder = name.substr(0, name.rfind('/') + 1);
   for (const auto& part : *map) {
     if (!part.is_string() || !is_file_below(part.get<std::string>()))
-      throw io::Error(
-          name +
-          ": the index must list its parts by the names of their files; give the name of a file in the repository");
+      throw io::Error(name +
+                      ": the index must list the file names of its parts; give the name of a file in the repository");
     parts.insert((name.find('/') == std::string::npos ? "" : folder) + part.get<std::string>());
   }
   return parts;

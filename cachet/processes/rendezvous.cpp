@@ -92,7 +92,7 @@ LocalSocket::LocalSocket() : descriptor_(socket(AF_INET, SOCK_STREAM | SOCK_CLOE
     close(descriptor_);
     throw std::runtime_error(
         std::string(
-            "this machine's loopback interface (127.0.0.1), which its processes use to meet, is missing or down: ") +
+            "this machine's loopback interface (127.0.0.1), which the processes use to meet, is missing or down: ") +
         std::strerror(error));
   }
   port_ = ntohs(address.sin_port);

@@ -106,7 +106,7 @@ std::optional<std::string> complete_run(const std::filesystem::path& run, const 
         io::write_file_atomically(run / name, bytes);
         progress.log((run / name).string() +
                      " is new: an earlier version trained the run and did not store these values. " +
-                     "They were now computed from the training data");
+                     "These values were now computed from the training data");
       }
       return std::nullopt;
     } catch (const std::runtime_error& error) {
@@ -170,8 +170,8 @@ RecipePlan read_saved_plan(const std::filesystem::path& path, const std::vector<
 io::TensorMap read_weights(const SavedRun& saved) {
   if (saved.exported)
     throw io::Error(saved.run.string() +
-                    ": is an export, and only its engine can read its weights; name the run or model that "
-                    "it was made from");
+                    ": is an export, and only the engine of an export can read its weights; name the run or model that "
+                    "was exported");
   return is_model_folder(saved.checkpoint) ? read_model_folder(saved.checkpoint)
                                            : train::read_weights(saved.checkpoint);
 }

@@ -217,7 +217,7 @@ class Detection(command.CommandTest):
         self.assertIn("box AP not measured", trained.stdout)
         answers = [json.loads(line) for line in self.cachet("predict", *words).stdout.splitlines()]
         self.assertEqual([answer["image_id"] for answer in answers], [image["id"] for image in instances["images"]])
-        self.assertIn("data.validation_annotations must name a file that has them",
+        self.assertIn("data.validation_annotations must name a file with annotations",
                       self.refused("train", "tiny.toml", "--run", "none", "--set",
                                    "data.validation_annotations=annotations/image_info.json", cwd=self.folder, code=1))
 

@@ -564,7 +564,7 @@ lr = 1e-4
         self.write_own_images("hub-photos", "xyz")
         name = f"hf:{self.REPOSITORY}"
         refused = lambda *words: self.refused("train", name, *words, cwd=self.folder, variables=self.variables, lines=4)
-        self.assertIn(f"give the data to train them on: cachet train {name} --data FOLDER", refused())
+        self.assertIn(f"give the data to train the weights on: cachet train {name} --data FOLDER", refused())
         self.assertIn("leave --init out", refused("--data", "hub-photos", "--init", "x"))
         self.set_config(architecture="resnet50")
         self.assertIn("names the model 'resnet50', which `cachet models` does not list", refused("--data", "hub-photos"))

@@ -161,8 +161,8 @@ class Checkpoint {
   /// Why the dictionaries that were searched have no weights, if the file has the reason.
   std::string why_none(const Dict& dict) const {
     if (has_arrays(dict) || std::ranges::any_of(searched_, [this](const Dict* each) { return has_arrays(*each); }))
-      return ". Its weights are NumPy arrays: in Python, make tensors of them (torch.from_numpy) and save these with "
-             "torch.save";
+      return ". Its weights are NumPy arrays; in Python, convert the arrays to tensors (torch.from_numpy), and save "
+             "the tensors with torch.save";
     return {};
   }
 

@@ -28,7 +28,7 @@ Preprocessing of_saved(const fs::path& path) {
   const SavedRun saved = open_saved_run(path);
   const auto* images = dynamic_cast<const PreparesImages*>(saved.plan.task.get());
   if (images == nullptr)
-    throw std::invalid_argument(path.string() + " is not a model for images, which is needed here");
+    throw std::invalid_argument(path.string() + " is not a model for images, but a model for images is needed");
   return images->preprocessing();
 }
 

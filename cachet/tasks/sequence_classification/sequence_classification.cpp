@@ -107,7 +107,7 @@ void check_fit(const data::SequenceDataset& dataset, const models::SequenceClass
                                 ", but the model has " + number(model.classes) + "; leave model.classes out");
   if (dataset.has_pairs() != model.sequence.pairs)
     throw std::invalid_argument(std::string("the data are ") + (dataset.has_pairs() ? "pairs" : "single sequences") +
-                                ", but the model is not made for them; leave model.pairs out");
+                                ", but the model is not made for such samples; leave model.pairs out");
 }
 
 struct PreparedSequence : PreparedSample {

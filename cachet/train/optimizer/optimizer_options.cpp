@@ -75,9 +75,9 @@ void read_one_cycle(const config::View& view, ScheduleOptions& schedule) {
   if (view.has("warmup")) schedule.warmup = read_duration(view, "warmup", schedule.warmup, 0);
   if (schedule.warmup.count > 0) {
     options.share_up.reset();
-    view.refuse(
-        "pct_start",
-        "has no effect with `warmup`, which also sets when the learning rate reaches its peak; remove one of them");
+    view.refuse("pct_start",
+                "has no effect with `warmup`, which also sets when the learning rate reaches its peak; remove one of "
+                "the two keys");
   } else {
     options.share_up = view.real("pct_start", *options.share_up, {.least = 0, .most = 1});
   }

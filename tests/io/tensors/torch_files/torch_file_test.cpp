@@ -140,7 +140,8 @@ TEST(WeightsFile, FindsTheWeightsOfACheckpoint) {
       refusal(p::dict({{"model", dict}}), "other").ends_with("'other'; it has 'model'; choose one of them with --key"));
   const std::string array = p::call(p::global("numpy.core.multiarray", "_reconstruct"), "K\1");
   for (const char* key : {"", "model"})
-    EXPECT_NE(refusal(p::dict({{"model", p::dict({{"w", array}})}}), key).find("NumPy arrays: in Python, make tensors"),
+    EXPECT_NE(refusal(p::dict({{"model", p::dict({{"w", array}})}}), key)
+                  .find("NumPy arrays; in Python, convert the arrays to tensors"),
               std::string::npos);
 
   const WeightsFile wrapped =
