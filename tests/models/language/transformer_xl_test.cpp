@@ -242,7 +242,7 @@ TEST(TransformerXLRecipe, SaysWhatDoesNotGoTogether) {
   says("cutoffs = [40000]\n",
        "must be in ascending order, above 0 and below the size of the vocabulary, 33278 tokens (model.vocabulary, by "
        "default data.vocabulary)");
-  says("cutoffs = [10, 10]\n", "must ascend");
+  says("cutoffs = [10, 10]\n", "must be in ascending order");
   says("division = 1000\n", "leaves the last cluster without channels");
   says("memory_length = 0\nsame_length = true\n", "same_length");
   says("memory_length = 8\ncache = {kind = \"grc\"}\n", "the cache replaces the memory");
