@@ -40,7 +40,7 @@ class Checkpoint {
       if (!take(*given) && !find_under_usual_keys(*given, kMaxLevels))
         fail("has no weights under " + in_quotes(key) + "; " + keys_text(*given) + why_none(*given));
     } else if (!find_under_usual_keys(root, kMaxLevels) && !take(root)) {
-      fail("has no weights under a usual key; " + keys_text(root) + untried_text(root) + why_none(root));
+      fail("has no weights under the usual keys; " + keys_text(root) + untried_text(root) + why_none(root));
     }
   }
 

@@ -316,7 +316,7 @@ std::vector<std::string> report_lines(const WeightImportReport& report, const st
       head);
   add("new, because the model of the file does not have these parameters,", tensor_parts(parts));
   add("new, because the file is of a classifier,", tensor_parts(of_detector));
-  add("only in the classifier, left out,", report.classifying);
+  add("left out, because only classifiers have them,", report.classifying);
   add("missing", report.missing);
   add("left over", report.left_over);
   add("not tensors, left out,", report.not_tensors);

@@ -75,7 +75,7 @@ TokenFile::TokenFile(std::unique_ptr<const io::ByteSource> source, std::string n
   const auto fail = [this](const std::string& problem) { throw io::Error(name_ + ": " + problem); };
   std::array<std::byte, kHeaderBytes> header{};
   const auto need = [&](size_t bytes) {
-    if (source_->size() < bytes) fail("is not a token file: it ends within its header");
+    if (source_->size() < bytes) fail("is not a token file: the file ends within its header");
   };
   need(kFirstHeaderBytes);
   source_->read_at(0, std::span(header).first(kFirstHeaderBytes));
