@@ -185,7 +185,7 @@ ExportedInput read_input(const Reader& json, int64_t version) {
     if (json.has(key)) *limit = json[key].integer(1, kMaxSize);
   for (const Reader& size : json["shape"].list(kMaxDimensions)) input.shape.push_back(size.integer(-1, kMaxSize));
   if (input.shape.size() < 2 || input.shape[0] != -1)
-    json["shape"].fail("must have two or more sizes, the first of them -1 (the batch)");
+    json["shape"].fail("must have at least two sizes, and the first size must be -1 (the batch)");
   return input;
 }
 

@@ -209,7 +209,7 @@ TEST(ExportManifest, RefusesWhatDoesNotFitTogether) {
       {"precision: is int8, but only the engine openvino can run int8", [](Json& json) { json["precision"] = "int8"; }},
       {"files: has no model.onnx", [](Json& json) { json["engine"] = "onnx"; }},
       {"inputs: is empty", [](Json& json) { json["inputs"] = Json::array(); }},
-      {"inputs[0].shape: must have two or more sizes, the first of them -1",
+      {"inputs[0].shape: must have at least two sizes, and the first size must be -1",
        [](Json& json) {
          json["inputs"][0]["shape"] = {4, 3, 16, 24};
        }},

@@ -127,9 +127,9 @@ ScheduleOptions read_schedule_options(const config::View& view) {
       return options;
     }
     for (const char* key : kOfPytorch)
-      view.refuse(key,
-                  "has no effect with rule = \"0.1.0\", which runs of version 0.1.0 keep; to use this key, set rule = "
-                  "\"pytorch\"");
+      view.refuse(
+          key,
+          "has no effect with rule = \"0.1.0\", the rule of version 0.1.0; to use this key, set rule = \"pytorch\"");
   }
   options.warmup = read_duration(view, "warmup", options.warmup, 0);
   if (options.kind == ScheduleOptions::Kind::step) {
