@@ -29,7 +29,7 @@ void add_normalize(CLI::App& app, data::TextNormalization& form) {
   app.add_option_function<std::string>(
          "--normalize", [&form](const std::string& name) { form = data::normalization_named(name); },
          "Unicode normalisation of the texts: none, nfc or nfkc. Give the same value as data.normalize of the recipe "
-         "(none)")
+         "(default: none)")
       ->check(one_of({"none", "nfc", "nfkc"}))
       ->type_name("FORM");
 }

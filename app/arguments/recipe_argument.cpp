@@ -49,7 +49,7 @@ std::optional<std::string> present_name(const std::string& name) {
 
 [[noreturn]] void refuse_unknown(const std::string& word) {
   throw UsageError("there is no recipe '" + word + "'" + config::recipe_suggestion(word, config::named_recipes()) +
-                   "; `cachet recipes` lists those that come with Cachet");
+                   "; `cachet recipes` lists the recipes that come with Cachet");
 }
 
 }  // namespace

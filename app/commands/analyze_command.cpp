@@ -321,7 +321,7 @@ Action declare_analyze(CLI::App& app) {
       app, "--steps", arguments->options.steps,
       "Number of training steps to replay. The statistics of these steps are tested for normality (default: 150)", {1})
       ->type_name("P");
-  app.add_option("--data", arguments->data, "Folder of the data: data.root")->type_name("FOLDER");
+  app.add_option("--data", arguments->data, "Folder of the data; sets the key data.root")->type_name("FOLDER");
   add_recipe_settings(app, arguments->settings);
   add_device_option(app, arguments->device);
   add_output(app, arguments->output,

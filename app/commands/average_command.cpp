@@ -11,6 +11,7 @@
 #include "app/output/json.h"
 #include "app/output/output.h"
 #include "app/output/weights_output.h"
+#include "cachet/config/counted.h"
 #include "cachet/io/error.h"
 #include "cachet/io/tensors/safetensors/safetensors.h"
 #include "cachet/io/tensors/state_dict.h"
@@ -84,7 +85,8 @@ int run_average(const AverageArguments& arguments) {
     std::cout << "mean of " << mean.steps.size() << " checkpoints, steps " << mean.steps.front() << " to "
               << mean.steps.back();
   if (arguments.renewing > 0)
-    std::cout << ", with statistics and caches recomputed from " << arguments.renewing << " batches";
+    std::cout << ", with statistics and caches recomputed from "
+              << config::counted(arguments.renewing, "batch", "batches");
   std::cout << '\n' << output << '\n';
   return kDone;
 }
@@ -94,8 +96,8 @@ Action declare_average(CLI::App& app) {
   add_saved_model(app, arguments->run, "Folder of a run");
   add_device_option(app, arguments->run.device);
   CLI::Option* last = add_number(app, "--last", arguments->last,
-                                 "Number of the run's newest checkpoints to average. The key train.keep limits how "
-                                 "many checkpoints a run has (default: 10)",
+                                 "Number of the run's newest checkpoints to average (default: 10). A run keeps only as "
+                                 "many checkpoints as its key train.keep allows",
                                  {1, 1'000'000})
                           ->type_name("N");
   app.add_flag(
@@ -104,7 +106,7 @@ Action declare_average(CLI::App& app) {
       ->excludes(last);
   CLI::Option* renewing = add_number(app, "--renew-states", arguments->renewing,
                                      "Recompute running statistics and caches from N training batches, instead of "
-                                     "using those of the last checkpoint",
+                                     "using the statistics and caches of the last checkpoint",
                                      {1, 1'000'000'000})
                               ->type_name("N");
   for (const char* of_data : {"--data", "--set", "--device"}) app.get_option(of_data)->needs(renewing);

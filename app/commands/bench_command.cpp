@@ -52,8 +52,10 @@ BenchmarkPrecision precision_of(const std::string& word) {
 
 // An export answers, in the precision that it was written for.
 BenchArguments for_export(const std::string& name, const BenchArguments& arguments) {
-  if (arguments.table) throw UsageError(name + " is an export, which is not trained; leave --table out");
-  if (arguments.mode == "train") throw UsageError(name + " is an export, which is not trained");
+  if (arguments.table)
+    throw UsageError(name + " is an export, which cannot be trained, but --table times training; leave --table out");
+  if (arguments.mode == "train")
+    throw UsageError(name + " is an export, which cannot be trained; leave --mode train out");
   if (!arguments.settings.empty())
     throw UsageError(name + " is an export, whose model cannot be changed; leave --set out");
   if (arguments.device != "auto" && arguments.device != "cpu")
@@ -109,8 +111,8 @@ std::vector<BenchCase> cases_of(const BenchArguments& given) {
 }
 
 constexpr const char* kMemoryNote =
-    "activations: peak memory of the tensors of a step; in training, it includes gradients and the optimizer's state. "
-    "weights: parameters and buffers.";
+    "activations: peak memory of the tensors of a step. In training, this memory includes gradients and the "
+    "optimizer's state. weights: parameters and buffers.";
 
 std::vector<report::Cell> table_row(const BenchRow& row) {
   std::vector<report::Cell> cells{row["model"].get<std::string>(), row["mode"].get<std::string>(),

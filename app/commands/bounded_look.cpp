@@ -103,7 +103,7 @@ std::optional<tasks::PresentDigest> BoundedLook::operator()(const tasks::RunReco
   left_ -= std::chrono::duration_cast<milliseconds>(Clock::now() - begin);
   if (!is_over)
     std::cerr << "the test data of " << run.name << " could not be read again within " << most_.count()
-              << " seconds, so they are not compared\n";
+              << " seconds, so these data are not compared\n";
   return digests_in(said);
 }
 

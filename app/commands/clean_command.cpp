@@ -69,8 +69,8 @@ Action declare_clean(CLI::App& app) {
       ->required()
       ->type_name("");
   add_output(app, arguments->output,
-             "A file for the weights if the name ends in .safetensors. Otherwise a folder without optimizer and logs, "
-             "which every command accepts as a run",
+             "A file for the weights if the name ends in .safetensors. Otherwise a folder for the run without the "
+             "optimizer's state and the logs. Every command accepts this folder as a run",
              "FILE")
       ->required();
   app.add_flag("--json", arguments->json, "Print one JSON object");

@@ -177,7 +177,8 @@ int run_compare(const CompareArguments& arguments) {
 Action declare_compare(CLI::App& app) {
   auto arguments = std::make_shared<CompareArguments>();
   app.add_option("RUN", arguments->runs,
-                 "Folders of runs or of the seeds of one recipe, or folders that contain such folders")
+                 "Folder of each run, or of the seeds of one recipe. For a folder that contains such folders, all of "
+                 "them are compared")
       ->required()
       ->type_name("");
   app.add_option("--format", arguments->format,

@@ -159,7 +159,7 @@ Action declare_demo(CLI::App& app) {
   app.add_flag("--smoke", arguments->smoke,
                "Run only a few steps of training and evaluation, as a test of the installation");
   app.add_option("--run", arguments->folder, "Folder to create for the two runs")->type_name("DIR");
-  app.add_option("--runs", arguments->runs, "Without --run: the folder in which a new folder is created")
+  app.add_option("--runs", arguments->runs, "Without --run: the folder in which the folder of the two runs is created")
       ->type_name("DIR")
       ->capture_default_str();
   return [arguments] { return run_demo(*arguments); };

@@ -189,9 +189,10 @@ bool chose_itself(const tasks::SavedRun& saved, const EvalArguments& arguments) 
 
 int run_eval(const EvalArguments& arguments) {
   if (!arguments.text.empty() && !arguments.output.path.empty())
-    throw UsageError("--text only prints its results, and -o is for the files of an evaluation; leave one of them out");
+    throw UsageError(
+        "--text only prints results, but -o writes the results of an evaluation into files; leave one of the two out");
   if (!arguments.text.empty() && arguments.limit)
-    throw UsageError("--text scores every line, and --limit works only with the test split; leave one of them out");
+    throw UsageError("--text scores every line, but --limit works only with the test split; leave one of the two out");
   if (!arguments.text.empty()) return eval_text(arguments);
   const tasks::SavedRun saved =
       tasks::open_to_evaluate(arguments.model.path, arguments.model.all_settings(), arguments.limit);

@@ -62,8 +62,8 @@ std::string option_of_folders(const ExportArguments& arguments) {
 
 int export_weights(const ExportArguments& arguments) {
   if (const std::string option = option_of_folders(arguments); !option.empty())
-    throw UsageError(option + " works only if -o is a folder; a " + kWeightsSuffix +
-                     " file gets the weights unchanged, so leave this option out");
+    throw UsageError(option + " works only if -o is a folder, because a file of weights (" + kWeightsSuffix +
+                     ") gets the weights unchanged; leave this option out");
   const tasks::SavedModel saved = tasks::open_saved_model(arguments.model.path);
   if (const auto note = tasks::untrained_note(arguments.model.path)) std::cerr << *note << '\n';
   const std::string& output = arguments.output.path;
@@ -167,8 +167,9 @@ int export_folder(const ExportArguments& arguments) {
   if (output.has_extension() && !fs::is_directory(output))
     throw UsageError(
         output.string() +
-        ": -o must be a folder whose name has no ending; it gets the model (model.onnx with --engine onnx). For the " +
-        "weights alone, give a file that ends in " + kWeightsSuffix);
+        ": -o must be a folder whose name has no ending. The model is written into this folder (with --engine onnx, as "
+        "model.onnx). To write only the weights, give a file that ends in " +
+        kWeightsSuffix);
   if (!arguments.names.empty())
     throw UsageError(std::string("--names works only with a file of weights (-o FILE") + kWeightsSuffix + ")");
   const tasks::ExportSource source{arguments.model.path, arguments.model.all_settings()};
@@ -207,19 +208,18 @@ Action declare_export(CLI::App& app) {
   add_output(app, arguments->output, "The folder to write, or a .safetensors file for the weights alone", "PATH")
       ->required();
   app.add_option("--engine", arguments->engine,
-                 std::string("Engine that will run the exported model (") + usual_engine() + ")")
+                 std::string("Engine that will run the exported model (default: ") + usual_engine() + ")")
       ->check(one_of(kEngines))
       ->type_name("ENGINE");
   app.add_option("--precision", arguments->precision, "Number format of the exported model (default: f32)")
       ->check(one_of(kPrecisions))
       ->type_name("PRECISION");
   app.add_flag("--check", arguments->check_all,
-               "Compare outputs and accuracy of the export with those of the model on all evaluation data. Without "
-               "this option, only outputs on 256 samples are compared");
-  add_names_option(
-      app, "--names", arguments->names,
-      "For a .safetensors file: the code base whose tensor names are used (timm for image models, cachet for text "
-      "models)");
+               "Compare outputs and accuracy of the export and of the model on all evaluation data. Without this "
+               "option, only outputs on 256 samples are compared");
+  add_names_option(app, "--names", arguments->names,
+                   "For a .safetensors file: the code base whose tensor names are used (default: timm for image "
+                   "models, cachet for text models)");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_progress_option(app, arguments->progress);
   return [arguments] { return run_export(*arguments); };

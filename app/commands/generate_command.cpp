@@ -84,7 +84,7 @@ Action declare_generate(CLI::App& app) {
   const CLI::Option* prompt =
       app.add_option("--prompt", arguments->prompt,
                      "The text to continue. Without this option, the model continues each line of standard input if "
-                     "that is a pipe or a file; otherwise it starts a new text")
+                     "standard input is a pipe or a file; otherwise the model starts a new text")
           ->type_name("TEXT");
   app.add_option("--lines", arguments->lines, "A file with one prompt in each line; - is standard input")
       ->type_name("FILE");

@@ -148,11 +148,11 @@ Action declare_import(CLI::App& app) {
                  "Name of the model that the weights belong to, from `cachet models` (default: the model named in "
                  "timm's config.json)")
       ->type_name("NAME");
-  add_output(app, arguments->output, "The folder to create. It gets the weights, recipe.toml and config.json", "FOLDER")
+  add_output(app, arguments->output, "The folder to create, with the weights, recipe.toml and config.json", "FOLDER")
       ->required();
   add_names_option(app, "--from", arguments->names,
                    "The code base whose tensor names the file uses (default: recognised from the names)");
-  app.add_option("--key", arguments->key, "Key of the set of weights to load, if a checkpoint has several")
+  app.add_option("--key", arguments->key, "Key of the weights to load, if the file has several sets of weights")
       ->type_name("KEY");
   app.add_option("--set", arguments->model.settings,
                  "Set a key of the model or of its image preprocessing, for example model.classes=10 or "

@@ -193,7 +193,7 @@ int predict_into_folder(tasks::Task& task, const PredictArguments& arguments, Pr
                         const tasks::RecordSource& source, CountedProgress& progress) {
   auto& answers = capability_of<tasks::Predictor>(task, "predict on your samples");
   auto& draws = capability_of<tasks::DrawsAnswers>(
-      task, "draw its predictions into a folder (-o FILE.jsonl writes them to a file)");
+      task, "draw predictions into a folder (-o FILE.jsonl writes predictions to a file)");
   const tasks::SampleForm form = answers.sample_form();
   const double least_score = arguments.least_score.value_or(kUsualLeastScore);
   const tasks::NextSample given = given_samples(arguments, form);
@@ -270,8 +270,9 @@ void predict_evaluation(tasks::Task& task, const PredictArguments& arguments, Re
 void refuse_options_for(const tasks::Task& task, const PredictArguments& arguments) {
   const auto* answers = dynamic_cast<const tasks::Predictor*>(&task);
   if ((arguments.top || arguments.logits) && answers && !answers->ranks_classes())
-    throw UsageError("--top and --logits work only with models that give each sample a class; leave them out for " +
-                     arguments.model.path);
+    throw UsageError(
+        "--top and --logits work only with models that give each sample a class; leave --top and --logits out for " +
+        arguments.model.path);
 }
 
 int run_predict(const PredictArguments& arguments) {
@@ -297,7 +298,8 @@ int run_predict(const PredictArguments& arguments) {
       least_score == kUsualLeastScore ? std::string() : "drawn from " + report::format_number(least_score, 17));
   if (draws) {
     if (!arguments.gives_samples())
-      throw UsageError(arguments.output.path + ": a folder works only with images on the command line; `" +
+      throw UsageError(arguments.output.path +
+                       ": -o FOLDER works only with images that you give on the command line; `" +
                        report::program_name() + " eval " + report::shell_word(arguments.model.path) + " -o " +
                        report::shell_word(arguments.output.path) + "` writes the results for the evaluation data");
     folder.emplace(arguments.output, arguments.inputs());

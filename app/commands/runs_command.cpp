@@ -115,7 +115,7 @@ int run_runs(const RunsArguments& arguments) {
 Action declare_runs(CLI::App& app) {
   auto arguments = std::make_shared<RunsArguments>();
   app.add_option("FOLDER", arguments->folder,
-                 "Folder that contains the runs, including those of seeds and sweeps (default: runs)")
+                 "Folder that contains the runs, including the runs of seeds and sweeps (default: runs)")
       ->type_name("");
   app.add_option("--state", arguments->state,
                  "List only runs in this state: finished, killed, 'stopped early' and so on")

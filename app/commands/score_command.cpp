@@ -11,6 +11,7 @@
 #include "app/arguments/sample_arguments.h"
 #include "app/commands/command.h"
 #include "app/output/json.h"
+#include "cachet/config/counted.h"
 #include "cachet/io/error.h"
 #include "cachet/metrics/bleu.h"
 #include "cachet/metrics/chrf.h"
@@ -79,9 +80,9 @@ void require_as_many_lines(const ScoreArguments& arguments, const std::vector<st
   if (hypotheses.empty()) throw io::Error(arguments.hypotheses + ": holds no lines");
   for (size_t i = 0; i < references.size(); ++i)
     if (references[i].size() != hypotheses.size())
-      throw io::Error(arguments.references[i] + ": has " + std::to_string(references[i].size()) + " lines, but " +
-                      arguments.hypotheses + " has " + std::to_string(hypotheses.size()) +
-                      " lines; each translation needs its reference in the same line");
+      throw io::Error(arguments.references[i] + ": has " + config::counted(references[i].size(), "line") + ", but " +
+                      arguments.hypotheses + " has " + config::counted(hypotheses.size(), "line") +
+                      "; each translation needs its reference in the same line");
 }
 
 nlohmann::ordered_json score_json(double score, const std::optional<double>& error, const std::string& text,
@@ -103,7 +104,7 @@ void print_score(const char* title, double score, const std::optional<double>& e
 
 int run_score(const ScoreArguments& arguments) {
   if (std::ranges::count(arguments.references, "-") + (arguments.hypotheses == "-" ? 1 : 0) > 1)
-    throw UsageError("- is standard input, and only one of the files can be standard input");
+    throw UsageError("only one of the files can be standard input (-)");
   const std::vector<std::string> hypotheses = lines_of_file(arguments.hypotheses);
   std::vector<std::vector<std::string>> references;
   for (const std::string& file : arguments.references) references.push_back(lines_of_file(file));

@@ -138,8 +138,8 @@ void print_published(const std::vector<CountedRow>& rows, bool wide) {
   std::cout << report::text_table(count_table(rows), form) << '\n';
   paragraph(
       "The table counts the MACs of linear layers and convolutions. For plain models, the paper has slightly more MACs "
-      "than the published code. The paper's numbers for cached models include the positional convolution, but no pool, "
-      "although the appendix pools by 4 and 2.");
+      "than the published code. The paper's numbers for cached models include the positional convolution, but no "
+      "pooling before the cache, although the paper's appendix pools by 4 and 2.");
   std::cout << '\n';
   paragraph("Additional cost of a cache of ratio 0.5. The paper reports 10 to 15 % more FLOPs and parameters");
   std::cout << report::text_table(surplus_table(rows), form);

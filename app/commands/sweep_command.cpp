@@ -244,17 +244,18 @@ Action declare_sweep(CLI::App& app) {
       ->type_name("");
   add_recipe_settings(app, arguments->settings);
   app.add_option("--seeds", arguments->seeds,
-                 "Train each configuration with N seeds, or with these seeds (default: the recipe's value)")
+                 "Train each configuration with N seeds, or with these seeds (default: the value in the recipe)")
       ->type_name("N|A,B,...");
   app.add_flag("--resume", arguments->resume,
-               "Resume the sweep in the folder of --run. Skips configurations that are done or that another process is "
-               "training");
+               "Resume the sweep in the folder of --run. Configurations that are done, or that another process is "
+               "training, are skipped");
   app.add_option("--run", arguments->run, "Folder of the sweep (default: RUNS/<date>-<recipe>-sweep)")
       ->type_name("FOLDER");
   app.add_option("--runs", arguments->runs, "Folder in which new sweeps are created (default: runs)")
       ->type_name("FOLDER");
   app.add_flag("--print", arguments->print, "Print the recipe of each configuration, and exit");
-  app.add_flag("--dry-run", arguments->dry_run, "Try each configuration for one step, estimate its runs, and exit");
+  app.add_flag("--dry-run", arguments->dry_run,
+               "Try each configuration for one step, estimate the time and memory of its runs, and exit");
   add_progress_option(app, arguments->progress);
   return [arguments] { return run_sweep(*arguments); };
 }

@@ -187,7 +187,8 @@ int run_train(const TrainArguments& asked, const ShortOptions& options) {
   TrainArguments arguments = with_own_data(asked, options);
   if (arguments.fitting_batch) arguments = with_fitting_batch(arguments);
   if (arguments.processes > 1 && means_seeds(arguments))
-    throw UsageError("--processes works only with a single run, and --seeds trains several; leave one of them out");
+    throw UsageError(
+        "--processes works only with a single run, but --seeds trains several runs; leave one of the two out");
   return means_seeds(arguments) ? train_seeds(arguments).code : train_one(arguments);
 }
 
@@ -217,7 +218,8 @@ Action declare_train(CLI::App& app) {
       ->type_name("N");
   app.add_flag("--print", arguments->print, "Print the recipe that would run, with the origin of each value, and exit");
   app.add_flag("--dry-run", arguments->dry_run,
-               "Try a step, an evaluation and a checkpoint on synthetic data, estimate the run, and exit");
+               "Try a step, an evaluation and a checkpoint on synthetic data, estimate the time and memory of the run, "
+               "and exit");
   add_progress_option(app, arguments->progress);
   return [arguments, options] { return run_train(*arguments, *options); };
 }

@@ -127,9 +127,10 @@ Action declare_translate(CLI::App& app) {
   add_saved_run(app, arguments->model);
   app.add_option("FILE", arguments->files,
                  "Files with one sentence in each line; - is standard input, which is also read if no file is given");
-  add_number(app, "--beam", arguments->beam,
-             "Beam size: number of hypotheses that the search retains for each sentence (default: the recipe's value)",
-             {1, 1000})
+  add_number(
+      app, "--beam", arguments->beam,
+      "Beam size: number of hypotheses that the search retains for each sentence (default: the value in the recipe)",
+      {1, 1000})
       ->type_name("N");
   add_number(
       app, "--n-best", options.beam.n_best,
@@ -139,18 +140,18 @@ Action declare_translate(CLI::App& app) {
       ->type_name("N");
   add_number(app, "--length-penalty", arguments->length_penalty,
              "Length penalty: a translation's log-probability is divided by its length to this power (default: the "
-             "recipe's value)")
+             "value in the recipe)")
       ->type_name("X");
   add_number(app, "--min-length", arguments->shortest,
-             "Minimum number of tokens of a translation (default: the recipe's value)", {0, 1 << 20})
+             "Minimum number of tokens of a translation (default: the value in the recipe)", {0, 1 << 20})
       ->type_name("N");
   add_number(app, "--max-length-a", arguments->per_token,
              "Factor A of the maximum length: the translation of a sentence of L tokens has at most A·L + B tokens "
-             "(default: the recipe's value)",
+             "(default: the value in the recipe)",
              {0, 1000})
       ->type_name("A");
-  add_number(app, "--max-length-b", arguments->added, "Summand B of the maximum length (default: the recipe's value)",
-             {0, 1 << 20})
+  add_number(app, "--max-length-b", arguments->added,
+             "Summand B of the maximum length (default: the value in the recipe)", {0, 1 << 20})
       ->type_name("B");
   app.add_flag("--sample", arguments->draws, "Sample translations instead of searching for the most probable one");
   models::SamplingOptions& sampling = arguments->sampling;

@@ -80,8 +80,9 @@ void report_earlier_records(const fs::path& file, const tasks::RecordFile& recor
               << ". Two processes wrote to this file at the same time\n";
   if (const int64_t again = records.forgotten(); again > 0)
     std::cerr << file.string() << ": " << again
-              << (again == 1 ? " prediction of version 0.1.0 does" : " predictions of version 0.1.0 do")
-              << " not record the bytes of the samples, and " << (again == 1 ? "is" : "are") << " computed again\n";
+              << (again == 1 ? " prediction of version 0.1.0 does not record"
+                             : " predictions of version 0.1.0 do not record")
+              << " the bytes of the samples, and " << (again == 1 ? "is" : "are") << " computed again\n";
   if (const int64_t again = records.forgotten(tasks::WhyForgotten::earlier_rule); again > 0)
     std::cerr << file.string() << ": " << again
               << (again == 1 ? " prediction of version 0.1.0 depends" : " predictions of version 0.1.0 depend")

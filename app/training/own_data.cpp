@@ -98,7 +98,7 @@ void train_model_of_weights(TrainArguments& arguments, ShortOptions& options) {
   const std::string remedy = "; give the name of the model: cachet train MODEL --data FOLDER --init " + weights;
   if (!options.init.empty()) throw UsageError(weights + " already names the weights to start from; leave --init out");
   if (options.data.empty())
-    throw UsageError(weights + " names weights; give the data to train them on: cachet train " + weights +
+    throw UsageError(weights + " names weights; give the data to train the weights on: cachet train " + weights +
                      " --data FOLDER");
   const auto config = beside_config_of(weights);
   const auto named = config ? tasks::timm_model(*config) : std::nullopt;
@@ -158,7 +158,8 @@ TrainArguments with_own_data(const TrainArguments& asked, const ShortOptions& gi
   arguments.fitting_batch = options.batch_size == kFittingBatch;
   if (is_recipe) return arguments;
   if (options.data.empty())
-    throw UsageError(target + " is a model; give the data to train it on: cachet train " + target + " --data FOLDER");
+    throw UsageError(target + " is a model; give the data to train the model on: cachet train " + target +
+                     " --data FOLDER");
   const std::string init = init_of(arguments.settings);
   const fs::path weights = beside_preparation_of(init);
   try {

@@ -39,7 +39,7 @@ void end_with_parent() {
   const char* parent = getenv(kStartedBy);
   if (parent == nullptr) return;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (std::to_string(getppid()) != parent) throw std::runtime_error("the process that started this one has ended");
+  if (std::to_string(getppid()) != parent) throw std::runtime_error("the parent process of this process has ended");
 }
 
 void report_waiting(const std::string& line) { std::cerr << report::program_name() << " train: " + line + "\n"; }

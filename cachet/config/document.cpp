@@ -67,7 +67,7 @@ Document Document::from_text(std::string_view text, std::string_view source) {
   Document document;
   document.state_->root = parse_toml(text, name);
   if (const Node* base = find(document.state_->root, "base")) {
-    throw Error({Problem{base->origin, "base", "only a recipe that is a file can have a base"}});
+    throw Error({Problem{base->origin, "base", "only the file of a recipe can have a base"}});
   }
   return document;
 }

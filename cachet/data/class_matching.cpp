@@ -61,7 +61,7 @@ std::vector<int64_t> match_classes(const std::vector<std::string>& data_names,
   if (!unknown.empty())
     throw io::Error(std::string(place) + ": the model has no class " + some_of(unknown) + ". Its " +
                     std::to_string(model_names.size()) + " classes are " + some_of(model_names) +
-                    ". Rename the classes of the data, or remove those that the model does not have");
+                    ". Rename the classes of the data, or remove the classes that the model does not have");
   return matched;
 }
 
@@ -70,8 +70,8 @@ std::vector<int64_t> match_numbered_classes(const std::vector<std::string>& data
   if (!are_numbers(data_names) && !are_numbers(model_names)) return match_classes(data_names, model_names, place);
   if (data_names.size() != model_names.size())
     throw io::Error(std::string(place) + ": has " + std::to_string(data_names.size()) +
-                    " classes with numbers but no names, so data.class_names must have one name for each class; the "
-                    "number of its names is " +
+                    " classes with numbers instead of names, so data.class_names must have one name for each class, "
+                    "but the number of names is " +
                     std::to_string(model_names.size()));
   std::vector<int64_t> same(data_names.size());
   std::iota(same.begin(), same.end(), int64_t{0});

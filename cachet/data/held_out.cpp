@@ -13,8 +13,9 @@ namespace cachet::data {
 HeldOut hold_out(std::span<const int64_t> strata, double fraction, uint64_t seed) {
   const auto size = static_cast<int64_t>(strata.size());
   if (size < 2)
-    throw std::invalid_argument("data.validation_fraction needs at least two training samples, but their number is " +
-                                std::to_string(size));
+    throw std::invalid_argument(
+        "data.validation_fraction needs at least two training samples, but the number of samples is " +
+        std::to_string(size));
   std::map<int64_t, std::vector<int64_t>> members;
   for (int64_t i = 0; i < size; ++i) members[strata[static_cast<size_t>(i)]].push_back(i);
   if (std::ranges::none_of(members, [](const auto& stratum) { return stratum.second.size() > 1; })) {

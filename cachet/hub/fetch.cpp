@@ -73,9 +73,8 @@ std::set<std::string> parts_of_index(const fs::path& index, const std::string& n
   const std::string folder = name.substr(0, name.rfind('/') + 1);
   for (const auto& part : *map) {
     if (!part.is_string() || !is_file_below(part.get<std::string>()))
-      throw io::Error(
-          name +
-          ": the index must list its parts by the names of their files; give the name of a file in the repository");
+      throw io::Error(name +
+                      ": the index must list the file names of its parts; give the name of a file in the repository");
     parts.insert((name.find('/') == std::string::npos ? "" : folder) + part.get<std::string>());
   }
   return parts;
@@ -195,8 +194,9 @@ class HubFetch {
 
   std::string remedy() const {
     return can_download()
-               ? "download it first, with a network connection and without HF_HUB_OFFLINE"
-               : "download it with `hf download " + name_.repository + "`, or build Cachet with libcurl4-openssl-dev";
+               ? "to download the files, run the command with a network connection and without HF_HUB_OFFLINE"
+               : "download the files with `hf download " + name_.repository +
+                     "`, or build Cachet with libcurl4-openssl-dev";
   }
 
   /// Asks the hub which commit the revision is, and which files it has, if this process does not know it.
@@ -308,8 +308,8 @@ class HubFetch {
     const bool has_token = !settings_.token.empty();
     const std::string begin = label_ + ": the hub answers " + std::to_string(error.status);
     if (error.status == 401 && has_token)
-      throw io::Error(begin +
-                      ", because it does not accept the token; set HF_TOKEN to a valid token, or remove the token");
+      throw io::Error(
+          begin + ", because the hub does not accept the token; set HF_TOKEN to a valid token, or remove the token");
     if (error.status == 401)
       throw io::Error(begin + ": there is no such repository, or it is private; check the name, or set HF_TOKEN");
     if (error.status == 403)
@@ -363,7 +363,7 @@ FetchedWeights fetch_address(const std::string& text, const HubSettings& setting
   if (fs::is_regular_file(file, absent)) return fetched;
   if (settings.offline)
     throw io::Error(whole + ": HF_HUB_OFFLINE is set, but " + settings.downloads.string() +
-                    " does not have this file; download it first");
+                    " does not have this file; download the file first");
   const FileLock lock(folder / ".lock", [&] {
     if (options.note) options.note(whole + ": waiting for another process that is downloading this file");
   });

@@ -149,7 +149,7 @@ std::vector<double> average_precisions(std::span<const ImageVerdicts> images, in
 double average_precision(std::span<const ImageVerdicts> images, int32_t categories, std::span<const uint32_t> times) {
   if (times.size() != images.size())
     throw std::invalid_argument(std::to_string(times.size()) +
-                                " numbers of times were given, but each image needs one; the number of images is " +
+                                " counts were given, but each image needs one count; the number of images is " +
                                 std::to_string(images.size()));
   return average_precisions(images, categories, {{times.begin(), times.end()}}, /*threads=*/1).front();
 }

@@ -60,8 +60,9 @@ const RegisteredModel& model_for(Capability capability, std::string_view name, c
   if (named != nullptr) {
     const std::string needed = as_words(capability);
     const bool has_vowel = std::string_view("aeio").find(needed.front()) != std::string_view::npos;
-    table.problem("name", "'" + named->name + "' is not " + (has_vowel ? "an " : "a ") + needed +
-                              ", which the task needs; its kind: " + as_words(abilities_of(name).front()));
+    table.problem("name",
+                  "'" + named->name + "' is not " + (has_vowel ? "an " : "a ") + needed +
+                      ", but the task needs one; the kind of this model: " + as_words(abilities_of(name).front()));
   } else if (!name.empty()) {  // a missing one is a problem already
     table.problem("name", "there is no model '" + std::string(name) + "'" +
                               config::suggestion(std::string(name), model_names(capability)) +

@@ -133,7 +133,7 @@ std::vector<NormFold> TransformerBlock::norm_folds() {
     if (norm_place_ == NormPlace::before) return fold_into_reader(*this, name, norm, fold_affine);
     return leave_norm(
         *this, name, norm,
-        "transformer_block: its output also goes around the next branch, through the residual connection");
+        "transformer_block: the output of the norm is also used by the residual connection around the next branch");
   };
   std::vector<NormFold> folded{fold("norm1", norm1_, [&](const Affine& before) { attn_->fold_affine_before(before); })};
   if (cross_attn_)

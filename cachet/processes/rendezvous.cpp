@@ -23,8 +23,9 @@ constexpr int64_t kMaxAttempts = 1'000'000'000;
 int64_t number_in_environment(const char* name, int64_t least, int64_t most) {
   const char* text = std::getenv(name);
   if (text == nullptr)
-    throw std::invalid_argument(std::string(name) +
-                                " is not set, but WORLD_SIZE is; each of several processes needs both");
+    throw std::invalid_argument(
+        std::string(name) +
+        " is not set, but WORLD_SIZE is set; if a run has several processes, each process needs both");
   int64_t value = 0;
   const std::string_view word(text);
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
@@ -91,7 +92,7 @@ LocalSocket::LocalSocket() : descriptor_(socket(AF_INET, SOCK_STREAM | SOCK_CLOE
     close(descriptor_);
     throw std::runtime_error(
         std::string(
-            "this machine's loopback interface (127.0.0.1), which its processes use to meet, is missing or down: ") +
+            "this machine's loopback interface (127.0.0.1), which the processes use to meet, is missing or down: ") +
         std::strerror(error));
   }
   port_ = ntohs(address.sin_port);

@@ -202,7 +202,7 @@ c10::intrusive_ptr<c10d::Store> serve_store(const ProcessPlace& place, LocalSock
   if (said.find("EACCES") != std::string::npos)
     throw std::runtime_error("this user is not allowed to listen at port " + port +
                              ", at which the processes should meet; set a MASTER_PORT above 1023 for all processes");
-  throw std::runtime_error("process 0 cannot reach the store that it serves for all processes, at " +
+  throw std::runtime_error("process 0 cannot reach its own store, which it serves for all processes, at " +
                            address_of(place, nullptr) +
                            "; check that MASTER_ADDR is this machine and that its network interface is up");
 }

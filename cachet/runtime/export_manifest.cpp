@@ -48,7 +48,7 @@ template <class Value>
 const char* word_of(const Words<Value>& words, Value value) {
   for (const auto& [known, word] : words)
     if (known == value) return word;
-  throw std::logic_error("export manifest: a value without a word");
+  throw std::logic_error("export manifest: a value of an enumeration has no name");
 }
 
 /// Reads parts of a document and reports the parts that are not as they should be.
@@ -145,7 +145,7 @@ ImagePreparation read_image(const Reader& json, int64_t version) {
   image.first_width = json["first_width"].integer(0, 65536);
   image.middle = json["middle"].yes_or_no();
   if ((image.first_height == 0) != (image.first_width == 0) || (image.first_height == 0 && !image.middle))
-    json.fail("must have both first_height and first_width, or neither of them if middle is true");
+    json.fail("must set both first_height and first_width above 0, or both to 0 if middle is true");
   image.crop_fraction = json["crop_fraction"].number();
   if (image.crop_fraction < 0.1 || image.crop_fraction > 1) json["crop_fraction"].fail("must be from 0.1 to 1");
   // Cropping the middle, an image is first made so much larger.
@@ -158,7 +158,7 @@ ImagePreparation read_image(const Reader& json, int64_t version) {
     json.fail("must not resize images to more than " + std::to_string(io::kMaxImagePixels) + " pixels");
   image.filter = json["interpolation"].word(kFilters);
   if (version >= kResizeVersion && json["resize_in"].text() != resize_numbers(image))
-    json["resize_in"].fail("does not match the key middle: it must be " + io::in_quotes(resize_numbers(image)));
+    json["resize_in"].fail("does not match the key middle; the value must be " + io::in_quotes(resize_numbers(image)));
   if (json.has("orientation")) image.orientation = json["orientation"].word(kOrientations);
   for (const Reader& value : json["mean"].list(3)) image.mean.push_back(value.number());
   for (const Reader& value : json["std"].list(3)) image.deviation.push_back(value.number());
@@ -185,7 +185,7 @@ ExportedInput read_input(const Reader& json, int64_t version) {
     if (json.has(key)) *limit = json[key].integer(1, kMaxSize);
   for (const Reader& size : json["shape"].list(kMaxDimensions)) input.shape.push_back(size.integer(-1, kMaxSize));
   if (input.shape.size() < 2 || input.shape[0] != -1)
-    json["shape"].fail("must have two or more sizes, the first of them -1 (the batch)");
+    json["shape"].fail("must have at least two sizes, and the first size must be -1 (the batch)");
   return input;
 }
 
@@ -286,12 +286,12 @@ std::optional<std::string> lack_of(const ExportManifest& manifest) {
   if (manifest.version >= kDigestVersion) return std::nullopt;
   const auto ids = std::ranges::find(manifest.inputs, Element::int64, &ExportedInput::element);
   std::string lack = std::string("is an export of an earlier version: ") + kExportManifest +
-                     " does not have its own digest or the name of the checkpoint";
+                     " has neither a digest of its content nor the name of the checkpoint";
   if (ids != manifest.inputs.end()) {
     lack += ", and does not limit lengths and token ids";
     if (ids->shape.size() > 1 && ids->shape[1] >= 0)
       lack += ". The export pads each sequence to " + std::to_string(ids->shape[1]) +
-              " tokens, so a shorter sequence may get another answer than in the run";
+              " tokens, so the prediction for a shorter sequence may differ from the prediction of the run";
   }
   return lack + "; export the model again";
 }

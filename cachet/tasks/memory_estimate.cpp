@@ -270,11 +270,11 @@ std::string refusal_text(const RecipePlan& plan, const MemoryVerdict& verdict, b
       "a step takes about " + format_bytes(verdict.estimate.total() * verdict.processes) + " of memory, but " + free;
   if (resumes) return text + smaller;
   const auto choice = batches_that_fit(plan, verdict.most_samples);
-  if (!choice) return text + (verdict.most_samples < 1 ? ", too little for one sample" + smaller : smaller);
+  if (!choice) return text + (verdict.most_samples < 1 ? ", which is too little for one sample" + smaller : smaller);
   const TaskPlan::BatchCount count = plan.task->batch_count(plan.training.train);
   text += "; " + count.key + " = " + std::to_string(verdict.most_samples * count.value_of_sample) +
           " is the largest batch that fits\n" + count.key + " = " + std::to_string(choice->size) +
-          " and train.accumulate = " + std::to_string(choice->accumulate) + " give a step the same gradient";
+          " and train.accumulate = " + std::to_string(choice->accumulate) + " give the same gradient in each step";
   if (has_batch_state(plan) && plan.training.train.state == StateRule::shared)
     text += ", and train.state = \"first\" updates the states of norms and caches once per step";
   return text + " (--batch-size auto sets these keys)";

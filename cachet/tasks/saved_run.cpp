@@ -95,7 +95,7 @@ std::optional<std::string> complete_run(const std::filesystem::path& run, const 
   for (const std::vector<std::string>& place : alternatives) {
     try {
       const RecipePlan plan = read_plan(run, place).plan;
-      if (!plan.task->keys_from_training_data()) return "the run was trained without them";
+      if (!plan.task->keys_from_training_data()) return "the run was trained without these values";
       if (auto absent = plan.task->absent_data()) throw io::Error(*absent);
       const SavedFiles keep = plan.task->files_to_keep();
       for (const auto& [split, digest] : keep.digests)
@@ -106,7 +106,7 @@ std::optional<std::string> complete_run(const std::filesystem::path& run, const 
         io::write_file_atomically(run / name, bytes);
         progress.log((run / name).string() +
                      " is new: an earlier version trained the run and did not store these values. " +
-                     "They were now computed from the training data");
+                     "These values were now computed from the training data");
       }
       return std::nullopt;
     } catch (const std::runtime_error& error) {
@@ -146,7 +146,7 @@ SavedRun open_saved_run(const std::filesystem::path& given, const std::vector<st
   SavedPlan read = read_plan(saved.run, settings);
   if (const auto keys = read.plan.task->keys_from_training_data(); keys && !saved.exported) {
     const std::optional<std::string> why =
-        is_folder ? "a model folder does not have them" : complete_run(saved.run, read.plan);
+        is_folder ? "a model folder does not have these values" : complete_run(saved.run, read.plan);
     if (why)
       saved.lack = saved.run.string() + ": " + *keys + " are not known and cannot be computed (" + *why +
                    "); give both with --set";
@@ -170,8 +170,8 @@ RecipePlan read_saved_plan(const std::filesystem::path& path, const std::vector<
 io::TensorMap read_weights(const SavedRun& saved) {
   if (saved.exported)
     throw io::Error(saved.run.string() +
-                    ": is an export, and only its engine can read its weights; name the run or model that "
-                    "it was made from");
+                    ": is an export, and only the engine of an export can read its weights; name the run or model that "
+                    "was exported");
   return is_model_folder(saved.checkpoint) ? read_model_folder(saved.checkpoint)
                                            : train::read_weights(saved.checkpoint);
 }

@@ -59,7 +59,7 @@ void require_memory_of_new_run(const models::ModelPlan& plan) {
   if (needed.longest_cache > nn::kMaxCacheLength)
     throw std::runtime_error("model.cache.length: must be at most " + std::to_string(nn::kMaxCacheLength) +
                              " in a new run, got " + std::to_string(needed.longest_cache) +
-                             ", with which the caches of a step take about " +
+                             ". With this length, the caches of a step take about " +
                              report::format_bytes(needed.cache_bytes));
   require_free(needed);
 }

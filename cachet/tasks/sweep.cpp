@@ -137,7 +137,7 @@ Sweep read_sweep(const std::filesystem::path& recipe) {
   if (sweep == nullptr || sweep->table() == nullptr)
     refuse_sweep(
         sweep == nullptr ? whole : sweep->origin, "",
-        "the recipe must have a table [sweep] that lists what varies, such as model.cache.ratio = [0.25, 0.5]");
+        "the recipe must have a table [sweep] that lists the values to try, such as model.cache.ratio = [0.25, 0.5]");
   std::vector<std::vector<Choice>> dimensions;
   if (auto variants = variants_of(*sweep); !variants.empty()) dimensions.push_back(std::move(variants));
   std::vector<Axis> axes;

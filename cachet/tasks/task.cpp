@@ -101,8 +101,8 @@ std::vector<std::string> Task::notes_on_run(const train::RunLength& length) {
   return {"the warm-up of the norms (model.norm.warmup) takes " + std::to_string(warmup) +
           " updates, but this run updates the norms only " + std::to_string(length.updates) +
           (length.updates == 1 ? " time" : " times") +
-          ". The norms do not use their window and filter; set a shorter warm-up, such as model.norm.warmup = \"10 %\" "
-          "of the run"};
+          ". In this run, the norms do not use their window and filter; set a shorter warm-up, such as "
+          "model.norm.warmup = \"10 %\" of the run"};
 }
 
 void Task::record_normality(int64_t passes) {

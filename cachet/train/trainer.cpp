@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cachet/config/counted.h"
 #include "cachet/io/files/atomic_file.h"
 #include "cachet/report/format.h"
 #include "cachet/report/text/progress.h"
@@ -496,8 +497,8 @@ class Trainer::Loop {
       case StopReason::interrupted:
         return "interrupted " + at + "; resume with: " + resume_command(folder_.path(), leader_.processes());
       case StopReason::early_stop:
-        return "stopped early " + at + ": " + std::to_string(live_.state.evaluations_since_best) +
-               " evaluations in a row had no better " + deciding_metric(run_).title;
+        return "stopped early " + at + ": " + config::counted(live_.state.evaluations_since_best, "evaluation") +
+               " in a row had no better " + deciding_metric(run_).title;
       case StopReason::out_of_time:
         return "out of time " + at +
                " (train.max_hours); resume with: " + resume_command(folder_.path(), leader_.processes()) +

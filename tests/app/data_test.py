@@ -160,8 +160,8 @@ class Pairs(command.CommandTest):
             self.assertIn("--overwrite", self.refused(*words, "-o", "out", cwd=folder))
             done = self.succeed(*words, "-o", "out", "--overwrite", "--seed", "4", cwd=folder)
             self.assertEqual(done.stdout, "80 pairs to train with, 10 to validate with, 10 to test with\npairs that share a sentence form "
-                                          "a group, which stays in one split: 50 groups; the largest has 2 pairs\n1 rows with an empty side "
-                                          "were left out\n1 rows that repeat another row were left out\nout\n")
+                                          "a group, which stays in one split: 50 groups; the largest has 2 pairs\nleft out: 1 row with an "
+                                          "empty side\nleft out: 1 row that repeats another row\nout\n")
             (root / "out/mine").write_text("")
             self.assertIn("its contents are not an output of this command", self.refused(*words, "-o", "out", "--overwrite", cwd=folder))
             self.assertIn("--columns", self.refused("data", "pairs", "all.tsv.xz", "--columns", "en,fr", "--by", "de", "-o", "b", cwd=folder))

@@ -217,7 +217,7 @@ class Detection(command.CommandTest):
         self.assertIn("box AP not measured", trained.stdout)
         answers = [json.loads(line) for line in self.cachet("predict", *words).stdout.splitlines()]
         self.assertEqual([answer["image_id"] for answer in answers], [image["id"] for image in instances["images"]])
-        self.assertIn("data.validation_annotations must name a file that has them",
+        self.assertIn("data.validation_annotations must name a file with annotations",
                       self.refused("train", "tiny.toml", "--run", "none", "--set",
                                    "data.validation_annotations=annotations/image_info.json", cwd=self.folder, code=1))
 
@@ -248,7 +248,7 @@ class Detection(command.CommandTest):
         if (self.folder / last).exists():
             self.assertIn("another model", self.refused("eval", last, "-o", "mine", cwd=self.folder, code=1))
         self.assertIn("its contents are not an output of this command", self.refused("eval", "run", "-o", "shapes", cwd=self.folder))
-        self.assertIn("-o is for the files of an evaluation",
+        self.assertIn("-o writes the results of an evaluation into files",
                       self.refused("eval", "run", "--text", "tiny.toml", "-o", "else", cwd=self.folder))
         self.assertFalse((self.folder / "else").exists())
 
@@ -366,7 +366,7 @@ class Detection(command.CommandTest):
                             (["predict", "run", image, "-o", "tiny.toml"], "must end in .jsonl"),
                             (["predict", "run", "shapes/images/val", "-o", "shapes/images/val/seen"],
                              "is in the folder shapes/images/val, which is an input of this command"),
-                            (["predict", "run", "-o", "all"], "a folder works only with images on the command line")):
+                            (["predict", "run", "-o", "all"], "-o FOLDER works only with images that you give on the command line")):
             self.assertIn(said, self.refused(*words, cwd=self.folder))
         self.assertFalse((self.folder / "all").exists())
         self.assertFalse((self.folder / "shapes/images/val/seen").exists())
@@ -427,7 +427,7 @@ class Detection(command.CommandTest):
         self.cachet("predict", "narrow", "shapes/images/val/000001.png")
         blind = self.json_of("export", "run", "-o", "blind", "--engine", "torch", "--set", 'data.root="nowhere"', "--json",
                              cwd=self.folder)
-        self.assertIn(" boxes on 16 random images, none of them real", blind["compared_on"])
+        self.assertIn(" boxes on 16 random images, none of them from the data", blind["compared_on"])
         for engine in ("openvino", "onnx"):
             said = self.refused("export", "run", "-o", "graph", "--engine", engine, cwd=self.folder, code=1)
             self.assertIn("is not a fixed graph", said)

@@ -329,7 +329,7 @@ class ExportMatrix(command.FolderTest):
         self.cachet("train", "recipe.toml", "--run", "run", "--progress", "none", "--set", "train.limit=1 steps")
         for engine, precision, said in (("torch", "int8", "int8 needs the engine openvino"),
                                         ("onnx", "int8", "int8 needs the engine openvino"),
-                                        ("onnx", "bf16", "an ONNX file holds float32")):
+                                        ("onnx", "bf16", "the numbers of an ONNX file are float32")):
             if engine in self.engines:
                 self.assertIn(said, self.export(engine, precision))
 

@@ -262,7 +262,7 @@ class FirstLine(command.FolderTest):
         self.write_photos()
         note = self.cachet("train", "lra_text", "--print").stderr
         self.assertEqual(note, "note: lra_text is the name of both a recipe and a model; the command trains the recipe\n")
-        self.assertIn("vit_tiny_patch16_224 is a model; give the data to train it on", self.refused("train", "vit_tiny_patch16_224"))
+        self.assertIn("vit_tiny_patch16_224 is a model; give the data to train the model on", self.refused("train", "vit_tiny_patch16_224"))
         refusal = self.refused("train", "transformer_xl_small", "--data", "photos", cwd=self.folder)
         self.assertIn("photos contains class folders of images, but transformer_xl_small is a language model, which learns from text", refusal)
         self.assertIn("nowhere: there is no such folder or file", self.refused("train", "lra_small", "--data", "nowhere", code=1, cwd=self.folder))

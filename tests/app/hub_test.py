@@ -221,7 +221,7 @@ class HubTest(unittest.TestCase):
         self.assertIn(f"access is restricted; ask for access at {self.server.address}/timm/tiny, then set HF_TOKEN", self.refused())
         self.server.token = "secret"
         self.assertIn("there is no such repository, or it is private; check the name, or set HF_TOKEN", self.refused())
-        self.assertIn("it does not accept the token", self.refused(HF_TOKEN="wrong"))
+        self.assertIn("the hub does not accept the token", self.refused(HF_TOKEN="wrong"))
         self.assertIn("HF_TOKEN: a token of the hub must not have spaces or", self.refused(HF_TOKEN="two words"))
 
     # Tokens, redirects, proxies

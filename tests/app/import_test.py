@@ -542,7 +542,7 @@ lr = 1e-4
         sizes = [word for each in ("patch_size=4", "embed_dim=16", "depth=1", "num_heads=2") for word in ("--set", f"model.{each}")]
         train = ["train", f"hf:{self.REPOSITORY}", "--data", "hub-photos", "--epochs", "1", *sizes, "--progress", "none", "--run"]
         done = self.succeed(*train, "hub-tuned", cwd=self.folder, variables=self.variables)
-        self.assertIn(f"images are prepared as those of hf:{self.REPOSITORY}: resized to 8 (bilinear), center crop 8, mean 0.4 0.4 0.4, deviation 0.2 0.2 0.2\n",
+        self.assertIn(f"images are prepared in the same way as for hf:{self.REPOSITORY}: resized to 8 (bilinear), center crop 8, mean 0.4 0.4 0.4, deviation 0.2 0.2 0.2\n",
                       done.stderr)
         self.assertIn("new, because the number of classes differs, 2: head.bias, head.weight", done.stderr)
         made = tomllib.loads((self.folder / "hub-tuned/recipe.toml").read_text())
@@ -554,7 +554,7 @@ lr = 1e-4
         self.take("imported", "--overwrite")
         done = self.succeed("train", "vit_tiny_patch16_224", "--data", "hub-photos", "--init", "imported", "--print", *sizes, cwd=self.folder)
         self.assertEqual(tomllib.loads(done.stdout)["data"]["normalization"]["mean"], [0.4] * 3)
-        self.assertIn("images are prepared as those of imported: ", done.stderr)
+        self.assertIn("images are prepared in the same way as for imported: ", done.stderr)
         # Another model than that of the weights.
         done = self.succeed("train", "deit_tiny_patch16_224", "--data", "hub-photos", "--init", f"hf:{self.REPOSITORY}", "--print", *sizes,
                             cwd=self.folder, variables=self.variables)
@@ -564,7 +564,7 @@ lr = 1e-4
         self.write_own_images("hub-photos", "xyz")
         name = f"hf:{self.REPOSITORY}"
         refused = lambda *words: self.refused("train", name, *words, cwd=self.folder, variables=self.variables, lines=4)
-        self.assertIn(f"give the data to train them on: cachet train {name} --data FOLDER", refused())
+        self.assertIn(f"give the data to train the weights on: cachet train {name} --data FOLDER", refused())
         self.assertIn("leave --init out", refused("--data", "hub-photos", "--init", "x"))
         self.set_config(architecture="resnet50")
         self.assertIn("names the model 'resnet50', which `cachet models` does not list", refused("--data", "hub-photos"))

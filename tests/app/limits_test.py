@@ -64,7 +64,7 @@ class Limits(command.FolderTest):
         (self.folder / "tiny.toml").write_text(runs.RECIPE)
         for recipe, words in (("demo_cached", ["--dry-run"]), ("tiny.toml", ["--dry-run"]), ("tiny.toml", ["--run", "run"])):
             errors = self.refusal("train", recipe, *words, "--set", "model.cache.length=1000000")
-            self.assertRegex(errors, "model.cache.length: must be at most 131072 in a new run, got 1000000, with which the caches of a step take about .*B")
+            self.assertRegex(errors, "model.cache.length: must be at most 131072 in a new run, got 1000000. With this length, the caches of a step take about .*B")
         self.assertFalse((self.folder / "run").exists())
         self.within_bounds("summary", "demo_cached", "--set", "model.cache.length=1000000")
 

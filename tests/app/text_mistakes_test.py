@@ -143,7 +143,7 @@ class TextMistakes(command.FolderTest):
         self.assertEqual(self.cachet("translate", "pairs-run", "empty.txt").stdout, "")
         self.write("pairs/train.en", "b1\n")
         again = ["train", "translation.toml", "--run", "x"]
-        self.assertIn("train.en: has 1 lines, but", self.refuses(*again))
+        self.assertIn("train.en: has 1 line, but", self.refuses(*again))
         for language in ("de", "en"):
             self.write(f"pairs/train.{language}", "")
         self.assertIn("train.de: is empty, and so is", self.refuses(*again))

@@ -163,7 +163,7 @@ class TextModels(command.FolderTest):
         shutil.rmtree(self.folder / "corpus")
         self.cachet("generate", "run-deployed", "--prompt", "word1", "--tokens", "2")
         report = self.json_of("export", "run", "-o", "blind", "--engine", "torch", "--json", cwd=self.folder)
-        self.assertEqual(report["compared_on"], "64 beginnings of random segments, none of them real")
+        self.assertEqual(report["compared_on"], "64 beginnings of random segments, none of them from the data")
         self.assertIn("corpus", self.refuses("export", "run", "-o", "blind2", "--engine", "torch", "--check"))
 
     def test_a_translation_model_goes_to_libtorch(self):

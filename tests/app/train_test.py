@@ -57,8 +57,8 @@ class Train(RunTest):
                 self.assertLessEqual(len(last), columns)
 
     def test_what_wastes_a_run_is_said_before_it(self):
-        norm = ("the warm-up of the norms (model.norm.warmup) takes 4000 updates, but this run updates the norms only 24 times. The norms "
-                "do not use their window and filter; set a shorter warm-up, such as model.norm.warmup = \"10 %\" of the run")
+        norm = ("the warm-up of the norms (model.norm.warmup) takes 4000 updates, but this run updates the norms only 24 times. In this "
+                "run, the norms do not use their window and filter; set a shorter warm-up, such as model.norm.warmup = \"10 %\" of the run")
         warmup = "schedule.warmup is 50 steps, but the run has only 12 steps, so the learning rate does not reach optimizer.lr; set a shorter"
         limit = "train.limit is 150 steps, but train.epochs = 2 ends the run earlier, after 12 steps; raise train.epochs"
         words = ["--set", "model.norm.warmup=4000", "--set", "schedule.warmup=50 steps", "--set", "train.limit=150 steps",

@@ -100,7 +100,7 @@ class Translate(command.FolderTest):
         done = self.cachet("translate", "run", stdin=odd)
         self.assertEqual(len(done.stdout.split("\n")), len(odd.split("\n")) + 1)
         self.assertEqual(done.stdout.split("\n")[1:3], ["", ""])
-        self.assertIn("note: 1 line has more than the 8 tokens that the model was trained on at a time (line 4)", done.stderr)
+        self.assertIn("note: 1 line has more than 8 tokens, the maximum length of a sentence in training (line 4)", done.stderr)
         said = [json.loads(line) for line in
                 self.cachet("translate", "run", "--json", "--n-best", "2", "--lines-at-once", "3", stdin=odd).stdout.splitlines()]
         self.assertEqual([each["line"] for each in said], list(range(1, 9)))

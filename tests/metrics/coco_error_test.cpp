@@ -84,7 +84,7 @@ TEST(AveragePrecision, OfNothingIsMinusOne) {
   EXPECT_EQ(average_precision(images, 2, std::vector<uint32_t>(5, 0)), -1);
   EXPECT_EQ(average_precision({}, 2, {}), -1);
   EXPECT_EQ(thrown_message<std::invalid_argument>([&] { average_precision(images, 2, std::vector<uint32_t>(4, 1)); }),
-            "4 numbers of times were given, but each image needs one; the number of images is 5");
+            "4 counts were given, but each image needs one count; the number of images is 5");
 }
 
 /// One truth, found or not.

@@ -229,7 +229,7 @@ class SoftmaxAttention(unittest.TestCase):
             "padding must be bool (B or 1, Lk) = (2, 5)":
                 lambda: ops.softmax_attention(x, x, x, padding=torch.zeros(2, 4, dtype=torch.bool)),
             "bias must be floating (W, H, Lq, Lk)": lambda: ops.softmax_attention(x, x, x, bias=torch.zeros(1, 2, 5, 5)),
-            "bias has 3 windows, which do not divide the batch of 2":
+            "bias has 3 windows, but the number of windows must divide the batch of 2":
                 lambda: ops.softmax_attention(x, x, x, bias=torch.zeros(3, 3, 5, 5)),
             "dropout must be in [0, 1], got 2": lambda: ops.softmax_attention(x, x, x, dropout=2),
         }

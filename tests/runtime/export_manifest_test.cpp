@@ -122,7 +122,7 @@ TEST(ExportManifest, OfAnEarlierVersionSaysWhatItLacks) {
     const ExportManifest again = parse_export_manifest(text, "m.json");
     EXPECT_EQ(again.version, version);
     EXPECT_EQ(to_json(again), text);
-    EXPECT_NE(lack_of(again).value_or("").find("does not have its own digest"), std::string::npos);
+    EXPECT_NE(lack_of(again).value_or("").find("has neither a digest of its content"), std::string::npos);
   }
 }
 
@@ -209,7 +209,7 @@ TEST(ExportManifest, RefusesWhatDoesNotFitTogether) {
       {"precision: is int8, but only the engine openvino can run int8", [](Json& json) { json["precision"] = "int8"; }},
       {"files: has no model.onnx", [](Json& json) { json["engine"] = "onnx"; }},
       {"inputs: is empty", [](Json& json) { json["inputs"] = Json::array(); }},
-      {"inputs[0].shape: must have two or more sizes, the first of them -1",
+      {"inputs[0].shape: must have at least two sizes, and the first size must be -1",
        [](Json& json) {
          json["inputs"][0]["shape"] = {4, 3, 16, 24};
        }},
@@ -232,9 +232,9 @@ TEST(ExportManifest, RefusesWhatDoesNotFitTogether) {
       {"image.crop_fraction: must be from 0.1 to 1", [](Json& json) { json["image"]["crop_fraction"] = 1e-300; }},
       {"image.std: must be above 0", [](Json& json) { json["image"]["std"][2] = 0; }},
       {"image: must have one value of mean and of std", [](Json& json) { json["image"]["mean"] = {0.5}; }},
-      {"image: must have both first_height and first_width", [](Json& json) { json["image"]["first_height"] = 8; }},
+      {"image: must set both first_height and first_width", [](Json& json) { json["image"]["first_height"] = 8; }},
       {"image: has no 'resize_in'", [](Json& json) { json["image"].erase("resize_in"); }},
-      {"image.resize_in: does not match the key middle: it must be 'uint8'",
+      {"image.resize_in: does not match the key middle; the value must be 'uint8'",
        [](Json& json) { json["image"]["resize_in"] = "float32"; }},
       {"untrained: is not a list", [](Json& json) { json["untrained"] = "head"; }},
       {"untrained[0]: is not a text", [](Json& json) { json["untrained"] = {5}; }},

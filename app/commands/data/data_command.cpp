@@ -31,7 +31,7 @@ std::array<DataCommand, 8> data_commands() {
             declare_data_listops},
            {kMake,
             "matching",
-            "Make pairs of IMDb reviews that match or do not match",
+            "Make pairs of halves of IMDb reviews, from one review or from two reviews",
             {"cachet data matching --imdb aclImdb -o imdb-pairs"},
             declare_data_matching},
            {kMake,
@@ -57,7 +57,7 @@ std::array<DataCommand, 8> data_commands() {
             declare_data_words},
            {kMake,
             "tokens",
-            "Tokenise texts into files that training memory-maps",
+            "Tokenise texts into files that are memory-mapped in training",
             {"cachet data tokens wikitext-103 --vocabulary-file words.txt -o wikitext-103-tokens",
              "cachet data tokens wmt14-en-fr --source en --target fr -o wmt14-tokens"},
             declare_data_tokens}}};

@@ -78,7 +78,7 @@ std::vector<RecipeData> matching_data(const std::string& glob) {
   if (!glob.empty()) std::erase_if(all, [&](const RecipeData& data) { return !matches(data); });
   if (all.empty())
     throw UsageError("no recipe reads data whose kind or root matches '" + glob + "'" +
-                     config::suggestion(glob, known) + "; `cachet data ls` lists all");
+                     config::suggestion(glob, known) + "; `cachet data ls` lists all data");
   return all;
 }
 

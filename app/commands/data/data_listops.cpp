@@ -106,11 +106,11 @@ Action declare_data_listops(CLI::App& app) {
   data::ListOpsOptions& options = arguments->options;
   options.threads = std::max(1u, std::thread::hardware_concurrency());
   app.add_option("-o,--output", arguments->folder,
-                 "The folder to create: basic_train.tsv, basic_val.tsv, basic_test.tsv")
+                 "The folder to create, with basic_train.tsv, basic_val.tsv and basic_test.tsv")
       ->required()
       ->type_name("FOLDER");
   const auto number = [&app](const char* name, int64_t& value, const std::string& meaning) {
-    add_number(app, name, value, meaning + " (" + std::to_string(value) + ")")->type_name("N");
+    add_number(app, name, value, meaning + " (default: " + std::to_string(value) + ")")->type_name("N");
   };
   number("--train", options.train, "Expressions to train with");
   number("--validation", options.validation, "Expressions to validate with");
@@ -121,7 +121,7 @@ Action declare_data_listops(CLI::App& app) {
   number("--shorter-than", options.shorter_than, "Each expression has fewer than N tokens, not counting parentheses");
   add_number(app, "--seed", options.seed, "Random seed of the expressions (default: 0)")->type_name("N");
   add_number(app, "--threads", options.threads,
-             "Number of threads, which affects only the speed (default: all of the machine)")
+             "Number of threads, which affects only the speed (default: all threads of the machine)")
       ->type_name("N");
   add_progress_option(app, arguments->progress);
   app.add_flag("--json", arguments->json, "Print one JSON object");

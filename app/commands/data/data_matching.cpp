@@ -5,6 +5,7 @@
 #include "app/arguments/number_option.h"
 #include "app/commands/data/data_command.h"
 #include "app/output/json.h"
+#include "cachet/config/counted.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/text/sequences/matching_maker.h"
 
@@ -22,7 +23,7 @@ int run_matching(const MatchingArguments& arguments) {
     throw UsageError("--evaluation must be above 0 and below 1");
   const auto imdb =
       data::find_data_path("--imdb", arguments.imdb, data::PathKind::folder, std::filesystem::current_path(),
-                           "it should contain the folders train and test, each with neg and pos");
+                           "the folder must contain the folders train and test, each with the folders neg and pos");
   const data::MatchingCounts counts = data::write_matching_folder(imdb, arguments.folder, arguments.options);
   if (arguments.json) {
     const nlohmann::ordered_json json{{"schema", kSchema},
@@ -36,11 +37,13 @@ int run_matching(const MatchingArguments& arguments) {
     print_json(json);
     return kDone;
   }
-  std::cout << counts.train << " pairs to train with, " << counts.evaluation << " to evaluate with, " << counts.test
-            << " to test with\n";
-  if (counts.left_out > 0) std::cout << counts.left_out << " reviews with fewer than two words were left out\n";
+  std::cout << config::counted(counts.train, "pair") << " to train with, " << counts.evaluation << " to evaluate with, "
+            << counts.test << " to test with\n";
+  if (counts.left_out > 0)
+    std::cout << "left out: " << config::counted(counts.left_out, "review") << " with fewer than two words\n";
   if (counts.repeated > 0)
-    std::cout << counts.repeated << " reviews with the same text as another review were left out\n";
+    std::cout << "left out: " << config::counted(counts.repeated, "review")
+              << " with the same text as another review\n";
   for (const std::string& note : counts.notes) std::cout << note << '\n';
   std::cout << arguments.folder << '\n';
   return kDone;
@@ -51,10 +54,11 @@ int run_matching(const MatchingArguments& arguments) {
 Action declare_data_matching(CLI::App& app) {
   auto arguments = std::make_shared<MatchingArguments>();
   app.add_option("--imdb", arguments->imdb,
-                 "Folder of the reviews, which contains the folders train and test, each with neg and pos")
+                 "Folder of the reviews, which contains the folders train and test, each with the folders neg and pos")
       ->required()
       ->type_name("FOLDER");
-  app.add_option("-o,--output", arguments->folder, "The folder to create: imdb_pairs.train.tsv, .eval.tsv, .test.tsv")
+  app.add_option("-o,--output", arguments->folder,
+                 "The folder to create, with imdb_pairs.train.tsv, .eval.tsv and .test.tsv")
       ->required()
       ->type_name("FOLDER");
   add_number(app, "--evaluation", arguments->options.evaluation_fraction,

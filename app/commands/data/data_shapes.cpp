@@ -91,11 +91,12 @@ Action declare_data_shapes(CLI::App& app) {
   data::ShapeOptions& options = arguments->options;
   options.threads = std::max(1u, std::thread::hardware_concurrency());
   app.add_option("-o,--output", arguments->folder,
-                 "The folder to create: annotations/instances_train.json and _val.json, images/train and images/val")
+                 "The folder to create, with annotations/instances_train.json and _val.json, and the folders "
+                 "images/train and images/val")
       ->required()
       ->type_name("FOLDER");
   const auto number = [&app](const char* name, int64_t& value, const std::string& meaning) {
-    add_number(app, name, value, meaning + " (" + std::to_string(value) + ")")->type_name("N");
+    add_number(app, name, value, meaning + " (default: " + std::to_string(value) + ")")->type_name("N");
   };
   number("--train", options.train, "Images to train with");
   number("--validation", options.validation, "Images to validate with");
@@ -108,7 +109,7 @@ Action declare_data_shapes(CLI::App& app) {
       ->type_name("FORMAT");
   add_number(app, "--seed", options.seed, "Random seed of the images (default: 0)")->type_name("N");
   add_number(app, "--threads", options.threads,
-             "Number of threads, which affects only the speed (default: all of the machine)")
+             "Number of threads, which affects only the speed (default: all threads of the machine)")
       ->type_name("N");
   add_progress_option(app, arguments->progress);
   app.add_flag("--json", arguments->json, "Print one JSON object");

@@ -10,6 +10,7 @@
 #include "app/commands/data/data_command.h"
 #include "app/output/json.h"
 #include "app/output/output.h"
+#include "cachet/config/counted.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/text/encoders/subword_encoder.h"
 #include "cachet/data/text/encoders/subword_training.h"
@@ -34,7 +35,7 @@ int run_subwords(const SubwordArguments& arguments) {
   for (const std::string& text : arguments.texts)
     paths.push_back(data::find_data_path("--train", text, data::PathKind::file_or_folder,
                                          std::filesystem::current_path(),
-                                         "it should be a text, a TSV file of pairs or a folder of .txt files"));
+                                         "give a text, a TSV file of pairs or a folder of .txt files"));
   require_file_output(arguments.output, {{".model"}, paths});
   data::SubwordOptions options = arguments.options;
   options.kind = arguments.type == "bpe" ? data::SubwordKind::bpe : data::SubwordKind::unigram;
@@ -53,9 +54,10 @@ int run_subwords(const SubwordArguments& arguments) {
     print_json(json);
     return kDone;
   }
-  std::cout << vocabulary.size << " pieces of " << read.texts.size() << " texts, hash " << vocabulary.fingerprint
-            << '\n';
-  if (read.replaced > 0) std::cout << read.replaced << " bytes that are not UTF-8 were replaced\n";
+  std::cout << vocabulary.size << " pieces of " << config::counted(read.texts.size(), "text") << ", hash "
+            << vocabulary.fingerprint << '\n';
+  if (read.replaced > 0)
+    std::cout << config::counted(read.replaced, "byte was", "bytes were") << " not UTF-8 and replaced\n";
   for (const std::string& note : read.notes) std::cout << note << '\n';
   std::cout << file << '\n';
   return kDone;

@@ -10,6 +10,7 @@
 #include "app/output/counted_progress.h"
 #include "app/output/json.h"
 #include "app/output/output.h"
+#include "cachet/config/counted.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/text/corpora/corpus.h"
 #include "cachet/data/text/corpora/token_file.h"
@@ -35,7 +36,7 @@ struct TokensArguments {
 fs::path folder_of_texts(const TokensArguments& arguments) {
   return data::find_data_path(
       "FOLDER", arguments.folder, data::PathKind::folder, fs::current_path(),
-      "it should contain texts such as wiki.train.tokens or train.txt, or for translation train.de and train.en");
+      "the folder must contain texts such as wiki.train.tokens or train.txt, or for translation train.de and train.en");
 }
 
 data::CorpusOptions corpus_options(const TokensArguments& arguments) {
@@ -94,7 +95,8 @@ void add_file(nlohmann::ordered_json& files, const fs::path& file, const fs::pat
                    {"tokens", facts.tokens},
                    {"vocabulary", facts.vocabulary},
                    {"hash", facts.fingerprint}});
-  if (!json) std::cout << file.string() << ": " << facts.tokens << " tokens of " << text.string() << '\n';
+  if (!json)
+    std::cout << file.string() << ": " << config::counted(facts.tokens, "token") << " of " << text.string() << '\n';
 }
 
 /// The folder is made after all of its files may be written.

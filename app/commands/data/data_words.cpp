@@ -8,6 +8,7 @@
 #include "app/output/counted_progress.h"
 #include "app/output/json.h"
 #include "app/output/output.h"
+#include "cachet/config/counted.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/text/corpora/corpus.h"
 #include "cachet/data/text/encoders/word_vocabulary.h"
@@ -56,7 +57,7 @@ int run_words(const WordsArguments& arguments) {
   const std::string& file = arguments.output.path;
   const std::filesystem::path place =
       data::find_data_path("TEXT", arguments.text, data::PathKind::file_or_folder, std::filesystem::current_path(),
-                           "it must be a text, or a folder that contains wiki.train.tokens or train.txt");
+                           "give a text, or a folder that contains wiki.train.tokens or train.txt");
   const std::filesystem::path text = data::find_corpus_text(place, data::SequenceSplit::train);
   require_file_output(arguments.output, {{".txt"}, {text}});
   const data::WordCounter counter = count_words(text, arguments);
@@ -72,8 +73,8 @@ int run_words(const WordsArguments& arguments) {
     print_json(json);
     return kDone;
   }
-  std::cout << words.size() << " words of the " << counter.tokens() << " tokens of " << text.string() << ", hash "
-            << hash << '\n'
+  std::cout << config::counted(words.size(), "word") << " of the " << config::counted(counter.tokens(), "token")
+            << " of " << text.string() << ", hash " << hash << '\n'
             << file << '\n';
   return kDone;
 }

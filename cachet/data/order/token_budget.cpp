@@ -17,7 +17,7 @@ int64_t checked_samples(const std::vector<Lengths>& sides) {
   if (sides.empty() || sides.size() > 2 || std::ranges::any_of(sides, is_missing))
     throw std::invalid_argument("a token budget needs the lengths of samples for one side or for both sides");
   if (sides.front()->size() != sides.back()->size())
-    throw std::invalid_argument("both sides must have equally many lengths, but one side has " +
+    throw std::invalid_argument("both sides must have the same number of lengths, but one side has " +
                                 std::to_string(sides.front()->size()) + " and the other has " +
                                 std::to_string(sides.back()->size()));
   return static_cast<int64_t>(sides.front()->size());

@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "cachet/config/counted.h"
 #include "cachet/data/class_matching.h"
 #include "cachet/data/folder_walk.h"
 #include "cachet/data/vision/image_files.h"
@@ -99,8 +100,8 @@ struct SplitFolders {
 void check_class_count(const std::vector<std::string>& names, const fs::path& split, const DatasetOptions& options) {
   const auto found = static_cast<int64_t>(names.size());
   if (found == options.classes) return;
-  throw io::Error(split.string() + ": contains " + std::to_string(found) + " folders of classes, but data.classes is " +
-                  std::to_string(options.classes) +
+  throw io::Error(split.string() + ": contains " + config::counted(found, "folder of a class", "folders of classes") +
+                  ", but data.classes is " + std::to_string(options.classes) +
                   "; name a folder that has these classes, or set data.classes = " + std::to_string(found));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cachet/config/counted.h"
 #include "cachet/io/error.h"
 
 namespace cachet::data {
@@ -31,8 +32,8 @@ std::vector<std::string> parse_class_names(std::string_view text, int64_t expect
   }
   while (!names.empty() && names.back().empty()) names.pop_back();
   if (static_cast<int64_t>(names.size()) != expected) {
-    throw io::Error(std::string(name) + ": " + std::to_string(names.size()) +
-                    " class names (one for each line), but there are " + std::to_string(expected) + " classes");
+    throw io::Error(std::string(name) + ": " + config::counted(names.size(), "class name") +
+                    " (one for each line), but there are " + std::to_string(expected) + " classes");
   }
   for (size_t i = 0; i < names.size(); ++i) {
     const bool control = std::ranges::any_of(names[i], [](unsigned char c) { return c < 0x20 || c == 0x7f; });

@@ -84,7 +84,7 @@ void read_image_kind(const config::View& data, DatasetOptions& options) {
         data.integer("classes", named > 0 ? named : usual_classes, {.least = 1, .most = options.kind->most_classes});
     if (named > 0 && named != options.classes)
       data.problem("classes", "must be the number of class names, " + std::to_string(named) +
-                                  " (data.class_names, or else the names in the data); leave it out, or set "
+                                  " (data.class_names, or else the names in the data); leave data.classes out, or set "
                                   "class_names = [] to use the names in the data");
   } else {
     data.refuse("classes", "can only be set with kind = " + kinds_without_known_classes() +

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "cachet/config/counted.h"
 #include "cachet/data/data_file.h"
 #include "cachet/io/error.h"
 
@@ -97,8 +98,8 @@ std::shared_ptr<const LabelledImages> read_idx(const std::filesystem::path& fold
   const DataFile image_file = read_data_file(folder, prefix + "-images-idx3-ubyte", kMaxIdxBytes);
   const IdxImages images = parse_idx_images(image_file.bytes, image_file.path.string());
   if (images.count != static_cast<int64_t>(labels.size())) {
-    throw io::Error(image_file.path.string() + " has " + std::to_string(images.count) + " images, but " +
-                    label_file.path.filename().string() + " has " + std::to_string(labels.size()) + " labels");
+    throw io::Error(image_file.path.string() + " has " + config::counted(images.count, "image") + ", but " +
+                    label_file.path.filename().string() + " has " + config::counted(labels.size(), "label"));
   }
   at::Tensor pixels = at::empty({images.count, 1, images.height, images.width}, at::kByte);
   std::ranges::copy(images.pixels, pixels.mutable_data_ptr<uint8_t>());

@@ -160,7 +160,8 @@ ImageTransform::Cropped ImageTransform::cropped(const ImageSource& images, int64
   }
   const at::Tensor image = images.image(index);
   if (image.scalar_type() != at::kByte || image.numel() != input_.numel() || !image.is_contiguous()) {
-    throw std::runtime_error("the data set returned an image whose shape or type is not the one that it states");
+    throw std::runtime_error(
+        "the data set returned an image whose shape or type differs from the shape and type that the data set states");
   }
   return padded_crop(image, common);
 }

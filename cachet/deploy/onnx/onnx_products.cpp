@@ -29,7 +29,7 @@ void linear(Step& s) {
 
 // q, k, v, mask, dropout, causal, scale
 void scaled_dot_product_attention(Step& s) {
-  TORCH_CHECK(!s.yes(5), "onnx: causal attention cannot be written, because no classifier has it");
+  TORCH_CHECK(!s.yes(5), "onnx: causal attention cannot be written, because no classifier uses causal attention");
   const int64_t rank = s.rank(0);
   const double scale = s.is_none(6) ? 1 / std::sqrt(static_cast<double>(s.traced_size(0, rank - 1))) : s.real(6);
   Integers turned;

@@ -181,7 +181,7 @@ std::string JsonCursor::string(std::string_view what, size_t most_bytes) {
     } else {
       append_utf8_sequence(byte, text);
     }
-    if (text.size() > most_bytes) fail(std::string(what) + " is over " + std::to_string(most_bytes) + " bytes");
+    if (text.size() > most_bytes) fail(std::string(what) + " has more than " + std::to_string(most_bytes) + " bytes");
   }
 }
 

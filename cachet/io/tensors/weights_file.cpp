@@ -40,7 +40,7 @@ class Checkpoint {
       if (!take(*given) && !find_under_usual_keys(*given, kMaxLevels))
         fail("has no weights under " + in_quotes(key) + "; " + keys_text(*given) + why_none(*given));
     } else if (!find_under_usual_keys(root, kMaxLevels) && !take(root)) {
-      fail("has no weights under a usual key; " + keys_text(root) + untried_text(root) + why_none(root));
+      fail("has no weights under the usual keys; " + keys_text(root) + untried_text(root) + why_none(root));
     }
   }
 
@@ -76,7 +76,7 @@ class Checkpoint {
   [[noreturn]] void refuse_root() const {
     if (const auto* object = contents().as<PickleTree::Object>(contents().root))
       fail("contains a pickled Python object, " + in_quotes(contents().globals[object->index].name) +
-           ", instead of a state dict; in Python, save model.state_dict() instead");
+           ", but must contain a state dict; in Python, save model.state_dict()");
     fail("contains no dictionary of tensors; in Python, save model.state_dict()");
   }
 
@@ -161,8 +161,8 @@ class Checkpoint {
   /// Why the dictionaries that were searched have no weights, if the file has the reason.
   std::string why_none(const Dict& dict) const {
     if (has_arrays(dict) || std::ranges::any_of(searched_, [this](const Dict* each) { return has_arrays(*each); }))
-      return ". Its weights are NumPy arrays: in Python, make tensors of them (torch.from_numpy) and save these with "
-             "torch.save";
+      return ". Its weights are NumPy arrays; in Python, convert the arrays to tensors (torch.from_numpy), and save "
+             "the tensors with torch.save";
     return {};
   }
 

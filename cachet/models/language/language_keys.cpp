@@ -8,8 +8,8 @@ void check_cutoffs(const config::View& table, const nn::AdaptiveVocabulary& voca
   for (const int64_t cutoff : vocabulary.cutoffs) {
     if (cutoff <= last || cutoff >= vocabulary.tokens)
       table.problem("cutoffs",
-                    "must ascend, above 0 and below the vocabulary's " + std::to_string(vocabulary.tokens) +
-                        " tokens (" + table.path() +
+                    "must be in ascending order, above 0 and below the size of the vocabulary, " +
+                        std::to_string(vocabulary.tokens) + " tokens (" + table.path() +
                         ".vocabulary, by default data.vocabulary); each cutoff is the first token of a cluster");
     last = cutoff;
   }

@@ -31,7 +31,7 @@ TokenGenerator::TokenGenerator(LanguageModel& model, const SegmentOptions& segme
   check_sampling(sampling);
   if (known_ > model.language_shape().vocabulary)
     throw std::invalid_argument("there are " + std::to_string(known_) +
-                                " known tokens, which is more than the model's vocabulary");
+                                " known tokens, but the model's vocabulary is smaller");
 }
 
 void TokenGenerator::read(std::span<const int64_t> tokens) {

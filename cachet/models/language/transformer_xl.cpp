@@ -84,9 +84,9 @@ LanguageSession TransformerXL::make_session(int64_t batch_rows, const SegmentOpt
               " and ", segments.clamp_length);
   TORCH_CHECK(segments.memory_length == 0 || !blocks_[0]->has_cache(),
               "transformer_xl: a cache replaces the memory, so memory_length must be 0, got ", segments.memory_length);
-  TORCH_CHECK(
-      !segments.whole_past,
-      "transformer_xl: whole_past must be false, because it is for linear attention; set memory_length instead");
+  TORCH_CHECK(!segments.whole_past,
+              "transformer_xl: whole_past must be false, because whole_past is for linear attention; set memory_length "
+              "instead");
   TORCH_CHECK(
       !segments.same_length || segments.memory_length > 0,
       "transformer_xl: same_length needs a memory_length above 0, because each token then sees memory_length tokens");

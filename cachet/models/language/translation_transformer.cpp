@@ -180,7 +180,7 @@ torch::Tensor TranslationTransformer::embed(const torch::Tensor& table, const Se
 void TranslationTransformer::set_tokens(const TranslationTokens& tokens) {
   check_special_tokens(tokens, options_.text.target_vocabulary);
   TORCH_CHECK(tokens.padding == options_.text.tokens.padding, "translation_transformer: the padding token must stay ",
-              options_.text.tokens.padding, ", from which positions are counted, got ", tokens.padding);
+              options_.text.tokens.padding, ", because positions are counted from this token, got ", tokens.padding);
   options_.text.tokens = tokens;
 }
 

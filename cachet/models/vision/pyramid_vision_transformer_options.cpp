@@ -47,7 +47,8 @@ void check_size(const config::View& table, const PyramidVisionTransformerOptions
     const int64_t least = o.stages[i].spatial_reduction, side = std::min(o.image.height, o.image.width);
     if (parts(side, strides[i]) >= least) continue;
     table.problem("image_size", size + " is too small: stage " + std::to_string(i + 1) + " reduces " +
-                                    std::to_string(least) + " tokens a side to one, which needs at least " +
+                                    std::to_string(least) +
+                                    " tokens on each side to one token, so the stage needs at least " +
                                     std::to_string((least - 1) * strides[i] + 1) + " pixels a side");
     return;
   }
@@ -79,11 +80,10 @@ void check_pools(const config::View& table, const PyramidVisionTransformerOption
     const config::View where = has_own ? table : table.table("cache");
     const std::string_view key = has_own ? "cache_pools" : "pool";
     if (side(pooled) < reduction) {
-      where.problem(key, "leaves the cache of stage " + std::to_string(i + 1) + " with " +
-                             std::to_string(side(pooled)) + " slots a side, fewer than the " +
-                             std::to_string(reduction) +
-                             " that its memory attention reduces to one; choose smaller pools, larger images, or " +
-                             "memory_reduction = \"none\"");
+      where.problem(
+          key, "leaves the cache of stage " + std::to_string(i + 1) + " with " + std::to_string(side(pooled)) +
+                   " slots a side, but its memory attention reduces " + std::to_string(reduction) +
+                   " slots a side to one; choose smaller pools, larger images, or " + "memory_reduction = \"none\"");
       return;
     }
     // In the last stage of the first generation, the class token of a classifier is one more key.

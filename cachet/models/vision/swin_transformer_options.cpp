@@ -17,8 +17,8 @@ void check_swin(const config::View& table, const SwinTransformerOptions& o) {
   if (!nn::chosen_attention_function(o.plug_ins.attention.function).traits.takes_bias)
     table.table("attention")
         .problem("kind",
-                 "must be 'softmax': Swin adds a bias for each offset to the attention scores of a window, "
-                 "which other functions do not compute");
+                 "must be 'softmax': Swin adds a bias to the attention scores of a window, and only softmax attention "
+                 "computes these scores");
   for (size_t i = 0; i < o.stages.size(); ++i) {
     const int64_t dim = o.stage_dim(i), heads = o.stages[i].num_heads;
     const std::string where = " of stage " + std::to_string(i + 1);

@@ -70,7 +70,7 @@ std::string why_not_across(const AttentionFunctionOptions& options) {
   for (const ChosenAttentionFunction& function : all_functions())
     if (!function.traits.chooses_by_query) words.push_back(function.kind);
   return "chooses keys by the positions and the number of all queries, but a decoder that generates token by token "
-         "does not know them; use " +
+         "does not know later queries; use " +
          listed(words, " or ");
 }
 

@@ -287,7 +287,7 @@ void AttentionState::check_load(const std::map<std::string, at::Tensor>& tensors
     const auto saved = tensors.find(prefix + name);
     if (saved == tensors.end()) {
       TORCH_CHECK(!place.starts_full, "attention_state: the saved state has no '", prefix, name,
-                  "'; it belongs to another layer, or to a session for another use");
+                  "'; the saved state belongs to another layer, or to a session for another use");
       continue;
     }
     place.check(prefix + name, saved->second, batch_rows);
@@ -318,8 +318,8 @@ void AttentionState::load(const std::map<std::string, at::Tensor>& tensors) {
   size_t found = 1;
   check_load(tensors, "", batch_rows, found);
   TORCH_CHECK(found == tensors.size(), "attention_state: ", tensors.size() - found,
-              " of the saved tensors have no slot in this state; they belong to another layer, or to a session for "
-              "another use");
+              " of the saved tensors have no slot in this state; these tensors belong to another layer, or to a "
+              "session for another use");
   take(tensors, "", batch_rows);
 }
 

@@ -267,7 +267,7 @@ torch::Tensor MultiHeadAttention::forward(const torch::Tensor& query, const torc
   } else {
     check_tokens("multi_head_attention: context", context, context_dim_, args.context);
     TORCH_CHECK(context.size(0) == query.size(0) || context.size(0) == 1,
-                "multi_head_attention: the batch of the context must be 1 or that of the query, ", query.size(0),
+                "multi_head_attention: the batch of the context must be 1 or the batch of the query, ", query.size(0),
                 ", got ", context.size(0));
     heads = project(query, context);
     whole = add_memory(heads, context, remember(heads, add_relative_bias(args)));

@@ -49,7 +49,7 @@ torch::Tensor SpatialReductionAttention::reduce(const torch::Tensor& context, To
   TORCH_CHECK(!layout.padding.defined(), "spatial_reduction_attention: the context must not have padding");
   TORCH_CHECK(!folded_ || layout.class_tokens == 0,
               "spatial_reduction_attention: cannot have class tokens, because an affine map was folded into the "
-              "convolution, which does not read them");
+              "convolution, which does not read class tokens");
   const Grid grid = *layout.grid;
   TORCH_CHECK(grid.height >= ratio_ && grid.width >= ratio_, "spatial_reduction_attention: a grid of ", grid.height,
               " x ", grid.width, " is too small to be reduced by ", ratio_, "; use a larger image or a smaller ratio");

@@ -52,11 +52,11 @@ torch::Tensor TokenPerformer::forward(const torch::Tensor& query, const torch::T
   check_tokens("token_performer: query", query, kqv_->weight.size(1), args.query);
   check_tokens("token_performer: context", context, kqv_->weight.size(1), args.context);
   TORCH_CHECK(!args.causal && !args.state && !args.bias.defined(),
-              "token_performer: cannot use a causal mask, a session state or an attention bias, because it attends to "
-              "all tokens at once");
+              "token_performer: cannot use a causal mask, a session state or an attention bias, because a token "
+              "performer attends to all tokens at once");
   TORCH_CHECK(context.size(0) == query.size(0) || context.size(0) == 1,
-              "token_performer: the batch of the context must be 1 or that of the query, ", query.size(0), ", got ",
-              context.size(0));
+              "token_performer: the batch of the context must be 1 or the batch of the query, ", query.size(0),
+              ", got ", context.size(0));
   const bool to_itself = query.is_same(context);
   const auto [k, q, v] = three_projections(*kqv_, 1, query, context);
   torch::Tensor keys = feature_map(k);

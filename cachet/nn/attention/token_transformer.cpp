@@ -24,9 +24,9 @@ torch::Tensor TokenTransformer::forward(const torch::Tensor& query, const torch:
                                         const AttentionArgs& args) {
   check_tokens("token_transformer: query", query, qkv_->weight.size(1), args.query);
   check_tokens("token_transformer: context", context, qkv_->weight.size(1), args.context);
-  TORCH_CHECK(
-      !args.causal && !args.state,
-      "token_transformer: cannot use a causal mask or a session state, because it attends to all tokens at once");
+  TORCH_CHECK(!args.causal && !args.state,
+              "token_transformer: cannot use a causal mask or a session state, because a token transformer attends to "
+              "all tokens at once");
   const auto [q, k, v] = three_projections(*qkv_, 0, query, context);
   const torch::Tensor mixed =
       function_->forward((q * scale_).unsqueeze(1), k.unsqueeze(1), v.unsqueeze(1), args).squeeze(1);

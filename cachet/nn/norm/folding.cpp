@@ -32,7 +32,7 @@ FoldedNorm into_reader(torch::nn::Module& owner, const std::string& name, std::s
     const bool gone = is_gone(*parts.core);
     put(owner, name, norm, parts.core);
     if (gone) return {Outcome::gone};
-    return {Outcome::core, "it computes statistics of its input"};
+    return {Outcome::core, "the norm computes statistics of its input"};
   } catch (const c10::Error& error) {
     return leave(owner, name, norm, error.what_without_backtrace());
   }
@@ -41,7 +41,8 @@ FoldedNorm into_reader(torch::nn::Module& owner, const std::string& name, std::s
 FoldedNorm into_writer(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
                        const FoldAffine& fold_affine) {
   const auto affine = norm->inference_affine();
-  if (!affine) return {Outcome::stays, "it computes statistics of its input, and no linear layer follows it"};
+  if (!affine)
+    return {Outcome::stays, "the norm computes statistics of its input, and no linear layer follows the norm"};
   try {
     fold_affine(*affine);
     put(owner, name, norm, std::make_shared<NoNorm>(affine->scale.numel()));

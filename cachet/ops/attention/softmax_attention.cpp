@@ -205,7 +205,7 @@ void check_softmax_attention(const Tensor& q, const Tensor& k, const Tensor& v, 
     TORCH_CHECK(fits, op, ": bias must be floating (W, H, Lq, Lk), or 1 in place of the last three, for scores ",
                 c10::SymIntArrayRef(scores), ", got ", bias->scalar_type(), " ", bias->sym_sizes());
     TORCH_CHECK(dims < 4 || divides(bias->sym_size(0), scores[0]), op, ": bias has ", bias->sym_size(0),
-                " windows, which do not divide the batch of ", scores[0]);
+                " windows, but the number of windows must divide the batch of ", scores[0]);
   }
   TORCH_CHECK(dropout >= 0 && dropout <= 1, op, ": dropout must be in [0, 1], got ", dropout);
 }

@@ -60,8 +60,8 @@ class OpenVinoSession : public Session {
     const auto is_unwritten = [](float value) { return std::bit_cast<uint32_t>(value) == kUnwritten; };
     if (std::ranges::any_of(scores.values, is_unwritten))
       throw EngineError(name_,
-                        "OpenVINO computed no answer and gave no reason; check whether the model accepts these inputs, "
-                        "and run it with two threads to see the reason");
+                        "OpenVINO returned neither an output nor an error; check whether the model accepts these "
+                        "inputs, and run the model with two threads to see the error");
   }
 
   static constexpr uint32_t kUnwritten = 0x7FC1A5E7;  // no number; processors write 0x7FC00000 and 0xFFC00000

@@ -70,7 +70,7 @@ AnalysedRun::AnalysedRun(std::string name, const std::filesystem::path& path, co
   if (saved_.exported)
     throw io::Error(
         path.string() +
-        " is an export, and the layers of an export cannot be analysed; name the run or model that it was made from");
+        " is an export, and the layers of an export cannot be analysed; name the run or model that was exported");
   digest_ = weights_digest(saved_) + '\0' + saved_.what_answers_depend_on;
   for (const train::HeldCheckpoint& checkpoint : saved_checkpoints())
     digest_ += '\0' + digest_of_checkpoint(checkpoint.folder);

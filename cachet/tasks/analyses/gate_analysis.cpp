@@ -19,10 +19,10 @@ report::Table gate_table(const std::string& run, const ordered_json& gates) {
   report::Table table{"Gates: " + run,
                       {{"cache"}},
                       {},
-                      "Over the replayed training steps. A gate is shut for values below " +
+                      "Statistics over the replayed training steps. A gate is shut for values below " +
                           report::format_number(analysis::kGateShut) + " and open for values above " +
                           report::format_number(analysis::kGateOpen) +
-                          ". The columns shut and open are fractions of its values."};
+                          ". The columns shut and open are fractions of the values of a gate."};
   for (const char* gate : {"r", "u"})
     for (const char* what : {"mean", "shut", "open"})
       table.columns.push_back({std::string(gate) + " " + what, Alignment::right});

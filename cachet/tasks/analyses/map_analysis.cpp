@@ -177,9 +177,10 @@ class MapAnalysis final : public Analysis {
         section.note += " " + result.run + " is left out: " + values.at("nothing").get<std::string>() + ".";
         continue;
       }
-      section.note +=
-          " " + result.run + ": the samples are drawn by seed " + std::to_string(values.at("seed").get<uint64_t>()) +
-          ", from different classes if there are classes. If possible, one is predicted right and one wrong.";
+      section.note += " " + result.run + ": the samples are drawn by seed " +
+                      std::to_string(values.at("seed").get<uint64_t>()) +
+                      ", from different classes if there are classes. If possible, the prediction is right for one "
+                      "sample and wrong for another.";
       for (const ordered_json& sample : values.at("samples")) {
         const std::string name = sample.at("name").get<std::string>();
         const std::string answer = sample.value("answer", std::string());

@@ -62,7 +62,7 @@ report::SmallMultiples channel_charts(const std::string& run, const ordered_json
       false,
       std::string("Two channels of the first, the middle and the last norm: the channel with the median fluctuation of "
                   "its statistic, and the channel with the largest fluctuation. ") +
-          (of_gradient ? "The mean is over the window of the norm. This statistic can be negative, so it has no "
+          (of_gradient ? "The mean is over the window of the norm. This statistic can be negative, so there is no "
                          "geometric mean."
                        : "The means are over the window of the norm. Outliers change the arithmetic mean more than "
                          "the geometric mean.")};

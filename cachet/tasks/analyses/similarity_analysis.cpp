@@ -114,7 +114,7 @@ class SimilarityAnalysis final : public Analysis {
     const analysis::BlockOutputs& columns = others ? *others : rows;
     if (rows.blocks().batches() != columns.blocks().batches())
       throw NotMeasurable(
-          "call their blocks a different number of times, so the outputs cannot be paired; leave similarity out of "
+          "call their blocks different numbers of times, so the outputs cannot be paired; leave similarity out of "
           "--what");
     ordered_json values{{"rows", rows.blocks().layers()},
                         {"columns", columns.blocks().layers()},

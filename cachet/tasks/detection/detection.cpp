@@ -113,10 +113,9 @@ Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& train
                          evaluated);
     }
     if (training_ && !validation_->instances().has_annotations())
-      throw io::Error(
-          validation_->instances().name() +
-          ": has no 'annotations' to evaluate with during training; data.validation_annotations must name a "
-          "file that has them");
+      throw io::Error(validation_->instances().name() +
+                      ": has no 'annotations' to evaluate with during training; data.validation_annotations must name "
+                      "a file with annotations");
     if (training_ && training_->class_names() != validation_->class_names())
       throw std::invalid_argument(validation_->instances().name() + ": has other categories than " +
                                   training_->instances().name() +

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "cachet/config/counted.h"
 #include "cachet/config/toml_text.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/held_out.h"
@@ -219,9 +220,10 @@ std::shared_ptr<const data::DetectionSet> open_detection_split(const DetectionOp
   if (const auto kept = data::kept_samples(set->size(), part, training ? 0 : 1)) set = set->subset(*kept, set->size());
   const auto classes = static_cast<int64_t>(set->class_names().size());
   if (classes != options.classes)
-    throw std::invalid_argument(set->instances().name() + ": has " + std::to_string(classes) +
-                                " categories, but the model has " + std::to_string(options.classes) +
-                                " classes; set data.classes, or list the categories to use in data.class_names");
+    throw std::invalid_argument(set->instances().name() + ": has " +
+                                config::counted(classes, "category", "categories") + ", but the model has " +
+                                config::counted(options.classes, "class", "classes") +
+                                "; set data.classes, or list the categories to use in data.class_names");
   return set;
 }
 

@@ -41,10 +41,9 @@ report::ImageGrid training_scenes(const data::DetectionLoader& loader, const dat
     if (sample.mirrored) name += ", mirrored";
     grid.pictures.push_back({page_picture(picture, kSceneSide), name, name});
   }
-  grid.note =
-      std::to_string(grid.pictures.size()) + " of the " + std::to_string(all) +
-      " images of the first batch, resized, cropped and mirrored as the model gets them, with the objects that it "
-      "has to find.";
+  grid.note = std::to_string(grid.pictures.size()) + " of the " + std::to_string(all) +
+              " images of the first batch, resized, cropped and mirrored as the model gets them, with the objects that "
+              "the model has to find.";
   return grid;
 }
 

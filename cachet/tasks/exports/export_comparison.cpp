@@ -230,7 +230,7 @@ ExportCheck compare_export(const ExportSource& source, const ExportOptions& opti
   if (!real) {
     const std::vector<ClassifierInputs> samples = synthetic_samples(model.model(), kSamples);
     check.equality = deploy::equality_of(model.answer(samples), exported.answer(samples), check.tolerance.answers);
-    check.samples = std::to_string(kSamples) + " random inputs, none of them real";
+    check.samples = std::to_string(kSamples) + " random inputs, none of them from the data";
     compare_sent(model, exported, samples, check);
     return check;
   }

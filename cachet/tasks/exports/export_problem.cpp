@@ -60,8 +60,9 @@ void throw_export_problem(const SavedRun& saved, EngineKind engine, Precision pr
                              error.problem());
   } catch (const deploy::ExportNotFinite&) {
     throw std::runtime_error(
-        "the export was not saved, because its outputs are NaN or infinite and those of its model are not" + way_out +
-        "the numbers of the model are too large for " + std::string(to_string(precision)) + " on " + name_of(engine));
+        "the export was not saved, because its outputs are NaN or infinite, but the outputs of its model are finite" +
+        way_out + "the numbers of the model are too large for " + std::string(to_string(precision)) + " on " +
+        name_of(engine));
   }
 }
 

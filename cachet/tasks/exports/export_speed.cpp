@@ -107,7 +107,7 @@ std::string to_text(const ExportSpeed& speed) {
   const std::string quartiles =
       "quartiles " + ratio(speed.times_as_fast.lower) + " to " + ratio(speed.times_as_fast.upper);
   if (!speed.is_comparable()) {
-    const std::string busy = "the machine was too busy to compare the speed of the export with the model's";
+    const std::string busy = "the machine was too busy to compare the speed of the export with the speed of the model";
     const char* surely = speed.times_as_fast.upper < 1   ? "; the export is slower"
                          : speed.times_as_fast.lower > 1 ? "; the export is faster"
                                                          : "";

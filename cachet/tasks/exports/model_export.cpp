@@ -233,7 +233,8 @@ void check_export_options(const ExportOptions& options) {
     throw std::invalid_argument("int8 needs the engine openvino, because the other engines do not multiply in 8 bits");
   if (options.precision != Precision::float32 && options.engine == EngineKind::onnx)
     throw std::invalid_argument(
-        "an ONNX file holds float32, and the program that runs it chooses the precision; leave --precision out");
+        "the numbers of an ONNX file are float32, and the program that runs the file chooses the precision; leave "
+        "--precision out");
   if (options.engine == EngineKind::onnx && runtime::openvino_version().empty())
     throw std::invalid_argument(
         "OpenVINO is needed to compare an ONNX file with its model, but this Cachet was built without OpenVINO; "
@@ -248,7 +249,7 @@ std::vector<std::string> ExportSource::settings_of_export() const {
 
 std::string export_source(const SavedRun& saved) {
   if (saved.exported)
-    throw io::Error(saved.run.string() + ": is already an export; name the run or model that it was made from");
+    throw io::Error(saved.run.string() + ": is already an export; name the run or model that was exported");
   return is_model_folder(saved.run) ? "model " + model_folder_digest(saved.run)
                                     : "run " + train::RunFolder::open(saved.run).id();
 }
@@ -319,8 +320,8 @@ std::vector<std::string> report_lines(const ExportReport& report) {
   lines.insert(lines.end(), report.notes.begin(), report.notes.end());
   lines.push_back(to_text(report.check));
   lines.push_back(to_text(report.speed));
-  lines.push_back("the files of the export have " + report::format_bytes(report.bytes) + ", the model's weights " +
-                  report::format_bytes(report.model_bytes));
+  lines.push_back("the files of the export have " + report::format_bytes(report.bytes) +
+                  ", and the model's weights have " + report::format_bytes(report.model_bytes));
   return lines;
 }
 

@@ -41,7 +41,7 @@ ExportTolerance export_tolerance(runtime::Precision precision);
 
 /// The differences between the results of an export and the results of its model.
 struct ExportCheck {
-  std::string samples;  // "256 test images", "256 random inputs, none of them real"
+  std::string samples;  // "256 test images", "256 random inputs, none of them from the data"
   ExportTolerance tolerance;
   deploy::Equality equality;
   std::string sent_inputs;                     // "19 single inputs and small batches and 6 image files", of classifiers

@@ -8,7 +8,7 @@ std::string compared_samples(const std::string& what, int64_t count, const train
 }
 
 std::string compared_samples(const std::string& what, const train::SampleWords& words, bool real) {
-  return what + (real ? words.held_out + " " + words.many : "random " + words.many + ", none of them real");
+  return what + (real ? words.held_out + " " + words.many : "random " + words.many + ", none of them from the data");
 }
 
 }  // namespace cachet::tasks

@@ -32,7 +32,7 @@ class ExportsRewrittenModel {
 };
 
 /// Completes a description of the compared parts of samples: "64 beginnings of " gives "64 beginnings of test tokens",
-/// or "… random tokens, none of them real".
+/// or "… random tokens, none of them from the data".
 std::string compared_samples(const std::string& what, const train::SampleWords& words, bool real);
 
 /// Completes a description with `count` samples: "" gives "256 test images" or "1 test image", and "9 boxes on " gives

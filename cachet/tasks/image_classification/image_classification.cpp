@@ -11,6 +11,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "cachet/config/counted.h"
 #include "cachet/data/order/equal_batches.h"
 #include "cachet/data/vision/image_kinds.h"
 #include "cachet/data/vision/image_transform.h"
@@ -51,8 +52,8 @@ void check_fit(const data::ImageTransform& transform, const data::LabelledImages
         text_of(model.image.channels, model.image.height, model.image.width) +
         " (data.kind selects the images); set data.resize.image_size, or model.image_size and model.channels");
   if (images.labels().classes() != model.classes)
-    throw std::invalid_argument("the data have " + std::to_string(images.labels().classes()) +
-                                " classes, but the model has " + std::to_string(model.classes) +
+    throw std::invalid_argument("the data have " + config::counted(images.labels().classes(), "class", "classes") +
+                                ", but the model has " + std::to_string(model.classes) +
                                 "; leave model.classes out to use the number of the data");
 }
 
@@ -191,7 +192,7 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
     if (training_loader_->batches() == 0)
       throw std::invalid_argument(train::shared_batch_text(training) + " is more than the " +
                                   std::to_string(training_->size()) +
-                                  " training images that data.fraction and data.limit leave");
+                                  " training images that remain after data.fraction and data.limit");
   }
   model_ = options.model.build();
   set_model(model_);

@@ -57,7 +57,7 @@ ImageClassificationOptions read_image_classification_options(const config::View&
       data.table("resize"), options.dataset.own_sizes() ? data::ResizeOptions::of_own_sizes() : data::ResizeOptions());
   if (options.dataset.own_sizes() && options.normalization.source == data::NormalizationSource::data) {
     data.table("normalization")
-        .problem("source", "must not be data, because the images have several sizes; set mean and std");
+        .problem("source", "must not be \"data\", because the images have different sizes; set mean and std");
   }
   if (data.has("stored_size")) {
     const auto [height, width] = data.integer_pair("stored_size", {0, 0}, {.least = 1, .most = 65536});

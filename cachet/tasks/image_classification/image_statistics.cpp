@@ -57,7 +57,7 @@ ImageStatistics read_image_statistics(const std::filesystem::path& file) {
     return statistics;
   } catch (const std::exception& error) {
     throw io::Error(file.string() + ": is damaged (" + error.what() +
-                    "); it should hold mean, std, height and width of the training images");
+                    "); the file must have mean, std, height and width of the training images");
   }
 }
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "cachet/config/counted.h"
 #include "cachet/config/toml_text.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/normalization_text.h"
@@ -27,7 +28,7 @@ Preprocessing of_saved(const fs::path& path) {
   const SavedRun saved = open_saved_run(path);
   const auto* images = dynamic_cast<const PreparesImages*>(saved.plan.task.get());
   if (images == nullptr)
-    throw std::invalid_argument(path.string() + " is not a model for images, which is needed here");
+    throw std::invalid_argument(path.string() + " is not a model for images, but a model for images is needed");
   return images->preprocessing();
 }
 
@@ -72,8 +73,8 @@ Preprocessing read_preprocessing(const config::View& data, const models::ImageCl
   images.folders.channels = model.image.channels == 1 ? 1 : 3;
   data::read_image_kind(data, images);
   if (const auto named = static_cast<int64_t>(images.class_names.size()); named > 0 && named != model.classes)
-    data.problem("class_names",
-                 "lists " + std::to_string(named) + " classes, but the model has " + std::to_string(model.classes));
+    data.problem("class_names", "lists " + config::counted(named, "class", "classes") + ", but the model has " +
+                                    std::to_string(model.classes));
   return {data::read_normalization_options(data.table("normalization"), defaults.normalization),
           data::read_resize_options(data.table("resize"), defaults.resize)};
 }

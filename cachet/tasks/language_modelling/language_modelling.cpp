@@ -9,6 +9,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "cachet/config/counted.h"
 #include "cachet/data/fingerprint.h"
 #include "cachet/io/error.h"
 #include "cachet/nn/base/regularizer.h"
@@ -172,8 +173,8 @@ LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const tr
   }
   if (held_out_ && held_out_->tokens->size() <= options_.evaluation.batch_rows)
     throw std::invalid_argument("task.evaluation.lanes = " + std::to_string(options_.evaluation.batch_rows) +
-                                " is too large for a text of " + std::to_string(held_out_->tokens->size()) +
-                                " tokens; choose fewer batch rows");
+                                " is too large for a text of " + config::counted(held_out_->tokens->size(), "token") +
+                                "; choose fewer batch rows");
   if (held_out_) {
     held_out_text_ = {.text = held_out_->facts.text, .bits_of = options_.evaluation.bits_of};
     held_out_text_.coded.targets.size = held_out_->facts.text;  // of synthetic tokens
@@ -200,10 +201,9 @@ void LanguageModelling::require_bits(const std::string& decides) const {
                                 (options_.corpus.limit > 0 ? "leave data.limit out, which cuts the text"
                                                            : "create the file again from its text"));
   if (held_out_text_.coded.targets.size.bytes == 0)
-    throw std::invalid_argument(
-        name + ": the vocabulary covers nothing of the text, so " + decides +
-        ", by which the best checkpoint is chosen, cannot be measured; use a vocabulary that was "
-        "made from such texts");
+    throw std::invalid_argument(name + ": the vocabulary covers nothing of the text, so " + decides +
+                                ", by which the best checkpoint is chosen, cannot be measured; use a vocabulary that "
+                                "was made from similar texts");
 }
 
 std::map<std::string, data::DataDigest> LanguageModelling::data_digests() const {

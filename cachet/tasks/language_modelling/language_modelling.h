@@ -47,8 +47,8 @@ class LanguageModelling : public Task,
   /// Returns the number of records. A record is a segment of all batch rows.
   int64_t evaluation_records() const override;
   std::string record_digest(int64_t index) override;
-  /// A model with a memory first reads the segments before `first` again, without predictions. A model without memory
-  /// skips these segments.
+  /// A model with a memory first reads the segments before `first` again, without predictions. Other models skip these
+  /// segments.
   void record_evaluation(int64_t first, const SeenRecord& seen) override;
   train::Metrics evaluate_records(const NextRecord& next) override;
   void generate(const std::string& prompt, const GenerationOptions& options,

@@ -205,7 +205,7 @@ void write_images(const OwnDataRequest& request, const FoundData& found, RecipeT
   const auto classes = static_cast<int64_t>(train.classes.size());
   if (classes < 2)
     throw io::Error(found.path.string() + ": has one class folder, " + train.classes.front().name +
-                    "; a classifier needs two or more");
+                    "; a classifier needs at least two classes");
   const bool has_validation = validation.images() > 0, has_test = test.images() > 0;
   const bool draws = !(has_validation && has_test);
   const int64_t drawn = draws ? held_out(train) : 0, samples = train.images() - drawn;
@@ -262,7 +262,8 @@ void write_images(const OwnDataRequest& request, const FoundData& found, RecipeT
   if (!of_weights.preparation) return;
   Preprocessing shown = *of_weights.preparation;
   shown.resize.image_size = side;
-  result.lines.push_back("images are prepared as those of " + config::printable(request.init) + ": " + to_text(shown));
+  result.lines.push_back("images are prepared in the same way as for " + config::printable(request.init) + ": " +
+                         to_text(shown));
   if (!of_weights.model.empty() && of_weights.model != request.model)
     result.lines.push_back("note: the weights are of " + config::printable(of_weights.model) +
                            ", but the trained model is " + request.model);
@@ -420,7 +421,7 @@ OwnDataKind chosen_kind(const OwnDataRequest& request, const FoundData& found) {
   for (const OwnTask& task : kOwnTasks)
     if (wanted.empty() && model_can(request.model, task.needs))
       wanted = std::string(task.trains) + ", which learns from " + to_text(task.data);
-  if (wanted.empty()) wanted = "a part of other models, which cannot be trained by itself";
+  if (wanted.empty()) wanted = "only a part of other models, so it cannot be trained by itself";
   throw std::invalid_argument(request.data.string() + " contains " + kinds + ", but " + request.model + " is " +
                               wanted + "; `cachet models` lists other models");
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cachet/config/counted.h"
 #include "cachet/data/folder_walk.h"
 #include "cachet/data/held_out.h"
 #include "cachet/data/text/encoders/subword_encoder.h"
@@ -149,7 +150,7 @@ std::vector<LabelledText> draw_texts(std::vector<LabelledText>& from, uint64_t s
     strata.push_back(found->second);
   }
   if (from.size() < 3)
-    throw io::Error("the data have " + std::to_string(from.size()) + " texts, but at least 3 are needed");
+    throw io::Error("the data have " + config::counted(from.size(), "text") + ", but at least 3 are needed");
   const data::HeldOut parts = data::hold_out(strata, kHeldOutShare, seed);
   std::vector<LabelledText> kept, drawn;
   for (const int64_t i : parts.training) kept.push_back(std::move(from[static_cast<size_t>(i)]));
@@ -185,8 +186,8 @@ std::vector<LabelledText> labelled_rows(const fs::path& file, TextReader& reader
   const size_t classes = std::min(first.size(), second.size());
   if (classes * 2 > rows.size())
     throw io::Error(file.string() +
-                    ": neither of the first two columns can be the classes, because in both, the number of different "
-                    "values is more than half the number of rows");
+                    ": neither of the first two columns can be the classes, because both have too many different "
+                    "values. The number of different values must be at most half the number of rows");
   std::vector<LabelledText> texts;
   for (const auto& [one, other] : rows) texts.push_back({label_first ? one : other, label_first ? other : one});
   return texts;
@@ -229,8 +230,8 @@ PreparedTexts prepare_text(const FoundData& found, const fs::path& prepared) {
                     read_lines(found.texts.test, reader)};
   PreparedTexts result{.given = given_splits(!splits.validation.empty(), !splits.test.empty())};
   if (splits.train.size() < kFewestLines)
-    throw io::Error(found.path.string() + ": has " + std::to_string(splits.train.size()) +
-                    " training lines, but at least 3 are needed");
+    throw io::Error(found.path.string() + ": has " + config::counted(splits.train.size(), "training line") +
+                    ", but at least 3 are needed");
   const auto tenth = [&] { return std::max<size_t>(1, splits.train.size() / 10); };
   if (splits.test.empty() && !splits.validation.empty()) splits.test = std::exchange(splits.validation, {});
   if (splits.test.empty()) splits.test = last_lines(splits.train, tenth());
@@ -277,7 +278,7 @@ PreparedTexts prepare_pairs(const FoundData& found, const fs::path& prepared) {
     for (size_t i = 0; i < sources.size(); ++i) {
       const Lines one = read_lines({sources[i]}, reader), other = read_lines({targets[i]}, reader);
       if (one.size() != other.size())
-        throw io::Error(sources[i].string() + " has " + std::to_string(one.size()) + " lines, but " +
+        throw io::Error(sources[i].string() + " has " + config::counted(one.size(), "line") + ", but " +
                         targets[i].string() + " has " + std::to_string(other.size()) +
                         "; each line of one file must be the translation of the same line of the other");
       sides.source.insert(sides.source.end(), one.begin(), one.end());
@@ -298,8 +299,8 @@ PreparedTexts prepare_pairs(const FoundData& found, const fs::path& prepared) {
   }
   result.given = given_splits(!validation.source.empty(), !test.source.empty());
   if (train.source.size() < 3)
-    throw io::Error(found.path.string() + ": has " + std::to_string(train.source.size()) +
-                    " pairs of sentences, but at least 3 are needed");
+    throw io::Error(found.path.string() + ": has " + config::counted(train.source.size(), "pair") +
+                    " of sentences, but at least 3 are needed");
   if (test.source.empty() && !validation.source.empty()) test = std::exchange(validation, {});
   const SplitLines both{train.source, validation.source, test.source},
       others{train.target, validation.target, test.target};
@@ -372,8 +373,8 @@ PreparedTexts prepare_labelled_texts(const FoundData& found, const fs::path& pre
   for (const LabelledText& each : train) names.insert(each.label);
   result.class_names.assign(names.begin(), names.end());
   if (names.size() < 2)
-    throw io::Error(found.path.string() + ": has " + std::to_string(names.size()) +
-                    " class of texts, but at least two are needed");
+    throw io::Error(found.path.string() + ": has " + config::counted(names.size(), "class", "classes") +
+                    " of texts, but at least two are needed");
   for (const auto* split : {&validation, &test})
     for (const LabelledText& each : *split)
       if (!names.contains(each.label))

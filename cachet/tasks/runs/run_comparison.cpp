@@ -240,8 +240,8 @@ std::string choice_sentence(const std::vector<RunGroup>& groups) {
   for (const std::string& name : names) of += (of.empty() ? "" : ", ") + name;
   return "The best checkpoint" + std::string(names.size() > 1 ? "s" : "") + " of " +
          (names.size() == all && all > 1 ? "all runs" : of) + (names.size() > 1 ? " were" : " was") +
-         " chosen on the same data that measured " + (names.size() > 1 ? "their best values" : "its best values") +
-         ", so these values may be too good.";
+         " chosen on the same data on which " + (names.size() > 1 ? "their best values" : "its best values") +
+         " were measured, so these values may be too good.";
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ PresentDigest present_test_data(const RunRecord& run) {
   const auto digest = digests.find(kSplit);
   const auto fingerprint = fingerprints.find(kSplit);
   if (digest == digests.end() || fingerprint == fingerprints.end())
-    throw std::runtime_error(run.name + ": its task has no digest of its test data");
+    throw std::runtime_error(run.name + ": the task of the run has no digest of the test data");
   return {digest->second, fingerprint->second};
 }
 

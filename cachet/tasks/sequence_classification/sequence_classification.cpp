@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "cachet/config/counted.h"
 #include "cachet/data/text/encoders/text_encoder.h"
 #include "cachet/data/text/sequences/open_sequences.h"
 #include "cachet/data/text/sequences/pixel_sequences.h"
@@ -102,11 +103,11 @@ void check_fit(const data::SequenceDataset& dataset, const models::SequenceClass
                                 " tokens, but the model has " + number(model.sequence.vocabulary) +
                                 "; leave model.vocabulary out");
   if (dataset.classes() != model.classes)
-    throw std::invalid_argument("the data have " + number(dataset.classes()) + " classes, but the model has " +
-                                number(model.classes) + "; leave model.classes out");
+    throw std::invalid_argument("the data have " + config::counted(dataset.classes(), "class", "classes") +
+                                ", but the model has " + number(model.classes) + "; leave model.classes out");
   if (dataset.has_pairs() != model.sequence.pairs)
     throw std::invalid_argument(std::string("the data are ") + (dataset.has_pairs() ? "pairs" : "single sequences") +
-                                ", but the model is not made for them; leave model.pairs out");
+                                ", but the model is not made for such samples; leave model.pairs out");
 }
 
 struct PreparedSequence : PreparedSample {

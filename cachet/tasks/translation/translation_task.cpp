@@ -370,9 +370,9 @@ std::vector<std::string> TranslationTask::notes_on_translated() const {
   const LineCounts& counts = line_counts_;
   if (counts.in_parts > 0)
     notes.push_back(std::to_string(counts.in_parts) + (counts.in_parts == 1 ? " line has" : " lines have") +
-                    " more than the " + std::to_string(options_.parallel.rules.max_length) +
-                    " tokens that the model was trained on at a time (" + (counts.in_parts == 1 ? "" : "first: ") +
-                    "line " + std::to_string(counts.first_in_parts) +
+                    " more than " + std::to_string(options_.parallel.rules.max_length) +
+                    " tokens, the maximum length of a sentence in training (" +
+                    (counts.in_parts == 1 ? "" : "first: ") + "line " + std::to_string(counts.first_in_parts) +
                     "). Such lines are translated in parts, cut between words");
   if (counts.replaced > 0) notes.push_back(data::replaced_bytes_text(counts.replaced));
   return notes;

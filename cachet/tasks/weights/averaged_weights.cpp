@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cachet/config/counted.h"
 #include "cachet/io/error.h"
 #include "cachet/io/tensors/safetensors/safetensors.h"
 #include "cachet/io/tensors/state_dict.h"
@@ -23,10 +24,10 @@ train::CheckpointMean mean_of_last_checkpoints(const std::filesystem::path& run,
       train::hold_newest_checkpoints(folder.checkpoints(), static_cast<size_t>(last), train::CheckpointChoice::regular);
   const auto kept = static_cast<int64_t>(held.size());
   if (kept < last)
-    throw io::Error(folder.checkpoints().string() + ": has " + std::to_string(kept) + " checkpoints, but " +
+    throw io::Error(folder.checkpoints().string() + ": has " + config::counted(kept, "checkpoint") + ", but " +
                     std::to_string(last) +
-                    " are needed; train.keep sets how many checkpoints a run keeps, and train.checkpoint_every how "
-                    "often it saves one");
+                    " are needed; train.keep sets how many checkpoints a run keeps, and train.checkpoint_every sets "
+                    "how often a run saves a checkpoint");
   std::vector<std::filesystem::path> checkpoints;
   for (const train::HeldCheckpoint& one : held) checkpoints.push_back(one.folder);
   std::ranges::reverse(checkpoints);

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "cachet/config/counted.h"
 #include "cachet/data/class_matching.h"
 #include "cachet/io/error.h"
 #include "cachet/io/files/read_file.h"
@@ -98,8 +99,8 @@ std::vector<std::string> TimmConfig::class_names(int64_t classes) const {
   const auto is_text = [](const TimmJson& name) { return name.is_string(); };
   if (!list.is_array() || !std::ranges::all_of(list, is_text)) fail_at(key, "must be a list of texts");
   if (classes >= 0 && static_cast<int64_t>(list.size()) != classes)
-    fail_at(key, "has " + std::to_string(list.size()) + " names, but the weights have " + std::to_string(classes) +
-                     " classes");
+    fail_at(key, "has " + config::counted(list.size(), "name") + ", but the weights have " +
+                     config::counted(classes, "class", "classes"));
   const auto names = list.get<std::vector<std::string>>();
   return data::can_be_stored(names) ? names : std::vector<std::string>();
 }

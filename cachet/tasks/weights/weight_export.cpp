@@ -117,7 +117,7 @@ io::TensorMap export_weights(const SavedModel& saved, io::NameSource source) {
   if (source == io::NameSource::t2t) tensors.emplace("pos_embed", facts.positions);
   if (const auto part = not_computed_by(source, *model))
     throw io::Error(saved.plan.name + " has " + *part + ", which " + std::string(io::to_string(source)) +
-                    "'s code does not compute; use `--names cachet` to write Cachet's names");
+                    "'s code does not compute; to write Cachet's names, use `--names cachet`");
   return tensors;
 }
 

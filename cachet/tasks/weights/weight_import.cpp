@@ -314,9 +314,9 @@ std::vector<std::string> report_lines(const WeightImportReport& report, const st
   add("converted", report.converted);
   add(report.other_names ? "new, because the classes have other names," : "new, because the number of classes differs,",
       head);
-  add("new, because the file's model does not have them,", tensor_parts(parts));
+  add("new, because the model of the file does not have these parameters,", tensor_parts(parts));
   add("new, because the file is of a classifier,", tensor_parts(of_detector));
-  add("only in the classifier, left out,", report.classifying);
+  add("left out, because only classifiers have them,", report.classifying);
   add("missing", report.missing);
   add("left over", report.left_over);
   add("not tensors, left out,", report.not_tensors);

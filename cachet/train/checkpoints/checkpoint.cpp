@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cachet/config/counted.h"
 #include "cachet/io/digests/sha256.h"
 #include "cachet/io/error.h"
 #include "cachet/io/files/atomic_file.h"
@@ -196,8 +197,8 @@ void require_tensor_counts(const fs::path& folder, const Checkpoint& checkpoint)
     const int64_t wanted = found == expected.end() ? 0 : found->second;
     const auto count = static_cast<int64_t>((checkpoint.*file.tensors).size());
     if (count != wanted)
-      throw DamagedCheckpoint((folder / file.name).string() + ": has " + std::to_string(count) +
-                              " tensors, but the number of tensors in the manifest is " + std::to_string(wanted));
+      throw DamagedCheckpoint((folder / file.name).string() + ": has " + config::counted(count, "tensor") +
+                              ", but the number of tensors in the manifest is " + std::to_string(wanted));
   }
 }
 

@@ -50,11 +50,11 @@ std::optional<EvaluationMark> read_evaluation_mark(const fs::path& checkpoint) {
   std::error_code unreadable;
   if (!fs::exists(fs::symlink_status(file, unreadable))) return std::nullopt;
   const std::string text = io::read_text_file(file, kMaxMarkBytes);
-  if (!io::is_sealed_json(text)) throw io::Error(file.string() + ": it does not match its digest");
+  if (!io::is_sealed_json(text)) throw io::Error(file.string() + ": the content of the file does not match its digest");
   const io::JsonFields json(text, file.string());
   json.schema(1);
   if (json.text("manifest") != manifest_digest(checkpoint))
-    throw io::Error(file.string() + ": it belongs to another checkpoint");
+    throw io::Error(file.string() + ": the file belongs to another checkpoint");
   EvaluationMark mark;
   mark.evaluated = json.flag("evaluated");
   mark.seconds = json.number("seconds");

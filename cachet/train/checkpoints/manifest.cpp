@@ -30,7 +30,7 @@ std::string to_json(const Manifest& manifest) {
 }
 
 Manifest manifest_from_json(const std::string& text, const std::string& name) {
-  if (!io::is_sealed_json(text)) throw io::Error(name + ": it does not match its digest");
+  if (!io::is_sealed_json(text)) throw io::Error(name + ": the content of the file does not match its digest");
   const io::JsonFields json(text, name);
   json.schema(1);
   Manifest manifest{json.text("run"), json.count("step"), {}};

@@ -80,8 +80,8 @@ std::optional<std::string> torch_mismatch(const Environment& environment) {
   if (environment.torch_version == environment.torch_built) return std::nullopt;
   return "LibTorch " + environment.torch_version + " is loaded, but Cachet was built against " +
          environment.torch_built +
-         ". Cachet may crash or give wrong results; build it against the version that is loaded, or load the version "
-         "of the build (LD_LIBRARY_PATH)";
+         ". Cachet may crash or give wrong results; build Cachet against the version that is loaded, or load the "
+         "version that Cachet was built against (LD_LIBRARY_PATH)";
 }
 
 bool runs_on_gpu(const Environment& environment, const DeviceChoice& choice) {

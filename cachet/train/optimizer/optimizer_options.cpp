@@ -36,8 +36,7 @@ void read_adamw(const config::View& view, OptimizerOptions& options) {
     options.beta1 = betas[0];
     options.beta2 = betas[1];
   } else {
-    view.problem("betas", "must have two numbers, such as [0.9, 0.999], but the number of its numbers is " +
-                              std::to_string(betas.size()));
+    view.problem("betas", "must have two numbers, such as [0.9, 0.999], but has " + std::to_string(betas.size()));
   }
   options.epsilon = view.real("eps", options.epsilon, kEpsilon);
 }
@@ -76,9 +75,9 @@ void read_one_cycle(const config::View& view, ScheduleOptions& schedule) {
   if (view.has("warmup")) schedule.warmup = read_duration(view, "warmup", schedule.warmup, 0);
   if (schedule.warmup.count > 0) {
     options.share_up.reset();
-    view.refuse(
-        "pct_start",
-        "has no effect with `warmup`, which also sets when the learning rate reaches its peak; remove one of them");
+    view.refuse("pct_start",
+                "has no effect with `warmup`, which also sets when the learning rate reaches its peak; remove one of "
+                "the two keys");
   } else {
     options.share_up = view.real("pct_start", *options.share_up, {.least = 0, .most = 1});
   }
@@ -128,9 +127,9 @@ ScheduleOptions read_schedule_options(const config::View& view) {
       return options;
     }
     for (const char* key : kOfPytorch)
-      view.refuse(key,
-                  "has no effect with rule = \"0.1.0\", which runs of version 0.1.0 keep; to use this key, set rule = "
-                  "\"pytorch\"");
+      view.refuse(
+          key,
+          "has no effect with rule = \"0.1.0\", the rule of version 0.1.0; to use this key, set rule = \"pytorch\"");
   }
   options.warmup = read_duration(view, "warmup", options.warmup, 0);
   if (options.kind == ScheduleOptions::Kind::step) {

@@ -23,11 +23,11 @@ constexpr std::array<EarlierValue, 8> kEarlierValues{
      {"schedule.rule", "\"0.1.0\"",
       "one_cycle has the curve of version 0.1.0, which differs from the curve in PyTorch"},
      {"task.evaluation.bits_of", "\"whole_text\"",
-      "bits per byte are computed for the whole text if they choose the best checkpoint; bits per coded byte are also "
-      "shown"},
+      "if bits per byte decide which checkpoint is the best, they are computed for the whole text; bits per coded byte "
+      "are also shown"},
      {"task.loss_divisor", "\"part\"",
-      "each micro-batch of each process divides the losses of its anchors by the count of this micro-batch. For one "
-      "process without train.accumulate, both rules give the same result"},
+      "in each micro-batch of each process, the losses of the anchors are divided by the number of anchors of this "
+      "micro-batch. For one process without train.accumulate, both rules give the same result"},
      {"train.ema_renew_states", "0",
       "evaluations use the averaged weights with the running statistics and caches of the weights that are not "
       "averaged. For the result of the new rule, run `cachet average RUN --ema --renew-states 100`, then `cachet eval` "

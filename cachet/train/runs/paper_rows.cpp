@@ -97,13 +97,12 @@ std::optional<PaperRows> read_paper_rows(const config::View& root) {
   if (arxiv.empty() || row.empty() || value.empty()) return rows;
   const auto count = [](const std::vector<std::string>& list) { return std::to_string(list.size()); };
   if (value.size() != row.size()) {
-    view.problem("value", "must have as many texts as paper.row, " + count(row) + ", but the number of its texts is " +
-                              count(value));
+    view.problem("value", "must have as many texts as paper.row, " + count(row) + ", but has " + count(value));
     return rows;
   }
   if (arxiv.size() != 1 && arxiv.size() != row.size()) {
     view.problem("arxiv", "must have one number, or as many numbers as paper.row has texts, " + count(row) +
-                              ", but the number of its numbers is " + count(arxiv));
+                              ", but has " + count(arxiv));
     return rows;
   }
   for (size_t i = 0; i < row.size(); ++i) rows.rows.push_back({arxiv[arxiv.size() == 1 ? 0 : i], row[i], value[i]});

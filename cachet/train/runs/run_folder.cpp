@@ -232,8 +232,8 @@ RunFolder RunFolder::resume(const fs::path& given, const config::Document& docum
     const bool of_rate = std::ranges::any_of(changes.refused, [](const std::string& line) {
       return line.starts_with("optimizer.") || line.starts_with("schedule.");
     });
-    throw std::runtime_error(message + "\nStart a new run to change them" +
-                             (of_rate ? ". To start it with the weights of this run, use --set train.init=" +
+    throw std::runtime_error(message + "\nStart a new run to change these keys" +
+                             (of_rate ? ". To start the new run with the weights of this run, use --set train.init=" +
                                             report::shell_word(path.string()) + "."
                                       : "."));
   }

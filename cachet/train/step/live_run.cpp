@@ -192,8 +192,9 @@ std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
   }
   io::load_state_dict(task_.model(), checkpoint.model, {.conversion = io::LoadPolicy::Conversion::kNone});
   if (saved.step > 0 && checkpoint.optimizer.empty() && training_step_.optimizer().keeps_state())
-    throw std::runtime_error("the checkpoint must have a state of the optimizer after " + std::to_string(saved.step) +
-                             " steps, but optimizer.safetensors is empty; resume from another checkpoint");
+    throw std::runtime_error("the checkpoint must have a state of the optimizer after " +
+                             config::counted(saved.step, "step") +
+                             ", but optimizer.safetensors is empty; resume from another checkpoint");
   training_step_.optimizer().load_state(checkpoint.optimizer);
   if (average_) average_->load_state(checkpoint.ema);
   state = saved;
@@ -205,10 +206,11 @@ std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
   if (parts_) return restore_parts(checkpoint);
   std::vector<std::string> notes;
   if (!as_many) {
-    notes.push_back("the checkpoint was saved with " + config::counted(saved.world_size, "process", "processes") +
-                    ", but now there " + (world_size() == 1 ? "is " : "are ") + std::to_string(world_size()) +
-                    ". The run continues, but draws other random numbers" +
-                    (checkpoint.carried.empty() ? "" : ", and the state that it keeps between batches starts again"));
+    notes.push_back(
+        "the checkpoint was saved with " + config::counted(saved.world_size, "process", "processes") +
+        ", but now there " + (world_size() == 1 ? "is " : "are ") + std::to_string(world_size()) +
+        ". The run continues, but draws other random numbers" +
+        (checkpoint.carried.empty() ? "" : ", and the state that the run keeps from batch to batch is reset"));
     if (rank() > 0) seed_draws(options_.train.seed, rank());
     if (rank() == 0) set_random_state(task_.model(), checkpoint.random);
   } else if (!set_random_state(task_.model(), checkpoint.random, rank())) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kLoss = "loss";
 constexpr const char* kPenalty = "penalty";
-constexpr const char* kDataEnded = "the training data ended before the epoch did";
+constexpr const char* kDataEnded = "the training data ended before the end of the epoch";
 
 void require_finite_number(double value, const std::string& what, size_t micro_batch, size_t micro_batches) {
   if (std::isfinite(value)) return;

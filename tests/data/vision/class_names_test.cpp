@@ -20,7 +20,7 @@ TEST(ClassNames, RefuseWhatIsNoListOfNames) {
   };
   const Case cases[] = {
       {"", "x: 0 class names (one for each line), but there are 2 classes"},
-      {"a", "x: 1 class names"},
+      {"a", "x: 1 class name"},
       {"a\nb\nc", "x: 3 class names"},
       {"\nb", "x:1: a class name must have 1 to 100"},
       {"a\nb\tc", "x:2: a class name must have 1 to 100"},

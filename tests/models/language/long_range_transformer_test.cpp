@@ -127,7 +127,7 @@ TEST(LongRangeTransformer, NamesWhatARecipeCannotHave) {
   };
   refused("name = \"lra_txt\"", "did you mean 'lra_text'");
   refused("name = \"pvt_tiny\"",
-          "'pvt_tiny' is not a sequence classifier, which the task needs; its kind: image classifier");
+          "'pvt_tiny' is not a sequence classifier, but the task needs one; the kind of this model: image classifier");
   refused("name = \"lra_text\"\nnum_heads = 5", "must divide embed_dim (256), got 5");
   refused("name = \"lra_text\"\npooling = \"clas_token\"", "class_token");
   refused("name = \"lra_text\"\n[model.cache]\nkind = \"grc\"\nvariant = \"official\"", "positional_convolution");

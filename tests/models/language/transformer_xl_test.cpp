@@ -240,8 +240,9 @@ TEST(TransformerXLRecipe, SaysWhatDoesNotGoTogether) {
   EXPECT_EQ(problems("memory_tokens = 4\nmemory_tokens_recurrent = true\nsame_length = true\n"), "");
   EXPECT_EQ(problems("vocabulary = 5000\n"), "") << "clusters beyond the vocabulary are left out";
   says("cutoffs = [40000]\n",
-       "must ascend, above 0 and below the vocabulary's 33278 tokens (model.vocabulary, by default data.vocabulary)");
-  says("cutoffs = [10, 10]\n", "must ascend");
+       "must be in ascending order, above 0 and below the size of the vocabulary, 33278 tokens (model.vocabulary, by "
+       "default data.vocabulary)");
+  says("cutoffs = [10, 10]\n", "must be in ascending order");
   says("division = 1000\n", "leaves the last cluster without channels");
   says("memory_length = 0\nsame_length = true\n", "same_length");
   says("memory_length = 8\ncache = {kind = \"grc\"}\n", "the cache replaces the memory");

@@ -160,10 +160,12 @@ TEST(PyramidVisionTransformer, ImpossibleModelsAreProblemsThatNameTheKey) {
       {"name = \"pvt_tiny\"\nnum_heads = [1, 3, 5, 8]", "must divide embed_dim (128) of stage 2, got 3"},
       {"name = \"pvt_tiny\"\nimage_size = 100", "model.image_size: height and width must be multiples of 32"},
       {"name = \"pvt_v2_b0\"\nimage_size = [64, 28]",
-       "model.image_size: 64 x 28 is too small: stage 1 reduces 8 tokens a side to one, which needs at least 29 pixels "
-       "a side"},
+       "model.image_size: 64 x 28 is too small: stage 1 reduces 8 tokens on each side to one token, so the stage needs "
+       "at "
+       "least 29 pixels a side"},
       {"name = \"pvt_v2_b0\"\nimage_size = 16\nspatial_reductions = [1, 1, 2, 1]",
-       "16 x 16 is too small: stage 3 reduces 2 tokens a side to one, which needs at least 17 pixels a side"},
+       "16 x 16 is too small: stage 3 reduces 2 tokens on each side to one token, so the stage needs at least 17 "
+       "pixels a side"},
       {"name = \"pvt_tiny\"\ncache = {kind = \"grc\", ratio = 0.3}",
        "of stage 3), which must be a positive multiple of the 5 heads"},
       {"name = \"pvt_v2_b2_li\"\nspatial_reductions = [8, 4, 2, 1]", "spatial_reductions"},
@@ -171,9 +173,9 @@ TEST(PyramidVisionTransformer, ImpossibleModelsAreProblemsThatNameTheKey) {
       {"name = \"pvt_tiny\"\ncache = {kind = \"grc\", length = 64}",
        "model.cache.length: gives a cache without a grid, but spatial reduction needs a grid"},
       {"name = \"pvt_tiny\"\nimage_size = 64\ncache_pools = [4, 2, 1, 1]\ncache = {kind = \"grc\"}",
-       "model.cache_pools: leaves the cache of stage 1 with 4 slots a side, fewer than the 8"},
+       "model.cache_pools: leaves the cache of stage 1 with 4 slots a side, but its memory attention reduces 8"},
       {"name = \"pvt_tiny\"\nimage_size = 64\ncache = {kind = \"grc\", pool = 4}",
-       "model.cache.pool: leaves the cache of stage 1 with 4 slots a side, fewer than the 8"},
+       "model.cache.pool: leaves the cache of stage 1 with 4 slots a side, but its memory attention reduces 8"},
       {"name = \"pvt_tiny\"\ncache_pools = [4, 2, 1, 1]\ncache = {kind = \"concatenated\"}",
        "model.cache_pools: must be left out or 1: a concatenated cache has one entry for each key of the layer"},
       {"name = \"pvt_smal\"", "did you mean 'pvt_small'"},

@@ -234,7 +234,7 @@ TEST(MultiHeadAttention, NamesWhatItRefuses) {
       [&] {
         separate.forward(x, at::randn({3, 4, 8}), {});
       },
-      "the batch of the context must be 1 or that of the query, 2, got 3");
+      "the batch of the context must be 1 or the batch of the query, 2, got 3");
   nn::AttentionArgs args;
   args.query.grid = nn::Grid{2, 3};
   expect_refused([&] { fused.forward(x, x, args); },

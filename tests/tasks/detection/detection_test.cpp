@@ -399,7 +399,7 @@ TEST_F(DetectionTest, AnswersImagesWithoutAnnotations) {
   EXPECT_EQ(test::thrown_message<io::Error>([&] { plan().build(); }),
             file.string() +
                 ": has no 'annotations' to evaluate with during training; data.validation_annotations must "
-                "name a file that has them");
+                "name a file with annotations");
   const auto training = data_ / "annotations" / "instances_train.json";
   std::filesystem::copy_file(file, training, std::filesystem::copy_options::overwrite_existing);
   EXPECT_EQ(test::thrown_message<io::Error>([&] { plan({"data.evaluate_on=\"training\""}).build(); }),

@@ -28,10 +28,10 @@ TEST(ExportSpeed, AnExportThatTakesLongerIsSlower) {
 }
 
 TEST(ExportSpeed, IsNotToldOfABusyMachine) {
-  EXPECT_EQ(
-      to_text(ExportSpeed{8, 160, 16.04, 12.1, {0.06, 3.17, 19.9}}),
-      "the machine was too busy to compare the speed of the export with the model's (quartiles 0.06 to 19.90 times "
-      "as fast)");
+  EXPECT_EQ(to_text(ExportSpeed{8, 160, 16.04, 12.1, {0.06, 3.17, 19.9}}),
+            "the machine was too busy to compare the speed of the export with the speed of the model (quartiles 0.06 "
+            "to 19.90 times "
+            "as fast)");
 }
 
 /// Timings that are played: the model takes `model(i)` seconds for its i-th batch and the export a tenth of a second.

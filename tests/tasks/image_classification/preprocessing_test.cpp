@@ -144,7 +144,7 @@ TEST_F(TimmConfig, NamesTheClasses) {
                 .find("config.json: label_names has 2 names, but the weights have 3 classes; correct the file"),
             std::string::npos);
   EXPECT_NE(refusal(R"({"pretrained_cfg": {"label_names": ["b"]}})", 3)
-                .find("config.json: pretrained_cfg.label_names has 1 names"),
+                .find("config.json: pretrained_cfg.label_names has 1 name,"),
             std::string::npos);
   for (const char* config : {R"({"label_names": ["a", 1]})", R"({"label_names": {"0": "a"}})", R"({"label_names": 2})"})
     EXPECT_NE(refusal(config, 1).find("config.json: label_names must be a list of texts"), std::string::npos) << config;

@@ -290,7 +290,7 @@ TEST_F(TranslationTaskTest, NoLineIsLostOrMergedWhateverIsInIt) {
   ASSERT_FALSE(notes.empty());
   EXPECT_EQ(
       notes[0],
-      "2 lines have more than the 8 tokens that the model was trained on at a time (first: line 5). Such lines are "
+      "2 lines have more than 8 tokens, the maximum length of a sentence in training (first: line 5). Such lines are "
       "translated in parts, cut between words");
   // One by one, and a few tokens at once, they are the same.
   options.lines = 1;

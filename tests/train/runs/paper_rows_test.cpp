@@ -67,10 +67,10 @@ TEST(PaperRows, ProblemsNameKeyAndRemedy) {
   EXPECT_EQ(problem_with(good + "value = []\n"),
             "mine.toml:4: paper.value: must have a text, such as \"78.4 % top-1\"");
   EXPECT_EQ(problem_with(good + "value = ['1 %', '2 %']\n"),
-            "mine.toml:4: paper.value: must have as many texts as paper.row, 1, but the number of its texts is 2");
+            "mine.toml:4: paper.value: must have as many texts as paper.row, 1, but has 2");
   EXPECT_EQ(problem_with("arxiv = ['2312.12742', '2208.01313']\nrow = 'Table 1'\nvalue = '1 %'\n"),
-            "mine.toml:2: paper.arxiv: must have one number, or as many numbers as paper.row has texts, 1, but the "
-            "number of its numbers is 2");
+            "mine.toml:2: paper.arxiv: must have one number, or as many numbers as paper.row has texts, 1, but has "
+            "2");
   EXPECT_EQ(problem_with("arxiv = 'cs/0112017'\nrow = 'Table 1'\nvalue = '1 %'\n"),
             "mine.toml:2: paper.arxiv: must be the number of an arXiv paper, such as \"2312.12742\", not "
             "\"cs/0112017\"");

@@ -168,7 +168,7 @@ TEST(Trainer, RefusesATaskThatDoesNotSayWhatDecides) {
     RunFolder made = RunFolder::create(folder / "run", {"toy", test::kToyRecipe}, document, {});
     ToldTask task(run);
     const std::string message = test::thrown_message<std::logic_error>([&] { Trainer(task, options, made, nullptr); });
-    EXPECT_EQ(message, "the task \"tides\" has no metric to choose the best checkpoint");
+    EXPECT_EQ(message, "the task \"tides\" has no metric that decides which checkpoint is the best");
   }
 }
 
@@ -226,7 +226,8 @@ TEST(Trainer, SaysWhichMetricAnEvaluationLacks) {
   ToldTask task(tides());
   const std::string message =
       test::thrown_message<std::runtime_error>([&] { Trainer(task, options, made, nullptr).run(); });
-  EXPECT_EQ(message, "the result of the evaluation has no \"surge\", the metric that chooses the best checkpoint");
+  EXPECT_EQ(message,
+            "the result of the evaluation has no \"surge\", the metric that decides which checkpoint is the best");
 }
 
 }  // namespace

@@ -221,7 +221,7 @@ TEST(TrainingStep, AStepThatHasFewerMicroBatchesEnds) {
   TrainingStep step(task, options);
   const auto batches = task.training_batches(0, 0);
   EXPECT_EQ(test::thrown_message<std::runtime_error>([&] { step.run(*batches, 2, {0.1}); }),
-            "the training data ended before the epoch did");
+            "the training data ended before the end of the epoch");
 }
 
 TEST(TrainingStep, ThePenaltyCountsOnceAStepAndStandsBesideTheLoss) {

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "cachet/config/counted.h"
 #include "cachet/data/data_file.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/fingerprint.h"
@@ -193,8 +194,8 @@ VocabularyFile read_vocabulary_file(const CorpusOptions& options, const fs::path
       return find_data_path("data.vocabulary_file", options.vocabulary_file, PathKind::file, working_folder,
                             options.tokens == CorpusTokens::words
                                 ? "`cachet data words " + options.root.string() + " -o " +
-                                      options.vocabulary_file.string() + "` makes it from the training text"
-                                : "`cachet data subwords --line-ends` makes it from a folder of texts");
+                                      options.vocabulary_file.string() + "` makes the file from the training text"
+                                : "`cachet data subwords --line-ends` makes the file from a folder of texts");
     });
   return {path, named_by({"data.vocabulary_file"}, [&] { return io::read_text_file(path, kMaxVocabularyBytes); })};
 }
@@ -382,7 +383,7 @@ std::string Corpus::fingerprint() const {
 }
 
 std::vector<std::string> Corpus::notes(const char* split) const {
-  std::string line = std::string(split) + ": " + std::to_string(facts.tokens) + " tokens of " + path.string();
+  std::string line = std::string(split) + ": " + config::counted(facts.tokens, "token") + " of " + path.string();
   if (unknown > 0) line += ", " + std::to_string(unknown) + " of them unknown";
   std::vector<std::string> lines{line};
   if (replaced > 0) lines.push_back(std::string(split) + ": " + replaced_bytes_text(replaced));

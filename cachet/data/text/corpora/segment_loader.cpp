@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "cachet/config/counted.h"
+
 namespace cachet::data {
 namespace {
 
@@ -42,10 +44,10 @@ BatchRowTargets batch_row_targets(int64_t targets, int64_t batch_rows, int64_t b
 int64_t longest_batch_row(int64_t tokens, const BatchRowOptions& options) {
   const int64_t targets = tokens - 1;
   if (options.batch_rows < 1 || options.segment_length < 1 || targets < options.batch_rows)
-    throw std::invalid_argument("a text of " + std::to_string(tokens) + " tokens cannot be evaluated in " +
-                                std::to_string(options.batch_rows) + " batch rows with segments of " +
-                                std::to_string(options.segment_length) +
-                                " tokens; choose fewer batch rows or shorter segments");
+    throw std::invalid_argument("a text of " + config::counted(tokens, "token") + " cannot be evaluated in " +
+                                config::counted(options.batch_rows, "batch row") + " with segments of " +
+                                config::counted(options.segment_length, "token") +
+                                "; choose fewer batch rows or shorter segments");
   return (targets + options.batch_rows - 1) / options.batch_rows;
 }
 

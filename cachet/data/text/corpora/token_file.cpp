@@ -75,7 +75,7 @@ TokenFile::TokenFile(std::unique_ptr<const io::ByteSource> source, std::string n
   const auto fail = [this](const std::string& problem) { throw io::Error(name_ + ": " + problem); };
   std::array<std::byte, kHeaderBytes> header{};
   const auto need = [&](size_t bytes) {
-    if (source_->size() < bytes) fail("is not a token file: it ends within its header");
+    if (source_->size() < bytes) fail("is not a token file: the file ends within its header");
   };
   need(kFirstHeaderBytes);
   source_->read_at(0, std::span(header).first(kFirstHeaderBytes));
@@ -91,26 +91,25 @@ TokenFile::TokenFile(std::unique_ptr<const io::ByteSource> source, std::string n
     fail(std::string("its header is damaged: the checksum is wrong") + kMadeAnew);
   const auto number_at = [&](size_t place) {
     const auto value = io::little_endian<uint64_t>(header, place);
-    if (value > uint64_t{1} << 62) fail("its header is damaged: a number in it is above 2^62");
+    if (value > uint64_t{1} << 62) fail("its header is damaged: one of its numbers is above 2^62");
     return static_cast<int64_t>(value);
   };
   facts_ = {number_at(16), {}, number_at(24), {number_at(32), number_at(40)}};
   if (has_checksums && io::little_endian<uint32_t>(header, kIsCodedAt) != 0)
     facts_.coded = {{number_at(kCodedAt), number_at(kCodedAt + 8)}, number_at(kCodedAt + 16)};
   if (facts_.vocabulary < 1 || facts_.vocabulary > kMaxTokens)
-    fail("its header is damaged: it states a vocabulary of " + std::to_string(facts_.vocabulary) + " tokens");
+    fail("its header is damaged: the header states a vocabulary of " + std::to_string(facts_.vocabulary) + " tokens");
   if (facts_.text.characters > facts_.text.bytes)
-    fail("its header is damaged: it states a text of " + std::to_string(facts_.text.characters) + " characters in " +
-         std::to_string(facts_.text.bytes) + " bytes");
+    fail("its header is damaged: the header states a text of " + std::to_string(facts_.text.characters) +
+         " characters in " + std::to_string(facts_.text.bytes) + " bytes");
   if (facts_.coded &&
       (smaller(facts_.coded->size, facts_.text) != facts_.coded->size || facts_.coded->unknown > facts_.tokens))
     fail("its header is damaged: its tokens encode more bytes or characters than its text has");
   narrow_ = fits_two_bytes(facts_.vocabulary);
   if (io::little_endian<uint32_t>(header, 8) != static_cast<uint32_t>(id_bytes(narrow_)) ||
       io::little_endian<uint32_t>(header, 12) != header_bytes_)
-    fail("its header is damaged: it states ids of " + std::to_string(io::little_endian<uint32_t>(header, 8)) +
-         " bytes; the size that it states for the header is " +
-         std::to_string(io::little_endian<uint32_t>(header, 12)));
+    fail("its header is damaged: the header states ids of " + std::to_string(io::little_endian<uint32_t>(header, 8)) +
+         " bytes; the stated size of the header is " + std::to_string(io::little_endian<uint32_t>(header, 12)));
   if (has_checksums && io::little_endian<uint32_t>(header, kBlockBytesAt) != kBlockBytes)
     fail("has blocks of a size that this version cannot read; make the file again with `cachet data tokens`");
   const char* fingerprint = reinterpret_cast<const char*>(header.data()) + kFingerprintAt;

@@ -5,6 +5,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "cachet/config/counted.h"
 #include "cachet/data/data_file.h"
 #include "cachet/data/text/text_lines.h"
 #include "cachet/data/text/tsv_file.h"
@@ -40,7 +41,7 @@ size_t column_of(const ParallelOptions& options, const std::string& language) {
 }
 
 [[noreturn]] void refuse_unequal(const std::string& shorter, const std::string& longer, int64_t lines) {
-  throw io::Error(shorter + ": has " + std::to_string(lines) + " lines, but " + longer + " has more: its line " +
+  throw io::Error(shorter + ": has " + config::counted(lines, "line") + ", but " + longer + " has more: its line " +
                   std::to_string(lines + 1) + " has no translation");
 }
 

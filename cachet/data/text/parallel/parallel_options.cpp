@@ -25,7 +25,7 @@ constexpr int64_t kLongestSentence = 1 << 20;
 std::string read_language(const config::View& data, const char* key, DataRoot root) {
   const std::string language = root == DataRoot::required ? data.required_text(key) : data.text(key, "");
   if (language.find('/') != std::string::npos)
-    data.problem(key, "must be a file name ending without \"/\", such as \"de\"");
+    data.problem(key, "must be the ending of a file name, such as \"de\", and must not contain \"/\"");
   return language;
 }
 
@@ -128,10 +128,11 @@ VocabularyFile read_parallel_vocabulary(const ParallelOptions& options, Parallel
   std::error_code unreadable;
   if (!std::filesystem::is_regular_file(path, unreadable))
     path = named_by({"data.root"}, [&] {
-      return find_data_path(
-          "data." + vocabulary_key(options, side) + "_file", vocabulary.file, PathKind::file, working_folder,
-          options.tokens == ParallelTokens::words ? "`cachet data words` makes it from a training text"
-                                                  : "`cachet data subwords --line-ends` makes it from training texts");
+      return find_data_path("data." + vocabulary_key(options, side) + "_file", vocabulary.file, PathKind::file,
+                            working_folder,
+                            options.tokens == ParallelTokens::words
+                                ? "`cachet data words` makes the file from a training text"
+                                : "`cachet data subwords --line-ends` makes the file from training texts");
     });
   const std::string key = "data." + vocabulary_key(options, side) + "_file";
   return {path, named_by({key}, [&] { return io::read_text_file(path, kMaxParallelVocabularyBytes); })};

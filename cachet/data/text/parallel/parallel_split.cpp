@@ -40,7 +40,8 @@ PairColumns pair_columns(const PairSplitOptions& options) {
     const std::string& language = options.columns[i];
     if (language == kNoLanguage) continue;
     if (language.empty() || language.find('/') != std::string::npos)
-      throw std::invalid_argument("a language must be a file name ending without \"/\", not '" + language + "'");
+      throw std::invalid_argument("a language must be the ending of a file name, without \"/\", but is '" + language +
+                                  "'");
     if (found < 2) {
       columns.indices[found] = i;
       columns.languages[found] = language;

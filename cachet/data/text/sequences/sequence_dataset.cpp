@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "cachet/config/counted.h"
 #include "cachet/data/fingerprint.h"
 #include "cachet/data/text/encoders/subword_encoder.h"
 
@@ -135,9 +136,9 @@ std::vector<std::string> describe(const SequenceDataset& dataset, const std::str
     longest = std::max(longest, dataset.length(i));
   }
   const std::string of_split = split_name + ": ";
-  std::vector<std::string> lines{of_split + std::to_string(dataset.size()) +
-                                 (dataset.has_pairs() ? " pairs, " : " sequences, ") + std::to_string(tokens) +
-                                 " tokens; the longest sequence has " + std::to_string(longest) + " tokens"};
+  std::vector<std::string> lines{of_split + config::counted(dataset.size(), dataset.has_pairs() ? "pair" : "sequence") +
+                                 ", " + config::counted(tokens, "token") + "; the longest sequence has " +
+                                 config::counted(longest, "token")};
   for (const std::string& line : describe(dataset.counts())) lines.push_back(of_split + line);
   return lines;
 }

@@ -57,7 +57,7 @@ SequenceDatasetOptions read_sequence_dataset_options(const config::View& data) {
   options.root = data.required_text("root");
   options.class_names = read_class_names(data);
   if (options.class_names.empty() && kind.class_names().empty())
-    data.problem("class_names", "must list the names of the classes that are in the first column of the files");
+    data.problem("class_names", "must list the class names that are in the first column of the files");
   options.max_length = data.integer("max_length", kind.max_length, {1, kLongestSequence});
   options.too_long = data.choice("too_long", options.too_long, kTooLong);
   options.fraction = data.real("fraction", options.fraction, {.least = 0, .most = 1, .least_excluded = true});

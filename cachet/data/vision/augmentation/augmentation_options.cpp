@@ -83,7 +83,7 @@ ResizeOptions read_resize_options(const config::View& view, ResizeOptions option
   const TargetSize& usual = options.image_size;
   const auto [height, width] =
       view.integer_pair("image_size", {usual.height, usual.width}, {usual.given() ? 1 : 0, 4096});
-  if ((height == 0) != (width == 0)) view.problem("image_size", "must be 0 for both sides or for neither side");
+  if ((height == 0) != (width == 0)) view.problem("image_size", "must be 0 for both sides, or above 0 for both sides");
   options.image_size = {height, width};
   options.interpolation = view.choice("interpolation", options.interpolation, kInterpolations);
   options.crop_fraction = view.real("crop_fraction", options.crop_fraction, {.least = 0.1, .most = 1});

@@ -139,7 +139,7 @@ class CocoReader {
                    " high");
     if (!stays_below(image.file_name))
       cursor_.fail(which + ": the file name " + io::in_quotes(image.file_name) +
-                   " must lead to a file in the folder of images");
+                   " must be a path inside the folder of images");
     if (!image_numbers_.emplace(image.id, static_cast<int32_t>(index_.images_.size())).second)
       cursor_.fail(which + " is listed twice");
     index_.images_.push_back(std::move(image));

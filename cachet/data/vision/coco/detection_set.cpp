@@ -205,7 +205,7 @@ std::vector<std::string> DetectionSet::notes() const {
                     " left out: the category is not a class of the model");
   if (maskless > 0 && options_.masks)
     lines.push_back(config::counted(maskless, "object has", "objects have") +
-                    " no mask: counted in box AP, but not in mask AP, and not used in training");
+                    " no mask: used for box AP, but not for mask AP or for training");
   for (std::string& line : lines) line = instances_->name() + ": " + line;
   return lines;
 }

@@ -107,7 +107,7 @@ DetectionTransformOptions read_detection_transform(const config::View& view) {
   options.least_crop = least;
   options.most_crop = std::max(least, most);
   if (options.crop_share > 0 && options.crop_scales.empty())
-    view.problem("crop_share", "has no effect without crop_short_sides; set it, or remove crop_share");
+    view.problem("crop_share", "has no effect without crop_short_sides; set crop_short_sides, or remove crop_share");
   options.multiple = view.integer("pad_multiple", options.multiple, {1, 1024});
   return options;
 }

@@ -85,7 +85,7 @@ NormalizationOptions read_normalization_options(const config::View& view, Normal
   options.mean = *mean;
   options.std = *std;
   if (options.mean.empty() != options.std.empty()) {
-    view.problem(options.mean.empty() ? "std" : "mean", "mean and std must be set together, or neither of them");
+    view.problem(options.mean.empty() ? "std" : "mean", "mean and std must both be set, or both be left out");
   } else if (options.mean.size() != options.std.size()) {
     view.problem("std", "mean has " + std::to_string(options.mean.size()) + " values, but std has " +
                             std::to_string(options.std.size()) +

@@ -136,7 +136,7 @@ void NameMapRun::finish_joins() {
     const std::string to = compiled_[index].to.front().fill(texts);
     for (size_t part = 0; part < parts.size(); ++part) {
       if (parts[part].tensor.defined()) continue;
-      throw Error("name map: " + in_quotes(to) + " cannot be joined: it lacks its part " +
+      throw Error("name map: " + in_quotes(to) + " cannot be joined, because one of its parts is missing: " +
                   in_quotes(compiled_[index].from[part].fill(texts)));
     }
     put(parts.front().name, to, joined(rule, parts, to));

@@ -214,7 +214,7 @@ void check_coverage(std::vector<SafetensorsEntry>& entries, uint64_t data_size, 
     if (entry.begin != covered) {
       throw Error(std::string(file) + ": tensor " + in_quotes(entry.name) + " begins at byte " +
                   std::to_string(entry.begin) + " of the data, but must begin at byte " + std::to_string(covered) +
-                  ": tensors must follow each other without " + (entry.begin > covered ? "gap" : "overlap"));
+                  ": tensors must be next to each other, without " + (entry.begin > covered ? "gap" : "overlap"));
     }
     covered = entry.end;
   }

@@ -24,7 +24,9 @@ AnchorOptions AnchorOptions::read(const config::View& parent, AnchorOptions o) {
   constexpr config::Count kShapes{1, 64};
   o.ratios = config::counted_reals(table, "ratios", o.ratios, kShapes, kPositive);
   if (table.has("octave_base_scale") || table.has("scales_per_octave")) {
-    table.refuse("scales", "cannot be set together with octave_base_scale and scales_per_octave; leave it or them out");
+    table.refuse(
+        "scales",
+        "cannot be combined with octave_base_scale and scales_per_octave; remove scales, or remove the other two keys");
     const double base = table.real("octave_base_scale", 4.0, kPositive);
     o.scales = octave(base, table.integer("scales_per_octave", 3, {1, 16}));
   } else {

@@ -63,10 +63,9 @@ AnchorTargets lay_targets(const std::vector<ImageSize>& maps, const DetectionBat
 
 void check_targets_fit(const AnchorTargets& targets, const DenseOutputs& out) {
   const auto same = [](const ImageSize& a, const ImageSize& b) { return a.height == b.height && a.width == b.width; };
-  TORCH_CHECK(
-      std::ranges::equal(targets.maps, out.maps, same),
-      "detector: the anchors are for maps of other sizes than the model's maps; a stage of stride s must return "
-      "maps of ceil(side / s) cells a side");
+  TORCH_CHECK(std::ranges::equal(targets.maps, out.maps, same),
+              "detector: the anchors are for maps of other sizes than the model's maps; along each side of the image, "
+              "the map of a stage of stride s must have ceil(side / s) cells");
   const int64_t images = out.scores.front().size(0);
   TORCH_CHECK(std::ssize(targets.samples) == images, "detector: there must be targets for each of the ", images,
               " images, got targets for ", targets.samples.size(), " images");

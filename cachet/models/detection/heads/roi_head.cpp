@@ -77,7 +77,7 @@ RoiLosses RoiHead::losses(const std::vector<at::Tensor>& levels, const std::vect
     boxes.push_back(with_image(sample.boxes, image));
     if (!mask_) continue;
     TORCH_CHECK(batch.targets[image].masks, "detector: image ", image,
-                " of the batch has no masks, but the mask head needs them for training");
+                " of the batch has no masks, but the mask head needs masks for training");
     positives.push_back(boxes.back().narrow(0, 0, sample.positive_count()));
     positive_labels.push_back(labels.back().to(sample.objects.device()).index_select(0, sample.objects));
     masks.push_back(batch.targets[image].masks(sample.positive_boxes(), sample.objects, options_.mask->side));

@@ -179,8 +179,8 @@ std::vector<torch::Tensor> KernelAttention::orthogonal_weights() const {
 torch::Tensor KernelAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                       const AttentionArgs& args) {
   TORCH_CHECK(!args.bias.defined(),
-              "kernel_attention: cannot use an attention bias, because linear attention has no scores to add it to; "
-              "use attention.kind = \"softmax\"");
+              "kernel_attention: cannot use an attention bias, because linear attention has no scores to which the "
+              "bias could be added; use attention.kind = \"softmax\"");
   const torch::Tensor& mask = args.context.padding;
   const auto padding = mask.defined() ? std::optional(mask) : std::nullopt;
   // Where norms stand between the layers, features are made first and attention has none of its own to apply.

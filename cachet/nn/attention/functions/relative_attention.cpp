@@ -94,8 +94,8 @@ torch::Tensor RelativeAttention::forward(const torch::Tensor& query, const torch
               "relative_attention: the query must be the last tokens of the context, but the query has sizes ",
               query.sizes(), " and the context has sizes ", context.sizes());
   TORCH_CHECK(!args.query.padding.defined() && !args.context.padding.defined() && !args.bias.defined(),
-              "relative_attention: cannot use padding or an attention bias, because it hides the same keys from all "
-              "batch rows");
+              "relative_attention: cannot use padding or an attention bias, because relative attention hides the same "
+              "keys from all batch rows");
   const int64_t inner = num_heads_ * head_dim_;
   torch::Tensor q, k, v;
   if (query.is_same(context)) {

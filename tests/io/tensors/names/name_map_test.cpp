@@ -81,7 +81,8 @@ TEST(NameMap, ReportsWhatDoesNotFit) {
     return test::thrown_message<Error>([&] { NameMap({std::move(rule)}).apply(tensors); });
   };
   const Join join{{"q", "kv"}, "qkv", {1, 2}};
-  EXPECT_EQ(refusal(join, {{"q", numbers({2})}}), "name map: 'qkv' cannot be joined: it lacks its part 'kv'");
+  EXPECT_EQ(refusal(join, {{"q", numbers({2})}}),
+            "name map: 'qkv' cannot be joined, because one of its parts is missing: 'kv'");
   EXPECT_EQ(refusal(join, {{"q", numbers({2})}, {"kv", numbers({5})}}),
             "name map: 'kv' of shape [5] cannot join 'q' of shape [2] in 'qkv'");
   EXPECT_EQ(refusal(join, {{"q", numbers({2})}, {"kv", numbers({4, 1})}}),

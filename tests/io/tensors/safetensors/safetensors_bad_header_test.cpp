@@ -159,8 +159,9 @@ const std::vector<BadHeader> kBadHeaders = {
     {"two high surrogates", named("\\ud800\\ud800"), "a surrogate without its pair"},
     {"unknown escape", named("\\x41"), "unknown escape"},
     {"short escape", named("\\u12"), "four hexadecimal digits"},
-    {"long name", named(std::string(1025, 'n')), "a tensor's name is over 1024 bytes"},
-    {"long metadata", with_metadata("{\"k\":\"" + std::string(17 << 20, 'v') + "\"}"), "a metadata value is over"},
+    {"long name", named(std::string(1025, 'n')), "a tensor's name has more than 1024 bytes"},
+    {"long metadata", with_metadata("{\"k\":\"" + std::string(17 << 20, 'v') + "\"}"),
+     "a metadata value has more than"},
 };
 
 TEST(SafetensorsHeader, RefusesEveryBadHeaderWithItsReason) {

@@ -133,14 +133,15 @@ TEST(WeightsFile, FindsTheWeightsOfACheckpoint) {
     const auto file = saved(root);
     return test::thrown_message<Error>([&] { read_weights_file(file, key); });
   };
-  EXPECT_TRUE(refusal(p::dict({{"model", "}"}})).ends_with("has no weights under a usual key; it has 'model'"));
+  EXPECT_TRUE(refusal(p::dict({{"model", "}"}})).ends_with("has no weights under the usual keys; it has 'model'"));
   EXPECT_TRUE(refusal(p::dict({{"model", "}"}, {"mine", dict}})).ends_with("'mine'; choose one of them with --key"));
   EXPECT_TRUE(refusal(p::dict({{"model", "}"}}), "model").ends_with("has no weights under 'model'; it is empty"));
   EXPECT_TRUE(
       refusal(p::dict({{"model", dict}}), "other").ends_with("'other'; it has 'model'; choose one of them with --key"));
   const std::string array = p::call(p::global("numpy.core.multiarray", "_reconstruct"), "K\1");
   for (const char* key : {"", "model"})
-    EXPECT_NE(refusal(p::dict({{"model", p::dict({{"w", array}})}}), key).find("NumPy arrays: in Python, make tensors"),
+    EXPECT_NE(refusal(p::dict({{"model", p::dict({{"w", array}})}}), key)
+                  .find("NumPy arrays; in Python, convert the arrays to tensors"),
               std::string::npos);
 
   const WeightsFile wrapped =
@@ -198,7 +199,7 @@ TEST(WeightsFile, LooksIntoADictionaryOnce) {
   const auto refusal = [&](const std::string& key) {
     return test::thrown_message<Error>([&] { read_weights_file(folder / "file.pth", key); });
   };
-  EXPECT_NE(refusal("").find("has no weights under a usual key"), std::string::npos);
+  EXPECT_NE(refusal("").find("has no weights under the usual keys"), std::string::npos);
   EXPECT_NE(refusal("model.model.net").find("has no weights under 'model.model.net'"), std::string::npos);
 }
 
