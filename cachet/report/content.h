@@ -62,7 +62,7 @@ struct ConfusionMatrix {
   std::vector<int64_t> counts{};  // classes × classes, a row for each true class
   std::string note{};
   std::string samples = "images";  // name of the counted samples
-  bool ends_with_none = false;     // whether the last class is "no class", for objects missed or wrongly found
+  bool ends_with_none = false;     // whether the last class means "no class", for objects missed or wrongly found
 };
 
 struct Picture {

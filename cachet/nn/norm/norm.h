@@ -50,7 +50,7 @@ class Norm : public StateModule, public Observable, public SyncedModule, public 
   /// Restarts the warm-up of a window, for fine-tuning. Statistics do not change.
   virtual void restart_warmup() {}
   /// If the options set the warm-up as a fraction, converts it to a number of updates. `updates`: number of updates of
-  /// the norm's state in the run. Later calls have no effect. Returns the number. Empty if the warm-up is no fraction.
+  /// the norm's state in the run. Later calls have no effect. Returns the number. Empty if the warm-up is a count.
   virtual std::optional<int64_t> settle_warmup(int64_t /*updates*/) { return std::nullopt; }
 
  protected:

@@ -39,7 +39,8 @@ class ClassificationTask : public Task, public Predictor, public AnswersEvaluati
   /// samples. The caller has set evaluation mode.
   virtual at::Tensor classify_given(const PreparedSamples& samples) = 0;
 
-  /// Describes how an image becomes the input, for programs that have only the export. Empty if samples are no images.
+  /// Describes how an image becomes the input, for programs that have only the export. Empty if the samples are not
+  /// images.
   virtual std::optional<runtime::ImagePreparation> image_preparation() const { return std::nullopt; }
 
   /// Computes the model's predictions for the evaluation samples in their order, beginning with sample `first`.
