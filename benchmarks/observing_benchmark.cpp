@@ -64,7 +64,7 @@ int main() {
   const auto of_softmax = made(Attention::softmax), of_kernels = made(Attention::kernel);
   models::VisionTransformer& model = *of_softmax;
   analysis::MemoryUse memory;
-  row("one that hears all and keeps nothing", model,
+  row("a listener that receives all values and stores none", model,
       [] { return [](const std::string&, nn::Signal, const at::Tensor&) {}; });
   row("`norms`", model, [&] {
     static std::optional<analysis::StepStatistics> statistics;
