@@ -145,8 +145,8 @@ void cache_row(int turns) {
   std::vector<double> added;
   for (size_t i = 0; i < times[0].size(); ++i) added.push_back(times[1][i] - times[0][i]);
   const auto ratio = analysis::ratio_of_pairs(added, times[2]);
-  print_row({"training, time added by a causal cache (recompute)", "the cache's products alone", std::to_string(kThreads),
-             median(added), median(times[2])},
+  print_row({"training, time added by a causal cache (recompute)", "the cache's products alone",
+             std::to_string(kThreads), median(added), median(times[2])},
             &ratio);
 }
 
@@ -164,7 +164,8 @@ void generation_row(int turns) {
       for (int i = 0; i < 16; ++i) model->next_token(tokens_of(*model, 1, 1), *session);
     });
   };
-  compare("generation with 2×GLU, 16 tokens after 256 tokens", "16 tokens after 16,384 tokens", behind(256), behind(16384), turns);
+  compare("generation with 2×GLU, 16 tokens after 256 tokens", "16 tokens after 16,384 tokens", behind(256),
+          behind(16384), turns);
 }
 
 // --- adaptive softmax compared with LibTorch's --------------------------------------------------------------

@@ -1,8 +1,8 @@
 // Fine-tunes a ViT with a gated recurrent cache, and writes the loss of each step to a file.
 //   finetune_steps START.safetensors LOSSES.safetensors
-// START has the weights and the state of the model (model.*, in the type of the computation), the images (steps, B, C, H, W)
-// and labels (steps, B), and the sizes that no weight has: "num_heads" and "rate". cachet_finetune_test.py trains timm's ViT
-// with the cache of cachet.add_cache on the same batches.
+// START has the weights and the state of the model (model.*, in the type of the computation), the images (steps, B, C,
+// H, W) and labels (steps, B), and the sizes that no weight has: "num_heads" and "rate". cachet_finetune_test.py trains
+// timm's ViT with the cache of cachet.add_cache on the same batches.
 #include <ATen/Parallel.h>
 #include <torch/torch.h>
 

@@ -226,6 +226,18 @@ class Pages(unittest.TestCase):
         self.assertEqual(found, ["1: this comment cannot be computed: NameError: name 'unknown' is not defined"])
         self.assertIn("'<!-- numbers', lines, '-->'", problems("<!-- numbers: x -->\n")[0][0])
 
+    def test_a_file_can_have_the_lines(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "gain.txt").write_text("by {gain.mean:+.1f}\nholds: gain.mean > 5\n")
+            page = Page("<!-- numbers in gain.txt -->\nIt rises by +7.0.\n", NAMES, root)
+            self.assertEqual(page.corrected(), "<!-- numbers in gain.txt -->\nIt rises by +2.0.\n")
+            self.assertEqual([each.text for each in page.problems],
+                             ["this does not hold: gain.mean > 5", "'+7.0' should be '+2.0' in 'by +2.0'"])
+            missing = Page("<!-- numbers in none.txt -->\nIt rises by +7.0.\n", NAMES, root)
+            self.assertEqual(missing.corrected(), missing.text)
+            self.assertIn("this comment cannot be computed: FileNotFoundError", missing.problems[0].text)
+
 
 class Repository(unittest.TestCase):
     def test_pages_have_the_numbers_of_the_runs(self):
@@ -260,14 +272,14 @@ class Repository(unittest.TestCase):
         draw = random.Random(1)
         for name in PAGES:
             text = (ROOT / name).read_text()
-            page = Page(text, measured())
+            page = Page(text, measured(), ROOT)
             page.corrected()
             digits = [place for start, end in page.checked for place in range(start, end)
                       if text[place].isdigit() and (text[start] != "|" or place > text.index("|", start + 3))]
             self.assertGreater(len(digits), 10, name)
             for place in draw.sample(digits, min(len(digits), 25)):
                 wrong = text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1:]
-                planted = Page(wrong, measured())
+                planted = Page(wrong, measured(), ROOT)
                 corrected = planted.corrected()
                 around = f"{name}: …{wrong[max(0, place - 30):place + 30]}…"
                 self.assertTrue(planted.problems, around)

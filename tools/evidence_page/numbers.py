@@ -9,7 +9,10 @@
     | | top-1, % | mean |
     …
 
-A comment stands before a paragraph or a table.
+A comment stands before a paragraph or a table. If its lines would make a page too long, a file can have them:
+
+    <!-- numbers in docs/evidence/readme-ideas.txt -->
+
 - `needs: name, …`: as long as docs/evidence lacks one of these files, the comment is passed over, and what follows it stands as it
   is: rows with "not run".
 - `name = expression` names a value for the rest of the page.
@@ -20,6 +23,7 @@ Braces hold an expression and a format. Expressions see the files of docs/eviden
 those of docs/performance as rates.NAME.
 """
 
+import pathlib
 import re
 import string
 import typing
@@ -27,7 +31,7 @@ import typing
 from evidence_page import verdicts, writing
 from evidence_page.paired import holm, pooled_sd, variance_ratio
 
-COMMENT = re.compile(r"<!-- numbers\n(.*?)-->\n", re.DOTALL)
+COMMENT = re.compile(r"<!-- numbers(?: in (?P<file>[\w./-]+) -->|\n(?P<lines>.*?)-->)\n", re.DOTALL)
 DEFINITION = re.compile(r"(\w+) = (.*)")
 FACT = re.compile(r"holds: (.*)")
 NEEDS = re.compile(r"needs: (.*)")
@@ -106,10 +110,10 @@ def spaced(pattern):
 
 
 class Page:
-    """A page's text. `names` are those that expressions see (runs.measured())."""
+    """A page's text. `names` are those that expressions see (runs.measured()). `root`: where the files of comments are."""
 
-    def __init__(self, text, names):
-        self.text, self.names = text, dict(HELPERS, **names)
+    def __init__(self, text, names, root=pathlib.Path()):
+        self.text, self.names, self.root = text, dict(HELPERS, **names), root
         self.problems = []
         self.checked = []  # where what was compared stands: (start, end)
 
@@ -120,7 +124,7 @@ class Page:
         """The text with the right numbers; `problems` lists what was wrong or cannot be computed."""
         for mark in re.finditer(r"<!--\s*numbers", self.text):
             if not COMMENT.match(self.text, mark.start()):
-                self.problem(mark.start(), "a comment of numbers is '<!-- numbers', lines, '-->'")
+                self.problem(mark.start(), "a comment of numbers is '<!-- numbers', lines, '-->' or '<!-- numbers in FILE -->'")
         changes = set()  # (start, end, text)
         for comment in COMMENT.finditer(self.text):
             try:
@@ -140,7 +144,8 @@ class Page:
         comparisons = Comparisons()
         self.names["row"] = comparisons.row
         facts, templates = [], []
-        lines = list(filter(str.strip, comment[1].splitlines()))
+        text = (self.root / comment["file"]).read_text() if comment["file"] else comment["lines"]
+        lines = list(filter(str.strip, text.splitlines()))
         needed = [name for line in lines if (needs := NEEDS.fullmatch(line)) for name in re.split(r",\s*", needs[1])]
         if any(name not in self.names for name in needed):
             return []

@@ -57,7 +57,8 @@ int run_subwords(const SubwordArguments& arguments) {
   std::cout << vocabulary.size << " pieces of " << config::counted(read.texts.size(), "text") << ", hash "
             << vocabulary.fingerprint << '\n';
   if (read.replaced > 0)
-    std::cout << config::counted(read.replaced, "byte was", "bytes were") << " not UTF-8 and replaced\n";
+    std::cout << "replaced: " << config::counted(read.replaced, "byte that is not UTF-8", "bytes that are not UTF-8")
+              << "\n";
   for (const std::string& note : read.notes) std::cout << note << '\n';
   std::cout << file << '\n';
   return kDone;
