@@ -1,6 +1,7 @@
-"""The console script `cachet`: starts the command of the package in place of Python.
+"""The console script `cachet`: replaces the Python process by the command of the package.
 
-It is a module of its own, since `import cachet` imports torch, which the command does not need.
+This module is not a part of the package `cachet`, because `import cachet` imports torch, which the command does not
+need.
 """
 from __future__ import annotations
 
@@ -15,7 +16,10 @@ PACKAGE = pathlib.Path(__file__).parent / "cachet"
 
 
 def build() -> dict[str, str]:
-    """What the package was built as: VERSION, TORCH_VERSION, OPERATORS. Ends the process if the folder is not ours."""
+    """Returns the facts about the build of the package: VERSION, TORCH_VERSION and OPERATORS.
+
+    Ends the process if the folder does not belong to cachet-torch.
+    """
     file = PACKAGE / "_build.py"
     if not file.exists():
         sys.exit(f"cachet: {PACKAGE} is not of cachet-torch; the project `cachet` of the package index is unrelated. "
@@ -24,12 +28,15 @@ def build() -> dict[str, str]:
 
 
 def minor(version: str) -> str:
-    """The release that a version belongs to: 2.13 of 2.13.0+cpu."""
+    """Returns the minor release of a version, for example 2.13 for 2.13.0+cpu."""
     return ".".join(version.split("+")[0].split(".")[:2])
 
 
 def why_not_with(torch: str, version: str, built_with: str) -> str | None:
-    """Why a Cachet that was built with one version of torch does not run with another; None if it does."""
+    """Returns the reason why a Cachet that was built with one version of torch cannot run with another version.
+
+    Returns None if it can run.
+    """
     if minor(torch) == minor(built_with):
         return None
     return (
@@ -39,13 +46,13 @@ def why_not_with(torch: str, version: str, built_with: str) -> str | None:
 
 
 def torch_folder() -> pathlib.Path | None:
-    """Where torch lies, without importing it; None if this Python has none."""
+    """Returns the folder of torch, without importing torch. Returns None if this Python has no torch."""
     spec = importlib.util.find_spec("torch")
     return None if spec is None or spec.origin is None else pathlib.Path(spec.origin).parent
 
 
 def environment(torch: pathlib.Path) -> dict[str, str]:
-    """The environment of the command: it finds this torch, wherever it lies."""
+    """Returns the environment in which the command finds this torch, in any folder."""
     variables = dict(os.environ)
     if torch.resolve() != (PACKAGE.parent / "torch").resolve():  # where the command looks by itself
         paths = [str(torch / "lib"), variables.get("LD_LIBRARY_PATH", "")]
@@ -54,7 +61,10 @@ def environment(torch: pathlib.Path) -> dict[str, str]:
 
 
 def main() -> NoReturn:
-    """Runs the command with the arguments of this process. Ends with one line if torch is missing or another one."""
+    """Runs the command with the arguments of this process.
+
+    If torch is missing or has another version, ends the process with a message of one line.
+    """
     built = build()
     torch = torch_folder()
     if torch is None:

@@ -1,4 +1,4 @@
-"""What the wheel requires: the torch that it is built with, which scikit-build-core asks for (pyproject.toml)."""
+"""The requirement of the wheel: the torch that it is built with. scikit-build-core calls this file (pyproject.toml)."""
 from __future__ import annotations
 
 import importlib.util
@@ -12,12 +12,15 @@ VERSIONS = pathlib.Path(__file__).resolve().parents[2] / "tools" / "versions"
 
 
 def pinned_torch() -> str:
-    """The version of torch that tools/versions names."""
+    """Returns the version of torch that tools/versions names."""
     return re.search(r"^LIBTORCH=(\S+)$", VERSIONS.read_text(encoding="utf-8"), re.MULTILINE)[1]  # type: ignore[index]
 
 
 def installed_torch() -> str:
-    """The version of the torch that this Python has, read without importing torch; the pinned one without any."""
+    """Returns the version of the installed torch, without importing torch.
+
+    Returns the pinned version if this Python has no torch.
+    """
     spec = importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:
         return pinned_torch()
@@ -25,7 +28,10 @@ def installed_torch() -> str:
 
 
 def dynamic_metadata(field: str, settings: Mapping[str, Any]) -> list[str]:
-    """The entries Requires-Dist. The C++ interface of torch changes with each minor version."""
+    """Returns the entries Requires-Dist.
+
+    The entries name a minor version of torch, because the C++ interface of torch changes with each minor version.
+    """
     if field != "dependencies" or settings:
         raise ValueError(f"pyproject.toml: requirements.py gives dependencies, without settings; not {field}")
     major, minor = installed_torch().split(".")[:2]
@@ -33,5 +39,8 @@ def dynamic_metadata(field: str, settings: Mapping[str, Any]) -> list[str]:
 
 
 def get_requires_for_dynamic_metadata(settings: Mapping[str, Any]) -> list[str]:
-    """What an isolated build installs. Without isolation (--no-build-isolation) the user's torch is taken."""
+    """Returns the packages that an isolated build installs.
+
+    A build without isolation (--no-build-isolation) uses the installed torch.
+    """
     return [f"torch=={pinned_torch()}"]

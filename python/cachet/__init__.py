@@ -1,9 +1,9 @@
 """Transformers with recurrent caches, unified normalization and trainable kernels, on PyTorch.
 
-`cachet.ops` has the operators as typed functions, `cachet.nn` layers made of them. `replace_norms` and `add_cache` put
-norms and caches into models that are made elsewhere, `fold` and `freeze` make trained ones faster, `portable` makes
-exported programs run without this package. `train` starts the command, and `Run` opens what it wrote. `import cachet`
-loads libcachet_ops, which has the compiled forms of the operators.
+`cachet.ops` has the operators as typed functions. `cachet.nn` has layers that use these operators. `replace_norms` and
+`add_cache` put norms and caches into models that were not made with Cachet. `fold` and `freeze` make trained models
+faster. `portable` makes exported programs run without this package. `train` starts the command `cachet train`. `Run`
+opens folders that the command wrote. `import cachet` loads libcachet_ops, the library with the compiled operators.
 """
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Puts caches next to the attentions of models that are made elsewhere."""
+"""Adds caches to the attention modules of models that were not made with Cachet."""
 from __future__ import annotations
 
 import fnmatch
@@ -21,13 +21,13 @@ from cachet.nn._caches import cache_width
 
 
 class CachesAdded(NamedTuple):
-    """What add_cache did.
+    """The result of add_cache.
 
     Attributes:
-        added: names of the attentions that have a cache now.
-        left: names of the attentions that have none, each with the reason.
-        change: by how much the untrained caches change the model's output for the example, ‖new − old‖ / ‖old‖; None
-            without an example.
+        added: the names of the attention modules that got a cache.
+        left: the names of the attention modules that got no cache, each with the reason.
+        change: the relative change of the model's output for the example, with untrained caches: ‖new − old‖ / ‖old‖.
+            None: there was no example.
     """
 
     added: list[str]
@@ -36,16 +36,17 @@ class CachesAdded(NamedTuple):
 
 
 class CacheBeside(CachedAttention):
-    """An attention of another package, mixed with attention to a memory as in CachedAttention.
+    """An attention module of another package, mixed with attention to a cache as in CachedAttention.
 
     Args:
-        attention: takes tokens (B, L, D) first, and returns tokens of this shape, or a tuple whose first part they are.
+        attention: the attention module. The first argument of the module must be tokens, (B, L, D). The module must
+            return tokens of this shape, or a tuple whose first value is these tokens.
         dim: D.
-        num_heads: H, which divides Dm.
-        cache: for a layer of dim channels.
+        num_heads: H, which must divide Dm.
+        cache: the cache for a layer with dim channels.
         share_start: λ before training.
 
-    Parts: those of CachedAttention; self_attention is the given one, with its weights.
+    The parts are those of CachedAttention. The part self_attention is the given module, with its weights.
     """
 
     def __init__(self, attention: nn.Module, dim: int, num_heads: int, cache: Cache, share_start: float) -> None:
@@ -59,12 +60,14 @@ class CacheBeside(CachedAttention):
         )
 
     def forward(self, x: Tensor, *arguments: Any, **named: Any) -> Any:
-        """As the given attention, with the memory; in training, this is one step of the cache.
+        """Calls the given module, and mixes its output with attention to the cache.
+
+        In training, this call is one step of the cache.
 
         Args:
             x: (B, L, D).
-            arguments: what else the given attention takes.
-            named: the same, by name.
+            arguments: the other positional arguments of the given module.
+            named: the keyword arguments of the given module.
         """
         made = self.self_attention(x, *arguments, **named)
         own = made[0] if isinstance(made, tuple) else made
@@ -99,25 +102,29 @@ def add_cache(
     only: str = "*",
     example: Any = None,
 ) -> CachesAdded:
-    """Gives the attentions of a model a cache, in place: Cached Transformers, arXiv 2312.12742.
+    """Gives each attention module of a model a cache, in place: Cached Transformers, arXiv 2312.12742.
 
-    Weights stay. The untrained caches change the output a little, since λ starts low: σ(−4) is 0.018. Train the model.
+    The weights of the model do not change. The untrained caches change the output only a little, because λ starts at −4
+    by default, and σ(−4) is 0.018. After this, train the model.
 
     Args:
-        model: such as a ViT, Swin or PVT v2 of timm, or a ViT of Transformers.
-        length: tokens of each cache.
-        kind: "grc" gated recurrent cache, "fifo" first in, first out.
-        ratio: channels of the memory, as a part of the layer's.
+        model: a model, such as a ViT, Swin or PVT v2 of timm, or a ViT of Transformers.
+        length: the number of tokens of each cache.
+        kind: "grc": a gated recurrent cache. "fifo": a first-in-first-out cache.
+        ratio: the number of channels of the cache, divided by the number of channels of the layer.
         share_start: λ before training.
-        cache: makes the cache of a layer from its channels, in place of length, kind and ratio.
-        only: a pattern of names, such as "blocks.*"; other attentions are not looked at.
-        example: an input of the model, a tensor or a tuple of several, for the change of the output.
+        cache: a function that makes the cache of a layer from its number of channels. This function replaces the
+            arguments length, kind and ratio.
+        only: a pattern of names, such as "blocks.*". Attention modules with other names are ignored.
+        example: an input of the model (a tensor, or a tuple of several tensors), for which the change of the output is
+            measured.
 
     Returns:
-        The names of the attentions with and without a cache, the latter with the reason, and the change of the output.
+        The names of the attention modules with a new cache, and the change of the output. For each attention module
+        without a new cache, the result has its name and the reason.
 
     Raises:
-        ValueError: an option is out of its range, or no attention got a cache.
+        ValueError: If an option is out of its range, or if no attention module got a cache.
     """
     if kind not in ("grc", "fifo"):
         raise ValueError(f'add_cache: kind: "{kind}" is not one of "grc", "fifo"')
@@ -136,13 +143,13 @@ def add_cache(
             continue
         size, reason = attention_size(module), None
         if has_cache:
-            reason = "it has a cache already"
+            reason = "it already has a cache"
         elif not name:
-            reason = "it is the model itself, which cannot be replaced in place"
+            reason = "it is the model itself, and add_cache can replace only parts of a model"
         elif size is None:
             if any(attention_size(part) for part in module.modules() if part is not module):
                 continue  # the attention lies inside
-            reason = f"a {type(module).__name__} has none of the forms that are known"
+            reason = f"add_cache does not recognise the attention in a {type(module).__name__}"
         done.append(name)
         if reason is None and size is not None:
             reason = _put_beside(model, name, module, size, make, share_start)
@@ -151,8 +158,8 @@ def add_cache(
         else:
             result.left[name] = reason
     if not result.added:
-        left = "; ".join(f"{name or 'the model'}: {reason}" for name, reason in result.left.items()) or "none there"
-        raise ValueError(f'add_cache: no attention whose name matches "{only}" can have a cache ({left})')
+        left = "; ".join(f"{name or 'the model'}: {reason}" for name, reason in result.left.items()) or "none found"
+        raise ValueError(f'add_cache: no attention module whose name matches "{only}" can have a cache ({left})')
     return result._replace(change=_change(before, _output(model, example)))
 
 
@@ -164,7 +171,7 @@ def _put_beside(
     make: Callable[[int], Cache],
     share_start: float,
 ) -> str | None:
-    """Puts a cache next to an attention. Returns why that cannot be."""
+    """Puts a cache next to an attention module. Returns the reason if this is not possible, and otherwise None."""
     dim, heads = size
     try:
         made = CacheBeside(module, dim, heads, make(dim), share_start)
@@ -181,7 +188,10 @@ def _put_beside(
 
 
 def _output(model: nn.Module, example: Any) -> Tensor | None:
-    """The first tensor that the model makes of an example in evaluation, without a change of its mode."""
+    """Returns the first tensor of the model's output for an example in evaluation.
+
+    The mode of the model does not change.
+    """
     if example is None:
         return None
     modes = {module: module.training for module in model.modules()}

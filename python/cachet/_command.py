@@ -16,16 +16,16 @@ BINARY = _library.FOLDER / "bin" / "cachet"
 
 
 class CommandError(RuntimeError):
-    """The command ended with an error. The message is the command's text."""
+    """Raised if the command ends with an error. The message is the error message of the command."""
 
 
 def environment() -> dict[str, str]:
-    """The environment in which the command finds this torch."""
+    """Returns the environment in which the command finds the same torch as this process."""
     return _cachet_command.environment(pathlib.Path(torch.__file__).parent)
 
 
 def written(value: Any) -> str:
-    """A value of a recipe as the command reads it."""
+    """Returns a value of a recipe, as text that the command can read."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str | os.PathLike):
@@ -36,18 +36,18 @@ def written(value: Any) -> str:
 
 
 def settings(values: Mapping[str, Any] | None) -> list[str]:
-    """The arguments that change keys of a recipe."""
+    """Returns the command's arguments that change keys of a recipe."""
     return [word for key, value in (values or {}).items() for word in ("--set", f"{key}={written(value)}")]
 
 
 def failure(text: str, code: int) -> CommandError:
-    """The error for what a command wrote to standard error before it ended."""
+    """Returns the exception for a command that failed, with the text that the command wrote to standard error."""
     lines = [line for line in text.strip().splitlines() if line.strip()]
     return CommandError("\n".join(lines) or f"cachet ended with status {code} and without a message")
 
 
 def run(arguments: Sequence[str], *, input: str | None = None) -> str:
-    """What the command prints for these arguments. CommandError if it fails."""
+    """Runs the command, and returns the text that it prints. Raises CommandError if the command fails."""
     done = subprocess.run(
         [str(BINARY), *arguments], input=input, env=environment(), capture_output=True, text=True, encoding="utf-8"
     )

@@ -1,4 +1,4 @@
-"""Reads the files that the command writes: JSON, safetensors, the recipes of model folders and exports."""
+"""Reads files that the command writes: JSON, safetensors, and the recipes of model folders and exports."""
 from __future__ import annotations
 
 import hashlib
@@ -17,21 +17,29 @@ _TYPES = {
 
 
 def read_json(file: pathlib.Path, *, newest: int = 1, version: str = "schema") -> dict[str, Any]:
-    """An object of JSON. ValueError, in a line with the file, if it is damaged or of a newer version."""
+    """Reads a JSON object.
+
+    Raises:
+        ValueError: If the file is damaged or of a newer version. The message names the file.
+    """
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ValueError(f"{file}: is damaged: {error}") from None
     if not isinstance(content, dict):
-        raise ValueError(f"{file}: is damaged: it is not an object of JSON")
+        raise ValueError(f"{file}: is damaged: it is not a JSON object")
     number = content.get(version)
     if number is not None and (not isinstance(number, int) or number > newest):
-        raise ValueError(f"{file}: its {version} is {number}; use a newer cachet-torch, which knows it")
+        raise ValueError(f"{file}: its {version} is {number}; use a newer cachet-torch")
     return content
 
 
 def read_value(text: str) -> tuple[Any, str]:
-    """A value of TOML, as the command writes it in a line, and what follows it. ValueError if there is none."""
+    """Reads a value of TOML from a line that the command wrote. Returns the value and the text after it.
+
+    Raises:
+        ValueError: If there is no value.
+    """
     word = text.strip().split(" ")[0]
     if word.lstrip("+-") in ("inf", "nan"):
         return (math.nan if word.endswith("nan") else float(word)), text.strip()[len(word):]
@@ -41,7 +49,7 @@ def read_value(text: str) -> tuple[Any, str]:
 
 
 def read_recipe(file: pathlib.Path) -> dict[str, Any]:
-    """The values of a recipe that the command wrote, by dotted keys."""
+    """Returns the values of a recipe that the command wrote, by dotted keys."""
     values: dict[str, Any] = {}
     table = ""
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
@@ -65,7 +73,7 @@ def read_recipe(file: pathlib.Path) -> dict[str, Any]:
 
 
 def nested(values: dict[str, Any]) -> dict[str, Any]:
-    """Values by dotted keys, as tables."""
+    """Converts values with dotted keys to nested tables."""
     tables: dict[str, Any] = {}
     for key, value in values.items():
         *path, last = key.split(".")
@@ -79,28 +87,32 @@ def nested(values: dict[str, Any]) -> dict[str, Any]:
 def _tensor(file: pathlib.Path, name: str, entry: dict[str, Any], data: memoryview) -> Tensor:
     dtype = _TYPES.get(entry["dtype"])
     if dtype is None:
-        raise ValueError(f"{file}: the tensor {name} has the type {entry['dtype']}, which is not read here")
+        raise ValueError(f"{file}: the tensor {name} has the type {entry['dtype']}, which Cachet cannot read")
     begin, end = entry["data_offsets"]
     shape = entry["shape"]
     count = math.prod(shape)
     if not 0 <= begin <= end <= len(data) or end - begin != count * torch.empty((), dtype=dtype).element_size():
-        raise ValueError(f"{file}: is damaged: the tensor {name} does not have the bytes of its shape")
+        raise ValueError(f"{file}: is damaged: the tensor {name} does not have the number of bytes of its shape")
     if count == 0:
         return torch.empty(shape, dtype=dtype)
     return torch.frombuffer(bytearray(data[begin:end]), dtype=dtype).view(shape)
 
 
 def read_safetensors(file: pathlib.Path, sha256: str | None = None) -> dict[str, Tensor]:
-    """The tensors of a file by their names. ValueError if the file is damaged or has another digest."""
+    """Returns the tensors of a file by their names.
+
+    Raises:
+        ValueError: If the file is damaged or has another digest.
+    """
     content = file.read_bytes()
     if sha256 is not None and hashlib.sha256(content).hexdigest() != sha256:
-        raise ValueError(f"{file}: is damaged: its SHA-256 is not the one that it was written with")
+        raise ValueError(f"{file}: is damaged: its SHA-256 is not the one that was saved")
     length = int.from_bytes(content[:8], "little")
     if len(content) < 8 or length > len(content) - 8:
-        raise ValueError(f"{file}: is damaged: it is not a file of safetensors")
+        raise ValueError(f"{file}: is damaged: it is not a safetensors file")
     try:
         header = json.loads(content[8 : 8 + length])
         data = memoryview(content)[8 + length :]
         return {name: _tensor(file, name, entry, data) for name, entry in header.items() if name != "__metadata__"}
     except (KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ValueError(f"{file}: is damaged: its header is not one of safetensors: {error}") from None
+        raise ValueError(f"{file}: is damaged: its header is not that of a safetensors file: {error}") from None

@@ -22,11 +22,11 @@ _MOVES = {
 
 
 class NormsFolded(NamedTuple):
-    """What fold did.
+    """The result of fold.
 
     Attributes:
-        folded: names of the norms that are gone, each with the names of the linear layers that have them now.
-        left: names of the norms that stay, each with the reason.
+        folded: the names of the folded norms, each with the names of the linear layers into which it was folded.
+        left: the names of the norms that were not folded, each with the reason.
     """
 
     folded: dict[str, list[str]]
@@ -34,15 +34,15 @@ class NormsFolded(NamedTuple):
 
 
 class Folded(nn.Module):
-    """Replaces a norm that the next layers have taken in: returns its input."""
+    """The identity, in place of a norm that was folded into the next layers."""
 
     def forward(self, x: Tensor, padding: Tensor | None = None) -> Tensor:
-        """X as it is."""
+        """Returns x."""
         return x
 
 
 class _Reader(NamedTuple):
-    """A linear layer that reads a norm: its name, and for each of its inputs the channel of the norm."""
+    """A linear layer that reads the output of a norm: its name, and the channel of the norm for each input."""
 
     name: str
     channels: tuple[int, ...]
@@ -51,31 +51,31 @@ class _Reader(NamedTuple):
 def fold(model: nn.Module, example: Any) -> NormsFolded:
     """Folds norms into the linear layers that read them, in place: arXiv 2208.01313, Algorithm 1.
 
-    The model's program for the example (torch.export) shows which layers read a norm. A norm is folded only if all that
-    reads it are linear layers, so that the model computes the same but for roundings. The model is then for evaluation
-    alone.
+    torch.export traces the model for the example. The traced program shows which layers read the output of a norm. A
+    norm is folded only if all these layers are linear. Therefore the outputs of the model do not change, except for
+    roundings. The folded model can be used only in evaluation.
 
     Args:
-        model: in evaluation mode, with norms such as UnifiedNorm.
-        example: an input of the model, a tensor or a tuple of several.
+        model: a model in evaluation mode, with norms such as UnifiedNorm.
+        example: an input of the model: a tensor, or a tuple of several tensors.
 
     Returns:
-        The names of the norms that are folded, each with those of its readers, and of the norms that stay, with the
-        reason.
+        The names of the folded norms and of their linear layers. For each other norm, the result has its name and the
+        reason why it was not folded.
 
     Raises:
-        ValueError: the model is in training mode, or no norm was folded.
+        ValueError: If the model is in training mode, or if no norm was folded.
     """
     if model.training:
-        raise ValueError("fold: a folded norm is for evaluation: call eval() first")
+        raise ValueError("fold: norms can be folded only in evaluation; call eval() first")
     norms = {name: module for name, module in model.named_modules() if isinstance(module, _Foldable)}
     result = NormsFolded({}, {})
     readers = _readers(model, example, norms) if norms else {}
     for name, norm in norms.items():
-        found = readers.get(name, "the example does not pass it")
+        found = readers.get(name, "the forward pass of the example does not use the norm")
         affine = norm.inference_affine()
         if affine is None:
-            found = "with group scaling it reads its input"
+            found = "with group scaling, the norm computes statistics of its input"
         if isinstance(found, str) or affine is None:
             result.left[name] = str(found)
             continue
@@ -86,13 +86,13 @@ def fold(model: nn.Module, example: Any) -> NormsFolded:
         setattr(model.get_submodule(parent), child, Folded().eval())
         result.folded[name] = sorted({reader.name for reader in found})
     if not result.folded:
-        left = "; ".join(f"{name}: {reason}" for name, reason in result.left.items()) or "none there"
+        left = "; ".join(f"{name}: {reason}" for name, reason in result.left.items()) or "none found"
         raise ValueError(f"fold: no norm can be folded ({left})")
     return result
 
 
 def _take_in(linear: nn.Module, scale: Tensor, shift: Tensor) -> None:
-    """Makes W·x + b what W·(s·x + t) + b was."""
+    """Changes W and b. The new W·x + b equals the earlier W·(s·x + t) + b, with the scale s and the shift t."""
     assert isinstance(linear, nn.Linear)
     with torch.no_grad():
         weight = linear.weight.double()
@@ -105,7 +105,7 @@ def _take_in(linear: nn.Module, scale: Tensor, shift: Tensor) -> None:
 
 
 def _readers(model: nn.Module, example: Any, norms: dict[str, Any]) -> dict[str, list[_Reader] | str]:
-    """What reads each norm, or why it cannot be folded."""
+    """Returns the layers that read each norm, or the reason why the norm cannot be folded."""
     inputs = example if isinstance(example, tuple) else (example,)
     with torch.no_grad():
         program = torch.export.export(model, inputs, strict=False)
@@ -131,7 +131,7 @@ def _readers(model: nn.Module, example: Any, norms: dict[str, Any]) -> dict[str,
         names = [reader.name for reader in all_readers]
         calls = sum(used.count(f"{each}.weight") for each in set(names))
         if len(names) != len(set(names)) or calls != len(names):
-            found[name] = f"{', '.join(sorted(set(names)))} reads other tokens too"
+            found[name] = f"these layers also read other tokens: {', '.join(sorted(set(names)))}"
     return found
 
 
@@ -140,13 +140,16 @@ def _is_linear(node: Node) -> bool:
 
 
 def _module_of(node: Node, norms: dict[str, Any]) -> str | None:
-    """The name of the norm that a node belongs to."""
+    """Returns the name of the norm to which a node of the program belongs, or None."""
     paths = [path for path, _ in node.meta.get("nn_module_stack", {}).values()]
     return next((path for path in reversed(paths) if path in norms), None)
 
 
 def _follow(node: Node, marked: Tensor, parameters: dict[str, str]) -> list[_Reader] | str:
-    """The linear layers that read a node. Channel c is marked by the number c + 1 wherever it goes."""
+    """Returns the linear layers that read a node, or the reason why the norm cannot be folded.
+
+    The values of channel c are c + 1 in the tensor marked, so that the channel can be found after other operations.
+    """
     readers: list[_Reader] = []
     for user in node.users:
         word = str(user.target).split(".")[1] if "." in str(user.target) else getattr(user.target, "__name__", "")
@@ -155,13 +158,13 @@ def _follow(node: Node, marked: Tensor, parameters: dict[str, str]) -> list[_Rea
             weight = parameters.get(str(user.args[1]), "")
             bias = user.args[2] if len(user.args) > 2 else None
             if not weight.endswith(".weight") or (bias is not None and str(bias) not in parameters):
-                return "a linear layer whose weight or bias is computed reads it"
+                return "a linear layer reads the norm, but has a weight or bias that is not a parameter"
             if len(rows) == 0 or not bool((rows == rows[0]).all()) or bool((rows[0] < 0.5).any()):
                 return "zeros are added to its output, or its channels are mixed"
             readers.append(_Reader(weight.removesuffix(".weight"), tuple(int(c) - 1 for c in rows[0].tolist())))
             continue
         if user.op != "call_function" or word not in _MOVES:
-            return f"{word or user.op} reads it, too"
+            return f"the operation {word or user.op} also reads the norm"
         moved = _moved(user, node, marked)
         if isinstance(moved, str):
             return moved
@@ -169,7 +172,7 @@ def _follow(node: Node, marked: Tensor, parameters: dict[str, str]) -> list[_Rea
         if isinstance(beyond, str):
             return beyond
         readers += beyond
-    return readers or "nothing reads it"
+    return readers or "no layer reads the norm"
 
 
 def _follow_all(node: Node, moved: Any, parameters: dict[str, str]) -> list[_Reader] | str:
@@ -178,7 +181,7 @@ def _follow_all(node: Node, moved: Any, parameters: dict[str, str]) -> list[_Rea
     readers: list[_Reader] = []
     for user in node.users:  # parts of a list
         if user.target is not operator.getitem:
-            return "a list of its parts is read as a whole"
+            return "an operation reads all parts of the norm output as one list"
         part = _follow(user, moved[user.args[1]], parameters)
         if isinstance(part, str):
             return part
@@ -187,15 +190,15 @@ def _follow_all(node: Node, moved: Any, parameters: dict[str, str]) -> list[_Rea
 
 
 def _moved(user: Node, node: Node, marked: Tensor) -> Any:
-    """The marks after what a node does to them."""
+    """Returns the marked tensor after the operation of a node, or the reason why the norm cannot be folded."""
     given = [marked if each is node else each for each in user.args]
     constants = [each for each in given if isinstance(each, Node)]
     named = {key: value for key, value in user.kwargs.items() if key not in ("dtype", "device", "layout")}
     if constants or any(isinstance(value, Node) for value in named.values()):
         values = {each: each.meta.get("val") for each in constants}
         if "permute_tokens" in str(user.target):
-            return "it is cut into windows by cachet.nn, whose borders are zeros"
-        return f"{user.target} of it depends on {', '.join(map(str, values))}"
+            return "cachet.nn cuts the norm output into windows and fills the borders with zeros"
+        return f"the operation {user.target} reads the norm and also {', '.join(map(str, values))}"
     if "_to_copy" in str(user.target) or str(user.target).startswith("aten.to."):
         return marked
     target: Callable[..., Any] = user.target  # type: ignore[assignment]

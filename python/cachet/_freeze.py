@@ -1,4 +1,4 @@
-"""Makes the caches of a trained model constants."""
+"""Replaces the caches of a trained model by constants."""
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -9,11 +9,11 @@ from cachet.nn import CachedAttention, MultiHeadAttention
 
 
 class CachesFrozen(NamedTuple):
-    """What freeze did.
+    """The result of freeze.
 
     Attributes:
-        frozen: names of the layers whose caches are constants now.
-        left: names of the layers whose caches stay, each with the reason.
+        frozen: the names of the layers whose caches are now constants.
+        left: the names of the layers whose caches were not frozen, each with the reason.
     """
 
     frozen: list[str]
@@ -21,22 +21,23 @@ class CachesFrozen(NamedTuple):
 
 
 def freeze(model: nn.Module) -> CachesFrozen:
-    """Makes the caches of a model constant keys and values, in place.
+    """Replaces the keys and values of the caches of a model by constants, in place.
 
-    Evaluation then computes neither gates nor the keys and values of the memory. The model is for evaluation alone. Its
-    outputs stay the same but for roundings.
+    Evaluation then computes neither the gates nor the keys and values of the caches. The frozen model can be used only
+    in evaluation. The outputs of the model do not change, except for roundings.
 
     Args:
-        model: in evaluation mode.
+        model: a model in evaluation mode.
 
     Returns:
-        The names of the layers with a frozen cache, and of those that keep theirs, with the reason.
+        The names of the layers with a frozen cache. For each layer whose cache was not frozen, the result has its name
+        and the reason.
 
     Raises:
-        ValueError: the model is in training mode, or no cache was frozen.
+        ValueError: If the model is in training mode, or if no cache was frozen.
     """
     if model.training:
-        raise ValueError("freeze: a frozen cache is for evaluation: call eval() first")
+        raise ValueError("freeze: a cache can be frozen only in evaluation; call eval() first")
     result = CachesFrozen([], {})
     for name, layer in list(model.named_modules()):
         has_cache = isinstance(layer, CachedAttention | MultiHeadAttention) and layer.cache is not None
@@ -48,6 +49,6 @@ def freeze(model: nn.Module) -> CachesFrozen:
         except ValueError as error:
             result.left[name] = str(error)
     if not result.frozen:
-        left = "; ".join(f"{name}: {reason}" for name, reason in result.left.items()) or "none there"
+        left = "; ".join(f"{name}: {reason}" for name, reason in result.left.items()) or "none found"
         raise ValueError(f"freeze: no cache can be frozen ({left})")
     return result

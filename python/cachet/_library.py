@@ -22,26 +22,26 @@ def check_owner() -> None:
 
 
 def check_torch(version: str) -> None:
-    """Raises ImportError unless this version of torch is the one whose C++ interface the library was built for."""
+    """Raises ImportError unless the library was built for the C++ interface of this version of torch."""
     problem = why_not_with(version, _build.VERSION, _build.TORCH_VERSION)
     if problem:
         raise ImportError(problem)
 
 
 def check_alone(library: pathlib.Path) -> None:
-    """Raises ImportError if this process has the operators of another Cachet already."""
+    """Raises ImportError if this process has already loaded the operators of another build of Cachet."""
     if not any(name.startswith("cachet::") for name in torch._C._dispatch_get_all_op_names()):
         return
     loaded = [line.split()[-1] for line in pathlib.Path("/proc/self/maps").read_text().splitlines()
               if "libcachet_ops" in line]
     raise ImportError(
-        f"two Cachets in one process: {loaded[0] if loaded else 'another library'} is loaded already, "
-        f"and this package loads {library}. Use one of them"
+        f"this process has already loaded another build of Cachet, {loaded[0] if loaded else 'from another library'}, "
+        f"and cannot also load {library}. Use only one of them"
     )
 
 
 def load() -> None:
-    """Registers the operators with torch. Raises ImportError, in one line, if that cannot be."""
+    """Registers the operators with torch. If this is not possible, raises ImportError with a message of one line."""
     check_owner()
     check_torch(torch.__version__)
     library = FOLDER / "lib" / _build.OPERATORS

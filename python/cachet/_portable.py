@@ -1,4 +1,4 @@
-"""Exported programs that run without this package: its operators, written in those of PyTorch."""
+"""Exported programs that run without this package, because they call only PyTorch's own operators."""
 from __future__ import annotations
 
 import math
@@ -107,24 +107,25 @@ _FORMS: dict[str, Callable[..., Any]] = {
 
 
 def portable(program: ExportedProgram) -> ExportedProgram:
-    """Replaces the operators of this package in an exported program by those of PyTorch.
+    """Replaces the operators of this package in an exported program by operators of PyTorch.
 
-    The program then runs in processes without this package, and in engines that read programs of PyTorch, such as ONNX
-    Runtime (torch.onnx.export) and OpenVINO (openvino.convert_model). Outputs are the same but for roundings.
+    Processes without this package can then run the program. Engines that read programs of PyTorch can also run it, such
+    as ONNX Runtime (torch.onnx.export) and OpenVINO (openvino.convert_model). The outputs are the same, except for
+    roundings.
 
     Args:
-        program: of torch.export.export, of a model in evaluation mode.
+        program: a program that torch.export.export made from a model in evaluation mode.
 
     Returns:
         The program with PyTorch's operators.
 
     Raises:
-        ValueError: the program has operators without such a form, which the message names.
+        ValueError: If the program has operators that cannot be replaced. The message names them.
     """
     forms = {getattr(_ops, name).default: form for name, form in _FORMS.items()}
     written: ExportedProgram = program.run_decompositions(forms)
     targets = {str(node.target) for node in written.graph.nodes if node.op == "call_function"}
     left = sorted(target.split(".")[1] for target in targets if target.startswith("cachet."))
     if left:
-        raise ValueError(f"portable: no form in PyTorch's operators is known of {', '.join(left)}")
+        raise ValueError(f"portable: these operators of Cachet have no form in PyTorch's operators: {', '.join(left)}")
     return written

@@ -1,4 +1,4 @@
-"""Puts Cachet's layers into models that are made elsewhere."""
+"""Replaces norms in models that were not made with Cachet."""
 from __future__ import annotations
 
 import fnmatch
@@ -15,11 +15,11 @@ Settings = ops.UnifiedNormSettings | ops.PowerNormSettings
 
 
 class NormsReplaced(NamedTuple):
-    """What replace_norms did.
+    """The result of replace_norms.
 
     Attributes:
-        replaced: names of the norms that are replaced.
-        left: names of the norms that stay, each with the reason.
+        replaced: the names of the norms that were replaced.
+        left: the names of the norms that were not replaced, each with the reason.
     """
 
     replaced: list[str]
@@ -31,20 +31,22 @@ def replace_norms(
 ) -> NormsReplaced:
     """Replaces the LayerNorms of a model, in place, by norms that need no statistics of their input at inference.
 
-    Weights and biases are taken over. The new norms have no statistics yet: train the model before you evaluate it.
+    The new norms get the weights and biases of the LayerNorms. The new norms have no statistics yet, so train the model
+    before you evaluate it.
 
     Args:
-        model: such as a model of timm. Its LayerNorms are over the last dimension of tokens (…, C).
-        kind: "un" unified normalization, "mabn" moving average batch normalization, "pn" power normalization with group
-            scaling, "pn_star" without.
-        settings: UnifiedNormSettings for "un", PowerNormSettings for "pn" and "pn_star"; None: those of the papers.
-        only: a pattern of names, such as "blocks.*"; other norms are not looked at.
+        model: a model, such as a model of timm. Only LayerNorms over the last dimension of tokens (…, C) are replaced.
+        kind: "un": unified normalization. "mabn": moving average batch normalization. "pn": power normalization with
+            group scaling. "pn_star": power normalization without group scaling.
+        settings: UnifiedNormSettings for "un", PowerNormSettings for "pn" and "pn_star". None: those of the papers.
+        only: a pattern of names, such as "blocks.*". Norms with other names are ignored.
 
     Returns:
-        The names of what was replaced, and of what was left, with the reason.
+        The names of the replaced norms. For each other norm, the result has its name and the reason why it was not
+        replaced.
 
     Raises:
-        ValueError: the kind does not exist or does not take the settings, or no norm was replaced.
+        ValueError: If the kind is not valid, the settings do not belong to the kind, or no norm was replaced.
     """
     _check(kind, settings)
     done: dict[int, nn.Module] = {}
@@ -63,7 +65,7 @@ def replace_norms(
             setattr(parent, child_name, done[id(child)])
             result.replaced.append(name)
     if not result.replaced:
-        left = "; ".join(f"{name}: {reason}" for name, reason in result.left.items()) or "none there"
+        left = "; ".join(f"{name}: {reason}" for name, reason in result.left.items()) or "none found"
         raise ValueError(f'replace_norms: no LayerNorm whose name matches "{only}" can be replaced ({left})')
     return result
 
@@ -84,15 +86,15 @@ def _is_norm(module: nn.Module) -> bool:
 
 
 def _why_left(parent: nn.Module, norm: nn.Module) -> str | None:
-    """Why a norm stays; None if it can be replaced."""
+    """Returns the reason why a norm cannot be replaced, or None if it can be replaced."""
     if not isinstance(norm, nn.LayerNorm) or type(norm).__name__.endswith("2d"):
         return f"it is a {type(norm).__name__}, and only LayerNorms over the channels of tokens are replaced"
     if len(norm.normalized_shape) != 1:
-        return f"it is over {len(norm.normalized_shape)} dimensions, and not over channels alone"
+        return f"it normalizes over {len(norm.normalized_shape)} dimensions, and not only over channels"
     if not norm.elementwise_affine:
-        return "it has no weight, so that what follows gives the scale"
+        return "it has no weight, so the next layer determines the scale"
     if isinstance(parent, nn.TransformerEncoderLayer):
-        return "torch's TransformerEncoderLayer reads its LayerNorms itself in evaluation"
+        return "in evaluation, torch's TransformerEncoderLayer reads its LayerNorms without calling them"
     return None
 
 

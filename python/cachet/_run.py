@@ -1,4 +1,4 @@
-"""What the command wrote, opened from Python: runs, checkpoints, model folders and exports."""
+"""Opens folders that the command wrote: runs, checkpoints, model folders and exports."""
 from __future__ import annotations
 
 import json
@@ -35,13 +35,14 @@ class Run:
     """A run that the command trained, one of its checkpoints, a model folder or an export.
 
     Args:
-        folder: its path.
+        folder: the path of the folder.
 
-    Members: path; kind, "run", "checkpoint", "model" or "export"; recipe, the values that the run had, as tables.
+    The member `path` is the path of the folder. The member `kind` is "run", "checkpoint", "model" or "export". The
+    member `recipe` has the values of the run's recipe, as tables.
 
     Raises:
-        FileNotFoundError: there is no such folder.
-        ValueError: the folder is not one of these, or a file in it is damaged or of a newer version.
+        FileNotFoundError: If the folder does not exist.
+        ValueError: If the folder is not one of these, or if a file in it is damaged or of a newer version.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -76,7 +77,10 @@ class Run:
 
     @property
     def state(self) -> str:
-        """How the run ended ("finished", "interrupted", …); "running" also if its process was killed."""
+        """The status of the run, such as "running", "finished" or "interrupted".
+
+        If the process of a run was killed, the status is still "running".
+        """
         file = self._of_run / "status.json"
         if self.kind in ("export", "model") or not file.is_file():
             raise ValueError(f"{self.path}: has no status; only runs have one")
@@ -95,23 +99,24 @@ class Run:
             except ValueError:
                 continue  # a line that is damaged, or being written, costs only itself
             if event.get("schema", 1) > 1:
-                raise ValueError(f"{file}: its schema is {event['schema']}; use a newer cachet-torch, which knows it")
+                raise ValueError(f"{file}: its schema is {event['schema']}; use a newer cachet-torch")
             if event.get("kind") == kind:
                 events.append(event)
         return events
 
     def metrics(self, kind: EventKind = "step") -> dict[str, np.ndarray[Any, Any]]:
-        """What was measured, as arrays of one length, in the order of the steps.
+        """Returns the measurements as arrays of the same length, in the order of the steps.
 
         Args:
-            kind: "step": in training, each train.log_every; "evaluation": on held-out data.
+            kind: "step": measurements of training, one for each train.log_every. "evaluation": measurements on held-out
+                data.
 
         Returns:
-            step and epoch (int64), and all numbers of the lines by name (float64), such as loss, lr, top1, seconds;
-            NaN if a line does not have one.
+            The arrays step and epoch (int64), and an array for each measured number by its name (float64), such as
+            loss, lr, top1 and seconds. If a record lacks a number, the array of this number has NaN at this record.
 
         Raises:
-            ValueError: the folder is not of a run.
+            ValueError: If the folder does not belong to a run.
         """
         events = self._events(kind)
         columns = {name: np.array([event[name] for event in events], dtype=np.int64) for name in ("step", "epoch")}
@@ -122,10 +127,12 @@ class Run:
         return columns
 
     def series(self, kind: EventKind = "step") -> dict[str, np.ndarray[Any, Any]]:
-        """Measurements of layers, such as the mixing gates of heads, by name: float64 (lines of the file, values).
+        """Returns the measurements of layers by their names, such as the mixing gates of heads.
+
+        Each measurement is a float64 array (records, values), with one row for each record of the log.
 
         Args:
-            kind: as of metrics.
+            kind: see metrics.
         """
         events = [event.get("series", {}) for event in self._events(kind)]
         names = dict.fromkeys(name for each in events for name in each)
@@ -140,13 +147,13 @@ class Run:
         return columns
 
     def frame(self, kind: EventKind = "step") -> Any:
-        """The arrays of metrics as a pandas.DataFrame, indexed by the step.
+        """Returns the arrays of metrics as a pandas.DataFrame, indexed by the step.
 
         Args:
-            kind: as of metrics.
+            kind: see metrics.
 
         Raises:
-            ImportError: pandas is not installed.
+            ImportError: If pandas is not installed.
         """
         try:
             import pandas
@@ -157,7 +164,7 @@ class Run:
     # --- what was trained --------------------------------------------------------------------------------------------
 
     def checkpoints(self) -> list[int]:
-        """The steps of the checkpoints that are there, ascending."""
+        """Returns the steps of the existing checkpoints, in ascending order."""
         if self.kind != "run":
             raise ValueError(f"{self.path}: has no checkpoints; only runs have them")
         folders = (self.path / "checkpoints").glob("step-*")
@@ -185,14 +192,16 @@ class Run:
     def state_dict(
         self, checkpoint: Literal["best", "last"] | int = "best", *, averaged: bool = True
     ) -> dict[str, Tensor]:
-        """The weights, states of norms and caches by their names.
+        """Returns the weights and the states of norms and caches, by their names.
 
         Args:
-            checkpoint: of a run: the best one (the last one if none was evaluated), the last one, or that of a step.
-            averaged: the averaged weights if the run has them (train.ema_decay), as the command reads them.
+            checkpoint: the checkpoint of a run. "best": the best checkpoint, or the last one if none was evaluated.
+                "last": the last checkpoint. A number: the checkpoint of this step.
+            averaged: if true and the run has averaged weights (train.ema_decay), the function returns the averaged
+                weights. The command also uses the averaged weights.
 
         Raises:
-            ValueError: there is no such checkpoint, or its file is damaged.
+            ValueError: If there is no such checkpoint, or if its file is damaged.
         """
         folder = self._checkpoint(checkpoint)
         if self.kind in ("run", "checkpoint"):
@@ -205,33 +214,35 @@ class Run:
         file = folder / "model.safetensors"
         if not file.is_file():
             engine = _files.read_json(folder / "export.json", newest=_EXPORTS, version="version").get("engine")
-            raise ValueError(f"{folder}: is an export for {engine}, which has no tensors by name; open its run")
+            raise ValueError(f"{folder}: is an export for {engine}, whose tensors have no names; open its run")
         return _files.read_safetensors(file)
 
     def model(self, checkpoint: Literal["best", "last"] | int = "best", *, averaged: bool = True) -> nn.Module:
-        """The trained model as a module made of cachet.nn, in evaluation mode.
+        """Returns the trained model in evaluation mode, as a module made of the layers of cachet.nn.
 
-        It has the C++ names, so that its state dict is that of the checkpoint. Its arguments are images (B, C, H, W)
-        prepared as in training for a classifier of images, ids (B, L) and padding for a classifier of sequences, and
-        ids and a state for a language model. In training mode it has neither dropout nor stochastic depth.
+        The module has the C++ names, so its state dict equals that of the checkpoint. The input depends on the model. A
+        classifier of images takes images (B, C, H, W), prepared as in training. A classifier of sequences takes ids (B,
+        L) and padding. A language model takes ids and a state. The module has neither dropout nor stochastic depth,
+        even in training mode.
 
         Args:
-            checkpoint: as of state_dict.
-            averaged: as of state_dict.
+            checkpoint: see state_dict.
+            averaged: see state_dict.
 
         Raises:
-            NotImplementedError: the model or one of its parts has no module in cachet.nn; predict() runs the command.
-            ValueError: the folder has no checkpoint, or its weights are not those of the recipe's model.
+            NotImplementedError: If cachet.nn has no module for the model or one of its parts. You can use predict(),
+                because it runs the command.
+            ValueError: If the folder has no checkpoint, or if its weights do not belong to the model of the recipe.
         """
         if self.kind == "export":
             raise NotImplementedError(
-                f"{self.path}: an export has folded weights, and no module takes them; open the run, or use predict()"
+                f"{self.path}: an export has folded weights, which no module can load; open the run, or use predict()"
             )
         model = _models.build(self._values)
         try:
             model.load_state_dict(self.state_dict(checkpoint, averaged=averaged))
         except RuntimeError as error:
-            raise ValueError(f"{self.path}: its weights are not those of its recipe's model: {error}") from None
+            raise ValueError(f"{self.path}: its weights do not belong to the model of its recipe: {error}") from None
         return model.eval()
 
     def predict(
@@ -242,19 +253,19 @@ class Run:
         logits: bool = False,
         settings: Mapping[str, Any] | None = None,
     ) -> list[dict[str, Any]]:
-        """What `cachet predict` answers, or for a translation model `cachet translate`.
+        """Returns the predictions of `cachet predict`, or of `cachet translate` for a translation model.
 
         Args:
-            samples: paths of images, or texts; None: the test split. Texts of pairs have a tab between them.
-            top: classes to name for each sample.
-            logits: whether to add what the model gives for every class.
+            samples: paths of images, or texts. The two texts of a pair are separated by a tab. None: the test split.
+            top: the number of classes that each prediction lists.
+            logits: whether predictions also have the logits of all classes.
             settings: keys of the recipe to change, such as {"data.root": "images"}.
 
         Returns:
             An object for each sample.
 
         Raises:
-            CommandError: the command failed; the message is its text.
+            CommandError: If the command failed. The message is the error message of the command.
         """
         given = [os.fspath(sample) for sample in samples] if samples is not None else None
         changed = _command.settings(settings)

@@ -1,4 +1,4 @@
-"""Training by the command, started from Python."""
+"""Starts the training command from Python."""
 from __future__ import annotations
 
 import datetime
@@ -17,7 +17,7 @@ from cachet._run import EventKind, Run
 
 
 def _new_folder(runs: pathlib.Path, recipe: str) -> pathlib.Path:
-    """runs/<date>-<recipe>, followed by a number if that is there."""
+    """Returns runs/<date>-<recipe>. If this folder exists, a number follows the name."""
     name = f"{datetime.datetime.now(datetime.timezone.utc):%Y%m%d}-{pathlib.Path(recipe).stem}"
     folder, number = runs / name, 2
     while folder.exists():
@@ -26,9 +26,9 @@ def _new_folder(runs: pathlib.Path, recipe: str) -> pathlib.Path:
 
 
 class Training:
-    """A training that the command does in a process of its own; cachet.train makes it.
+    """A training run of the command, in another process. cachet.train starts it.
 
-    Members: path, the run's folder; process, a subprocess.Popen.
+    The member `path` is the folder of the run. The member `process` is a subprocess.Popen.
     """
 
     def __init__(self, arguments: Sequence[str], path: pathlib.Path, show: bool) -> None:
@@ -50,28 +50,31 @@ class Training:
         return f"Training({str(self.path)!r}, {'running' if code is None else f'ended with status {code}'})"
 
     def done(self) -> bool:
-        """Whether the process has ended."""
+        """Returns whether the process has ended."""
         return self.process.poll() is not None
 
     def stop(self) -> None:
-        """Asks the command to save a checkpoint and end, as Ctrl-C does; wait() then returns the run."""
+        """Requests that the command saves a checkpoint and ends, as Ctrl-C does.
+
+        After this, wait() returns the run.
+        """
         if not self.done():
             self.process.send_signal(signal.SIGINT)
 
     def wait(self, timeout: float | None = None) -> Run:
         """Waits until the training has ended.
 
-        Ctrl-C is passed on: the command saves a checkpoint, and KeyboardInterrupt is raised after that.
+        Ctrl-C is passed on to the command, which saves a checkpoint and ends. Then wait() raises KeyboardInterrupt.
 
         Args:
-            timeout: seconds; None: without a limit.
+            timeout: the maximum time in seconds. None: no limit.
 
         Returns:
             The run.
 
         Raises:
-            CommandError: the command failed; the message is its text.
-            TimeoutError: the training has not ended; it continues.
+            CommandError: If the command failed. The message is the error message of the command.
+            TimeoutError: If the training has not ended after this time. The training continues.
         """
         try:
             code = self.process.wait(timeout)
@@ -94,13 +97,13 @@ class Training:
         return _command.failure(self._text, code)
 
     def metrics(self, kind: EventKind = "step") -> dict[str, np.ndarray[Any, Any]]:
-        """What was measured until now: Run.metrics.
+        """Returns the measurements so far, see Run.metrics.
 
         Args:
-            kind: as of Run.metrics.
+            kind: see Run.metrics.
 
         Raises:
-            CommandError: the command failed before it made the run; the message is its text.
+            CommandError: If the command failed before it made the run. The message is the error message of the command.
         """
         if not (self.path / "run.json").is_file():
             if self.process.poll():
@@ -120,20 +123,21 @@ def train(
     processes: int = 1,
     show: bool = False,
 ) -> Training:
-    """Starts `cachet train` in a process of its own.
+    """Starts `cachet train` in another process.
 
     Args:
-        recipe: a file, a name of `cachet recipes`, a model if there are data, or with resume the folder of a run.
+        recipe: the file of a recipe, a name from `cachet recipes`, or a model if data is given. If resume is true, the
+            folder of a run.
         data: a folder or files of your own data.
-        run: the folder of the run; None: <runs>/<date>-<recipe>.
+        run: the folder of the run. None: <runs>/<date>-<recipe>.
         runs: the folder of runs.
         resume: if true, `recipe` is the folder of a run, and this run is resumed.
         settings: keys of the recipe to change, such as {"train.epochs": 20, "model.cache.kind": "grc"}.
-        processes: processes of this machine that train together.
+        processes: the number of processes of this machine that train together.
         show: whether the command prints its progress.
 
     Returns:
-        The training, which runs. If Python ends, the command continues.
+        The training, which is running. If Python ends, the command continues.
 
     Example: `run = cachet.train("demo_cached", settings={"train.limit": "20 steps"}).wait()`
     """
@@ -141,7 +145,7 @@ def train(
     words = ["train", name]
     if resume:
         if run is not None:
-            raise ValueError("train: a run that is resumed is named once: by the argument recipe")
+            raise ValueError("train: with resume=True, recipe is the folder of the run; leave out the argument run")
         path = pathlib.Path(name)
         words.append("--resume")
     else:

@@ -1,8 +1,8 @@
 """Models of timm with the caches, norms and attention functions of this package.
 
-`import cachet.timm` registers `cachet_<name>` with timm for each name of BASES, such as timm.create_model(
-"cachet_vit_small_patch16_224", pretrained=True, cache_length=64, norm="un"). Weights have timm's names, so that timm's
-own go in; the parts of the cache have the C++ names.
+`import cachet.timm` registers a model `cachet_<name>` with timm for each name of BASES. For example, call
+timm.create_model("cachet_vit_small_patch16_224", pretrained=True, cache_length=64, norm="un"). The weights have timm's
+names, so you can load timm's weights. The parts of the cache have the C++ names.
 """
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ BASES = (
 
 
 class AttentionsReplaced(NamedTuple):
-    """What replace_attention did.
+    """The result of replace_attention.
 
     Attributes:
-        replaced: names of the attentions that have another function now.
-        left: names of the attentions that stay, each with the reason.
+        replaced: the names of the attention modules that were replaced.
+        left: the names of the attention modules that were not replaced, each with the reason.
     """
 
     replaced: list[str]
@@ -50,17 +50,17 @@ class AttentionsReplaced(NamedTuple):
 
 
 class _Plain(MultiHeadAttention):
-    """MultiHeadAttention, called as timm's blocks call theirs."""
+    """MultiHeadAttention with the arguments of timm's attention."""
 
     def forward(self, x: Tensor, attn_mask: Tensor | None = None, is_causal: bool = False) -> Tensor:  # type: ignore[override]
         """(B, L, D) -> (B, L, D)."""
         if attn_mask is not None:
-            raise ValueError("cachet.timm: attention by kernels takes no mask for pairs of tokens")
+            raise ValueError("cachet.timm: kernel attention cannot use a mask for pairs of tokens")
         return super().forward(x, None, Layout(causal=is_causal))
 
 
 class _Reduced(SpatialReductionAttention):
-    """SpatialReductionAttention, called as the blocks of timm's PVT v2 call theirs."""
+    """SpatialReductionAttention with the arguments of the attention in timm's PVT v2."""
 
     def forward(self, x: Tensor, feat_size: tuple[int, int]) -> Tensor:  # type: ignore[override]
         """(B, H·W, D) -> (B, H·W, D)."""
@@ -68,20 +68,21 @@ class _Reduced(SpatialReductionAttention):
 
 
 def replace_attention(model: nn.Module, form: KernelForm = "glu", **options: Any) -> AttentionsReplaced:
-    """Replaces the softmax attentions of a ViT or a PVT v2 of timm by attention with kernels, in place.
+    """Replaces the softmax attention of a ViT or PVT v2 of timm by kernel attention, in place.
 
-    Projections and their weights stay. The features of the kernels are new: train the model.
+    The projections keep their weights. The feature maps have new weights, so train the model.
 
     Args:
-        model: of timm.
-        form: as of cachet.nn.KernelAttention.
-        options: those of cachet.nn.KernelAttention.
+        model: a model of timm.
+        form: the form of the feature map, see cachet.nn.KernelAttention.
+        options: options of cachet.nn.KernelAttention.
 
     Returns:
-        The names of what was replaced, and of what was left, with the reason.
+        The names of the replaced attention modules. For each other attention module, the result has its name and the
+        reason why it was not replaced.
 
     Raises:
-        ValueError: an option is out of its range, or no attention was replaced.
+        ValueError: If an option is out of its range, or if no attention module was replaced.
     """
     result = AttentionsReplaced([], {})
     for name, module in list(model.named_modules()):
@@ -95,23 +96,23 @@ def replace_attention(model: nn.Module, form: KernelForm = "glu", **options: Any
         setattr(model.get_submodule(parent), child, made.train(module.training))
         result.replaced.append(name)
     if not result.replaced:
-        left = "; ".join(f"{name}: {reason}" for name, reason in result.left.items()) or "none there"
+        left = "; ".join(f"{name}: {reason}" for name, reason in result.left.items()) or "none found"
         raise ValueError(f"replace_attention: no attention can be replaced ({left})")
     return result
 
 
 def _with_kernels(module: Any, form: KernelForm, options: dict[str, Any]) -> nn.Module | str:
-    """The attention with kernels and the weights of the module; or why there is none."""
+    """Returns kernel attention with the weights of the module, or the reason why this is not possible."""
     if type(module).__name__ != "Attention" or not hasattr(module, "proj"):
-        return f"a {type(module).__name__} adds a bias or a rotation to pairs of tokens, which kernels have none of"
+        return f"a {type(module).__name__} adds a bias or a rotation to pairs of tokens, which kernels cannot do"
     parts = [getattr(module, part, None) for part in ("q_norm", "k_norm", "gate")]
     if any(part is not None and not isinstance(part, nn.Identity) for part in parts):
         return "it normalizes queries or gates its output"
     if module.attn_drop.p > 0 or module.proj_drop.p > 0:
-        return "it has dropout, which attention by kernels has none of"
+        return "it has dropout, which kernel attention does not support"
     dim, heads = module.proj.out_features, module.num_heads
     if dim != heads * module.head_dim:
-        return "its heads do not make its channels"
+        return "its number of channels is not num_heads · head_dim"
     function = KernelAttention(heads, dim // heads, form, **options)
     made: MultiHeadAttention
     if hasattr(module, "qkv"):
@@ -142,19 +143,21 @@ def with_cache(
     norm: NormKind | None = None,
     attention: KernelForm | None = None,
 ) -> nn.Module:
-    """Gives a model of timm caches, and if asked other norms and attention with kernels, in place; returns the model.
+    """Adds caches to a model of timm, in place, and returns the model.
+
+    If you set norm or attention, the function also replaces the norms or the attention.
 
     Args:
         model: a ViT, Swin or PVT v2 of timm.
-        cache_length: tokens of each cache.
-        cache_ratio: channels of the memory, as a part of the layer's.
-        cache: "grc" gated recurrent cache, "fifo" first in, first out.
+        cache_length: the number of tokens of each cache.
+        cache_ratio: the number of channels of the cache, divided by the number of channels of the layer.
+        cache: "grc": a gated recurrent cache. "fifo": a first-in-first-out cache.
         share_start: λ before training.
-        norm: as of cachet.replace_norms; None: the norms stay.
-        attention: as of replace_attention; None: softmax.
+        norm: the kind of norm, see cachet.replace_norms. None: the norms do not change.
+        attention: the form of the feature map, see replace_attention. None: softmax attention.
 
     Raises:
-        ValueError: an option is out of its range, or nothing could be replaced.
+        ValueError: If an option is out of its range, or if nothing could be replaced.
     """
     if attention is not None:
         replace_attention(model, attention)

@@ -1,8 +1,9 @@
 """Models of Transformers with the attention functions and caches of this package.
 
-`import cachet.transformers` registers two implementations of attention: "cachet_elu", linear attention without weights
-of its own (arXiv 2006.16236), for `from_pretrained(…, attn_implementation="cachet_elu")`, and "cachet", whose kernels
-`use_kernels` puts into a model. `from_pretrained` of this module opens what `save_pretrained` wrote of such a model.
+`import cachet.transformers` registers two implementations of attention. "cachet_elu" is linear attention without
+weights (arXiv 2006.16236), for `from_pretrained(…, attn_implementation="cachet_elu")`. "cachet" is attention with
+trained feature maps, which `use_kernels` adds to a model. `save_pretrained` saves a model with these parts, and
+`from_pretrained` of this module opens the saved model.
 """
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ def _attend(
     query, key, value = heads
     if options.get("dropout"):
         raise ValueError(
-            "cachet.transformers: attention by kernels has no dropout; set attention_probs_dropout_prob or "
+            "cachet.transformers: kernel attention has no dropout; set attention_probs_dropout_prob or "
             "attention_dropout of the model's configuration to 0"
         )
     groups = query.shape[1] // key.shape[1]
@@ -49,7 +50,7 @@ def _attend(
     padding = None
     if attention_mask is not None:
         if attention_mask.dim() != 2:
-            raise ValueError("cachet.transformers: attention by kernels takes a mask of tokens, not of pairs of tokens")
+            raise ValueError("cachet.transformers: kernel attention needs a mask of tokens, not of pairs of tokens")
         padding = ~attention_mask.bool()
     attended = kernels(query, key, value, padding=padding, causal=causal and query.shape[2] > 1)
     return attended.transpose(1, 2).contiguous(), None
@@ -58,7 +59,10 @@ def _attend(
 def attend_elu(
     module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **options: Any
 ) -> tuple[Tensor, None]:
-    """Linear attention with elu(x) + 1, as Transformers calls attention: heads (B, H, L, d) -> (B, L, H, d), None."""
+    """Computes linear attention with the features elu(x) + 1.
+
+    The arguments and results are those of Transformers' attention functions: heads (B, H, L, d) -> (B, L, H, d), None.
+    """
     size = query.shape[1], query.shape[3]
     kernels = _ELU.setdefault(size, KernelAttention(*size, "elu"))
     return _attend(kernels, module, (query, key, value), attention_mask, options)
@@ -67,7 +71,10 @@ def attend_elu(
 def attend(
     module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **options: Any
 ) -> tuple[Tensor, None]:
-    """Attention with the kernels of the module, as Transformers calls attention: (B, H, L, d) -> (B, L, H, d), None."""
+    """Computes attention with the feature maps of the module.
+
+    The arguments and results are those of Transformers' attention functions: heads (B, H, L, d) -> (B, L, H, d), None.
+    """
     kernels = getattr(module, "cachet_kernels", None)
     if not isinstance(kernels, KernelAttention):
         raise ValueError(
@@ -78,21 +85,23 @@ def attend(
 
 
 def use_kernels(model: Any, form: KernelForm = "glu", **options: Any) -> list[str]:
-    """Gives each attention of a model kernels in place of the softmax, in place: cachet.nn.KernelAttention.
+    """Replaces the softmax of each attention module by a trained feature map, in place: cachet.nn.KernelAttention.
 
-    Projections and their weights stay. The features of the kernels are new: train the model. The configuration keeps
-    the form, so that `from_pretrained` of this module can make the model again.
+    The projections keep their weights. The feature maps have new weights, so train the model. The configuration stores
+    the form and the options, so `from_pretrained` of this module can make the model again.
 
     Args:
-        model: a PreTrainedModel whose attentions call the interface of Transformers, such as a ViT or BERT.
-        form: as of cachet.nn.KernelAttention.
-        options: those of cachet.nn.KernelAttention.
+        model: a PreTrainedModel whose attention modules call the attention interface of Transformers, such as a ViT or
+            BERT.
+        form: the form of the feature map, see cachet.nn.KernelAttention.
+        options: options of cachet.nn.KernelAttention.
 
     Returns:
-        The names of the attentions.
+        The names of the attention modules.
 
     Raises:
-        ValueError: an option is out of its range, or the model has no attention that can take kernels.
+        ValueError: If an option is out of its range, or if the model has no attention module that supports feature
+            maps.
     """
     named = []
     for name, module in model.named_modules():
@@ -113,21 +122,21 @@ def use_kernels(model: Any, form: KernelForm = "glu", **options: Any) -> list[st
 
 
 def add_cache(model: Any, length: int, **options: Any) -> CachesAdded:
-    """cachet.add_cache for a model of Transformers; its configuration keeps the options.
+    """Calls cachet.add_cache for a model of Transformers. The model's configuration stores the options.
 
     Args:
         model: a PreTrainedModel, such as a ViT.
-        length: tokens of each cache.
-        options: those of cachet.add_cache but for cache.
+        length: the number of tokens of each cache.
+        options: options of cachet.add_cache, except cache.
 
     Returns:
-        What cachet.add_cache returns.
+        The result of cachet.add_cache.
 
     Raises:
-        ValueError: an option is out of its range, or no attention got a cache.
+        ValueError: If an option is out of its range, or if no attention module got a cache.
     """
     if "cache" in options:
-        raise ValueError("add_cache: a configuration cannot keep a function; use cachet.add_cache for your own cache")
+        raise ValueError("add_cache: a configuration cannot store a function; use cachet.add_cache for your own cache")
     result = _add_cache(model, length, **options)
     kept = {name: value for name, value in options.items() if name != "example"}
     model.config.cachet_cache = {"length": length, **kept}
@@ -135,18 +144,18 @@ def add_cache(model: Any, length: int, **options: Any) -> CachesAdded:
 
 
 def from_pretrained(kind: Any, folder: str | pathlib.Path) -> Any:
-    """Opens a model that save_pretrained wrote to a local folder, with its kernels and caches.
+    """Opens a model with feature maps and caches that save_pretrained wrote to a local folder.
 
     Args:
-        kind: the class of the model, or one such as transformers.AutoModelForImageClassification.
-        folder: with config.json and weights in safetensors.
+        kind: the class of the model, or an auto class such as transformers.AutoModelForImageClassification.
+        folder: a folder with config.json and weights in safetensors files.
 
     Returns:
         The model, in evaluation mode.
 
     Raises:
-        FileNotFoundError: the folder has no configuration or no weights.
-        RuntimeError: the weights are not those of the model.
+        FileNotFoundError: If the folder has no configuration or no weights.
+        RuntimeError: If the weights do not belong to the model.
     """
     folder = pathlib.Path(folder)
     if not (folder / "config.json").is_file() or not list(folder.glob("*.safetensors")):
@@ -166,7 +175,7 @@ def from_pretrained(kind: Any, folder: str | pathlib.Path) -> Any:
     model, loaded = made.from_pretrained(folder, config=config, output_loading_info=True)
     wrong = sorted({*loaded["missing_keys"], *loaded["unexpected_keys"]})
     if wrong:
-        raise RuntimeError(f"{folder} has other weights than the model: {', '.join(map(str, wrong))}")
+        raise RuntimeError(f"{folder}: these weights are missing or unexpected: {', '.join(map(str, wrong))}")
     model.__class__ = base
     return model.eval()
 

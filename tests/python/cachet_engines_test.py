@@ -221,7 +221,7 @@ class Portable(unittest.TestCase):
 
     def test_operators_without_a_form_are_named(self):
         kernels = nn.MultiHeadAttention(8, 2, function=nn.KernelAttention(2, 4))
-        with self.assertRaisesRegex(ValueError, "^portable: no form in PyTorch's operators is known of kernel_attention$"):
+        with self.assertRaisesRegex(ValueError, "^portable: these operators of Cachet have no form in PyTorch's operators: kernel_attention$"):
             cachet.portable(exported(InLayout(kernels, nn.Layout())))
 
     @needs(OPENVINO)

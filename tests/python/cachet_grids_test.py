@@ -177,7 +177,7 @@ class ConcatenatedCaches(unittest.TestCase):
             loaded.cache.reset()
             loaded.load_state_dict(layer.state_dict())
             self.assertTrue(loaded.cache.holds_step())
-        with self.assertRaisesRegex(ValueError, "no causal mask"):
+        with self.assertRaisesRegex(ValueError, "cannot be used with a causal mask"):
             nn.MultiHeadAttention(8, 2, cache=nn.ConcatenatedCache(8, 4))(torch.randn(2, 4, 8), None, nn.Layout(causal=True))
 
 
@@ -236,7 +236,7 @@ class Streams(unittest.TestCase):
             first, second = (layer(x, nn.Layout(causal=True, state=state)) for _ in range(2))
             self.assertFalse(torch.allclose(first, second))
             self.assertTrue(torch.equal(layer.cache.tokens, stored))
-            with self.assertRaisesRegex(RuntimeError, "^gated_recurrent_cache: .* needs the state of the streams"):
+            with self.assertRaisesRegex(RuntimeError, "^gated_recurrent_cache: .* needs the session's state"):
                 layer(x, nn.Layout(causal=True))
 
 
@@ -244,27 +244,27 @@ class Refusals(unittest.TestCase):
     def test_bad_options_are_value_errors_of_one_line(self):
         grid, x = nn.Layout((4, 4)), torch.randn(2, 16, 8)
         calls = {
-            "give a length, or the grid": lambda: nn.FifoCache(8),
+            "needs a length, or the grid": lambda: nn.FifoCache(8),
             'scope: "own" is not one of': lambda: nn.FifoCache(8, 4, scope="own"),
-            'would mix the streams of scope "batch_row"': lambda: nn.GatedRecurrentCache(8, 4, scope="batch_row", attend="mean"),
+            'would mix the batch rows of scope "batch_row"': lambda: nn.GatedRecurrentCache(8, 4, scope="batch_row", attend="mean"),
             'gradient: "full" is not one of': lambda: nn.GatedRecurrentCache(8, 4, gradient="full"),
             "needs at least one entry": lambda: nn.ConcatenatedCache(8, 0),
-            "the cache has 4 channels, the layer 8": lambda: nn.MultiHeadAttention(8, 2, cache=nn.ConcatenatedCache(4, 4)),
+            "the cache must have the 8 channels of the layer, but has 4": lambda: nn.MultiHeadAttention(8, 2, cache=nn.ConcatenatedCache(4, 4)),
             "need softmax attention": lambda: nn.MultiHeadAttention(
                 8, 2, function=nn.KernelAttention(2, 4), relative_window=(2, 2)),
             "ratio must be at least 1": lambda: nn.SpatialReductionAttention(8, 2, ratio=0),
             'form: "max" is not one of': lambda: nn.SpatialReductionAttention(8, 2, form="max"),
             "must lie on a grid": lambda: nn.SpatialReductionAttention(8, 2, ratio=2)(x),
             "too small to be reduced by 8": lambda: nn.SpatialReductionAttention(8, 2, ratio=8)(x, None, grid),
-            "no causal mask, state or bias": lambda: nn.SpatialReductionAttention(8, 2, ratio=2)(
+            "cannot use a causal mask": lambda: nn.SpatialReductionAttention(8, 2, ratio=2)(
                 x, None, grid._replace(causal=True)),
             "window must be at least 1 x 1": lambda: nn.WindowAttention(8, 2, (0, 2)),
             "less than the window of 2 x 2": lambda: nn.WindowAttention(8, 2, (2, 2), shift=(2, 0)),
             'order: "pad" is not one of': lambda: nn.WindowAttention(8, 2, (2, 2), order="pad"),
             "without class tokens or padding": lambda: nn.WindowAttention(8, 2, (2, 2))(x),
             "16 tokens do not lie on a grid of 3 x 4": lambda: nn.WindowAttention(8, 2, (2, 2))(x, None, nn.Layout((3, 4))),
-            "no context and no bias": lambda: nn.WindowAttention(8, 2, (2, 2))(x, x, grid),
-            "at least one stream": lambda: nn.StreamState(0),
+            "cannot use a context or an attention bias": lambda: nn.WindowAttention(8, 2, (2, 2))(x, x, grid),
+            "at least one batch row": lambda: nn.StreamState(0),
         }
         for words, call in calls.items():
             with self.subTest(words), self.assertRaises(ValueError) as raised:
@@ -272,7 +272,7 @@ class Refusals(unittest.TestCase):
             self.assertIn(words, str(raised.exception))
             self.assertNotIn("\n", str(raised.exception))
         state = nn.StreamState(2)
-        with self.assertRaisesRegex(RuntimeError, '"cache" is of 3 streams, and the state of 2'):
+        with self.assertRaisesRegex(RuntimeError, '"cache" must have a first dimension of 2 or 1, got 3'):
             state.set("cache", torch.zeros(3, 4, 4))
 
 

@@ -79,7 +79,7 @@ class AddCache(unittest.TestCase):
         self.assertEqual(result.added, ["blocks.0.attn", "blocks.1.attn"])
         self.assertEqual(set(result.left), {"blocks.2.attn", "blocks.3.attn"})
         self.assertIn("OtherAttention", result.left["blocks.2.attn"])
-        self.assertIn("8 heads do not divide the memory's 4", result.left["blocks.3.attn"])
+        self.assertIn("num_heads must divide the number of memory channels, but 8 does not divide 4", result.left["blocks.3.attn"])
         self.assertTrue(model.training)
         kept = {name.replace("self_attention.", ""): p for name, p in model.named_parameters() if "memory" not in name}
         for name, p in before.named_parameters():
@@ -110,8 +110,8 @@ class AddCache(unittest.TestCase):
         for words, call in {
             'kind: "lru" is not one of': lambda: cachet.add_cache(model, 5, kind="lru"),
             "ratio must be above 0": lambda: cachet.add_cache(model, 5, ratio=2.0),
-            "it has a cache already": lambda: cachet.add_cache(model, 5),
-            'matches "layers.*" can have a cache (none there)': lambda: cachet.add_cache(model, 5, only="layers.*"),
+            "it already has a cache": lambda: cachet.add_cache(model, 5),
+            'matches "layers.*" can have a cache (none found)': lambda: cachet.add_cache(model, 5, only="layers.*"),
         }.items():
             with self.subTest(words), self.assertRaises(ValueError) as raised:
                 call()
@@ -137,7 +137,7 @@ class Freeze(unittest.TestCase):
         self.assertIn("blocks.0.attn.memory_attention.keys", names)
         self.assertIn("blocks.1.attn.memory_keys", names)
         self.assertFalse(any(".cache." in name for name in names))
-        with self.assertRaisesRegex(RuntimeError, "a frozen cache is for evaluation"):
+        with self.assertRaisesRegex(RuntimeError, "a cache can be frozen only in evaluation"):
             model.train()(x)
         with self.assertRaisesRegex(ValueError, "no cache can be frozen"):
             cachet.freeze(model.eval())
@@ -214,13 +214,15 @@ class Fold(unittest.TestCase):
         before = model(x)
         result = cachet.fold(model, x)
         torch.testing.assert_close(model(x), before)
-        reasons = {"twice": "shared reads other tokens too", "residual": "add reads it, too",
+        reasons = {"twice": "these layers also read other tokens: shared",
+                   "residual": "the operation add also reads the norm",
                    "padded": "zeros are added to its output, or its channels are mixed",
-                   "mixed": "zeros are added to its output, or its channels are mixed", "unused": "the example does not pass it",
-                   "scaled": "with group scaling it reads its input"}
+                   "mixed": "zeros are added to its output, or its channels are mixed",
+                   "unused": "the forward pass of the example does not use the norm",
+                   "scaled": "with group scaling, the norm computes statistics of its input"}
         self.assertEqual(result.left | reasons, result.left)
         for words, call in {"call eval": lambda: cachet.fold(model.train(), x),
-                            "no norm can be folded (none there)": lambda: cachet.fold(torch.nn.Linear(8, 8).eval(), x)}.items():
+                            "no norm can be folded (none found)": lambda: cachet.fold(torch.nn.Linear(8, 8).eval(), x)}.items():
             with self.subTest(words), self.assertRaises(ValueError) as raised:
                 call()
             self.assertIn(words, str(raised.exception))

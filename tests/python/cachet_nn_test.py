@@ -395,17 +395,17 @@ class Habits(unittest.TestCase):
     def test_bad_options_are_value_errors_of_one_line(self):
         calls = {
             "ratio must be above 0": lambda: nn.FifoCache(8, 5, ratio=0),
-            "leaves none": lambda: nn.FifoCache(1, 5),
+            "leaves no channel": lambda: nn.FifoCache(1, 5),
             "length must be at least 1": lambda: nn.GatedRecurrentCache(8, 0),
             'variant: "own" is not one of "paper", "official"': lambda: nn.GatedRecurrentCache(8, 5, variant="own"),
             "pool must be at least 1": lambda: nn.GatedRecurrentCache(8, 5, pool=0),
-            "3 heads do not divide the memory's 4": lambda: nn.CachedAttention(8, 3, nn.FifoCache(8, 5)),
+            "the number of memory channels, but 3 does not divide 4": lambda: nn.CachedAttention(8, 3, nn.FifoCache(8, 5)),
             'kernel_attention: form: "relu" is not one of': lambda: nn.KernelAttention(2, 4, "relu"),
-            'layers of "linear": 2 is not possible': lambda: nn.KernelAttention(2, 4, "linear", layers=2),
-            "gate_rank must be at most the 4": lambda: nn.KernelAttention(2, 4, "aoglu", gate_rank=5),
+            'and "orthogonal_linear"; got 2 for "linear"': lambda: nn.KernelAttention(2, 4, "linear", layers=2),
+            "gate_rank must be from 0 to the number of channels of a head, 4, got 5": lambda: nn.KernelAttention(2, 4, "aoglu", gate_rank=5),
             "penalty must be at least 0": lambda: nn.KernelAttention(2, 4, penalty=-1),
             "needs at least one head": lambda: nn.KernelAttention(0, 4),
-            "3 heads do not divide 8 channels": lambda: nn.MultiHeadAttention(8, 3),
+            "num_heads must divide dim, but 3 does not divide 8": lambda: nn.MultiHeadAttention(8, 3),
             "does not divide 8": lambda: nn.CachedAttention(8, 1, nn.FifoCache(8, 5, ratio=0.7), positional_convolution=True),
         }
         for words, call in calls.items():

@@ -119,7 +119,7 @@ class Processes(unittest.TestCase):
     def test_bad_words_and_no_processes_are_named(self):
         with self.assertRaisesRegex(ValueError, 'state: "own" is not one of "shared", "separate", "first"'):
             nn.distribute(torch.nn.Linear(1, 1), "own")
-        with self.assertRaisesRegex(ValueError, "broadcast_buffers follows from state"):
+        with self.assertRaisesRegex(ValueError, "the argument state determines broadcast_buffers"):
             nn.distribute(torch.nn.Linear(1, 1), broadcast_buffers=True)
         with self.assertRaisesRegex(RuntimeError, "torch.distributed is not initialized"):
             nn.share_state(nn.UnifiedNorm(8))

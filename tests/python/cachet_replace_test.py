@@ -114,7 +114,7 @@ class ReplaceNorms(unittest.TestCase):
             '"un" takes UnifiedNormSettings, got PowerNormSettings':
                 lambda: cachet.replace_norms(Model(), settings=ops.PowerNormSettings()),
             '"mabn" takes no settings': lambda: cachet.replace_norms(Model(), "mabn", settings=ops.UnifiedNormSettings()),
-            'no LayerNorm whose name matches "heads.*" can be replaced (none there)':
+            'no LayerNorm whose name matches "heads.*" can be replaced (none found)':
                 lambda: cachet.replace_norms(Model(), only="heads.*"),
             "map_norm: it is a LayerNorm2d": lambda: cachet.replace_norms(Model(), only="map_norm"),
         }

@@ -240,7 +240,7 @@ log_every = "1 steps"
         steps = run.checkpoints()[-1]
         again = cachet.train(run.path, resume=True, settings={"train.limit": f"{steps + 2} steps"}).wait()
         self.assertEqual(again.checkpoints()[-1], steps + 2)
-        with self.assertRaisesRegex(ValueError, "named once"):
+        with self.assertRaisesRegex(ValueError, "leave out the argument run"):
             cachet.train(run.path, resume=True, run="x")
 
 

@@ -98,7 +98,7 @@ class Timm(unittest.TestCase):
     def test_what_stays_is_named(self):
         with self.assertRaisesRegex(ValueError, "adds a bias or a rotation to pairs of tokens"):
             cachet.timm.replace_attention(timm.create_model("swin_tiny_patch4_window7_224", **SWIN))
-        with self.assertRaisesRegex(ValueError, "no attention can be replaced \\(none there\\)"):
+        with self.assertRaisesRegex(ValueError, "no attention can be replaced \\(none found\\)"):
             cachet.timm.replace_attention(torch.nn.Linear(2, 2))
         with self.assertRaisesRegex(ValueError, "it has dropout"):
             cachet.timm.replace_attention(timm.create_model("vit_tiny_patch16_224", attn_drop_rate=0.1, **VIT))

@@ -124,8 +124,8 @@ class Transformers(unittest.TestCase):
                 torch.nn.Linear(1, 1), *[torch.randn(1, 2, 3, 4)] * 3, torch.ones(1, 1, 3, 3)),
             "no module of the model calls the attention interface": lambda: cachet.transformers.use_kernels(
                 torch.nn.Linear(2, 2)),
-            "none of the forms that are known": lambda: cachet.transformers.add_cache(bert(), 5),
-            "cannot keep a function": lambda: cachet.transformers.add_cache(vit(), 5, cache=nn.FifoCache),
+            "add_cache does not recognise the attention in a ": lambda: cachet.transformers.add_cache(bert(), 5),
+            "cannot store a function": lambda: cachet.transformers.add_cache(vit(), 5, cache=nn.FifoCache),
         }
         for words, call in calls.items():
             with self.subTest(words), self.assertRaises(ValueError) as raised:

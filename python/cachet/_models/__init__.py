@@ -13,14 +13,14 @@ from cachet._models._vision import PyramidVisionTransformer, SwinTransformer, Vi
 
 
 def build(values: Mapping[str, Any]) -> nn.Module:
-    """The model of a recipe, with weights as they are drawn.
+    """Makes the model of a recipe, with randomly initialised weights.
 
     Args:
-        values: of the recipe, by dotted keys.
+        values: the values of the recipe, by dotted keys.
 
     Raises:
-        NotImplementedError: a part of the model has no module; the message names it.
-        ValueError: the recipe lacks a value that a model needs.
+        NotImplementedError: If a part of the model has no module. The message names the part.
+        ValueError: If the recipe lacks a value that the model needs.
     """
     o = Options(values)
     name, task = str(o("name")), values.get("task.kind")
@@ -39,5 +39,5 @@ def build(values: Mapping[str, Any]) -> nn.Module:
     if name.startswith("transformer_xl"):
         return TransformerXL(o)
     raise NotImplementedError(
-        f"run: the model {name} ({task}) has no module in cachet.nn; Run.predict answers through the command"
+        f"run: the model {name} ({task}) has no module in cachet.nn; use Run.predict, which runs the command"
     )

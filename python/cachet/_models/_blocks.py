@@ -1,4 +1,4 @@
-"""What the blocks of all models have in common."""
+"""Parts that the blocks of all models use."""
 from __future__ import annotations
 
 from typing import cast
@@ -13,7 +13,7 @@ from cachet.nn._layers import draw_convolution
 
 
 class FeedForward(nn.Module):
-    """fc2(activation(fc1(x)))."""
+    """A feed-forward layer: fc2(activation(fc1(x)))."""
 
     def __init__(self, dim: int, hidden: int, activation: str = "gelu") -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class FeedForward(nn.Module):
 
 
 class DepthwiseFeedForward(FeedForward):
-    """The same with a depthwise 3 × 3 convolution over the grid before the activation (PVT v2)."""
+    """A feed-forward layer with a depthwise 3 × 3 convolution over the grid before the activation (PVT v2)."""
 
     def __init__(self, dim: int, hidden: int, relu_before: bool) -> None:
         super().__init__(dim, hidden)
@@ -37,7 +37,7 @@ class DepthwiseFeedForward(FeedForward):
         self.relu_before = relu_before
 
     def forward(self, x: Tensor, layout: Layout) -> Tensor:
-        """(B, T, dim) -> (B, T, dim); the tokens lie on a grid."""
+        """(B, T, dim) -> (B, T, dim). The tokens must be on a grid."""
         assert layout.grid is not None
         hidden = self.fc1(x)
         if self.relu_before:
@@ -48,7 +48,10 @@ class DepthwiseFeedForward(FeedForward):
 
 
 class TransformerBlock(nn.Module):
-    """x + attn(norm1(x)), then x + mlp(norm2(x)); with norms after: the norm of each sum."""
+    """A block that computes x + attn(norm1(x)), and then x + mlp(norm2(x)).
+
+    If norms_after is true, the norms are applied to these sums instead: norm1(x + attn(x)), and then norm2(x + mlp(x)).
+    """
 
     def __init__(self, norm1: nn.Module, attn: nn.Module, norm2: nn.Module, mlp: FeedForward,
                  norms_after: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Norms, attention functions and caches of a recipe."""
+"""Makes the norms, attention functions and caches of a recipe."""
 from __future__ import annotations
 
 from typing import Any, NamedTuple, cast
@@ -24,7 +24,7 @@ from cachet.nn._cached_attention import Branch
 
 
 class BatchNorm(nn.BatchNorm1d):
-    """Batch normalization over tokens (…, C); padding is not in the statistics."""
+    """Batch normalization over tokens (…, C). Its statistics ignore padding."""
 
     def forward(self, x: Tensor, padding: Tensor | None = None) -> Tensor:
         """Normalizes tokens."""
@@ -38,7 +38,7 @@ class BatchNorm(nn.BatchNorm1d):
 
 
 class GroupNorm(nn.Module):
-    """Statistics over the tokens of a sample and the channels of a group; padding is left out."""
+    """A norm with statistics over the tokens of a sample and the channels of a group, without padding."""
 
     def __init__(self, channels: int, groups: int, eps: float) -> None:
         super().__init__()
@@ -68,14 +68,17 @@ class NoNorm(nn.Module):
 
 
 def normalized(norm: nn.Module, x: Tensor, padding: Tensor | None = None) -> Tensor:
-    """What a norm of any kind gives."""
+    """Calls a norm of any kind, and returns its output."""
     if isinstance(norm, nn.LayerNorm | nn.RMSNorm):
         return cast(Tensor, norm(x))
     return cast(Tensor, norm(x, padding))
 
 
 def make_norm(model: Options, channels: int, eps: float) -> nn.Module:
-    """The norm of the recipe; eps is what LayerNorm and RMSNorm have unless the recipe has another."""
+    """Makes the norm of the recipe.
+
+    LayerNorm and RMSNorm have the given eps, unless the recipe sets another value.
+    """
     kind = model("norm.kind", "layer")
 
     def given(key: str, default: Any) -> Any:
@@ -119,7 +122,7 @@ def make_norm(model: Options, channels: int, eps: float) -> nn.Module:
 
 
 class Heads(NamedTuple):
-    """What all attentions of a layer have in common."""
+    """The options of heads that all attention modules of a layer have in common."""
 
     number: int
     qkv_bias: bool
@@ -128,13 +131,13 @@ class Heads(NamedTuple):
 
 
 def heads_of(model: Options, number: int) -> Heads:
-    """The heads of a layer by the recipe."""
+    """Returns the options of the heads of a layer, from the recipe."""
     return Heads(number, model("attention.qkv_bias", True), model("attention.projection_bias", True),
                  model("attention.head_dim", 0) or None)
 
 
 def make_function(model: Options, heads: Heads, dim: int) -> KernelAttention | None:
-    """The attention function of a layer of dim channels; None: softmax."""
+    """Makes the attention function of a layer with dim channels. Returns None for softmax."""
     kind = model("attention.kind", "softmax")
     width = heads.width or dim // heads.number
     if kind == "softmax":
@@ -160,7 +163,7 @@ def make_function(model: Options, heads: Heads, dim: int) -> KernelAttention | N
 
 def multi_head(model: Options, dim: int, heads: Heads, *, separate: bool = False,
                cache: ConcatenatedCache | None = None) -> MultiHeadAttention:
-    """Multi-head attention by the recipe."""
+    """Makes the multi-head attention of the recipe."""
     return MultiHeadAttention(
         dim,
         heads.number,
@@ -175,7 +178,10 @@ def multi_head(model: Options, dim: int, heads: Heads, *, separate: bool = False
 
 def make_cache(model: Options, dim: int, tokens: int, grid: tuple[int, int] | None = None, class_tokens: int = 0,
                pool: int = 1) -> Cache | ConcatenatedCache | None:
-    """The cache of a layer of dim channels with so many tokens, which lie on a grid or on none; None: no cache."""
+    """Makes the cache of a layer with dim channels and the given number of tokens.
+
+    If grid is given, the tokens are on this grid. Returns None if the recipe has no cache.
+    """
     kind = model("cache.kind", "none")
     if kind == "none":
         return None
@@ -205,7 +211,7 @@ def make_cache(model: Options, dim: int, tokens: int, grid: tuple[int, int] | No
 
 def self_attention(model: Options, dim: int, heads: Heads, tokens: int, grid: tuple[int, int] | None = None,
                    class_tokens: int = 0) -> nn.Module:
-    """Self-attention of a layer, with its cache if the recipe has one."""
+    """Makes the self-attention of a layer, with a cache if the recipe has one."""
     cache = make_cache(model, dim, tokens, grid, class_tokens)
     if not isinstance(cache, Cache):
         return multi_head(model, dim, heads, cache=cache)
@@ -217,7 +223,7 @@ def self_attention(model: Options, dim: int, heads: Heads, tokens: int, grid: tu
 
 
 def with_cache(model: Options, dim: int, heads: Heads, cache: Cache, make: Any) -> CachedAttention:
-    """Attention mixed with attention to a cache."""
+    """Makes attention that is mixed with attention to a cache."""
     return CachedAttention(
         dim,
         heads.number,

@@ -16,7 +16,7 @@ from cachet.nn import Layout, Linear, StreamState
 
 
 def sinusoids(tokens: int, dim: int, like: Tensor, first: int = 0) -> Tensor:
-    """Positions first, first + 1, … as sines and cosines in turn, (1, tokens, dim)."""
+    """Returns the sinusoids of the positions first, first + 1, …: sines and cosines in turn, (1, tokens, dim)."""
     channel = torch.arange((dim + 1) // 2, dtype=torch.float64)
     frequency = torch.exp(channel * (-2 * math.log(10000.0) / dim))
     angle = torch.arange(first, first + tokens, dtype=torch.float64).unsqueeze(1) * frequency
@@ -31,7 +31,7 @@ class _Embedding(nn.Module):
 
 
 class _Head(nn.Module):
-    """Linear layers with ReLU between them: fc1, fc2, …."""
+    """Linear layers fc1, fc2, …, with ReLU between them."""
 
     def __init__(self, widths: list[int]) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class _Head(nn.Module):
 
 
 class LongRangeTransformer(nn.Module):
-    """The encoder of the Long Range Arena and its heads."""
+    """The encoder of the Long Range Arena, and its classification heads."""
 
     def __init__(self, o: Options) -> None:
         super().__init__()
@@ -98,19 +98,19 @@ class LongRangeTransformer(nn.Module):
 
     def forward(self, ids: Tensor, padding: Tensor | None = None, second: Tensor | None = None,
                 second_padding: Tensor | None = None) -> Tensor:
-        """Scores of classes.
+        """Returns the logits of the classes.
 
         Args:
-            ids: (B, L) int64.
-            padding: (B, L) bool, True = padding.
-            second: of a model of pairs, the other sequences.
-            second_padding: as padding.
+            ids: (B, L), int64.
+            padding: (B, L), bool. True marks padding.
+            second: the second sequences, if the model takes pairs.
+            second_padding: the padding of the second sequences.
 
         Returns:
             Logits (B, classes).
         """
         if (second is not None) != self.pairs:
-            raise ValueError(f"the model takes {'pairs of sequences' if self.pairs else 'single sequences'}")
+            raise ValueError(f"the inputs must be {'pairs of sequences' if self.pairs else 'single sequences'}")
         u = self._encode(ids, padding)
         if second is None:
             return cast(Tensor, self.head(u))
@@ -134,7 +134,7 @@ class Vocabulary:
 
 
 class AdaptiveEmbedding(nn.Module):
-    """Embeddings of an adaptive vocabulary, times the root of the channels."""
+    """The embeddings of an adaptive vocabulary, multiplied by the square root of the number of channels."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         super().__init__()
@@ -145,7 +145,7 @@ class AdaptiveEmbedding(nn.Module):
                 self.register_parameter(f"projection_{i}", nn.Parameter(torch.randn(vocabulary.dim, width) * 0.01))
 
     def dtype(self) -> torch.dtype:
-        """Of the embeddings."""
+        """Returns the dtype of the embeddings."""
         return next(self.parameters()).dtype
 
     def _embed(self, i: int, ids: Tensor) -> Tensor:
@@ -166,7 +166,10 @@ class AdaptiveEmbedding(nn.Module):
 
 
 class AdaptiveSoftmax(nn.Module):
-    """log p of all tokens of an adaptive vocabulary. Tables that are tied are the embedding's."""
+    """Computes log p of all tokens of an adaptive vocabulary.
+
+    Tied tables are those of the embedding.
+    """
 
     def __init__(self, o: Options, vocabulary: Vocabulary) -> None:
         super().__init__()
@@ -222,13 +225,16 @@ class AdaptiveSoftmax(nn.Module):
 
 
 def check_ids(ids: Tensor) -> None:
-    """Raises ValueError unless ids are a piece of texts."""
+    """Raises ValueError unless ids are int64, (B, L), with at least one token."""
     if ids.dim() != 2 or ids.dtype != torch.int64 or ids.shape[1] < 1:
-        raise ValueError(f"ids must be int64 (B, L) with a token or more, got {ids.dtype} {list(ids.shape)}")
+        raise ValueError(f"ids must be int64 (B, L) with at least one token, got {ids.dtype} {list(ids.shape)}")
 
 
 class CausalTransformer(nn.Module):
-    """A language model with absolute positions, and beyond the piece that it reads a cache or sums of the past."""
+    """A language model with absolute positions.
+
+    For the text before the current piece, the model can have a cache, or the running sums of kernel attention.
+    """
 
     def __init__(self, o: Options) -> None:
         super().__init__()
@@ -252,15 +258,16 @@ class CausalTransformer(nn.Module):
         self.output = AdaptiveSoftmax(o, vocabulary)
 
     def make_state(self, batch: int) -> StreamState:
-        """The state of new texts, one in each row of the batch."""
+        """Makes the state of new texts, one in each batch row."""
         return StreamState(batch, decoding=self.whole_past)
 
     def forward(self, ids: Tensor, state: StreamState | None = None) -> Tensor:
-        """log p of the token after each token.
+        """Returns, for each position, log p of every possible next token.
 
         Args:
-            ids: (B, L) int64: the next piece of each text.
-            state: of make_state, and what earlier pieces left in it; None: the texts begin here.
+            ids: (B, L), int64: the next piece of each text.
+            state: the state from make_state, which the calls for earlier pieces have updated. None: these are the first
+                pieces.
 
         Returns:
             (B, L, tokens), float32 or wider.

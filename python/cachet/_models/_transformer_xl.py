@@ -18,14 +18,17 @@ from cachet.nn._multi_head import split_heads
 
 
 class Relative(NamedTuple):
-    """Sinusoids of the distances to all keys (keys, dim), and the keys that queries do not see (queries, keys)."""
+    """Sinusoids of the distances to all keys, (keys, dim), and a mask of hidden keys, (queries, keys)."""
 
     distances: Tensor
     hidden: Tensor
 
 
 class RelativeAttention(nn.Module):
-    """Attention to tokens and to how far they are: arXiv 1901.02860, Sec. 3.3. Layers share the first one's biases."""
+    """Attention to the tokens and to their distances: arXiv 1901.02860, Sec. 3.3.
+
+    All layers use the biases of the first layer.
+    """
 
     def __init__(self, dim: int, heads: Heads, first: RelativeAttention | None) -> None:
         super().__init__()
@@ -40,7 +43,7 @@ class RelativeAttention(nn.Module):
             self.position_bias = nn.Parameter(torch.randn(self.heads, self.width) * 0.02)
 
     def forward(self, query: Tensor, context: Tensor, relative: Relative) -> Tensor:
-        """query (B, L, dim), which the context (B, Lk, dim) ends with."""
+        """Attends from the query (B, L, dim) to the context (B, Lk, dim), whose last tokens are the query."""
         q, k, v = split_heads(self.qkv(context), 3, self.heads)
         q = q[:, :, -query.shape[1] :]
         (r,) = split_heads(self.position(relative.distances.unsqueeze(0)), 1, self.heads)
@@ -57,17 +60,17 @@ class RelativeAttention(nn.Module):
 
 
 class CachedRelativeAttention(CachedAttention):
-    """The same, mixed with attention to a cache."""
+    """Relative attention, mixed with attention to a cache."""
 
     def forward(  # type: ignore[override]
         self, query: Tensor, context: Tensor, relative: Relative, layout: Layout
     ) -> Tensor:
-        """query (B, L, dim); the context is the query."""
+        """Attends from the query (B, L, dim) to the context and to the cache. The context must be the query."""
         return self._with_memory(query, self.self_attention(query, context, relative), layout)
 
 
 class TransformerXLBlock(nn.Module):
-    """A block whose self-attention also sees the inputs of earlier calls."""
+    """A block whose self-attention also attends to the inputs of earlier calls."""
 
     def __init__(self, o: Options, dim: int, attn: nn.Module) -> None:
         super().__init__()
@@ -96,7 +99,7 @@ class TransformerXLBlock(nn.Module):
 
 
 class TransformerXL(nn.Module):
-    """A language model of relative positions: arXiv 1901.02860, 2006.11527, 2207.06881."""
+    """A language model with relative positions: arXiv 1901.02860, 2006.11527, 2207.06881."""
 
     def __init__(self, o: Options) -> None:
         super().__init__()
@@ -131,7 +134,7 @@ class TransformerXL(nn.Module):
         self.output = AdaptiveSoftmax(o, vocabulary)
 
     def make_state(self, batch: int) -> StreamState:
-        """The state of new texts, one in each row of the batch."""
+        """Makes the state of new texts, one in each batch row."""
         return StreamState(batch)
 
     def _relative(self, length: int, past: int, like: Tensor) -> Relative:
@@ -154,11 +157,12 @@ class TransformerXL(nn.Module):
         return Relative(table, hidden.to(like.device))
 
     def forward(self, ids: Tensor, state: StreamState | None = None) -> Tensor:
-        """log p of the token after each token.
+        """Returns, for each position, log p of every possible next token.
 
         Args:
-            ids: (B, L) int64: the next piece of each text.
-            state: of make_state, and what earlier pieces left in it; None: the texts begin here.
+            ids: (B, L), int64: the next piece of each text.
+            state: the state from make_state, which the calls for earlier pieces have updated. None: these are the first
+                pieces.
 
         Returns:
             (B, L, tokens), float32 or wider.

@@ -39,7 +39,7 @@ def _map_of(tokens: Tensor, grid: Grid) -> Tensor:
 
 
 def _resized(table: Tensor, class_tokens: int, old: Grid, new: Grid, mode: str) -> Tensor:
-    """A table of positions for another grid."""
+    """Returns a table of positions, resized to another grid."""
     if old == new:
         return table
     maps = _map_of(table[:, class_tokens:], old)
@@ -48,7 +48,7 @@ def _resized(table: Tensor, class_tokens: int, old: Grid, new: Grid, mode: str) 
 
 
 class PatchEmbedding(nn.Module):
-    """Patches of a map as tokens: a convolution, and a norm if there is one."""
+    """Converts the patches of a map to tokens, with a convolution and an optional norm."""
 
     def __init__(self, channels: int, dim: int, stride: int, size: int | None = None, norm: nn.Module | None = None):
         super().__init__()
@@ -57,7 +57,7 @@ class PatchEmbedding(nn.Module):
         self.norm = norm
 
     def grid(self, size: Grid) -> Grid:
-        """The tokens of a map of a height and a width."""
+        """Returns the grid of the tokens of a map with this height and width."""
         height, width = (
             (side + 2 * int(self.proj.padding[0]) - self.proj.kernel_size[0]) // self.proj.stride[0] + 1
             for side in size
@@ -65,7 +65,7 @@ class PatchEmbedding(nn.Module):
         return height, width
 
     def forward(self, images: Tensor) -> tuple[Tensor, Grid]:
-        """(B, C, H, W) -> the tokens (B, T, dim) and their grid."""
+        """Images (B, C, H, W) -> the tokens (B, T, dim) and their grid."""
         patches = self.proj(images)
         tokens = patches.flatten(2).transpose(1, 2)
         grid = patches.shape[2], patches.shape[3]
@@ -80,7 +80,7 @@ def _check_images(images: Tensor, channels: int, step: int) -> None:
 
 
 class VisionTransformer(nn.Module):
-    """The vision transformer, with the parameters' names of timm."""
+    """The vision transformer. Its parameters have timm's names."""
 
     def __init__(self, o: Options) -> None:
         super().__init__()
@@ -199,7 +199,7 @@ class _PyramidStage(nn.Module):
 
 
 class PyramidVisionTransformer(nn.Module):
-    """PVT and PVT v2 as classifiers."""
+    """PVT and PVT v2 as classifiers of images."""
 
     def __init__(self, o: Options, form: str) -> None:
         super().__init__()
@@ -308,12 +308,12 @@ class _ClassifierHead(nn.Module):
 
 
 class SwinTransformer(nn.Module):
-    """Swin as a classifier."""
+    """Swin as a classifier of images."""
 
     def __init__(self, o: Options) -> None:
         super().__init__()
         if o("attention.kind", "softmax") != "softmax":
-            raise o.refuse("windows without softmax")
+            raise o.refuse("attention in windows without softmax")
         self.channels, self.patch = o("channels"), o("patch_size")
         self.patch_embed = PatchEmbedding(self.channels, o("embed_dim"), self.patch, None,
                                           make_norm(o, o("embed_dim"), 1e-5))

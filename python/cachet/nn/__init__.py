@@ -1,7 +1,8 @@
-"""Layers: torch.nn.Modules over the operators, with the names of parameters and buffers that the C++ layers have.
+"""Layers as modules of PyTorch. Parameters and buffers have the same names as in the C++ layers.
 
-A state dict goes from one language to the other. `half()` and `to(torch.bfloat16)` cast parameters. Statistics,
-counters and caches stay float32 or wider: averages over thousands of steps do not survive eight bits of mantissa.
+Therefore you can use a state dict in both languages. `half()` and `to(torch.bfloat16)` cast parameters. Statistics,
+counters and caches stay float32 or wider, because eight bits of mantissa are not enough for averages over thousands of
+steps.
 """
 from __future__ import annotations
 

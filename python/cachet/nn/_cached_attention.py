@@ -1,4 +1,4 @@
-"""Self-attention mixed with attention to a memory."""
+"""Self-attention, mixed with attention to a cache."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -18,17 +18,20 @@ Branch = Literal["self", "memory"]
 
 
 class FixedContextAttention(nn.Module):
-    """Multi-head attention to a context that is always the same: its keys and values are constants. For evaluation.
+    """Multi-head attention to a fixed context, whose keys and values are constants.
+
+    The layer is for evaluation only.
 
     Args:
-        attention: with a context of its own and softmax or kernels; its q, proj and function are taken over.
+        attention: a layer with separate projections, with softmax or kernel attention. The new layer uses the parts q,
+            proj and function of this layer.
         context: (1, L, D).
-        layout: how the context lies.
+        layout: the layout of the context.
 
-    Parameters: q, proj; buffers: keys, values (1, H, L, d).
+    The parameters are q and proj. The buffers are keys and values, (1, H, L, d).
 
     Raises:
-        ValueError: queries and keys of the attention share a projection.
+        ValueError: If the attention has a fused projection, a relative window or a concatenated cache.
     """
 
     keys: Tensor
@@ -37,7 +40,10 @@ class FixedContextAttention(nn.Module):
     def __init__(self, attention: MultiHeadAttention, context: Tensor, layout: Layout) -> None:
         super().__init__()
         if attention.fused or attention.relative_window is not None or attention.cache is not None:
-            raise ValueError("fixed_context_attention: needs an attention to a context of its own")
+            raise ValueError(
+                "fixed_context_attention: the attention must have separate projections, and neither a relative window "
+                "nor a concatenated cache"
+            )
         self.num_heads = attention.num_heads
         self.q, self.proj, self.function = attention.q, attention.proj, attention.function
         with torch.no_grad():
@@ -49,7 +55,7 @@ class FixedContextAttention(nn.Module):
         self.eval()
 
     def forward(self, query: Tensor, layout: Layout) -> Tensor:
-        """(B, Lq, D) -> (B, Lq, D), zeros at the query's padding."""
+        """(B, Lq, D) -> (B, Lq, D), with zeros at the padding of the query."""
         (q,) = split_heads(self.q(query), 1, self.num_heads)
         k, v = self.keys.to(q.dtype), self.values.to(q.dtype)
         attended = ops.softmax_attention(q, k, v) if self.function is None else self.function(q, k, v)
@@ -58,27 +64,28 @@ class FixedContextAttention(nn.Module):
 
 
 class CachedAttention(nn.Module):
-    """Self-attention, mixed with attention to a memory: Cached Transformers, arXiv 2312.12742, Eq. 2–3.
+    """Self-attention, mixed with attention to a cache: Cached Transformers, arXiv 2312.12742, Eq. 2–3.
 
-    O_h = σ(λ_h)·memory_h + (1 − σ(λ_h))·self_h. Self-attention runs first, then the cache steps, then the first Dm
-    channels of the input attend to the cache; the two are mixed head by head after their projections.
+    The output is O_h = σ(λ_h)·memory_h + (1 − σ(λ_h))·self_h. The layer first computes self-attention, and then the
+    step of the cache. Then the first Dm channels of the input attend to the cache. After their projections, the outputs
+    of self-attention and memory attention are mixed for each head.
 
     Args:
         dim: D.
-        num_heads: H, which divides D and Dm.
-        cache: a GatedRecurrentCache or a FifoCache for a layer of dim channels.
-        share_start: λ before training; None: 0, or −1 for the official variant of the gated recurrent cache.
-        positional_convolution: a 3 × 3 convolution over the grid that is added to the output, in Dm groups; None: only
-            for the official variant.
-        qkv_bias: whether the projections to heads have biases.
-        attention: a function that returns the attention of one branch, given its number of channels and the branch
-            ("self" or "memory"). For example, lambda width, branch: SpatialReductionAttention(width, 2, ratio=4).
-            None: MultiHeadAttention.
+        num_heads: H, which must divide D and Dm.
+        cache: a GatedRecurrentCache or a FifoCache for a layer with dim channels.
+        share_start: λ before training. None: −1 for the official variant of the gated recurrent cache, and 0 otherwise.
+        positional_convolution: whether a 3 × 3 convolution over the grid, with Dm groups, is added to the output. None:
+            only for the official variant.
+        qkv_bias: whether the projections into the heads have biases.
+        attention: a function that returns the attention of one branch. The arguments of this function are the number of
+            channels and the branch ("self" or "memory"). For example, lambda width, branch:
+            SpatialReductionAttention(width, 2, ratio=4). None: MultiHeadAttention.
 
-    Parts: self_attention, memory_attention, cache, share (λ), position (the convolution).
+    The parts are self_attention, memory_attention, cache, share (λ) and position (the convolution).
 
     Raises:
-        ValueError: the heads do not divide Dm, or Dm does not divide D where there is a positional convolution.
+        ValueError: If num_heads does not divide Dm, or if there is a positional convolution and Dm does not divide D.
     """
 
     def __init__(
@@ -96,7 +103,10 @@ class CachedAttention(nn.Module):
         official = isinstance(cache, GatedRecurrentCache) and cache.variant == "official"
         width = cache.tokens.shape[2]
         if num_heads < 1 or width % num_heads:
-            raise ValueError(f"cached_attention: {num_heads} heads do not divide the memory's {width} channels")
+            raise ValueError(
+                f"cached_attention: num_heads must divide the number of memory channels, but {num_heads} does not "
+                f"divide {width}"
+            )
 
         def plain(channels: int, branch: Branch) -> nn.Module:
             projection: Literal["fused", "separate"] = "fused" if branch == "self" else "separate"
@@ -113,50 +123,54 @@ class CachedAttention(nn.Module):
         if official if positional_convolution is None else positional_convolution:
             if dim % width:
                 raise ValueError(
-                    f"cached_attention: the positional convolution has a group for each memory channel, and {width} "
-                    f"does not divide {dim}; choose another ratio or positional_convolution=False"
+                    "cached_attention: the positional convolution has one group for each memory channel, so the number "
+                    f"of memory channels must divide dim, but {width} does not divide {dim}; choose another ratio, or "
+                    "positional_convolution=False"
                 )
             self.position = nn.Conv2d(dim, dim, 3, padding=1, groups=width)
             draw_convolution(self.position)
 
     def make_state(self, batch: int, *, decoding: bool = False) -> StreamState:
-        """The state of new streams, one in each row of the batch, for Layout.state.
+        """Makes the state of new texts, one in each batch row. Pass the state to the layer as Layout.state.
 
         Args:
-            batch: streams.
-            decoding: whether self-attention sees the keys and values of earlier pieces.
+            batch: the number of batch rows.
+            decoding: if true, the queries of self-attention also attend to the keys and values of earlier pieces.
         """
         return StreamState(batch, decoding=decoding)
 
     def forward(self, x: Tensor, layout: Layout | None = None, *, bias: Tensor | None = None) -> Tensor:
-        """Attends to the tokens and to the memory; in training, this is one step of the cache.
+        """Attends to the tokens and to the cache. In training, this call is one step of the cache.
 
         Args:
             x: (B, L, D), floating.
-            layout: how the tokens lie.
-            bias: as of MultiHeadAttention.forward, for self-attention.
+            layout: the layout of the tokens.
+            bias: the bias of self-attention, see MultiHeadAttention.forward.
 
         Returns:
-            (B, L, D), zeros at the padding.
+            (B, L, D), with zeros at the padding.
 
         Raises:
-            ValueError: the positional convolution got tokens without a grid.
-            RuntimeError: shapes do not agree, or the cache needs a state that is not there.
+            ValueError: If the layer has a positional convolution, but the tokens have no grid.
+            RuntimeError: If shapes do not agree, or if the cache needs a state and the layout has no state.
         """
         where = layout or Layout()
         own = self.self_attention(x, None, where.of_part("self_attention"), bias=bias)
         return self._with_memory(x, own, where)
 
     def freeze_cache(self) -> None:
-        """Makes the keys and values of the memory constants, in place: neither cache nor gates are left.
+        """Replaces the keys and values of the cache by constants, in place.
+
+        The layer then has neither a cache nor its gates.
 
         Raises:
-            ValueError: the layer is in training mode, or what it reads in evaluation depends on its input.
+            ValueError: If the layer is in training mode, the cache is already frozen, or the cache depends on the input
+                in evaluation.
         """
         if self.cache is None:
-            raise ValueError("cached_attention: the cache is frozen already")
+            raise ValueError("cached_attention: the cache is already frozen")
         if self.training:
-            raise ValueError("cached_attention: a frozen cache is for evaluation: call eval() first")
+            raise ValueError("cached_attention: a cache can be frozen only in evaluation; call eval() first")
         varies = self.cache.why_memory_varies()
         if varies is not None:
             raise ValueError(varies)
@@ -166,11 +180,11 @@ class CachedAttention(nn.Module):
         self.cache = None
 
     def _with_memory(self, x: Tensor, own: Tensor, where: Layout) -> Tensor:
-        """What self-attention made of the tokens, mixed with attention to the memory."""
+        """Returns the output of self-attention, mixed with attention to the cache."""
         reader = where._replace(causal=False, state=None)
         if self.cache is None:
             if self.training:
-                raise RuntimeError("cached_attention: a frozen cache is for evaluation: call eval() first")
+                raise RuntimeError("cached_attention: a cache can be frozen only in evaluation; call eval() first")
             attended = self.memory_attention(x[..., : self.width], reader)
         else:
             memory = self.cache.step(x, own, where.of_part("cache")).to(x.dtype)

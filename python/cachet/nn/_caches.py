@@ -1,4 +1,4 @@
-"""Memories of earlier batches that attention layers read."""
+"""Caches that attention layers read: memories of earlier batches."""
 from __future__ import annotations
 
 import abc
@@ -17,14 +17,16 @@ Scope = Literal["batch_mean", "batch_row"]
 
 
 class Layout(NamedTuple):
-    """How the tokens of a call lie.
+    """The layout of the tokens of a call: their grid, class tokens, padding, causality and state.
 
     Attributes:
-        grid: height and width of the tokens after the class tokens, row by row; None: no grid.
-        class_tokens: leading tokens that are off the grid.
-        padding: (B, L) bool, True = padding.
-        causal: query i sees the keys up to its own.
-        state: what the layer remembers of the streams in the rows of the batch; None: the call stands alone.
+        grid: the height and the width of the grid of the tokens after the class tokens. The tokens are stored row by
+            row. None: there is no grid.
+        class_tokens: the number of leading tokens that are not on the grid.
+        padding: (B, L), bool. True marks padding.
+        causal: if true, each query sees only its own token and the tokens before it.
+        state: the state of the layer, from earlier pieces of the texts in the batch rows. None: the call does not
+            depend on earlier calls.
     """
 
     grid: tuple[int, int] | None = None
@@ -34,23 +36,27 @@ class Layout(NamedTuple):
     state: StreamState | None = None
 
     def of_part(self, name: str) -> Layout:
-        """The layout for a layer inside the layer that got this one."""
+        """Returns the layout for a layer that is a part of the layer with this layout."""
         return self if self.state is None else self._replace(state=self.state.part(name))
 
 
 def cache_width(ratio: float, dim: int) -> int:
-    """Channels of the memory of a layer of dim channels: ratio·dim, rounded down. ValueError if this is not a ratio."""
+    """Returns the number of channels of the memory of a layer with dim channels: ratio·dim, rounded down.
+
+    Raises:
+        ValueError: If the ratio is out of its range, or if the memory would have no channel.
+    """
     if not 0 < ratio <= 1:
         raise ValueError(f"cache: ratio must be above 0 and at most 1, got {ratio}")
     if int(dim * ratio) < 1:
-        raise ValueError(f"cache: ratio {ratio} of {dim} channels leaves none")
+        raise ValueError(f"cache: ratio {ratio} of {dim} channels leaves no channel; raise the ratio")
     return int(dim * ratio)
 
 
 class Cache(StateModule, abc.ABC):
-    """A memory of fixed length, shared by all samples or with one for each stream (scope "batch_row").
+    """The base class of caches of fixed length. All samples use the same cache, or each batch row has its own cache.
 
-    Buffer: tokens (1, Tm, Dm), at first zeros.
+    The buffer is tokens, (1, Tm, Dm), at first zeros.
     """
 
     tokens: Tensor
@@ -65,45 +71,54 @@ class Cache(StateModule, abc.ABC):
 
     @abc.abstractmethod
     def step(self, input: Tensor, self_output: Tensor, layout: Layout) -> Tensor:
-        """What memory attention reads, (B or 1, Tm, Dm); in training the next memory is stored, detached.
+        """Returns the tokens that memory attention reads, (B or 1, Tm, Dm).
+
+        In training, this call also stores the next cache, without a gradient.
 
         Args:
-            input: the layer's tokens, (B, L, D).
-            self_output: what self-attention made of them, (B, L, D).
-            layout: how they lie. Of scope "batch_row", layout.state holds the memories, which move in evaluation too.
+            input: the tokens of the layer, (B, L, D).
+            self_output: the output of self-attention for these tokens, (B, L, D).
+            layout: the layout of the tokens. With scope "batch_row", layout.state has the caches, which also change in
+                evaluation.
         """
 
     @abc.abstractmethod
     def why_memory_varies(self) -> str | None:
-        """Why what memory attention reads in evaluation depends on the input; None if it does not."""
+        """Returns the reason why, in evaluation, the tokens that memory attention reads depend on the input.
+
+        Returns None if these tokens do not depend on the input.
+        """
 
     def reset(self) -> None:
-        """Sets the memory to zero, as before the first step."""
+        """Sets the cache to zero, as before the first step."""
         self.tokens.zero_()
 
     def _stream(self, layout: Layout, why: str) -> StreamState:
         if layout.state is None:
-            raise RuntimeError(f"{self.name}: {why} needs the state of the streams in Layout.state (layer.make_state)")
+            raise RuntimeError(f"{self.name}: {why} needs the session's state in Layout.state (layer.make_state)")
         if not torch.compiler.is_compiling() and torch._C._current_graph_task_id() != -1:
             raise RuntimeError(
-                f"{self.name}: gradient checkpointing repeats a forward pass, and the state of a stream cannot go "
-                "back; leave this layer out of the checkpointed part"
+                f"{self.name}: gradient checkpointing repeats a forward pass, but the session's state cannot be reset "
+                "to an earlier piece; leave this layer out of the checkpointed part"
             )
         return layout.state
 
     def _begin(self) -> Tensor:
-        """The buffer that this call reads and, in training, writes."""
+        """Returns the buffer that this call reads and, in training, writes."""
         return self._state_of_step(self.name)["tokens"] if self.training else self.tokens
 
 
 def _length_and_layout(
     length: int | None, grid: tuple[int, int] | None, class_tokens: int, pool: int, name: str
 ) -> tuple[int, Layout]:
-    """The length of a memory and how its tokens lie. A memory with a length of its own has no grid."""
+    """Returns the length of a cache, and the layout of its tokens.
+
+    If length is given, the tokens of the cache have no grid.
+    """
     if length is not None:
         return length, Layout()
     if grid is None:
-        raise ValueError(f"{name}: give a length, or the grid of the layer's tokens")
+        raise ValueError(f"{name}: needs a length, or the grid of the layer's tokens")
     pooled = (grid[0] + pool - 1) // pool, (grid[1] + pool - 1) // pool
     return class_tokens + pooled[0] * pooled[1], Layout(pooled, class_tokens)
 
@@ -111,30 +126,37 @@ def _length_and_layout(
 class GatedRecurrentCache(Cache):
     """The gated recurrent cache: Cached Transformers, arXiv 2312.12742, Eq. 3–5 and Algorithm 1 (ops.grc_update).
 
-    In training memory attention reads the updated cache; the stored cache becomes its mean over the batch, detached.
-    Causal layers read the stored cache and update it afterwards, so that the future does not leak.
+    In training, memory attention reads the updated cache, and the layer stores the mean of the updated caches over the
+    batch, without a gradient. Causal layers first read the stored cache and then update the cache, so queries do not
+    see future tokens.
 
     Args:
-        dim: channels D of the layer.
-        length: Tm. Unless the samples have as many tokens, they are interpolated. None: as many as the grid, pooled,
-            and the class tokens have; the memory then lies on this grid, which spatial reduction needs.
+        dim: D, the number of channels of the layer.
+        length: Tm. If the samples have another number of tokens, their tokens are interpolated. None: the number of
+            tokens of the pooled grid and the class tokens. The tokens of the cache are then on this grid, which spatial
+            reduction needs.
         ratio: Dm / D.
-        variant: "paper", or "official" as the published code: the cache is updated from the output of self-attention,
-            and the candidate has LayerNorm and GELU.
-        attend: what training reads, the "mean" of the samples' caches or its own ("per_sample"); None: as the variant.
-        inference: what evaluation reads, the stored cache ("frozen"), each sample's own update of it ("per_sample"), or
-            what each stream has made of it ("updated"); None: as the variant, and "updated" for scope "batch_row".
-        gates: "learned", or "half": both gates are ½, a control.
-        pool: side of the average pooling of the grid before interpolation.
-        scope: one memory for all samples ("batch_mean"), or one for each stream of Layout.state ("batch_row").
-        gradient: how gates learn in causal layers. "detached": not at all; "recompute": the update of the last piece is
-            computed again with a graph; "carry": the graph continues from piece to piece, until the state is detached.
-            The last two need Layout.state.
-        grid: height and width of the layer's tokens, for a memory without a length of its own.
-        class_tokens: leading tokens off this grid.
+        variant: "paper", or "official" as in the published code. With "official", the cache is updated from the output
+            of self-attention, and the candidate has LayerNorm and GELU.
+        attend: the cache that memory attention reads in training. "mean": the mean of the samples' caches.
+            "per_sample": the cache of the sample itself. None: "per_sample" for the official variant or scope
+            "batch_row", and otherwise "mean".
+        inference: the cache that memory attention reads in evaluation. "frozen": the stored cache. "per_sample": the
+            stored cache, updated with the sample itself. "updated": the cache that the earlier pieces of the text have
+            updated. None: "updated" with scope "batch_row", "per_sample" for the official variant, and otherwise
+            "frozen".
+        gates: "learned", or "half" for comparison. With "half", both gates are ½.
+        pool: the side of the average pooling of the grid before the interpolation.
+        scope: "batch_mean": all samples use the same cache. "batch_row": each batch row of Layout.state has its own
+            cache.
+        gradient: the training of the gates in causal layers. "detached": the gates are not trained. "recompute": the
+            update of the last piece is computed again with a graph. "carry": the graph continues from piece to piece,
+            until the state is detached. "recompute" and "carry" need Layout.state.
+        grid: the height and the width of the grid of the layer's tokens. The grid is required if length is not given.
+        class_tokens: the number of leading tokens that are not on this grid.
 
     Raises:
-        ValueError: an option is out of its range.
+        ValueError: If an option is out of its range.
     """
 
     def __init__(
@@ -166,7 +188,7 @@ class GatedRecurrentCache(Cache):
             name, "attend", attend or ("per_sample" if official or by_row else "mean"), ("mean", "per_sample")
         )
         if by_row and self.attend == "mean":
-            raise ValueError(f'{name}: attend: "mean" would mix the streams of scope "batch_row"; use "per_sample"')
+            raise ValueError(f'{name}: attend: "mean" would mix the batch rows of scope "batch_row"; use "per_sample"')
         own = "updated" if by_row else "per_sample" if official else "frozen"
         self.inference = _one_of(name, "inference", inference or own, ("frozen", "per_sample", "updated"))
         self.gates = _one_of(name, "gates", gates, ("learned", "half"))
@@ -198,17 +220,26 @@ class GatedRecurrentCache(Cache):
     def why_memory_varies(self) -> str | None:
         """See Cache.why_memory_varies."""
         if self.scope == "batch_row":
-            return f'{self.name}: scope "batch_row" moves in evaluation, too: each stream has its own cache'
+            return (
+                f'{self.name}: with scope "batch_row", the cache also changes in evaluation, because memory attention '
+                "reads the cache of each session"
+            )
         if self.inference == "frozen":
             return None
-        return f'{self.name}: with inference "{self.inference}" what memory attention reads depends on the input'
+        return (
+            f'{self.name}: with inference "{self.inference}", the tokens that memory attention reads depend on the '
+            "input"
+        )
 
     def _moves_in_evaluation(self) -> bool:
         # A stream is a sample whose cache continues.
         return self.inference == "updated" or (self.inference == "per_sample" and self.scope == "batch_row")
 
     def _held_by_stream(self, layout: Layout) -> str | None:
-        """Whether the cache is in the state of the streams: the option for which it is."""
+        """Returns the option because of which the cache is in the state of the session.
+
+        Returns None if the cache is not in this state.
+        """
         if self.scope == "batch_row":
             return 'scope "batch_row"'
         if not self.training:
@@ -278,22 +309,23 @@ class GatedRecurrentCache(Cache):
 
 
 class FifoCache(Cache):
-    """First in, first out: the last Tm tokens, without gates. A control of this project's own.
+    """A first-in-first-out cache of the last Tm tokens, without gates. This cache is our own control, for comparisons.
 
-    Memory attention reads the cache as it was before this batch. In training the first Dm channels of the batch's valid
-    tokens then push the oldest out, averaged over the batch, detached. Of scope "batch_row" each stream has its own
-    tokens, in evaluation too.
+    Memory attention reads the cache of the earlier batches. In training, the first Dm channels of the batch's valid
+    tokens then replace the oldest tokens of the cache. The new cache is the mean over the batch, without a gradient.
+    With scope "batch_row", each batch row has its own tokens, which also change in evaluation.
 
     Args:
-        dim: channels D of the layer.
-        length: Tm; None: as many as the grid and the class tokens have.
+        dim: D, the number of channels of the layer.
+        length: Tm. None: the number of tokens of the grid and the class tokens.
         ratio: Dm / D.
-        scope: one memory for all samples ("batch_mean"), or one for each stream of Layout.state ("batch_row").
-        grid: height and width of the layer's tokens, for a memory without a length of its own.
-        class_tokens: leading tokens off this grid.
+        scope: "batch_mean": all samples use the same cache. "batch_row": each batch row of Layout.state has its own
+            cache.
+        grid: the height and the width of the grid of the layer's tokens. The grid is required if length is not given.
+        class_tokens: the number of leading tokens that are not on this grid.
 
     Raises:
-        ValueError: an option is out of its range.
+        ValueError: If an option is out of its range.
     """
 
     def __init__(
@@ -332,11 +364,14 @@ class FifoCache(Cache):
         """See Cache.why_memory_varies."""
         if self.scope == "batch_mean":
             return None
-        return f'{self.name}: scope "batch_row" moves in evaluation, too: each stream has its own tokens'
+        return (
+            f'{self.name}: with scope "batch_row", the cache also changes in evaluation, because memory attention '
+            "reads the tokens of each session"
+        )
 
     @staticmethod
     def _push(cache: Tensor, tokens: Tensor, padding: Tensor | None) -> Tensor:
-        """The last Tm of [cache, valid tokens] of each sample."""
+        """Returns the last Tm tokens of [cache, valid tokens] of each sample."""
         batch, length, width = tokens.shape[0], cache.shape[1], cache.shape[2]
         before = cache.expand(batch, length, width)
         if padding is None:
@@ -348,20 +383,21 @@ class FifoCache(Cache):
 
 
 class ConcatenatedCache(StateModule):
-    """Further keys and values in the softmax of a MultiHeadAttention, which gets it as `cache`.
+    """Further keys and values in the softmax of a MultiHeadAttention. Pass the cache to the layer as `cache`.
 
-    An entry is the mean over the samples of the last training step of what the layer projects keys and values from,
-    detached. Samples with another number of tokens are interpolated first. As long as no step is stored, the layer
-    computes what it computes without a cache. A comparison of Cached Transformers, arXiv 2312.12742, Table 2.
+    An entry of the cache is a mean over the samples of the last training step, without a gradient. The mean is over the
+    tokens from which the layer projects keys and values. If the samples have another number of tokens, these tokens are
+    interpolated first. If no step is stored, the outputs of the layer are those without a cache. The cache is for the
+    comparison in Table 2 of Cached Transformers, arXiv 2312.12742.
 
     Args:
-        dim: channels of the context.
-        length: keys that the layer has without the cache.
+        dim: the number of channels of the context.
+        length: the number of keys that the layer has without the cache.
 
-    Buffer: tokens (1, length, dim), at first zeros.
+    The buffer is tokens, (1, length, dim), at first zeros.
 
     Raises:
-        ValueError: there is no channel or no key.
+        ValueError: If there is no channel or no key.
     """
 
     tokens: Tensor
@@ -369,16 +405,20 @@ class ConcatenatedCache(StateModule):
     def __init__(self, dim: int, length: int) -> None:
         super().__init__()
         if dim < 1 or length < 1:
-            raise ValueError(f"concatenated_cache: needs at least one entry of one channel, got {length} of {dim}")
+            raise ValueError(
+                f"concatenated_cache: needs at least one entry and one channel, got {length} entries of {dim} channels"
+            )
         self._holds: bool | None = False  # None: only the tokens know
         self.register_buffer("tokens", torch.zeros(1, length, dim))
 
     def step(self, context: Tensor, padding: Tensor | None = None) -> Tensor | None:
-        """The memory of the step before, (1, length, dim); None if there is none. In training the next one is stored.
+        """Returns the tokens of the previous step, (1, length, dim), or None if no step is stored.
+
+        In training, this call also stores the tokens of this step.
 
         Args:
-            context: (B, L, dim), what keys and values are projected from.
-            padding: (B, L) bool, True = padding.
+            context: (B, L, dim), the tokens from which keys and values are projected.
+            padding: (B, L), bool. True marks padding.
         """
         buffer = self._state_of_step("concatenated_cache")["tokens"] if self.training else self.tokens
         repeated = buffer is not self.tokens
@@ -393,13 +433,13 @@ class ConcatenatedCache(StateModule):
         return previous
 
     def holds_step(self) -> bool:
-        """Whether a training step is stored."""
+        """Returns whether a training step is stored."""
         if self._holds is None:
             self._holds = bool(self.tokens.any())
         return self._holds
 
     def reset(self) -> None:
-        """Sets the memory to zero, as before the first step."""
+        """Sets the cache to zero, as before the first step."""
         self.tokens.zero_()
         self._holds = False
 

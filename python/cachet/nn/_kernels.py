@@ -1,4 +1,4 @@
-"""Attention with trained kernels in place of the softmax, as a module."""
+"""Attention with trained feature maps instead of the softmax, as a module."""
 from __future__ import annotations
 
 from typing import Literal, NamedTuple, cast
@@ -32,14 +32,17 @@ _ACTIVATIONS = {"gelu": 2, "sigmoid": 3}
 
 
 def _orthogonal(weight: Tensor) -> None:
-    """Draws matrices (H, n, n) from the uniform distribution over all orthogonal ones."""
+    """Draws matrices (H, n, n) from the uniform distribution over all orthogonal matrices."""
     with torch.no_grad():
         q, r = torch.linalg.qr(torch.randn(weight.shape, dtype=torch.float64))
         weight.copy_(q * r.diagonal(dim1=-2, dim2=-1).sign().unsqueeze(-2))
 
 
 class _FeatureLayer(nn.Module):
-    """The weights of one layer of a feature map, (H, n, n) or, where heads share them, (1, n, n)."""
+    """The weights of one layer of a feature map.
+
+    The weights are (H, n, n), or (1, n, n) if all heads use the same weights.
+    """
 
     weight: nn.Parameter
 
@@ -57,7 +60,7 @@ class _FeatureLayer(nn.Module):
             _orthogonal(self.weight)
 
     def joined(self) -> Tensor:
-        """The weight, and the gate's next to it if there is one."""
+        """Returns the weight, concatenated with the weight of the gate if the layer has a gate."""
         parts = dict(self.named_parameters(recurse=False))
         if "gate_down" in parts:
             return torch.cat([self.weight, (parts["gate_down"] @ parts["gate_up"]).to(self.weight.dtype)], 2)
@@ -65,29 +68,31 @@ class _FeatureLayer(nn.Module):
 
 
 class KernelAttention(nn.Module):
-    """Attention whose kernel is φ(q)·φ(k) for positive features φ, in time linear in the length (ops.kernel_attention).
+    """Attention with the kernel φ(q)·φ(k) for positive features φ (ops.kernel_attention).
 
-    Trainable feed-forward kernels, arXiv 2211.04076; "elu": arXiv 2006.16236, Eq. 7.
+    The time of this attention is linear in the length. The layer implements trainable feed-forward kernels, arXiv
+    2211.04076. The form "elu" is from arXiv 2006.16236, Eq. 7.
 
     Args:
         num_heads: H.
-        head_dim: n, channels of a head.
-        form: the feature map: "elu" elu(x) + 1; "linear" softplus(x·W); "orthogonal_linear" the same with
-            orthogonal W; "glu" layers of x·W ⊙ σ(x·G), the last softplus(x·W) ⊙ σ(x·G); "oglu" the same with orthogonal
-            W (see penalty); "aoglu" that, and each gate the product of an n × r and an r × n matrix; "feed_forward"
-            layers of activation(x·W), the last softplus(x·W).
-        layers: of the feature map; 1 for "elu" and the linear forms.
-        gate_rank: r of "aoglu"; 0: a quarter of head_dim.
-        head_wise: whether each head has weights of its own.
-        penalty: weight of Σ_h ‖WWᵀ − I‖²_F in orthogonality_loss().
-        eps: added to each query's divisor; None: 1e-6 for "elu", else 0.
-        activation: of "feed_forward".
+        head_dim: n, the number of channels of a head.
+        form: the feature map. "elu": elu(x) + 1. "linear": softplus(x·W). "orthogonal_linear": as "linear", with
+            orthogonal W. "glu": layers x·W ⊙ σ(x·G), and the last layer softplus(x·W) ⊙ σ(x·G). "oglu": as "glu", with
+            orthogonal W (see penalty). "aoglu": as "oglu", but G is the product of an n × r and an r × n matrix.
+            "feed_forward": layers activation(x·W), and the last layer softplus(x·W).
+        layers: the number of layers of the feature map. The number must be 1 for "elu", "linear" and
+            "orthogonal_linear".
+        gate_rank: r of the form "aoglu". 0: a quarter of head_dim.
+        head_wise: whether each head has its own weights.
+        penalty: the weight of Σ_h ‖WWᵀ − I‖²_F in orthogonality_loss().
+        eps: the number that is added to each query's divisor. None: 1e-6 for "elu", and 0 for the other forms.
+        activation: the activation of the form "feed_forward".
 
-    Parameters of layer i: features.i.weight, and for gated forms features.i.gate, or for "aoglu" features.i.gate_down
-    and features.i.gate_up.
+    The parameters of layer i are features.i.weight, and the weights of its gate: features.i.gate, or
+    features.i.gate_down and features.i.gate_up for "aoglu".
 
     Raises:
-        ValueError: an option is out of its range.
+        ValueError: If an option is out of its range.
     """
 
     def __init__(
@@ -107,12 +112,19 @@ class KernelAttention(nn.Module):
         number_of("kernel_attention: form", form, {name: number for number, name in enumerate(_FORMS)})
         number_of("kernel_attention: activation", activation, _ACTIVATIONS)
         if num_heads < 1 or head_dim < 1:
-            raise ValueError(f"kernel_attention: needs at least one head of one channel, got {num_heads} of {head_dim}")
+            raise ValueError(
+                f"kernel_attention: needs at least one head and one channel in each head, got {num_heads} heads of "
+                f"{head_dim} channels"
+            )
         if layers < 1 or (layers > 1 and _FORMS[form].one_layer):
-            raise ValueError(f'kernel_attention: layers of "{form}": {layers} is not possible')
+            raise ValueError(
+                'kernel_attention: layers must be at least 1, and must be 1 for "elu", "linear" and '
+                f'"orthogonal_linear"; got {layers} for "{form}"'
+            )
         if not 0 <= gate_rank <= head_dim:
             raise ValueError(
-                f"kernel_attention: gate_rank must be at most the {head_dim} channels of a head, got {gate_rank}"
+                f"kernel_attention: gate_rank must be from 0 to the number of channels of a head, {head_dim}, got "
+                f"{gate_rank}"
             )
         if penalty < 0:
             raise ValueError(f"kernel_attention: penalty must be at least 0, got {penalty}")
@@ -132,27 +144,27 @@ class KernelAttention(nn.Module):
         return [*[activation] * (layers - 1), "softplus"]
 
     def feature_map(self) -> ops.FeatureMap:
-        """φ, as the operators take it."""
+        """Returns φ, in the form that the operators take."""
         layers = [cast(_FeatureLayer, layer) for layer in self.features] if _FORMS[self.form].trained else []
         return ops.FeatureMap([layer.joined() for layer in layers], self.units)
 
     def forward(
         self, q: Tensor, k: Tensor, v: Tensor, *, padding: Tensor | None = None, causal: bool = False
     ) -> Tensor:
-        """Attention of heads.
+        """Computes the attention of each head.
 
         Args:
             q: (B, H, Lq, n), floating.
-            k: (B, H, Lk, n), or with batch 1, shared by all samples.
-            v: (B, H, Lk, e), as k.
-            padding: (B, Lk) bool, True = padding.
-            causal: query i sees the keys j ≤ i + Lk − Lq.
+            k: (B or 1, H, Lk, n). If the batch size of k is 1, all samples use the same keys.
+            v: (B or 1, H, Lk, e). If the batch size of v is 1, all samples use the same values.
+            padding: (B, Lk), bool. True marks padding.
+            causal: if true, query i sees the keys j ≤ i + Lk − Lq.
 
         Returns:
-            (B, H, Lq, e); zeros for a query that sees no key.
+            (B, H, Lq, e). If a query sees no key, its output is 0.
 
         Raises:
-            RuntimeError: shapes or dtypes do not agree.
+            RuntimeError: If shapes or dtypes do not agree.
         """
         return ops.kernel_attention(q, k, v, self.feature_map(), padding=padding, causal=causal, eps=self.eps)
 
@@ -166,28 +178,31 @@ class KernelAttention(nn.Module):
         padding: Tensor | None = None,
         causal: bool = True,
     ) -> tuple[Tensor, Tensor]:
-        """The same of a piece of a text: queries also see the keys of all earlier pieces.
+        """Computes the attention for one piece of a text. Queries also see the keys of all earlier pieces.
 
         Args:
             q: (B, H, Lq, n), floating.
             k: (B, H, Lk, n).
             v: (B, H, Lk, e).
-            sums: what the call of the piece before returned; None for the first piece.
-            padding: (B, Lk) bool, True = padding.
-            causal: query i sees the keys j ≤ i + Lk − Lq of this piece.
+            sums: the sums that the call for the previous piece returned. None: this is the first piece.
+            padding: (B, Lk), bool. True marks padding.
+            causal: if true, query i sees the keys j ≤ i + Lk − Lq of this piece.
 
         Returns:
             (B, H, Lq, e), and the sums for the next piece, (B, H, m, e + 1).
 
         Raises:
-            RuntimeError: shapes or dtypes do not agree.
+            RuntimeError: If shapes or dtypes do not agree.
         """
         return ops.kernel_attention_stream(
             q, k, v, self.feature_map(), sums, padding=padding, causal=causal, eps=self.eps
         )
 
     def orthogonality_loss(self) -> Tensor:
-        """What to add to the loss: penalty · Σ ‖WWᵀ − I‖²_F over the weights to keep orthogonal; 0 without such."""
+        """Returns penalty · Σ ‖WWᵀ − I‖²_F over the weights that should be orthogonal. Add it to the loss.
+
+        If the form has no orthogonal weights, the result is 0.
+        """
         total = torch.zeros((), device=next((x.device for x in self.parameters()), None))
         if not _FORMS[self.form].orthogonal:
             return total
@@ -199,5 +214,5 @@ class KernelAttention(nn.Module):
         return total * self.penalty
 
     def extra_repr(self) -> str:
-        """The form and its layers."""
+        """Returns the form, the number of layers and eps, as text."""
         return f'"{self.form}", layers={len(self.units)}, eps={self.eps}'

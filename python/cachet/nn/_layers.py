@@ -1,4 +1,4 @@
-"""Layers without state that the others are made of."""
+"""Layers without state, which the other layers use."""
 from __future__ import annotations
 
 import math
@@ -9,13 +9,14 @@ from cachet import ops
 
 
 class Linear(nn.Linear):
-    """torch.nn.Linear by the faster of the two libraries that PyTorch has (cachet.ops.linear).
+    """torch.nn.Linear, computed with the faster of two libraries that PyTorch can call (cachet.ops.linear).
 
-    Weights start as a truncated normal distribution with deviation 0.02, biases as zeros, as in C++.
+    As in C++, the initial weights have a truncated normal distribution with a standard deviation of 0.02, and the
+    initial biases are zeros.
     """
 
     def reset_parameters(self) -> None:
-        """Draws the weights."""
+        """Initialises the weights randomly, and sets the biases to zero."""
         nn.init.trunc_normal_(self.weight, std=0.02)
         if self.bias is not None:
             nn.init.zeros_(self.bias)
@@ -26,7 +27,7 @@ class Linear(nn.Linear):
 
 
 def draw_convolution(convolution: nn.Conv2d) -> None:
-    """Draws the weights of a convolution as those of the published code are."""
+    """Initialises the weights of a convolution randomly, with the distribution of the published code."""
     outputs = convolution.out_channels // convolution.groups * math.prod(convolution.kernel_size)
     nn.init.normal_(convolution.weight, std=math.sqrt(2.0 / outputs))
     nn.init.zeros_(convolution.bias)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Multi-head attention, with masks, a bias, kernels or a concatenated cache."""
+"""Multi-head attention, with masks, a bias, feature maps or a concatenated cache."""
 from __future__ import annotations
 
 from typing import Literal
@@ -15,7 +15,7 @@ from cachet.nn._windows import Side, check_windows, relative_index
 
 
 def split_heads(projected: Tensor, parts: int, heads: int) -> tuple[Tensor, ...]:
-    """(B, L, parts·H·d) -> parts tensors (B, H, L, d)."""
+    """(B, L, parts·H·d) -> a tuple of `parts` tensors (B, H, L, d)."""
     split = projected.view(*projected.shape[:2], parts, heads, projected.shape[2] // (parts * heads))
     apart = split.unbind(2)
     return tuple(part.transpose(1, 2) for part in apart)
@@ -23,32 +23,35 @@ def split_heads(projected: Tensor, parts: int, heads: int) -> tuple[Tensor, ...]
 
 
 def without_padding(tokens: Tensor, layout: Layout) -> Tensor:
-    """Tokens with zeros at the padding."""
+    """Returns the tokens, with zeros at the padding."""
     return tokens if layout.padding is None else tokens.masked_fill(layout.padding.unsqueeze(-1), 0)
 
 
 
 class MultiHeadAttention(nn.Module):
-    """Multi-head attention: projections to heads, attention, a projection back.
+    """Multi-head attention: projections into the heads, attention, and a projection out of the heads.
 
-    A frozen concatenated cache is the buffers memory_keys and memory_values (1, H, L, d).
+    If a concatenated cache is frozen, its keys and values are the buffers memory_keys and memory_values, (1, H, L, d).
 
     Args:
-        dim: channels of query and context.
-        num_heads: H, which divides dim.
-        projection: "fused": one product for queries, keys and values, for self-attention; "separate": the context is
-            another tensor.
-        qkv_bias: whether the projections to heads have biases.
-        function: how heads attend, such as KernelAttention(num_heads, dim // num_heads); None: softmax.
-        cache: further keys and values of the softmax, from the training step before.
-        relative_window: height and width of a grid for a learned bias for each offset between two of its tokens.
-        projection_bias: whether the projection back has a bias.
-        head_dim: channels of a head; None: the channels of dim, shared out among the heads.
+        dim: the number of channels of query and context.
+        num_heads: H, which must divide dim, unless head_dim is given.
+        projection: "fused": one product computes queries, keys and values, which is possible only for self-attention.
+            "separate": the context can be another tensor.
+        qkv_bias: whether the projections into the heads have biases.
+        function: the attention function, such as KernelAttention(num_heads, dim // num_heads). None: softmax.
+        cache: further keys and values of the softmax, from the previous training step.
+        relative_window: the height and the width of a grid. The layer then has a learned bias for each offset between
+            two tokens of this grid.
+        projection_bias: whether the projection out of the heads has a bias.
+        head_dim: the number of channels of a head. None: dim / num_heads.
 
-    Parameters: qkv ("fused") or q, kv ("separate"), proj, and relative_position_bias_table with a relative_window.
+    The parameters are qkv ("fused") or q and kv ("separate"), and proj. With a relative_window, there is also
+    relative_position_bias_table.
 
     Raises:
-        ValueError: the heads do not divide the channels, or a cache or a bias is given without softmax.
+        ValueError: If num_heads does not divide dim, or if a cache or a relative window is given without softmax
+            attention.
     """
 
     memory_keys: Tensor | None
@@ -69,13 +72,19 @@ class MultiHeadAttention(nn.Module):
     ) -> None:
         super().__init__()
         if num_heads < 1 or dim < 1 or (head_dim is None and dim % num_heads):
-            raise ValueError(f"multi_head_attention: {num_heads} heads do not divide {dim} channels")
+            raise ValueError(
+                f"multi_head_attention: num_heads must divide dim, but {num_heads} does not divide {dim}; set "
+                "head_dim, the number of channels of each head"
+            )
         if head_dim is not None and head_dim < 1:
             raise ValueError(f"multi_head_attention: head_dim must be at least 1, got {head_dim}")
         if function is not None and (cache is not None or relative_window is not None):
             raise ValueError("multi_head_attention: a concatenated cache and a relative window need softmax attention")
         if cache is not None and cache.tokens.shape[2] != dim:
-            raise ValueError(f"multi_head_attention: the cache has {cache.tokens.shape[2]} channels, the layer {dim}")
+            raise ValueError(
+                f"multi_head_attention: the cache must have the {dim} channels of the layer, but has "
+                f"{cache.tokens.shape[2]}"
+            )
         self.num_heads = num_heads
         self.fused = projection == "fused"
         self.relative_window = relative_window
@@ -97,11 +106,11 @@ class MultiHeadAttention(nn.Module):
         self.register_buffer("memory_values", None)
 
     def make_state(self, batch: int, *, decoding: bool = False) -> StreamState:
-        """The state of new streams, one in each row of the batch, for Layout.state.
+        """Makes the state of new texts, one in each batch row. Pass the state to the layer as Layout.state.
 
         Args:
-            batch: streams.
-            decoding: whether the keys and values of earlier pieces stay visible.
+            batch: the number of batch rows.
+            decoding: if true, queries also attend to the keys and values of earlier pieces.
         """
         return StreamState(batch, decoding=decoding)
 
@@ -114,20 +123,22 @@ class MultiHeadAttention(nn.Module):
         context_layout: Layout | None = None,
         bias: Tensor | None = None,
     ) -> Tensor:
-        """Attends from a query to a context.
+        """Computes the attention of a query to a context.
 
         Args:
             query: (B, Lq, D).
-            context: (B, Lk, D), or with batch 1, shared by all samples; None: the query.
-            layout: how the query lies. Without a context, keys are hidden by its padding and its causality.
-            context_layout: how a context of its own lies.
-            bias: (W, H or 1, Lq, Lk), added to the scores; W divides B: sample b has the bias of b mod W.
+            context: (B or 1, Lk, D). If the batch size of the context is 1, all samples use the same context. None: the
+                context is the query.
+            layout: the layout of the query. Without a context, the padding and the causality of this layout hide keys.
+            context_layout: the layout of a context that is not the query.
+            bias: (W, H or 1, Lq, Lk), which is added to the scores. W must divide B. Sample b uses the bias with index
+                b mod W.
 
         Returns:
-            (B, Lq, D), zeros at the query's padding.
+            (B, Lq, D), with zeros at the padding of the query.
 
         Raises:
-            ValueError: a fused projection got a context of its own, or the layer cannot do what the layout asks for.
+            ValueError: If a layer with a fused projection gets a context, or if the layer does not support the layout.
         """
         where = layout or Layout()
         own = context is None
@@ -137,7 +148,10 @@ class MultiHeadAttention(nn.Module):
         state = where.state if own and where.state is not None and where.state.decoding else None
         if self.function is not None:
             if bias is not None:
-                raise ValueError("multi_head_attention: attention by kernels takes no bias")
+                raise ValueError(
+                    "multi_head_attention: kernel attention cannot use an attention bias, because linear attention has "
+                    "no scores to add it to"
+                )
             attended = self._by_function(self.function, (q, k, v), padding, causal, state)
         else:
             if state is not None:
@@ -148,7 +162,8 @@ class MultiHeadAttention(nn.Module):
             if self.cache is not None or self.memory_keys is not None:
                 if causal or where.state is not None:
                     raise ValueError(
-                        "multi_head_attention: tokens of a concatenated cache have no order: no causal mask or state"
+                        "multi_head_attention: a concatenated cache cannot be used with a causal mask or a session "
+                        "state, because its tokens have no order"
                     )
                 source = query if context is None else context
                 k, v, padding, bias = self._with_cache(source, (k, v), padding, bias)
@@ -158,7 +173,10 @@ class MultiHeadAttention(nn.Module):
     def _project(self, query: Tensor, context: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
         if self.fused:
             if context is not None:
-                raise ValueError('multi_head_attention: "fused" projections serve self-attention only; use "separate"')
+                raise ValueError(
+                    "multi_head_attention: fused projections are for self-attention only; for another context, make "
+                    'the layer with projection="separate"'
+                )
             q, k, v = split_heads(self.qkv(query), 3, self.num_heads)
         else:
             k, v = split_heads(self.kv(query if context is None else context), 2, self.num_heads)
@@ -183,7 +201,7 @@ class MultiHeadAttention(nn.Module):
     def _remember(
         state: StreamState, k: Tensor, v: Tensor, padding: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Keys, values and padding of earlier pieces, and then those of this one."""
+        """Returns the keys, values and padding of earlier pieces and of this piece."""
         earlier = state.get("keys")
         before = 0 if earlier is None else earlier.shape[2]
         known = state.get("padding")
@@ -203,7 +221,7 @@ class MultiHeadAttention(nn.Module):
         return rows.view(tokens, tokens, -1).permute(2, 0, 1).contiguous().unsqueeze(0)
 
     def _project_memory(self, tokens: Tensor) -> tuple[Tensor, ...]:
-        """Keys and values of the tokens of a concatenated cache."""
+        """Returns the keys and values of the tokens of a concatenated cache."""
         if not self.fused:
             return split_heads(self.kv(tokens), 2, self.num_heads)
         rows = slice(self.qkv.out_features // 3, None)
@@ -211,17 +229,17 @@ class MultiHeadAttention(nn.Module):
         return split_heads(ops.linear(tokens, self.qkv.weight[rows], part), 2, self.num_heads)
 
     def freeze_cache(self) -> None:
-        """Makes the keys and values of a concatenated cache constants, in place.
+        """Replaces the concatenated cache by constant keys and values, in place.
 
         Raises:
-            ValueError: there is no concatenated cache, it holds no step, or the layer is in training mode.
+            ValueError: If there is no concatenated cache, no step is stored in it, or the layer is in training mode.
         """
         if self.cache is None:
-            raise ValueError("multi_head_attention: there is no cache to freeze")
+            raise ValueError("multi_head_attention: has no cache to freeze")
         if self.training:
-            raise ValueError("multi_head_attention: a frozen cache is for evaluation: call eval() first")
+            raise ValueError("multi_head_attention: a cache can be frozen only in evaluation; call eval() first")
         if not self.cache.holds_step():
-            raise ValueError("multi_head_attention: the cache holds no training step")
+            raise ValueError("multi_head_attention: the cache has no tokens yet, because no training step is stored")
         with torch.no_grad():
             keys, values = self._project_memory(self.cache.tokens.to(self.proj.weight.dtype))
         self.cache = None
@@ -230,7 +248,10 @@ class MultiHeadAttention(nn.Module):
     def _with_cache(
         self, context: Tensor, own: tuple[Tensor, Tensor], padding: Tensor | None, bias: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
-        """Keys and values with those of the memory after them, and padding and bias that leave them visible."""
+        """Appends the keys and values of the concatenated cache.
+
+        Returns the keys and values, and the padding and the bias, which do not hide the appended keys.
+        """
         memory: tuple[Tensor, ...]
         if self.cache is not None:
             tokens = self.cache.step(context, padding)

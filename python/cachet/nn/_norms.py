@@ -19,11 +19,11 @@ def _affine(x: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
 
 
 def _over_processes(norm: Any, step: Callable[[Tensor, Tensor, Tensor], Tensor], x: Tensor) -> Tensor:
-    """A step of a norm with its own weight and bias.
+    """Runs a training step of a norm with its own weight and bias.
 
-    The loss of each of P processes is the mean over its part of the batch. In one process with the whole batch these
-    gradients would be P times smaller. So the norm, which keeps their statistics, gets a P-th of them, and what it
-    returns is multiplied by P.
+    The loss of each of P processes is the mean over its part of the batch. In one process with the whole batch, these
+    gradients would be P times smaller. The norm stores statistics of the gradients, so the gradients that it gets are
+    divided by P. The gradients that it returns are multiplied by P.
     """
     if not norm.group:
         return step(x, norm.weight, norm.bias)
@@ -32,7 +32,7 @@ def _over_processes(norm: Any, step: Callable[[Tensor, Tensor, Tensor], Tensor],
 
 
 class _WindowNorm(StateModule):
-    """What UnifiedNorm and MABN have in common: the operator unified_norm, with other settings."""
+    """The base class of UnifiedNorm and MABN, which call the operator unified_norm with different settings."""
 
     statistics: Tensor
     counters: Tensor
@@ -47,17 +47,17 @@ class _WindowNorm(StateModule):
         self.register_buffer("counters", state.counters)
 
     def forward(self, x: Tensor, padding: Tensor | None = None) -> Tensor:
-        """Normalizes tokens; in training, this is one step of the state.
+        """Normalizes tokens. In training, this call is one step of the state.
 
         Args:
             x: (…, C), floating.
-            padding: (…) bool, True = padding, which is not in the statistics.
+            padding: (…), bool. True marks padding, which the statistics ignore.
 
         Returns:
-            The shape and dtype of x. Values at padded positions are not defined.
+            A tensor with the shape and dtype of x. The values at padded positions are not defined.
 
         Raises:
-            RuntimeError: shapes or dtypes do not agree.
+            RuntimeError: If shapes or dtypes do not agree.
         """
         if not self.training:
             return _affine(x, *self.inference_affine())
@@ -71,29 +71,29 @@ class _WindowNorm(StateModule):
         )
 
     def inference_affine(self) -> tuple[Tensor, Tensor]:
-        """Scale and shift (C) that evaluation applies to each channel."""
+        """Returns the scale and the shift, both (C), that evaluation applies to each channel."""
         return self.weight * torch.rsqrt(self.statistics[0] + self.settings.eps), self.bias
 
     def restart_warmup(self) -> None:
-        """Starts the warm-up again, for fine-tuning. Statistics stay."""
+        """Starts the warm-up again, for fine-tuning. The statistics do not change."""
         self.counters[0] = 0
 
     def extra_repr(self) -> str:
-        """The channels and the settings."""
+        """Returns the number of channels and the settings, as text."""
         return f"{self.channels}, {self.settings}"
 
 
 class UnifiedNorm(_WindowNorm):
     """Unified normalization: arXiv 2208.01313.
 
-    In training each forward pass is one step of the state; in evaluation it is the affine map
-    y = x·w / √(σ²_running + ε) + b, which the next layer can absorb.
+    In training, each forward pass is one step of the state. In evaluation, the layer is the affine map y = x·w /
+    √(σ²_running + ε) + b. The affine map can be folded into the next layer.
 
     Args:
         channels: C.
-        settings: see cachet.ops.UnifiedNormSettings; None: those of the paper.
+        settings: the options, see cachet.ops.UnifiedNormSettings. None: those of the paper.
 
-    Parameters weight, bias (C); buffers statistics, counters (cachet.ops.UnifiedNormState).
+    The parameters are weight and bias, (C). The buffers are statistics and counters (cachet.ops.UnifiedNormState).
     """
 
     def __init__(self, channels: int, settings: ops.UnifiedNormSettings | None = None) -> None:
@@ -101,14 +101,14 @@ class UnifiedNorm(_WindowNorm):
 
 
 class MABN(_WindowNorm):
-    """Moving average batch normalization (arXiv 2001.06838), as the published code of unified normalization has it.
+    """Moving average batch normalization (arXiv 2001.06838), as in the published code of unified normalization.
 
     Args:
         channels: C.
-        window: steps in both means.
-        momentum: of the running statistic.
-        eps: added to the statistic.
-        warmup: steps on the batch's own statistic.
+        window: the number of steps in the mean of the statistic, and in the mean of the gradient's statistic.
+        momentum: the momentum of the running statistic.
+        eps: the number that is added to the statistic.
+        warmup: the number of first steps that use the statistic of their own batch.
     """
 
     def __init__(
@@ -134,15 +134,16 @@ class MABN(_WindowNorm):
 class PowerNorm(StateModule):
     """Power normalization: Shen et al., arXiv 2003.07845.
 
-    In training each forward pass is one step of the state. Without group scaling (PN* of arXiv 2208.01313), evaluation
-    is an affine map.
+    In training, each forward pass is one step of the state. Without group scaling (PN* of arXiv 2208.01313), the layer
+    is an affine map in evaluation.
 
     Args:
         channels: C.
-        settings: see cachet.ops.PowerNormSettings; None: those of the paper.
-        group_scaling: x / √(mean of x² over a token's channels + ε) first, in evaluation too.
+        settings: the options, see cachet.ops.PowerNormSettings. None: those of the paper.
+        group_scaling: if true, the layer first computes x / √(mean of x² over the channels of a token + ε), also in
+            evaluation.
 
-    Parameters weight, bias (C); buffers statistics, counters (cachet.ops.PowerNormState).
+    The parameters are weight and bias, (C). The buffers are statistics and counters (cachet.ops.PowerNormState).
     """
 
     statistics: Tensor
@@ -160,17 +161,17 @@ class PowerNorm(StateModule):
         self.register_buffer("counters", state.counters)
 
     def forward(self, x: Tensor, padding: Tensor | None = None) -> Tensor:
-        """Normalizes tokens; in training, this is one step of the state.
+        """Normalizes tokens. In training, this call is one step of the state.
 
         Args:
             x: (…, C), floating, with a leading dimension.
-            padding: (…) bool, True = padding, which is not in the statistics.
+            padding: (…), bool. True marks padding, which the statistics ignore.
 
         Returns:
-            The shape and dtype of x. Values at padded positions are not defined.
+            A tensor with the shape and dtype of x. The values at padded positions are not defined.
 
         Raises:
-            RuntimeError: shapes or dtypes do not agree.
+            RuntimeError: If shapes or dtypes do not agree.
         """
         if self.group_scaling:
             x = torch.rms_norm(x, (x.shape[-1],), None, self.settings.eps)
@@ -187,11 +188,14 @@ class PowerNorm(StateModule):
         )
 
     def inference_affine(self) -> tuple[Tensor, Tensor] | None:
-        """Scale and shift (C) that evaluation applies; None with group scaling, which reads the input."""
+        """Returns the scale and the shift, both (C), that evaluation applies to each channel.
+
+        Returns None with group scaling, because evaluation then depends on the input.
+        """
         if self.group_scaling:
             return None
         return self.weight * torch.rsqrt(self.statistics[0] + self.settings.eps), self.bias
 
     def extra_repr(self) -> str:
-        """The channels and the settings."""
+        """Returns the number of channels and the settings, as text."""
         return f"{self.channels}, {self.settings}, group_scaling={self.group_scaling}"

@@ -1,4 +1,4 @@
-"""State of layers whose batch is split among processes."""
+"""The state of layers whose batch is divided over several processes."""
 from __future__ import annotations
 
 import inspect
@@ -13,7 +13,10 @@ StateOwner = Literal["shared", "separate", "first"]
 
 
 class _SumOver(torch.autograd.Function):
-    """The sum over the processes of a group; what reads it does so on all, so gradients are summed, too."""
+    """The sum over the processes of a group.
+
+    All processes read the sum, so its gradients are also summed over the processes.
+    """
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, group: str) -> Tensor:
@@ -26,7 +29,7 @@ class _SumOver(torch.autograd.Function):
 
 
 class _ScaleGradient(torch.autograd.Function):
-    """The identity, whose gradient is multiplied by a number."""
+    """The identity, but its gradient is multiplied by a number."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, factor: float) -> Tensor:
@@ -45,12 +48,12 @@ def _summed(x: Tensor, group: str) -> Tensor:
 
 
 def scale_gradient(x: Tensor, factor: float) -> Tensor:
-    """X, whose gradient is multiplied by a number."""
+    """Returns x. The gradient of the result is multiplied by factor."""
     return _ScaleGradient.apply(x, factor)  # type: ignore[no-any-return,no-untyped-call]
 
 
 def mean_over_processes(mean: Tensor, samples: int, group: str) -> Tensor:
-    """The mean over the samples of all processes, from that of this process; differentiable."""
+    """Returns the mean over the samples of all processes, from the mean of each process. Gradients are supported."""
     if not group:
         return mean
     # The mean of no samples is not a number.
@@ -60,21 +63,21 @@ def mean_over_processes(mean: Tensor, samples: int, group: str) -> Tensor:
 
 
 def share_state(model: nn.Module, group: Any = None) -> int:
-    """Makes layers with state compute it over the batches of all processes of a group, in training.
+    """Synchronises the state of layers in training, over the batches of all processes of a group.
 
-    State and outputs are then those of one process with the whole batch. All processes have to run the same forward and
-    backward passes. The loss of a process is the mean over its part of the batch, and gradients are averaged over the
-    processes, as DistributedDataParallel does.
+    The state and the outputs then equal those of one process with the whole batch. All processes must run the same
+    forward and backward passes. The loss of each process must be the mean over its part of the batch, and gradients
+    must be averaged over the processes, as DistributedDataParallel does.
 
     Args:
-        model: with layers such as UnifiedNorm and CachedAttention.
-        group: of torch.distributed; None: all processes.
+        model: a model with layers such as UnifiedNorm and CachedAttention.
+        group: a process group of torch.distributed. None: all processes.
 
     Returns:
-        How many layers there are.
+        The number of layers with a state.
 
     Raises:
-        RuntimeError: torch.distributed is not initialized.
+        RuntimeError: If torch.distributed is not initialized.
     """
     if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
         raise RuntimeError("share_state: torch.distributed is not initialized; call init_process_group first")
@@ -89,24 +92,27 @@ def share_state(model: nn.Module, group: Any = None) -> int:
 def distribute(
     model: nn.Module, state: StateOwner = "shared", *, group: Any = None, **options: Any
 ) -> nn.parallel.DistributedDataParallel:
-    """DistributedDataParallel, with a word for whose state that of norms and caches is.
+    """Wraps a model in DistributedDataParallel.
+
+    The argument state chooses how the processes synchronise the state of norms and caches.
 
     Args:
-        model: with layers such as UnifiedNorm and CachedAttention.
-        state: "shared": one state, as of one process with the whole batch (share_state); "separate": each process has
-            the state of its part; "first": each process begins a step with the state of the first one.
-        group: of torch.distributed; None: all processes.
-        options: those of DistributedDataParallel, such as device_ids.
+        model: a model with layers such as UnifiedNorm and CachedAttention.
+        state: "shared": all processes have the state of one process with the whole batch (share_state). "separate":
+            each process has the state of its part of the batch. "first": each process begins a step with the state of
+            the first process.
+        group: a process group of torch.distributed. None: all processes.
+        options: options of DistributedDataParallel, such as device_ids.
 
     Raises:
-        ValueError: a word that does not exist, or broadcast_buffers among the options.
-        RuntimeError: torch.distributed is not initialized.
+        ValueError: If state is not valid, or if options contain broadcast_buffers.
+        RuntimeError: If torch.distributed is not initialized.
     """
     if state not in ("shared", "separate", "first"):
         raise ValueError(f'distribute: state: "{state}" is not one of "shared", "separate", "first"')
     for name in ("broadcast_buffers", "forward_sync_buffers"):
         if name in options:
-            raise ValueError(f"distribute: {name} follows from state: leave it out")
+            raise ValueError(f"distribute: the argument state determines {name}; leave out {name}")
     if state == "shared":
         share_state(model, group)
     parallel: Any = nn.parallel.DistributedDataParallel

@@ -1,4 +1,4 @@
-"""Multi-head attention to fewer keys, which a convolution or pooling makes of a grid."""
+"""Multi-head attention to fewer keys, which a convolution or a pooling computes from a grid of tokens."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -15,26 +15,29 @@ from cachet.nn._multi_head import MultiHeadAttention
 
 
 class SpatialReductionAttention(MultiHeadAttention):
-    """Multi-head attention to a context whose grid is reduced first; class tokens stay, but pass the norm.
+    """Multi-head attention to a context whose grid is reduced first.
+
+    Class tokens of the context are not reduced, but the norm is applied to them.
 
     Args:
-        dim: channels.
-        num_heads: H, which divides dim.
-        ratio: ratio × ratio tokens become one, by a convolution and a norm; 1: no reduction.
-            PVT, arXiv 2102.12122, Eq. 3–4.
-        form: "convolution", or "pooling": average pooling to 7 × 7, a 1 × 1 convolution, a norm, GELU (PVT v2 linear,
-            arXiv 2106.13797, Sec. 3.2).
-        norm: makes the norm of dim channels; None: LayerNorm.
-        qkv_bias: whether the projections to heads have biases.
-        function: as of MultiHeadAttention.
-        cache: as of MultiHeadAttention, with an entry for each token of the reduced context.
-        projection_bias: as of MultiHeadAttention.
-        head_dim: as of MultiHeadAttention.
+        dim: the number of channels.
+        num_heads: H, which must divide dim.
+        ratio: a convolution and a norm replace ratio × ratio tokens by one token: PVT, arXiv 2102.12122, Eq. 3–4. 1: no
+            reduction.
+        form: "convolution", or "pooling": average pooling to 7 × 7, a 1 × 1 convolution, a norm and GELU (PVT v2
+            linear, arXiv 2106.13797, Sec. 3.2).
+        norm: a function that makes the norm for dim channels. None: LayerNorm.
+        qkv_bias: whether the projections into the heads have biases.
+        function: the attention function, see MultiHeadAttention.
+        cache: a concatenated cache, see MultiHeadAttention. The cache must have one entry for each token of the reduced
+            context.
+        projection_bias: see MultiHeadAttention.
+        head_dim: see MultiHeadAttention.
 
-    Parameters: q, kv, proj, and with a reduction sr (the convolution) and norm.
+    The parameters are q, kv and proj. With a reduction, there are also sr (the convolution) and norm.
 
     Raises:
-        ValueError: the heads do not divide the channels, or the ratio is below 1.
+        ValueError: If num_heads does not divide the channels, or if the ratio is below 1.
     """
 
     def __init__(
@@ -74,17 +77,17 @@ class SpatialReductionAttention(MultiHeadAttention):
             self.norm = nn.LayerNorm(dim, eps=1e-5) if norm is None else norm(dim)
 
     def reduced(self, context: Tensor, layout: Layout) -> tuple[Tensor, Layout]:
-        """The tokens that keys and values are made of, and how they lie.
+        """Returns the tokens from which keys and values are projected, and their layout.
 
         Args:
             context: (B, L, D).
-            layout: of a grid, without padding.
+            layout: the layout of the context, with a grid and without padding.
 
         Raises:
-            ValueError: the context is not on a grid, has padding, or is smaller than the ratio.
+            ValueError: If the context has no grid, has padding, or is smaller than the ratio.
         """
         if layout.grid is None or layout.padding is not None:
-            raise ValueError("spatial_reduction_attention: the context must lie on a grid, without padding")
+            raise ValueError("spatial_reduction_attention: the context must lie on a grid and must not have padding")
         height, width = layout.grid
         if min(height, width) < self.ratio:
             raise ValueError(
@@ -113,13 +116,14 @@ class SpatialReductionAttention(MultiHeadAttention):
         context_layout: Layout | None = None,
         bias: Tensor | None = None,
     ) -> Tensor:
-        """See MultiHeadAttention.forward; the context lies on a grid."""
+        """See MultiHeadAttention.forward. The context must be on a grid."""
         where = layout or Layout()
         if not self.reduces:
             return super().forward(query, context, layout, context_layout=context_layout, bias=bias)
         if where.causal or where.state is not None or bias is not None:
             raise ValueError(
-                "spatial_reduction_attention: reduced keys have no order and no pairs: no causal mask, state or bias"
+                "spatial_reduction_attention: cannot use a causal mask, a session state or an attention bias, because "
+                "the keys are reduced"
             )
         source, place = (query, where) if context is None else (context, context_layout or Layout())
         keys, lies = self.reduced(source, place)

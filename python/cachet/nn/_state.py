@@ -11,14 +11,17 @@ from torch import Tensor, nn
 
 
 class _Record:
-    """The states that steps of a checkpointed part read, in order, and how many of them a repeated pass has read."""
+    """The states that the steps of a checkpointed part of a model read, in order.
+
+    The record also has the number of these states that each repeated pass has read.
+    """
 
     def __init__(self) -> None:
         self.states: list[tuple[nn.Module, dict[str, Tensor]]] = []
         self.read: dict[int, int] = {}
 
     def next(self, task: int) -> tuple[nn.Module, dict[str, Tensor]] | None:
-        """The state of the next step in the backward pass with this number."""
+        """Returns the state of the next step in the backward pass with the number task."""
         place = self.read.get(task, 0)
         self.read[task] = place + 1
         return self.states[place] if place < len(self.states) else None
@@ -28,7 +31,10 @@ _records: weakref.WeakKeyDictionary[Any, _Record] = weakref.WeakKeyDictionary()
 
 
 def _checkpoint() -> tuple[Any, bool] | None:
-    """The part under torch.utils.checkpoint (use_reentrant=False) that runs, and whether this is its second pass."""
+    """Returns the part of the model under torch.utils.checkpoint (use_reentrant=False) that is running.
+
+    The second value is true in the second pass of this part. Returns None outside such parts.
+    """
     hooks = torch._C._autograd._top_saved_tensors_default_hooks(True)
     if not hooks:
         return None
@@ -44,11 +50,14 @@ def _checkpoint() -> tuple[Any, bool] | None:
 
 
 class StateModule(nn.Module):
-    """A module whose own buffers are running state: a conversion to a narrower type leaves them float32.
+    """The base class of modules whose own buffers are running state.
+
+    If the module is converted to a narrower dtype, these buffers stay float32 or wider.
 
     Attributes:
-        group: name of the process group among which batches are split; "": none (share_state sets it).
-        processes: in this group.
+        group: the name of the process group over whose processes batches are divided. share_state sets this attribute.
+            "": the batch is not divided.
+        processes: the number of processes in this group.
     """
 
     group: str = ""
@@ -65,10 +74,10 @@ class StateModule(nn.Module):
         return module
 
     def _state_of_step(self, name: str) -> dict[str, Tensor]:
-        """The buffers that a training step reads and writes.
+        """Returns the buffers that a training step reads and writes.
 
-        A pass that gradient checkpointing repeats gets copies of what its first pass read, so that it computes the same
-        and leaves the state.
+        If gradient checkpointing repeats a pass, the repeated pass gets copies of the values that the first pass read.
+        Therefore the repeated pass computes the same values as the first pass, and does not change the state.
         """
         own = {key: buffer for key, buffer in self._buffers.items() if buffer is not None}
         if torch.compiler.is_compiling():
@@ -83,7 +92,7 @@ class StateModule(nn.Module):
         first = _records[part[0]].next(task) if part is not None and part[1] and part[0] in _records else None
         if first is None or first[0] is not self:
             raise RuntimeError(
-                f"{name}: gradient checkpointing repeats this forward pass in a way that it cannot follow, and a "
-                "second step would change the layer's state; use torch.utils.checkpoint with use_reentrant=False"
+                f"{name}: gradient checkpointing repeats this forward pass in a way that the layer does not support, "
+                "and would change the layer's state a second time; use torch.utils.checkpoint with use_reentrant=False"
             )
         return {key: buffer.clone() for key, buffer in first[1].items()}

@@ -1,4 +1,4 @@
-"""What a layer remembers of streams, such as texts that are read in pieces."""
+"""The state of a layer between the pieces of texts."""
 from __future__ import annotations
 
 import torch
@@ -6,62 +6,72 @@ from torch import Tensor
 
 
 class StreamState:
-    """What one layer remembers of the streams in the rows of a batch. Its caller holds it.
+    """The state of one layer between the pieces of the texts in a batch. Each batch row has one text.
 
-    `layer.make_state(batch)` makes one, and `Layout(state=…)` gives it to the layer with each piece.
+    `layer.make_state(batch)` makes the state. Your code stores the state, and passes the state to the layer with each
+    piece, as `Layout(state=…)`.
 
     Args:
-        batch: streams, one in each row of the batch.
-        decoding: whether the keys and values of earlier pieces stay visible, as in decoding token by token.
+        batch: the number of batch rows.
+        decoding: if true, queries also attend to the keys and values of earlier pieces, as in decoding token by token.
 
     Raises:
-        ValueError: there is no stream.
+        ValueError: If there is no batch row.
     """
 
     def __init__(self, batch: int, *, decoding: bool = False) -> None:
         if batch < 1:
-            raise ValueError(f"stream_state: needs at least one stream, got {batch}")
+            raise ValueError(f"stream_state: a session must have at least one batch row, got {batch}")
         self.batch, self.decoding = batch, decoding
         self._tensors: dict[str, Tensor] = {}
         self._parts: dict[str, StreamState] = {}
 
     def part(self, name: str) -> StreamState:
-        """The state of a layer inside this one."""
+        """Returns the state of a part of the layer."""
         if name not in self._parts:
             self._parts[name] = StreamState(self.batch, decoding=self.decoding)
         return self._parts[name]
 
     def get(self, name: str) -> Tensor | None:
-        """A tensor of the state; None if it is not there yet."""
+        """Returns a tensor of the state, or None if the state does not have this tensor yet."""
         return self._tensors.get(name)
 
     def set(self, name: str, tensor: Tensor) -> None:
-        """Stores a tensor, whose first dimension is the batch, or 1 if all streams share it.
+        """Stores a tensor.
+
+        The first dimension of the tensor must be the number of batch rows, or 1 if all batch rows use the same values.
 
         Raises:
-            RuntimeError: the tensor has another batch.
+            RuntimeError: If the first dimension has another size.
         """
         if tensor.shape[0] not in (1, self.batch):
-            raise RuntimeError(f'stream_state: "{name}" is of {tensor.shape[0]} streams, and the state of {self.batch}')
+            raise RuntimeError(
+                f'stream_state: "{name}" must have a first dimension of {self.batch} or 1, got {tensor.shape[0]}'
+            )
         self._tensors[name] = tensor
 
     def append(self, name: str, more: Tensor, dim: int) -> Tensor:
-        """Adds to the end of a tensor, and returns all of it."""
+        """Appends values to a tensor of the state, and returns the whole tensor."""
         before = self._tensors.get(name)
         self.set(name, more if before is None else torch.cat([before, more], dim))
         return self._tensors[name]
 
     def detach(self) -> None:
-        """Cuts the graph of all tensors: earlier pieces get no gradient from later ones."""
+        """Detaches all tensors of the state from the graph.
+
+        Later pieces then give no gradient to earlier pieces.
+        """
         self._tensors = {name: tensor.detach() for name, tensor in self._tensors.items()}
         for part in self._parts.values():
             part.detach()
 
     def reorder(self, rows: Tensor) -> None:
-        """Makes row i the former row rows[i], as beam search does. What all streams share stays.
+        """Replaces each row i by the earlier row rows[i], as beam search does.
+
+        Tensors that all batch rows use do not change.
 
         Args:
-            rows: (batch) int64.
+            rows: (batch), int64.
         """
         for name, tensor in self._tensors.items():
             if tensor.shape[0] == self.batch:
@@ -70,7 +80,7 @@ class StreamState:
             part.reorder(rows)
 
     def named_tensors(self) -> dict[str, Tensor]:
-        """All tensors by their paths, such as "cache/cache"."""
+        """Returns all tensors by their paths, such as "cache/cache"."""
         inside = {f"{name}/{key}": tensor
                   for name, part in self._parts.items() for key, tensor in part.named_tensors().items()}
         return {**self._tensors, **inside}

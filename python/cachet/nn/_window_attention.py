@@ -1,4 +1,4 @@
-"""Attention in windows of a map, alone and mixed with attention to a memory."""
+"""Attention in windows of a map, with or without attention to a cache."""
 from __future__ import annotations
 
 from typing import Any
@@ -13,7 +13,7 @@ from cachet.nn._windows import Side, WindowOrder, Windows, check_windows, make_w
 
 
 class _InWindows(nn.Module):
-    """What the attentions in windows have in common."""
+    """The base class of the attention layers in windows."""
 
     window: Side
     shift: Side
@@ -31,7 +31,10 @@ class _InWindows(nn.Module):
         if layout is None or layout.grid is None or layout.class_tokens or layout.padding is not None:
             raise ValueError("window_attention: tokens must lie on a grid, without class tokens or padding")
         if layout.causal or layout.state is not None:
-            raise ValueError("window_attention: tokens of a window have no order of their own: no causal mask or state")
+            raise ValueError(
+                "window_attention: cannot use a causal mask or a session state, because the tokens of a window have no "
+                "order"
+            )
         if x.shape[1] != layout.grid[0] * layout.grid[1]:
             raise ValueError(
                 f"window_attention: {x.shape[1]} tokens do not lie on a grid of {layout.grid[0]} x {layout.grid[1]}"
@@ -49,19 +52,21 @@ class WindowAttention(_InWindows, MultiHeadAttention):
     """Multi-head attention in windows of a map, with a learned bias for each offset: Swin, arXiv 2103.14030.
 
     Args:
-        dim: channels.
-        num_heads: H, which divides dim.
-        window: height and width.
-        shift: rows and columns by which the map is rolled up and left before it is cut, less than the window.
-        order: "shift_then_pad" as timm and the classification code: the shift wraps around the map, zeros fill the last
-            windows; "pad_then_shift" as the detection code: the shift wraps around the padded map.
-        qkv_bias: whether the projections to heads have biases.
-        cache: as of MultiHeadAttention, with an entry for each token of a window.
+        dim: the number of channels.
+        num_heads: H, which must divide dim.
+        window: the height and the width of a window.
+        shift: the number of rows and of columns by which the map is rolled up and to the left before it is cut. The
+            shift must be less than the window.
+        order: "shift_then_pad", as in timm and the published code for classification: the shift wraps around the map,
+            and zeros fill the last windows. "pad_then_shift", as in the published code for detection: the shift wraps
+            around the padded map.
+        qkv_bias: whether the projections into the heads have biases.
+        cache: a concatenated cache, see MultiHeadAttention. The cache must have one entry for each token of a window.
 
-    Parameters: qkv, proj, relative_position_bias_table.
+    The parameters are qkv, proj and relative_position_bias_table.
 
     Raises:
-        ValueError: an option is out of its range.
+        ValueError: If an option is out of its range.
     """
 
     def __init__(
@@ -91,42 +96,44 @@ class WindowAttention(_InWindows, MultiHeadAttention):
 
         Args:
             query: (B, H·W, D).
-            context: None: windows are of self-attention.
-            layout: with the grid of the map, without class tokens and padding.
-            context_layout: None.
-            bias: None.
+            context: must be None, because windows have only self-attention.
+            layout: the layout, with the grid of the map, without class tokens and padding.
+            context_layout: must be None.
+            bias: must be None.
 
         Returns:
             (B, H·W, D).
 
         Raises:
-            ValueError: there is a context or a bias, or the layout is not of a grid alone.
+            ValueError: If there is a context or a bias, or if the layout has more than a grid.
         """
         if context is not None or context_layout is not None or bias is not None:
-            raise ValueError("window_attention: windows are of self-attention: no context and no bias of its own")
+            raise ValueError("window_attention: is a self-attention; it cannot use a context or an attention bias")
         windows = self._windows(query, layout)
         return windows.merge(super().forward(windows.partition(query), None, Layout(self.window), bias=windows.mask))
 
 
 
 class CachedWindowAttention(_InWindows, CachedAttention):
-    """CachedAttention in windows of a map. One cache serves all windows; its mean is over all windows of all samples.
+    """CachedAttention in windows of a map. All windows use one cache.
+
+    The mean of the cache is over all windows of all samples.
 
     Args:
-        dim: channels.
-        num_heads: H, which divides dim and Dm.
-        cache: for a layer of dim channels; its tokens are a window's.
-        window: height and width.
-        shift: as of WindowAttention.
-        order: as of WindowAttention.
-        share_start: as of CachedAttention.
-        positional_convolution: as of CachedAttention, over the grid of a window.
-        qkv_bias: whether the projections to heads have biases.
+        dim: the number of channels.
+        num_heads: H, which must divide dim and Dm.
+        cache: the cache for a layer with dim channels. The cache has the tokens of one window.
+        window: the height and the width of a window.
+        shift: see WindowAttention.
+        order: see WindowAttention.
+        share_start: see CachedAttention.
+        positional_convolution: see CachedAttention. The convolution is over the grid of a window.
+        qkv_bias: whether the projections into the heads have biases.
 
-    Parts: those of CachedAttention; self_attention has a relative_position_bias_table.
+    The layer has the parts of CachedAttention. The part self_attention also has a relative_position_bias_table.
 
     Raises:
-        ValueError: an option is out of its range.
+        ValueError: If an option is out of its range.
     """
 
     def __init__(
@@ -158,20 +165,20 @@ class CachedWindowAttention(_InWindows, CachedAttention):
         self._set_windows(window, shift, order)
 
     def forward(self, x: Tensor, layout: Layout | None = None, *, bias: Tensor | None = None) -> Tensor:
-        """Attends within each window and to the memory; in training, this is one step of the cache.
+        """Attends within each window and to the cache. In training, this call is one step of the cache.
 
         Args:
             x: (B, H·W, D).
-            layout: with the grid of the map, without class tokens and padding.
-            bias: None.
+            layout: the layout, with the grid of the map, without class tokens and padding.
+            bias: must be None.
 
         Returns:
             (B, H·W, D).
 
         Raises:
-            ValueError: there is a bias, or the layout is not of a grid alone.
+            ValueError: If there is a bias, or if the layout has more than a grid.
         """
         if bias is not None:
-            raise ValueError("window_attention: windows have no bias of their own")
+            raise ValueError("window_attention: cannot use an attention bias")
         windows = self._windows(x, layout)
         return windows.merge(super().forward(windows.partition(x), Layout(self.window), bias=windows.mask))

@@ -1,4 +1,4 @@
-"""Maps cut into windows (Swin, arXiv 2103.14030, Sec. 3.2)."""
+"""Maps that are cut into windows (Swin, arXiv 2103.14030, Sec. 3.2)."""
 from __future__ import annotations
 
 import math
@@ -14,7 +14,12 @@ WindowOrder = Literal["shift_then_pad", "pad_then_shift"]
 
 
 def check_windows(window: Side, shift: Side, order: str) -> None:
-    """Raises ValueError unless the window has slots, the shift is less than the window, and the order exists."""
+    """Checks the window, the shift and the order.
+
+    Raises:
+        ValueError: If the window is empty, the shift is negative or not less than the window, or the order is not
+            valid.
+    """
     if min(window) < 1:
         raise ValueError(f"windows: window must be at least 1 x 1, got {window[0]} x {window[1]}")
     if min(shift) < 0 or shift[0] >= window[0] or shift[1] >= window[1]:
@@ -30,10 +35,11 @@ class Windows(NamedTuple):
     """The windows of one map.
 
     Attributes:
-        sources: (windows·h·w) int64, the token of each slot, −1 beyond the map.
-        slots: (H·W) int64, the slot of each token.
-        mask: (windows, 1, h·w, h·w), 0 or −∞ between tokens that only a shift brought together; None without a shift.
-        number: windows of the map.
+        sources: (windows·h·w), int64: the token of each slot. −1: the slot is beyond the map.
+        slots: (H·W), int64: the slot of each token.
+        mask: (windows, 1, h·w, h·w). The mask is −∞ for two tokens that are in one window only because of the shift,
+            and 0 for other pairs. None: there is no shift.
+        number: the number of windows of the map.
     """
 
     sources: Tensor
@@ -42,7 +48,7 @@ class Windows(NamedTuple):
     number: int
 
     def partition(self, tokens: Tensor) -> Tensor:
-        """(B, H·W, C) -> (B·windows, h·w, C), zeros beyond the map."""
+        """(B, H·W, C) -> (B·windows, h·w, C). Slots beyond the map have zeros."""
         in_order = ops.permute_tokens(tokens, self.sources, self.slots)
         return in_order.reshape(tokens.shape[0] * self.number, -1, tokens.shape[2])
 
@@ -53,7 +59,10 @@ class Windows(NamedTuple):
 
 
 def make_windows(grid: Side, window: Side, shift: Side, order: WindowOrder, device: torch.device) -> Windows:
-    """The windows of a map of this height and width. The shift rolls the map up and left before it is cut."""
+    """Makes the windows of a map with the given height and width.
+
+    The shift rolls the map up and to the left before the map is cut.
+    """
     sources, regions, counts = [], [], []
     for size, side, moved in zip(grid, window, shift, strict=True):
         padded = math.ceil(size / side) * side
@@ -89,7 +98,10 @@ def make_windows(grid: Side, window: Side, shift: Side, order: WindowOrder, devi
 
 
 def relative_index(window: Side, device: torch.device) -> Tensor:
-    """The row of a table of offsets for each pair (query, key) of a window's tokens, (h·w·h·w) int64."""
+    """Returns the row in the table of offsets for each pair (query, key) of a window's tokens.
+
+    The result is (h·w·h·w), int64.
+    """
     rows, columns = (
         place.unsqueeze(1) - place.unsqueeze(0) + len(place) - 1
         for place in (torch.arange(side, device=device) for side in window)

@@ -1,9 +1,10 @@
 """The operators of Cachet as typed functions.
 
-B is a batch, L a length, H heads, C, D and n channels. In float32 and bfloat16 on the CPU most operators run fused
-kernels; in float64 and on other devices they are made of PyTorch's own operators. All tensors of a call are on
-one device. What does not fit raises RuntimeError whose message begins with the operator's name; a word that is not one
-of an option's choices raises ValueError. `torch.ops.cachet.<name>` are the same operators without names for options.
+B is the batch size, L a length and H the number of heads. C, D and n are numbers of channels. In float32 and bfloat16
+on the CPU, most operators run fused kernels. In float64 and on other devices, the operators call PyTorch's own
+operators. All tensors of a call must be on one device. If an argument does not fit, the operator raises a RuntimeError
+whose message begins with the operator's name. If the string of an option is not valid, the function raises a
+ValueError. `torch.ops.cachet.<name>` is the same operator, but its options are numbers and not strings.
 """
 from __future__ import annotations
 

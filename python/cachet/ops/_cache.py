@@ -1,4 +1,4 @@
-"""The gated recurrent cache: its step, and the mixture of self-attention and memory attention."""
+"""The gated recurrent cache: its update, and the mixture of self-attention and memory attention."""
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -10,10 +10,10 @@ _ops = torch.ops.cachet
 
 
 class GateWeights(NamedTuple):
-    """A linear map of the concatenation [cache, tokens].
+    """The weights of a linear map of the concatenation [cache, tokens].
 
     Attributes:
-        weight: (D, 2·D); its first D columns meet the cache.
+        weight: (D, 2·D). The first D columns multiply the cache.
         bias: (D), or None.
     """
 
@@ -22,12 +22,12 @@ class GateWeights(NamedTuple):
 
 
 class CandidateNorm(NamedTuple):
-    """The LayerNorm of the published code's candidate.
+    """The LayerNorm that the published code applies to the candidate.
 
     Attributes:
         weight: (D).
         bias: (D).
-        eps: added to the variance.
+        eps: the number that is added to the variance.
     """
 
     weight: Tensor
@@ -36,11 +36,11 @@ class CandidateNorm(NamedTuple):
 
 
 class GrcUpdated(NamedTuple):
-    """What grc_update returns.
+    """The result of grc_update.
 
     Attributes:
-        samples: the cache after the step of each sample, (B, L, D).
-        mean: their mean over the batch, (1, L, D), in the dtype of the cache.
+        samples: the updated cache of each sample, (B, L, D).
+        mean: the mean of the updated caches over the batch, (1, L, D), in the dtype of the cache.
     """
 
     samples: Tensor
@@ -56,25 +56,25 @@ def grc_update(
     candidate: GateWeights,
     norm: CandidateNorm | None = None,
 ) -> GrcUpdated:
-    """One step of the gated recurrent cache: Cached Transformers, arXiv 2312.12742, Eq. 4–5 and Algorithm 1.
+    """Computes one update of the gated recurrent cache: arXiv 2312.12742, Eq. 4–5 and Algorithm 1.
 
-    r = σ(W_r[C, X]), u = σ(W_u[C, X]), C̃ = f(W_c[r ⊙ C, X]), C' = (1 − u) ⊙ C + u ⊙ C̃. f is the identity, as in the
-    paper, or with a norm LayerNorm and GELU, as in the published code.
+    The equations are r = σ(W_r[C, X]), u = σ(W_u[C, X]), C̃ = f(W_c[r ⊙ C, X]) and C' = (1 − u) ⊙ C + u ⊙ C̃. Without a
+    norm, f is the identity, as in the paper. With a norm, f is LayerNorm and GELU, as in the published code.
 
     Args:
-        cache: C, (1, L, D), shared by the batch, or (B, L, D).
+        cache: C, (1, L, D) or (B, L, D). A cache with batch size 1 is the same for all samples.
         tokens: X, (B, L, D), floating.
         reset: W_r.
         update: W_u.
         candidate: W_c.
-        norm: the norm of the candidate; None: f is the identity.
+        norm: the norm of the candidate. None: f is the identity.
 
     Returns:
-        C' of each sample and its mean. Differentiable in everything. Under autocast tokens and weights are brought to
-        the autocast dtype.
+        C' of each sample, and the mean of C' over the batch. The result is differentiable in all tensor arguments.
+        Under autocast, tokens and weights are cast to the autocast dtype.
 
     Raises:
-        RuntimeError: shapes do not agree.
+        RuntimeError: If shapes do not agree.
     """
     weights = (*reset, *update, *candidate)
     samples, mean, *_ = _ops.grc_update(cache, tokens, *weights, *(norm or ()))
@@ -82,18 +82,19 @@ def grc_update(
 
 
 def mix_heads(own: Tensor, memory: Tensor, logit: Tensor) -> Tensor:
-    """σ(λ_h)·memory_h + (1 − σ(λ_h))·own_h for each head: arXiv 2312.12742, Eq. 2.
+    """Computes σ(λ_h)·memory_h + (1 − σ(λ_h))·own_h for each head h: arXiv 2312.12742, Eq. 2.
 
     Args:
         own: the output of self-attention, (B, L, H, d), floating.
-        memory: the output of memory attention, (B, L, H, m) of the dtype of own, m ≤ d. Missing channels are zero.
+        memory: the output of memory attention, (B, L, H, m), of the dtype of own, with m ≤ d. Missing channels count as
+            zero.
         logit: λ, (H).
 
     Returns:
-        (B, L, H, d) in the dtype of own. Differentiable in everything.
+        (B, L, H, d), in the dtype of own. The result is differentiable in all arguments.
 
     Raises:
-        RuntimeError: shapes or dtypes do not agree.
+        RuntimeError: If shapes or dtypes do not agree.
     """
     mixed: Tensor = _ops.mix_heads(own, memory, logit)
     return mixed

@@ -1,4 +1,4 @@
-"""Attention with trained kernels in place of the softmax, linear in the length."""
+"""Attention with trained feature maps instead of the softmax, in time that is linear in the length."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -16,17 +16,17 @@ _UNITS = {"elu_plus_one": 0, "softplus": 1, "gelu": 2, "sigmoid": 3, "glu": 4, "
 
 
 class FeatureMap(NamedTuple):
-    """A feature map φ, applied to each head: unit i of the product with weight i.
+    """A feature map φ that is applied to each head. Layer i applies unit i to the product with weight i.
 
-    No units: φ(x) = x, for features that are made elsewhere, such as Performer's; their products have to be
-    non-negative.
+    If there are no units, φ(x) = x. Use no units for features that your code computes, such as Performer's. The
+    products of such features must not be negative.
 
     Attributes:
-        weights: (H, n_in, n_out) each, or (1, n_in, n_out) where heads share it. n_out counts both halves of a gated
-            unit. "elu_plus_one" takes no weight.
-        units: what a layer makes of its product a, or [a, g] if it is gated: "elu_plus_one" elu(a) + 1 of the input
-            itself, "softplus" log(1 + eᵃ), "gelu" a·Φ(a), "sigmoid" σ(a), "glu" a·σ(g), "softplus_glu"
-            log(1 + eᵃ)·σ(g).
+        weights: one tensor (H, n_in, n_out) for each layer, or (1, n_in, n_out) if all heads use the same weight. For a
+            gated unit, n_out counts both halves. The unit "elu_plus_one" has no weight.
+        units: the activation of each layer. "elu_plus_one" computes elu(x) + 1 of its input x. The other units read the
+            product a. Gated units read the two halves a and g of the product. The formulas of these units are:
+            "softplus" log(1 + eᵃ), "gelu" a·Φ(a), "sigmoid" σ(a), "glu" a·σ(g), "softplus_glu" log(1 + eᵃ)·σ(g).
     """
 
     weights: Sequence[Tensor] = ()
@@ -39,18 +39,18 @@ def _numbers(operator: str, feature_map: FeatureMap) -> tuple[list[Tensor], list
 
 
 def kernel_features(x: Tensor, feature_map: FeatureMap) -> Tensor:
-    """φ(x) of a trained kernel: arXiv 2211.04076, p. 2.
+    """Computes φ(x) of a trained feature map: arXiv 2211.04076, p. 2.
 
     Args:
         x: (B, H, L, n), floating.
         feature_map: φ.
 
     Returns:
-        (B, H, L, m). Differentiable in x and the weights, any number of times.
+        (B, H, L, m). The result is differentiable in x and the weights, any number of times.
 
     Raises:
-        RuntimeError: shapes, dtypes or numbers do not agree.
-        ValueError: a unit that does not exist.
+        RuntimeError: If shapes, dtypes or numbers do not agree.
+        ValueError: If the name of a unit is not valid.
     """
     features: Tensor = _ops.kernel_features(x, *_numbers("kernel_features", feature_map))
     return features
@@ -67,26 +67,28 @@ def kernel_attention(
     eps: float = 0.0,
     key_eps: float = 0.0,
 ) -> Tensor:
-    """y_i = φ(q_i)ᵀ Σ_j φ(k_j) v_jᵀ / (φ(q_i)ᵀ (key_eps·1 + Σ_j φ(k_j)) + eps), linear in the length.
+    """Computes attention with a feature map φ, in time that is linear in the length.
 
-    Trainable feed-forward kernels, arXiv 2211.04076; linear transformers, arXiv 2006.16236, Eq. 5 and 9.
+    The output is y_i = φ(q_i)ᵀ Σ_j φ(k_j) v_jᵀ / (φ(q_i)ᵀ (key_eps·1 + Σ_j φ(k_j)) + eps). Trainable feed-forward
+    kernels: arXiv 2211.04076. Linear transformers: arXiv 2006.16236, Eq. 5 and 9.
 
     Args:
         q: (B, H, Lq, n), floating.
-        k: (B, H, Lk, n), or with batch 1, shared by all samples.
-        v: (B, H, Lk, e), as k.
+        k: (B or 1, H, Lk, n). If the batch size of k is 1, all samples use the same keys.
+        v: (B or 1, H, Lk, e). If the batch size of v is 1, all samples use the same values.
         feature_map: φ.
-        padding: (B, Lk) bool, True = padding, which never enters.
-        causal: query i sees the keys j ≤ i + Lk − Lq.
-        eps: added to the divisor.
-        key_eps: added to the sum of the keys' features.
+        padding: (B, Lk), bool. True marks padding, which no query sees.
+        causal: if true, query i sees the keys j ≤ i + Lk − Lq.
+        eps: the number that is added to the divisor.
+        key_eps: the number that is added to the sum of the keys' features.
 
     Returns:
-        (B, H, Lq, e) in the dtype of q; zeros for a query that sees no key. Differentiable in q, k, v and the weights.
+        (B, H, Lq, e), in the dtype of q. If a query sees no key, its output is 0. The result is differentiable in q, k,
+        v and the weights.
 
     Raises:
-        RuntimeError: shapes, dtypes or numbers do not agree.
-        ValueError: a unit that does not exist.
+        RuntimeError: If shapes, dtypes or numbers do not agree.
+        ValueError: If the name of a unit is not valid.
     """
     attended: Tensor = _ops.kernel_attention(
         q, k, v, *_numbers("kernel_attention", feature_map), padding, causal, eps, key_eps
@@ -105,25 +107,27 @@ def kernel_attention_stream(
     causal: bool = False,
     eps: float = 0.0,
 ) -> tuple[Tensor, Tensor]:
-    """kernel_attention of a piece of a text: queries also see the keys of all earlier pieces, through stored sums.
+    """Computes kernel_attention for one piece of a text. Queries also see the keys of all earlier pieces.
+
+    The argument sums represents the keys and values of the earlier pieces.
 
     Args:
         q: (B, H, Lq, n), floating.
         k: (B, H, Lk, n).
         v: (B, H, Lk, e).
         feature_map: φ.
-        sums: what the call of the piece before returned; None for the first piece.
-        padding: (B, Lk) bool, True = padding.
-        causal: query i sees the keys j ≤ i + Lk − Lq of this piece.
-        eps: added to the divisor.
+        sums: the sums that the call for the previous piece returned. None: this is the first piece.
+        padding: (B, Lk), bool. True marks padding.
+        causal: if true, query i sees the keys j ≤ i + Lk − Lq of this piece.
+        eps: the number that is added to the divisor.
 
     Returns:
-        (B, H, Lq, e), and the sums for the next piece, (B, H, m, e + 1) in float32 or wider. Their size does not depend
-        on the text's length.
+        (B, H, Lq, e), and the sums for the next piece: (B, H, m, e + 1), in float32 or wider. The size of the sums does
+        not depend on the length of the text.
 
     Raises:
-        RuntimeError: shapes, dtypes or numbers do not agree.
-        ValueError: a unit that does not exist.
+        RuntimeError: If shapes, dtypes or numbers do not agree.
+        ValueError: If the name of a unit is not valid.
     """
     numbers = _numbers("kernel_attention_stream", feature_map)
     attended, next_sums = _ops.kernel_attention_stream(q, k, v, *numbers, sums, padding, causal, eps)

@@ -10,37 +10,39 @@ _ops = torch.ops.cachet
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """x·weightᵀ + bias, as torch.nn.functional.linear, by the faster of the two libraries that PyTorch has.
+    """Computes x·weightᵀ + bias, like torch.nn.functional.linear.
+
+    PyTorch can call two libraries for this product. The operator uses the faster one.
 
     Args:
         x: (…, K), floating.
-        weight: (N, K) of the dtype of x.
+        weight: (N, K), of the dtype of x.
         bias: (N), or None.
 
     Returns:
-        (…, N). Differentiable in everything.
+        (…, N). The result is differentiable in all arguments.
 
     Raises:
-        RuntimeError: shapes or dtypes do not agree.
+        RuntimeError: If shapes or dtypes do not agree.
     """
     product: Tensor = _ops.linear(x, weight, bias)
     return product
 
 
 def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """GELU(x·weightᵀ + bias): the first half of a transformer's feed-forward layer.
+    """Computes GELU(x·weightᵀ + bias), which is the first half of a transformer's feed-forward layer.
 
     Args:
         x: (…, K), floating.
-        weight: (N, K) of the dtype of x.
+        weight: (N, K), of the dtype of x.
         bias: (N).
 
     Returns:
-        (…, N). Differentiable in everything. The backward pass stores only the product. Without gradients,
-        nothing is stored.
+        (…, N). The result is differentiable in all arguments. For the backward pass, the operator stores only the
+        product x·weightᵀ. If no argument requires a gradient, the operator stores nothing.
 
     Raises:
-        RuntimeError: shapes or dtypes do not agree.
+        RuntimeError: If shapes or dtypes do not agree.
     """
     keep = torch.is_grad_enabled() and (x.requires_grad or weight.requires_grad or bias.requires_grad)
     output: Tensor = _ops.linear_gelu(x, weight, bias, keep)[0]
@@ -48,11 +50,14 @@ def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 
 
 class CrossEntropies(NamedTuple):
-    """What linear_cross_entropy returns: both (N), in float32 or wider, in nats; 0 for a row whose target is −1.
+    """The result of linear_cross_entropy. The two tensors are (N), in float32 or wider, in nats.
+
+    If the target of a row is −1, both values of the row are 0.
 
     Attributes:
-        loss: of the smoothed target, what is trained on.
-        negative_log_likelihood: of the target alone, what is reported; it has no gradient.
+        loss: the cross entropy with the smoothed target. Training minimizes this loss.
+        negative_log_likelihood: −log p of the target, without label smoothing. Use this value for reports. The value
+            has no gradient.
     """
 
     loss: Tensor
@@ -62,20 +67,20 @@ class CrossEntropies(NamedTuple):
 def linear_cross_entropy(
     x: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, *, label_smoothing: float = 0.0
 ) -> CrossEntropies:
-    """The cross entropy of softmax(x·weightᵀ + bias), whose scores are not stored.
+    """Computes the cross entropy of softmax(x·weightᵀ + bias), without storing the scores.
 
     Args:
         x: (N, D), floating.
-        weight: (V, D) of the dtype of x.
+        weight: (V, D), of the dtype of x.
         bias: (V), or None.
-        target: (N) int64 in [−1, V); −1 marks a row without a target.
-        label_smoothing: ε in [0, 1), which the other V − 1 classes share, as in fairseq.
+        target: (N), int64, in [−1, V). −1 marks a row without a target.
+        label_smoothing: ε in [0, 1). As in fairseq, ε is divided among the other V − 1 classes.
 
     Returns:
-        The loss and the negative log likelihood. Differentiable once in x, weight and bias.
+        The loss and the negative log-likelihood. The loss is differentiable once, in x, weight and bias.
 
     Raises:
-        RuntimeError: shapes do not agree, or a target is not a class.
+        RuntimeError: If shapes do not agree, or if a target is not a class.
     """
     wanted = x.requires_grad or weight.requires_grad or (bias is not None and bias.requires_grad)
     keep = torch.is_grad_enabled() and wanted

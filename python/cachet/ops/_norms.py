@@ -1,4 +1,4 @@
-"""Norms without statistics at inference: unified normalization, power normalization, and their affine map."""
+"""Unified normalization, power normalization, and the affine map that both norms are at inference."""
 from __future__ import annotations
 
 from typing import Literal, NamedTuple
@@ -14,21 +14,24 @@ _THRESHOLDS = {"pooled": 0, "channel": 1}
 
 
 class UnifiedNormSettings(NamedTuple):
-    """How unified normalization counts, averages and filters (arXiv 2208.01313).
+    """The options of unified normalization (arXiv 2208.01313).
 
     Attributes:
-        forward_window: M, steps in the mean of the statistic.
-        backward_window: steps in the arithmetic mean of the gradient's statistic.
-        forward_momentum: of the running statistic.
-        backward_momentum: of the gradient's statistic; 0 takes the window's mean as it is.
-        eps: added to the statistic.
-        warmup: steps on the batch's own statistic.
-        filter_outliers: drops all averages for a step whose window is too uneven (Eq. 18–19).
-        threshold: of the filter: "pooled" over the channels, as in the published code, where one channel filters the
-            whole layer; "channel": each channel its own.
-        forward_mean: of the window: "geometric", as in the paper, "arithmetic", or "none": each step its own statistic.
-        official: counts as the published code does, and has its factor r in the backward pass.
-        rescale: r in the forward pass too, as moving average batch normalization has it.
+        forward_window: M, the number of steps whose statistics the forward pass averages.
+        backward_window: the number of steps in the arithmetic mean of the gradient's statistic.
+        forward_momentum: the momentum of the running statistic.
+        backward_momentum: the momentum of the gradient's statistic. 0: the mean of the window is used without a moving
+            average.
+        eps: the number that is added to the statistic.
+        warmup: the number of first steps that use the statistic of their own batch.
+        filter_outliers: whether a step uses no averages if the statistics of its window differ too much (Eq. 18–19).
+        threshold: the threshold of the filter. "pooled": one threshold for all channels, as in the published code,
+            where one channel filters the whole layer. "channel": each channel has its own threshold.
+        forward_mean: the mean over the window. "geometric": the mean of the paper. "arithmetic": the arithmetic mean.
+            "none": each step uses its own statistic.
+        official: if true, steps are counted as in the published code, and the backward pass has the factor r of this
+            code.
+        rescale: if true, the forward pass also has the factor r, as in moving average batch normalization.
     """
 
     forward_window: int = 4
@@ -45,13 +48,14 @@ class UnifiedNormSettings(NamedTuple):
 
 
 class UnifiedNormState(NamedTuple):
-    """The state of one layer.
+    """The state of a layer with unified normalization.
 
     Attributes:
-        statistics: (2 + M + M_b, C), float32 or float64, rows: running σ², ψ, the last M statistics of the forward and
-            the last M_b of the backward pass.
-        counters: (4) int64: steps, filtered steps, steps on window statistics, whether the last step was filtered. With
-            a threshold for each channel the last three count channels.
+        statistics: (2 + M + M_b, C), float32 or float64. The rows are running σ², ψ, the last M statistics of the
+            forward pass, and the last M_b statistics of the backward pass.
+        counters: (4), int64: the number of steps, of filtered steps, and of steps that used the statistics of the
+            window. The fourth counter is 1 if the last step was filtered. If each channel has its own threshold, the
+            last three counters count channels.
     """
 
     statistics: Tensor
@@ -59,12 +63,13 @@ class UnifiedNormState(NamedTuple):
 
 
 class UnifiedNormOutput(NamedTuple):
-    """What unified_norm returns.
+    """The result of unified_norm.
 
     Attributes:
-        output: y, in the shape and dtype of the input.
-        statistic: σ̂² (C), what the step was normalised with.
-        on_own: bool, () or of each channel (C): whether the step's own values replaced all averages.
+        output: y, with the shape and dtype of the input.
+        statistic: σ̂², (C), the statistic by which the step was normalised.
+        on_own: bool, () or, if each channel has its own threshold, (C): whether the step's own values replaced all
+            averages.
     """
 
     output: Tensor
@@ -79,7 +84,7 @@ def initial_unified_norm_state(
     dtype: torch.dtype = torch.float32,
     device: torch.device | str | None = None,
 ) -> UnifiedNormState:
-    """The state before the first step: running σ² = 1, everything else 0."""
+    """Returns the state before the first step: running σ² is 1, and all other values are 0."""
     s = settings or UnifiedNormSettings()
     statistics = torch.zeros(2 + s.forward_window + s.backward_window, channels, dtype=dtype, device=device)
     statistics[0] = 1
@@ -96,27 +101,29 @@ def unified_norm(
     padding: Tensor | None = None,
     group: str = "",
 ) -> UnifiedNormOutput:
-    """Unified normalization, its training form: arXiv 2208.01313, Algorithm 2 and Eq. 16–19.
+    """Computes the training form of unified normalization: arXiv 2208.01313, Algorithm 2 and Eq. 16–19.
 
-    z = x / √(σ̂² + ε), y = w·z + b, where σ̂² is a mean over the last M steps of the mean of x². At inference it is
-    scale_shift with w / √(σ²_running + ε) and b.
+    The output is y = w·z + b, with z = x / √(σ̂² + ε). σ̂² is a mean over the last M steps of the mean of x². At
+    inference, unified normalization is scale_shift with the scale w / √(σ²_running + ε) and the shift b.
 
     Args:
         input: (…, C), floating.
         weight: (C), or None.
         bias: (C), or None.
-        state: both passes write their part of it. Several forward passes may precede a backward pass.
-        settings: None: those of the paper.
-        padding: (…) bool, True = padding, which is not in the statistics.
-        group: name of the process group of torch.distributed over whose batches statistics are; "": none.
+        state: the state of the layer. The forward and the backward pass each write their part of the state. Several
+            forward passes may precede a backward pass.
+        settings: the options. None: those of the paper.
+        padding: (…), bool. True marks padding, which the statistics ignore.
+        group: the name of a process group of torch.distributed. The statistics are then over the batches of all its
+            processes. "": the statistics are over the batch of this process.
 
     Returns:
-        The output, what it was normalised with, and whether that was the step's own. Arithmetic is in the dtype of the
-        statistics. Differentiable once.
+        The output, the statistic by which the step was normalised, and whether this was the step's own statistic. The
+        operator computes in the dtype of the statistics. The output is differentiable once.
 
     Raises:
-        RuntimeError: shapes or dtypes do not agree.
-        ValueError: a threshold or a mean that does not exist.
+        RuntimeError: If shapes or dtypes do not agree.
+        ValueError: If the name of a threshold or of a mean is not valid.
     """
     s = settings or UnifiedNormSettings()
     mean = number_of("unified_norm: forward_mean", s.forward_mean, _MEANS)
@@ -142,13 +149,13 @@ def unified_norm(
 
 
 class PowerNormSettings(NamedTuple):
-    """How power normalization averages (arXiv 2003.07845).
+    """The options of power normalization (arXiv 2003.07845).
 
     Attributes:
-        forward_momentum: of the running statistic ψ².
-        backward_momentum: of the gradient's statistic Γ.
-        eps: added to the statistic.
-        warmup: steps on the batch's own statistic.
+        forward_momentum: the momentum of the running statistic ψ².
+        backward_momentum: the momentum of the gradient's statistic Γ.
+        eps: the number that is added to the statistic.
+        warmup: the number of first steps that use the statistic of their own batch.
     """
 
     forward_momentum: float = 0.9
@@ -158,11 +165,11 @@ class PowerNormSettings(NamedTuple):
 
 
 class PowerNormState(NamedTuple):
-    """The state of one layer.
+    """The state of a layer with power normalization.
 
     Attributes:
-        statistics: (2, C), float32 or float64, rows: ψ² and Γ.
-        counters: (1) int64: steps.
+        statistics: (2, C), float32 or float64. The rows are ψ² and Γ.
+        counters: (1), int64: the number of steps.
     """
 
     statistics: Tensor
@@ -170,11 +177,11 @@ class PowerNormState(NamedTuple):
 
 
 class PowerNormOutput(NamedTuple):
-    """What power_norm returns.
+    """The result of power_norm.
 
     Attributes:
-        output: y, in the shape and dtype of the input.
-        used_statistic: (C), what the step was normalised with.
+        output: y, with the shape and dtype of the input.
+        used_statistic: (C), the statistic by which the step was normalised.
         statistic: (C), the mean of x² of the step.
     """
 
@@ -186,7 +193,7 @@ class PowerNormOutput(NamedTuple):
 def initial_power_norm_state(
     channels: int, *, dtype: torch.dtype = torch.float32, device: torch.device | str | None = None
 ) -> PowerNormState:
-    """The state before the first step: ψ² = 1, everything else 0."""
+    """Returns the state before the first step: ψ² is 1, and all other values are 0."""
     statistics = torch.stack([torch.ones(channels, dtype=dtype, device=device),
                               torch.zeros(channels, dtype=dtype, device=device)])
     return PowerNormState(statistics, torch.zeros(1, dtype=torch.int64, device=device))
@@ -202,25 +209,27 @@ def power_norm(
     padding: Tensor | None = None,
     group: str = "",
 ) -> PowerNormOutput:
-    """Power normalization, its training form: Shen et al., arXiv 2003.07845.
+    """Computes the training form of power normalization: Shen et al., arXiv 2003.07845.
 
-    z = x / √(s + ε), y = w·z + b, where s is ψ², or in the warm-up the batch's own mean of x². At inference it is
-    scale_shift with w / √(ψ² + ε) and b.
+    The output is y = w·z + b, with z = x / √(s + ε). In the warm-up, s is the mean of x² of the batch. After the
+    warm-up, s is ψ². At inference, power normalization is scale_shift with the scale w / √(ψ² + ε) and the shift b.
 
     Args:
         input: (…, C), floating, with a leading dimension.
         weight: (C), or None.
         bias: (C), or None.
-        state: the forward pass writes ψ² and the counter, the backward pass Γ.
-        settings: None: those of the paper.
-        padding: (…) bool, True = padding, which is not in the statistics.
-        group: name of the process group of torch.distributed over whose batches statistics are; "": none.
+        state: the state of the layer. The forward pass writes ψ² and the counter. The backward pass writes Γ.
+        settings: the options. None: those of the paper.
+        padding: (…), bool. True marks padding, which the statistics ignore.
+        group: the name of a process group of torch.distributed. The statistics are then over the batches of all its
+            processes. "": the statistics are over the batch of this process.
 
     Returns:
-        The output, what it was normalised with, and the statistic of the step. Differentiable once.
+        The output, the statistic by which the step was normalised, and the statistic of the step. The output is
+        differentiable once.
 
     Raises:
-        RuntimeError: shapes or dtypes do not agree.
+        RuntimeError: If shapes or dtypes do not agree.
     """
     s = settings or PowerNormSettings()
     output, scales = _ops.power_norm(input, weight, bias, padding, *state, *s, group)
@@ -228,18 +237,20 @@ def power_norm(
 
 
 def scale_shift(input: Tensor, scale: Tensor, shift: Tensor | None = None) -> Tensor:
-    """x·scale + shift, channel by channel: a norm without statistics at inference, arXiv 2208.01313, Algorithm 1.
+    """Computes x·scale + shift for each channel, where x is the input.
+
+    Norms without run-time statistics have this form at inference: arXiv 2208.01313, Algorithm 1.
 
     Args:
         input: (…, C), floating.
-        scale: (C), float32 or float64, in which it is computed.
-        shift: (C) of the dtype of scale, or None.
+        scale: (C), float32 or float64. The operator computes in the dtype of scale.
+        shift: (C), of the dtype of scale, or None.
 
     Returns:
-        (…, C) in the dtype of input. Differentiable in everything.
+        (…, C), in the dtype of input. The result is differentiable in all arguments.
 
     Raises:
-        RuntimeError: shapes or dtypes do not agree.
+        RuntimeError: If shapes or dtypes do not agree.
     """
     scaled: Tensor = _ops.scale_shift(input, scale, shift)
     return scaled
