@@ -1,5 +1,6 @@
 #include "cachet/report/page/markup.h"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -72,11 +73,14 @@ Markup& Markup::text(std::string_view text) {
 }
 
 Markup& Markup::breakable(std::string_view whole) {
+  constexpr size_t longest_unbroken = 10;
   size_t begin = 0;
+  bool is_long = std::min(whole.find(' '), whole.size()) > longest_unbroken;
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   for (size_t i = 1; i < whole.size(); ++i) {
     const char before = whole[i - 1];
-    if ((before != '.' && before != '_' && before != '/') || !is_letter(whole[i])) continue;
+    if (before == ' ') is_long = std::min(whole.find(' ', i), whole.size()) - i > longest_unbroken;
+    if (!is_long || (before != '.' && before != '_' && before != '/') || !is_letter(whole[i])) continue;
     text(whole.substr(begin, i - begin)).raw("<wbr/>");
     begin = i;
   }

@@ -32,6 +32,7 @@ class Markup {
   Markup& close();
   Markup& text(std::string_view text);
   /// Writes text in which a browser may break the line before a part of a dotted or underscored name, "blocks.0.|attn".
+  /// A name of at most ten characters is not broken.
   Markup& breakable(std::string_view text);
   /// Writes an element that contains only text.
   Markup& element(std::string_view tag, Attributes attributes, std::string_view text);

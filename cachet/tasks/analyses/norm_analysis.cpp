@@ -169,6 +169,7 @@ report::LineChart fluctuation_chart(const std::string& title, const ordered_json
 
 report::LineChart filtered_chart(const std::string& run, const ordered_json& layers) {
   report::LineChart chart{"Filtered steps, cumulative: " + run, "replayed step", "steps"};
+  chart.y_from_zero = true;
   for (const ordered_json& layer : layers)
     if (!layer.at("filtered").empty())
       chart.series.push_back(
