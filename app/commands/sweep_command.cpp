@@ -244,7 +244,9 @@ Action declare_sweep(CLI::App& app) {
       ->type_name("");
   add_recipe_settings(app, arguments->settings);
   app.add_option("--seeds", arguments->seeds,
-                 "Train each configuration with N seeds, or with these seeds (default: the value in the recipe)")
+                 "Train each configuration once for each seed. Give the number of seeds, such as 5, or a list of "
+                 "seeds, such as "
+                 "1,4,7 (default: the value in the recipe)")
       ->type_name("N|A,B,...");
   app.add_flag("--resume", arguments->resume,
                "Resume the sweep in the folder of --run. Configurations that are done, or that another process is "

@@ -209,7 +209,9 @@ Action declare_train(CLI::App& app) {
   add_number(app, "--seed", arguments->seed, "Random seed of the run; the same as --set train.seed=N",
              {0, train::kGreatestSeed})
       ->type_name("N");
-  app.add_option("--seeds", arguments->seeds, "Train with N seeds, or with these seeds, in one folder")
+  app.add_option("--seeds", arguments->seeds,
+                 "Train once for each seed, in one folder. Give the number of seeds, such as 5, or a list of seeds, "
+                 "such as 1,4,7")
       ->type_name("N|A,B,...");
   add_number(app, "--processes", arguments->processes,
              "Train in N processes on this machine. Each process takes a part of every batch; train.batch_size is the "

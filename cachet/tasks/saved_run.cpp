@@ -95,7 +95,8 @@ std::optional<std::string> complete_run(const std::filesystem::path& run, const 
   for (const std::vector<std::string>& place : alternatives) {
     try {
       const RecipePlan plan = read_plan(run, place).plan;
-      if (!plan.task->keys_from_training_data()) return "the run was trained without these values";
+      if (!plan.task->keys_from_training_data())
+        return "the run was trained without the means and deviations of its data";
       if (auto absent = plan.task->absent_data()) throw io::Error(*absent);
       const SavedFiles keep = plan.task->files_to_keep();
       for (const auto& [split, digest] : keep.digests)

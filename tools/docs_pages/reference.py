@@ -78,7 +78,7 @@ def keys_page(found, meanings):
     order = ("task", "data", "model", "train", "optimizer", "schedule")
     lines = ["# Recipe keys", NOTE,
              "This page lists every key of a recipe with its type, its default and its meaning, and in italics when to change it. "
-             "`cachet keys KEY` prints the same, and `cachet keys --recipe RECIPE` the values of one recipe. If a key has no default here, the recipe writes the key, or the "
+             "`cachet keys KEY` prints the same, and `cachet keys --recipe RECIPE` the values of one recipe. If this page shows no default for a key, each recipe sets the key, or the "
              "default is empty. Defaults of sizes are those of one model; other models have their own.", ""]
     for table in sorted(tables, key=lambda name: (order.index(name.partition(".")[0]), name)):
         lines += [f"## `[{table}]`", "", "| key, type, default | meaning |", "|---|---|"]

@@ -43,7 +43,7 @@ class Cache : public StateModule, public SyncedModule, public Observable, public
   /// Declares the cache's tensors in the state of a session.
   virtual void declare_state(AttentionState& state) const = 0;
 
-  /// Returns the reason why the memory depends on the input in evaluation. Empty if the memory is constant.
+  /// Returns the reason why the memory depends on the input in evaluation. Empty if the memory does not depend on it.
   virtual std::optional<std::string> why_memory_varies() const = 0;
 
   /// Returns why evaluation reads a kind of memory that training never reads. Empty if both read the same kind.

@@ -69,7 +69,7 @@ class ClassificationTask : public Task, public Predictor, public AnswersEvaluati
 
   /// Returns sections with the confusion matrix and then the blocks of evaluation_samples().
   std::vector<report::Section> evaluation_sections() const final;
-  /// Returns the blocks that show samples of the last evaluation.
+  /// Returns the blocks of the run's page that show samples of the last evaluation.
   virtual std::vector<report::Block> evaluation_samples(const ClassificationEvaluation& evaluation) const = 0;
 
  private:

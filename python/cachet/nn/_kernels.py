@@ -189,7 +189,7 @@ class KernelAttention(nn.Module):
             causal: if true, query i sees the keys j ≤ i + Lk − Lq of this piece.
 
         Returns:
-            (B, H, Lq, e), and the sums for the next piece, (B, H, m, e + 1).
+            The output (B, H, Lq, e), and the running sums over all keys so far, (B, H, m, e + 1).
 
         Raises:
             RuntimeError: If shapes or dtypes do not agree.

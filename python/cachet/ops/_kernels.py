@@ -122,8 +122,8 @@ def kernel_attention_stream(
         eps: the number that is added to the divisor.
 
     Returns:
-        (B, H, Lq, e), and the sums for the next piece: (B, H, m, e + 1), in float32 or wider. The size of the sums does
-        not depend on the length of the text.
+        The output (B, H, Lq, e), and the running sums over all keys so far: (B, H, m, e + 1), in float32 or wider.
+        The size of the sums does not depend on the length of the text.
 
     Raises:
         RuntimeError: If shapes, dtypes or numbers do not agree.

@@ -43,8 +43,8 @@ struct Mixing {
   Side rows{}, columns{};           // rows and columns of the box, in pixels
 };
 
-/// Draws the mixing of a batch of `count` images of height × width pixels, as a function of (seed, epoch, number).
-/// Returns std::nullopt if the batch is not mixed.
+/// Chooses at random how the images of a batch are mixed: `count` images of height × width pixels. The choice depends
+/// only on the seed, the epoch and the number of the batch. Returns std::nullopt if the batch is not mixed.
 std::optional<Mixing> draw_mixing(int64_t count, int64_t height, int64_t width, const MixingOptions& options,
                                   uint64_t seed, int64_t epoch, int64_t number);
 

@@ -35,8 +35,9 @@ torch::Tensor lsh_buckets(const torch::Tensor& x, const torch::Tensor& rotations
 torch::Tensor lsh_order(const torch::Tensor& buckets, const torch::Tensor& padding);
 
 /// Computes attention in the order of buckets (Reformer, arXiv 2001.04451, Sec. 2). The concatenated rounds are cut
-/// into chunks of chunk_size tokens (the last may be shorter). Chunk i of Nq attends to chunk ⌊i·Nk/Nq⌋ of the context
-/// and to the one before (chunk 0: the last). Buckets only set the order. Rounds are weighted by softmax(logsumexp).
+/// into chunks of chunk_size tokens (the last may be shorter). The queries have Nq chunks, the context has Nk chunks.
+/// Chunk i of the queries attends to chunk j = ⌊i·Nk/Nq⌋ of the context and to chunk j − 1 (to the last chunk, if j is
+/// 0). Buckets only set the order. Rounds are weighted by softmax(logsumexp).
 ///
 /// If options.pattern_length is PatternLength::model, each round begins with a new chunk, and Nq and Nk follow
 /// from the full lengths of the layout: missing chunks count as padding, and the result equals the result for a
