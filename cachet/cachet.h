@@ -1,7 +1,8 @@
 #pragma once
 
-/// The whole library: layers and models, training, and inference. A program that needs only one of these parts compiles
-/// faster with the header of that part. Link cachet::cachet. cachet/command_line.h belongs to another library.
+/// The whole library: layers and models, training, and inference. If a program needs only layers and models, only
+/// training or only inference, it compiles faster with the header of that part. Link cachet::cachet.
+/// cachet/command_line.h belongs to another library.
 
 #include "cachet/inference.h"
 #include "cachet/layers.h"

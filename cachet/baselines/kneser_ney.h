@@ -21,16 +21,17 @@ struct TextScore {
 /// Interpolated modified Kneser–Ney (Chen & Goodman 1999, Sec. 3; like KenLM's lmplz without pruning). A language model
 /// must be better than this baseline to have learned more than n-gram counts.
 ///
-/// Each line begins with <s>, which is never predicted, and ends with `line_end`. Counts of the longest n-grams
-/// are raw. The count of a shorter n-gram is the number of different words before it, or raw if it begins with <s>.
-/// With the discounts D(c) for counts of 1, of 2, and of 3 or more:
+/// Each line begins with <s>, which is never predicted, and ends with `line_end`. The counts of the longest n-grams are
+/// raw (their numbers of occurrences). The count of a shorter n-gram is the number of different words that precede it.
+/// If the n-gram begins with <s>, its count is raw. With the discounts D(c) for counts of 1, of 2, and of 3 or more:
 ///   p(w|h) = (c(hw) − D(c))/Σ c(h·) + (D₁N₁ + D₂N₂ + D₃N₃)/Σ c(h·) · p(w|h without its first word)
 /// and p = 1/V below single words. If a context was never seen, the next shorter context is used.
 class KneserNey {
  public:
-  /// The discounts of n-grams of one length. Chen & Goodman estimate them from counts of counts. Their estimate is used
-  /// if there are n-grams of count 1, 2 and 3, and if all three discounts are above 0. If not, all three are kFallback,
-  /// as in lmplz with --discount_fallback. (lmplz also accepts discount 0, with which a token may have probability 0.)
+  /// The discounts of n-grams of one length. Chen & Goodman estimate the discounts from counts of counts. The estimated
+  /// discounts are used if there are n-grams of count 1, 2 and 3, and if all three discounts are above 0. Otherwise,
+  /// all three discounts are kFallback, as in lmplz with --discount_fallback. (lmplz also accepts discount 0, with
+  /// which a token may have probability 0.)
   struct Discounts {
     static constexpr std::array<double, 3> kFallback{0.5, 1.0, 1.5};
     std::array<int64_t, 4> counts_of_counts{};  // numbers of n-grams with count 1, 2, 3 and 4
@@ -38,17 +39,17 @@ class KneserNey {
     bool fallback = false;                      // whether all discounts are kFallback
   };
 
-  /// order: length of the longest n-grams, 1 to 5. Throws std::invalid_argument for another order, for a vocabulary of
-  /// 2^24 − 1 or more tokens, and for an empty text.
+  /// order: length of the longest n-grams, 1 to 5. If the order is not from 1 to 5, if the vocabulary has 2^24 − 1 or
+  /// more tokens, or if the text is empty, throws std::invalid_argument.
   KneserNey(const data::TokenSequence& text, int64_t vocabulary, data::Token line_end, int64_t order);
 
   int64_t order() const { return static_cast<int64_t>(levels_.size()); }
   int64_t ngrams(int64_t length) const { return static_cast<int64_t>(level(length).keys.size()); }
   const Discounts& discounts(int64_t length) const { return level(length).discounts; }
 
-  /// Returns log p of a token. `line`: the earlier tokens of the same line; the first is <s> (start()). The result
-  /// is finite, and the probabilities of all tokens of the vocabulary sum to 1. If `matched` is not null, it gets the
-  /// length of the longest known n-gram.
+  /// Returns log p of a token. `line`: the earlier tokens of the same line; the first is <s> (start()). The returned
+  /// number is finite, and the probabilities of all tokens of the vocabulary sum to 1. If `matched` is not null, the
+  /// length of the longest known n-gram is stored in *matched.
   double log_probability(std::span<const data::Token> line, data::Token token, int64_t* matched = nullptr) const;
   data::Token start() const { return static_cast<data::Token>(vocabulary_); }
 

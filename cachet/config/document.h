@@ -12,7 +12,8 @@ namespace cachet::config {
 
 class View;
 
-/// A TOML table merged from a recipe, its bases and `--set` options. It records where each value was written.
+/// A TOML table merged from a recipe, its bases and `--set` options. A Document also records where each of its values
+/// was written.
 ///
 /// The layers read their options from the document through View. A read that meets a problem (wrong type, out of range,
 /// unknown word) does not throw. The document collects the problems, and finish() throws all of them at once. A read
@@ -31,23 +32,24 @@ class Document {
   /// Reads the text of a recipe without the key `base`. `source` is the name of the text in origins and errors.
   static Document from_text(std::string_view text, std::string_view source);
 
-  /// Overrides one value: "model.cache.ratio=0.25". The right side is TOML; a bare word is taken as a string. `source`
-  /// is recorded as the origin of the value. Throws Error if the text is not an assignment.
+  /// Overrides one value: "model.cache.ratio=0.25". The text after the equals sign is TOML; a bare word is taken as a
+  /// string. The document records `source` as the origin of the value. Throws Error if the text is not an assignment.
   void set(std::string_view assignment, std::string_view source = kSetSource);
 
-  /// Changes the default of one key, for options that are newer than the recipe. `assignment` is written as for set().
-  /// If the document does not have the key, its reader gets this value, with the origin kEarlierSource. If the value
-  /// equals the reader's own default, the origin is kDefaultSource. A key without a reader has no effect.
+  /// Changes the default of one key, for options that are newer than the recipe. `assignment` has the syntax that set()
+  /// describes. If the document does not have the key, the key's reader gets the changed default, with the origin
+  /// kEarlierSource. If the value equals the reader's own default, the origin is kDefaultSource. A key without a reader
+  /// has no effect.
   void set_default(std::string_view assignment);
 
-  /// Replaces a value that was read; resolved() lists the new value. `assignment` is written as for set(). The function
-  /// is for values that become known after the recipe is read.
+  /// Replaces a value that was read; resolved() lists the new value. `assignment` has the syntax that set() describes.
+  /// settle() is for values that become known after the recipe is read.
   void settle(std::string_view assignment, std::string_view source);
 
   View root();
 
-  /// Adds a problem that concerns several values. `key` is a full path. The problem gets the position (file and line)
-  /// of the key, or of the nearest table if the document does not have the key.
+  /// Adds a problem that concerns several values. `key` is the full path of a key. The problem gets the position (file
+  /// and line) of the key, or of the nearest table if the document does not have the key.
   void problem(const std::string& key, const std::string& message);
 
   /// Returns the notes of readers on values that they accept (View::note), each one as `origin: key: message`.
@@ -64,7 +66,8 @@ class Document {
   };
   /// Returns all values that were read, including defaults, in the order of reading.
   std::vector<Value> resolved() const;
-  /// Returns the text of one TOML file with all values that were read. with_origins adds `# origin` after each value.
+  /// Returns the text of one TOML file with all values that were read. If `with_origins` is true, each value is
+  /// followed by a comment `# origin`.
   std::string resolved_toml(bool with_origins) const;
 
   struct State;

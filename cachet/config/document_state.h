@@ -21,7 +21,7 @@ struct Document::State {
   std::vector<Problem> problems;
   std::vector<std::string> notes;
 
-  /// Records a value that was read. Only the first reading of a key counts.
+  /// Records a value that was read. If a key is read several times, only the first reading counts.
   void record(const std::string& key, std::string toml, Origin origin);
 
   /// Adds a problem. A repeated problem is added only once.

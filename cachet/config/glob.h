@@ -12,7 +12,7 @@ namespace cachet::config {
 /// path, `*` also matches '/': "vision*" matches all names below "vision".
 bool glob_matches(std::string_view pattern, std::string_view name);
 
-/// Returns the names that a pattern matches, in the order of `names`. An empty pattern matches all names.
+/// Returns the names that a pattern matches, in the order of `names`. If the pattern is empty, all names match.
 std::vector<std::string> glob_filter(std::string_view pattern, std::span<const std::string> names);
 
 }  // namespace cachet::config

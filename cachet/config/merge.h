@@ -4,11 +4,13 @@
 
 namespace cachet::config {
 
-/// Merges `above` over `below`: tables key by key. Any other value, even a list, is replaced, together with its origin.
+/// Merges `above` over `below`: tables are merged key by key. A value that is not a table, even a list, is replaced by
+/// the value in `above`, together with its origin.
 ///
 /// If `above` changes the `kind` of a table (cache, norm, optimizer, ...) or the `name` of a model, the keys written
-/// for the old kind or name stay, but are marked (Node::left_behind). The reader of the new kind or name reads the
-/// marked keys that it knows; other marked keys are not reported as unknown. Keys of `--set` are never marked.
+/// for the old kind or name stay, but are marked (Node::left_behind). The reader of the new kind or name reads those
+/// marked keys that it knows. No problem is reported for the other marked keys. Keys that `--set` options write are
+/// never marked.
 void merge_over(Node& below, Node above);
 
 }  // namespace cachet::config

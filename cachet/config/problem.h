@@ -15,7 +15,7 @@ struct Origin {
       const;  // "recipes/vision/base.toml:12", "--set", "default"; on one line, without control characters
 };
 
-/// The names of sources that are not files.
+/// The names that stand for the source of a value if the source is not a file.
 inline constexpr const char* kSetSource = "--set";
 inline constexpr const char* kDefaultSource = "default";
 inline constexpr const char* kEarlierSource = "earlier version";

@@ -25,7 +25,8 @@ struct Reading {
 Reading<bool> read_boolean(const Node& node);
 Reading<int64_t> read_integer(const Node& node, const Range<int64_t>& range);
 Reading<double> read_real(const Node& node, const Range<double>& range);
-/// Reads an integer in the range, or a text such as "10 %" in (0 %, 100 %]. `whole` is the noun after "a fraction of".
+/// Reads an integer in `range`, or a fraction as a text, such as "10 %", in (0 %, 100 %]. `whole` is the noun that
+/// messages have after "a fraction of".
 Reading<CountOrFraction> read_count_or_fraction(const Node& node, const Range<int64_t>& range, std::string_view whole);
 Reading<std::string> read_text(const Node& node);
 Reading<size_t> read_word(const Node& node, std::span<const std::string_view> words);  // returns the word's index

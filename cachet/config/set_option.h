@@ -10,9 +10,9 @@ namespace cachet::config {
 
 /// Returns the table that a `--set` option describes: {model = {cache = {ratio = 0.25}}} for "model.cache.ratio=0.25".
 ///
-/// The right side is a TOML value. Any other text becomes a string ("model.cache.kind=grc", "train.limit=500 steps"),
-/// unless it begins like a string, list or table. The value has the origin `source`, and the tables around it have the
-/// origin "--set". Throws Error if the text is not an assignment.
+/// The text after the "=" is a TOML value. Text that is not a TOML value becomes a string ("model.cache.kind=grc",
+/// "train.limit=500 steps"), unless it begins like a string, list or table. The value gets the origin `source`. The
+/// tables that contain the value get the origin "--set". Throws Error if the text is not an assignment.
 Node parse_assignment(std::string_view assignment, std::string_view source = kSetSource);
 
 /// Returns the `--set` options that together describe a table: one for each value and each empty table, in the order of

@@ -13,7 +13,8 @@ class UnreadableFile : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Reads the bytes of a regular file of at most `most_bytes`. For a pipe or a device, throws an error without waiting.
+/// Reads the bytes of a regular file of at most `most_bytes`. If the path is a pipe or a device, throws an error
+/// without waiting.
 std::string read_text_file(const std::filesystem::path& path, int64_t most_bytes);
 
 }  // namespace cachet::config

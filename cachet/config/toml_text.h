@@ -7,7 +7,8 @@
 
 namespace cachet::config {
 
-// Return a value in the syntax of TOML. A TOML parser reads the text as the same value of the same type.
+// Return a value in the syntax of TOML. A TOML parser reads the returned text as the original value, with the original
+// type.
 std::string toml_text(bool value);
 std::string toml_text(int64_t value);
 std::string toml_text(double value);  // shortest text with the same value; it never looks like an integer

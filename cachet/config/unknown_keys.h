@@ -6,9 +6,9 @@
 
 namespace cachet::config {
 
-/// Returns a problem for every key and table that the document has but no reader read. The problem suggests the nearest
-/// names that were read: names of the same table, or else full paths of keys in other tables. After the first hundred
-/// problems, a last problem has the number of further unknown keys.
+/// Returns a problem for every key and table that the document has but no reader read. For each unknown name, the
+/// problem suggests the most similar names that readers have read: names of the same table, or else full paths of keys
+/// in other tables. After the first hundred problems, a last problem has the number of further unknown keys.
 std::vector<Problem> unknown_keys(const Document::State& state);
 
 }  // namespace cachet::config

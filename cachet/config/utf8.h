@@ -10,8 +10,8 @@ namespace cachet::config {
 /// Overlong forms, surrogates and code points above U+10FFFF are invalid.
 size_t first_invalid_utf8(std::string_view text);
 
-/// Replaces every control character, and every byte that is not UTF-8, by '?'. The result is safe in a terminal and in
-/// a comment.
+/// Replaces every control character, and every byte that is not UTF-8, by '?'. The returned text is safe in a terminal
+/// and in a comment.
 std::string printable(std::string_view text);
 
 /// Escapes the parts of a text that a terminal would obey or that are invisible: control characters ("\x1b", "\r",
@@ -23,7 +23,7 @@ std::string visible(std::string_view text, std::string_view kept = "\n\t");
 /// in one piece and end in a later piece.
 class Utf8Repair {
  public:
-  /// Adds a piece. Returns the text that is complete now and was not returned before.
+  /// Adds a piece of the text. Returns the text that is complete now and was not returned before.
   std::string add(std::string_view piece);
   /// Returns the rest of the text after the last piece.
   std::string finish();

@@ -17,7 +17,7 @@
 
 namespace cachet::config {
 
-/// A word of a closed set, and the value for which the word stands.
+/// A word that a key accepts, and the value of Enum for which the word stands.
 template <class Enum>
 struct Choice {
   std::string_view word;
@@ -26,11 +26,12 @@ struct Choice {
 
 /// A view of one table of a Document. A view is cheap to copy, and owns a reference to the data of the document.
 ///
-/// Every read takes a default, and records key, value and origin for Document::resolved(). A read that meets a problem
-/// records it and returns the default. Ranges restrict the values of a recipe, but not the defaults of the program.
+/// Every method that reads a key takes a default, and records the key, the value and its origin for
+/// Document::resolved(). A read that meets a problem records it and returns the default. Ranges restrict the values of
+/// a recipe, but not the defaults of the program.
 class View {
  public:
-  /// Whether the document has the key. After this call, the key is known to its table, but does not count as read.
+  /// Whether the document has the key. After a call of has(), the key counts as known to its table, but not as read.
   bool has(std::string_view key) const;
   /// Returns a view of the table at `key`, even if the table is missing. Records a problem if the value is not a table.
   View table(std::string_view key) const;
@@ -38,8 +39,9 @@ class View {
 
   bool boolean(std::string_view key, bool fallback) const;
   int64_t integer(std::string_view key, int64_t fallback, Range<int64_t> range = {}) const;
-  /// Reads an integer in the range, or a text such as "10 %" (above 0 %, at most 100 %). The text is a fraction of a
-  /// number that is not known yet. `whole` is the name of this number in messages: "the updates of a run".
+  /// Reads an integer in the range, or a text such as "10 %" (above 0 %, at most 100 %). A text such as "10 %" is a
+  /// fraction of a number that is not known yet. `whole` describes the unknown number in messages: "the updates of a
+  /// run".
   CountOrFraction count_or_fraction(std::string_view key, CountOrFraction fallback, Range<int64_t> range,
                                     std::string_view whole) const;
   double real(std::string_view key, double fallback, Range<double> range = {}) const;  // finite; may be an integer
@@ -47,16 +49,16 @@ class View {
   /// Reads a text that has no default and must not be empty. If the document does not have the key, resolved() lists ""
   /// with the origin "required", and finish() throws.
   std::string required_text(std::string_view key) const;
-  /// Reads a list. A single value stands for a list of one item. The range applies to each item.
+  /// Reads a list. A single value stands for a list of one item. Each item of the list must lie in the range.
   std::vector<int64_t> integers(std::string_view key, std::vector<int64_t> fallback, Range<int64_t> range = {}) const;
   std::vector<double> reals(std::string_view key, std::vector<double> fallback, Range<double> range = {}) const;
   std::vector<std::string> texts(std::string_view key, std::vector<std::string> fallback) const;
-  /// Reads two integers of one kind, such as the sides of an image. One number stands for both, and two equal numbers
-  /// are recorded as one. The range applies to each number.
+  /// Reads two integers of one kind, such as the sides of an image. One number in the recipe stands for both integers.
+  /// Two equal integers are recorded as one number. Both integers must lie in the range.
   std::array<int64_t, 2> integer_pair(std::string_view key, std::array<int64_t, 2> fallback,
                                       Range<int64_t> range = {}) const;
 
-  /// Reads one word of a closed set. For any other word, records a problem with the nearest word.
+  /// Reads one word of a closed set. If the value is another word, records a problem that suggests the nearest word.
   template <class Enum, size_t N>
   Enum choice(std::string_view key, Enum fallback, const std::array<Choice<Enum>, N>& choices) const {
     std::array<std::string_view, N> words;
@@ -68,7 +70,8 @@ class View {
     return choices[word_index(key, fallback_index, words)].value;
   }
 
-  /// Returns the record that the key names. For an unknown name, records a problem with the nearest name.
+  /// Returns the record whose name is the value of `key`. For an unknown name, records a problem that suggests the
+  /// nearest known name.
   template <class Record>
   const Record* record(std::string_view key, const Record* fallback, std::span<const Record* const> records) const {
     std::vector<std::string_view> words;
@@ -80,18 +83,20 @@ class View {
     return records[word_index(key, fallback_index, words)];
   }
 
-  /// Replaces a value such as "auto" by the decision of the reader. resolved() then lists the decision.
+  /// Replaces a value such as "auto" by `word`, the decision of the code that reads the recipe. resolved() then lists
+  /// `word`.
   void decide(std::string_view key, std::string_view word) const;
 
-  /// If the document has a key that this kind of table does not use, records a problem. If the key belongs to the kind
-  /// of a base and a later recipe replaced this kind, ignores the key.
+  /// If the document has `key` although this kind of table does not use the key, records a problem with `message`. If
+  /// the key belongs to a kind that a base recipe sets and a later recipe replaces, ignores the key.
   void refuse(std::string_view key, const std::string& message) const;
 
-  /// Records a problem with a key of this table, at the position (file and line) of the key, or else of the table.
+  /// Records a problem with a key of this table. The problem states the file and line of the key, or of the table if
+  /// the key has no position.
   void problem(std::string_view key, const std::string& message) const;
 
-  /// Records a note on a key of this table: the value is accepted, but the user should know its effect. The note gets
-  /// the position (file and line) of the key, or else of the table.
+  /// Records a note on a key of this table: the value is accepted, but the user should know its effect. The note states
+  /// the file and line of the key, or of the table if the key has no position.
   void note(std::string_view key, const std::string& message) const;
 
  private:

@@ -12,7 +12,7 @@ namespace cachet::data {
 /// The digests of a split's data. Each digest has 16 hexadecimal digits. If the data of two splits differ, their
 /// digests differ. The digests do not depend on the folder of the data.
 struct DataDigest {
-  /// Version of the digests. Digests of different versions are not compared.
+  /// Version of the digests. Digests of different versions are not compared with each other.
   static constexpr int64_t kVersion = 2;
 
   std::string contents{};  // all labels, tokens, annotations, and all pixels of files that hold many images
@@ -20,7 +20,8 @@ struct DataDigest {
   std::string files{};     // names and sizes of image files, without their bytes; empty if there are no image files
   std::string times{};     // modification times of the image files
 
-  /// Returns the digest of contents and files. Times and texts, which affect no training or evaluation, are left out.
+  /// Returns one digest of the members `contents` and `files`. Leaves out `times` and `texts`, because they do not
+  /// affect training or evaluation.
   std::string identity() const;
   bool operator==(const DataDigest&) const = default;
 };
@@ -32,7 +33,8 @@ enum class DataChange {
   files,     // names, number or sizes of image files differ
   contents,  // labels, texts or annotations differ
 };
-/// Returns the largest change between two digests. Texts are compared only if both digests have texts.
+/// Returns the greatest DataChange between two digests, in the order of the enumeration. Texts are compared only if
+/// both digests have texts.
 DataChange change_of(const DataDigest& before, const DataDigest& now);
 
 /// Digests of the names, sizes and times of files below a folder. A missing file has the size −1.
@@ -44,7 +46,7 @@ FileDigests digests_of_files(const std::filesystem::path& folder, std::span<cons
 /// Returns the digest of bytes: 16 hexadecimal digits.
 std::string digest_of(std::span<const std::byte> bytes);
 std::string digest_of(std::string_view text);
-/// Returns the digest of an image file's present bytes, or kUnreadable if the file cannot be read.
+/// Returns the digest of the bytes that an image file has now, or kUnreadable if the file cannot be read.
 inline constexpr const char* kUnreadable = "unreadable";
 std::string digest_of_image_file(const std::filesystem::path& file);
 

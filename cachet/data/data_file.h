@@ -9,7 +9,7 @@
 namespace cachet::data {
 
 /// Returns the path of the first existing file of `name`, `name`.gz and `name`.xz in a folder. Throws io::Error, which
-/// names the folder and the file, if none of these files exists.
+/// names the folder and the file, if the folder has neither `name` nor `name`.gz nor `name`.xz.
 std::filesystem::path find_data_file(const std::filesystem::path& folder, const std::string& name);
 bool has_data_file(const std::filesystem::path& folder, const std::string& name);
 
@@ -19,7 +19,7 @@ struct DataFile {
   std::vector<uint8_t> bytes;
 };
 
-/// Reads and unpacks a file. Throws io::Error with the path for missing or damaged files, and above `max_bytes`.
+/// Reads and unpacks a file. If a file is missing, damaged or larger than `max_bytes`, throws io::Error with the path.
 DataFile read_data_file(const std::filesystem::path& folder, const std::string& name, uint64_t max_bytes);
 
 }  // namespace cachet::data

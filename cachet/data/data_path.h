@@ -8,12 +8,13 @@ namespace cachet::data {
 
 enum class PathKind { folder, file, file_or_folder };
 
-/// Whether a recipe must name the folder of its data. A recipe that only defines a model has no such folder.
+/// Whether a recipe must name the folder of its data. A recipe that only defines a model has no folder of data.
 enum class DataRoot { required, optional };
 
-/// Finds the file or folder of a path in a recipe or an argument. An absolute path is tried alone. A relative path is
-/// tried below `working_folder`, then below $CACHET_DATA (there also without a leading "data/"), and last among the
-/// data that come with the program, such as data/fashion-mnist. Returns std::nullopt if no such path exists.
+/// Finds the file or folder of a path in a recipe or an argument. If the path is absolute, no other path is tried. A
+/// relative path is tried below `working_folder`, then below $CACHET_DATA (there also without a leading "data/"), and
+/// last among the data that come with the program, such as data/fashion-mnist. If none of the tried paths exists,
+/// returns std::nullopt.
 std::optional<std::filesystem::path> existing_data_path(const std::filesystem::path& value, PathKind kind,
                                                         const std::filesystem::path& working_folder);
 

@@ -7,7 +7,7 @@
 
 namespace cachet::data {
 
-/// Faults of files that can be found without opening the files.
+/// Faults of files, as far as they can be found without opening the files.
 struct FileFaults {
   int64_t files = 0;    // number of files that were checked
   int64_t faulty = 0;   // number of files that are missing, empty, not regular or not readable

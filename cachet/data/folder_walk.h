@@ -24,12 +24,12 @@ class PassedOver {
 
   /// Adds a file or folder whose name begins with a dot.
   void add_hidden(const std::filesystem::path& path) { add(hidden_, path); }
-  /// Adds a file of a kind that the reader does not use.
+  /// Adds a file of a type that the reader of the data set does not use.
   void add_other(const std::filesystem::path& path) { add(others_, path); }
   void add(const PassedOver& more);
 
   int64_t count() const { return hidden_ + others_; }
-  /// Returns the first unused file. May be called only if count() > 0.
+  /// Returns the first unused file. Call first() only if count() > 0.
   const std::filesystem::path& first() const { return first_; }
   /// Returns a line for the user about the unused files, or std::nullopt if there are none.
   std::optional<std::string> note() const;
@@ -42,8 +42,8 @@ class PassedOver {
   std::filesystem::path first_;
 };
 
-/// Returns the entries of a folder whose names do not begin with a dot, sorted byte by byte. Adds the entries whose
-/// names begin with a dot to `passed_over`. Throws io::Error if the folder cannot be read.
+/// Returns the entries of a folder whose names do not begin with a dot, sorted byte by byte. If `passed_over` is given,
+/// adds to it the entries whose names begin with a dot. Throws io::Error if the folder cannot be read.
 std::vector<std::filesystem::directory_entry> sorted_entries(const std::filesystem::path& folder,
                                                              PassedOver* passed_over = nullptr);
 
@@ -65,7 +65,8 @@ struct FoundTexts {
   void add(FoundTexts more);
 };
 
-/// Finds the .txt files below a folder. Throws io::Error if there are none, or if for_each_file_below() fails.
+/// Finds the .txt files below a folder. Throws io::Error if the folder has no .txt file, or if for_each_file_below()
+/// fails.
 FoundTexts text_files_below(const std::filesystem::path& folder);
 
 }  // namespace cachet::data

@@ -13,8 +13,9 @@ struct HeldOut {
 };
 
 /// Draws `fraction` of the samples of each stratum, using the seed. strata[i] is the stratum of sample i, such as its
-/// class. From a stratum with several samples, at least one is drawn and at least one remains. A sample alone in its
-/// stratum remains; if all samples are alone, draws from all. Throws std::invalid_argument for fewer than two samples.
+/// class. If a stratum has several samples, at least one of them is drawn and at least one is not drawn. If a sample is
+/// the only one of its stratum, it is not drawn. If every stratum has only one sample, the function draws from all
+/// samples, without strata. Throws std::invalid_argument for fewer than two samples.
 HeldOut hold_out(std::span<const int64_t> strata, double fraction, uint64_t seed);
 
 /// Returns a digest of the indices of the validation samples.

@@ -37,11 +37,13 @@ class BatchIterator {
 };
 
 /// Makes batches of type `Batch` in the order of a BatchOrder. The content of a batch is a function of (seed, epoch,
-/// shard, batch number). It does not depend on the number of workers or on the first batch of an iterator.
+/// shard, batch number). The content of a batch does not depend on the number of workers, or on the batch with which an
+/// iterator begins.
 template <class Batch>
 class BatchLoader {
  public:
-  /// A function that makes a batch. Several threads call it at once. It owns or co-owns all objects that it uses.
+  /// A function that makes a batch. Several threads may call the function at the same time. The function owns or
+  /// co-owns all objects that it uses.
   using Make = std::function<Batch(const BatchPlace& place)>;
 
   /// Throws std::invalid_argument for invalid options.
@@ -57,7 +59,7 @@ class BatchLoader {
   /// Returns the samples of batch `number` of an epoch. Throws std::out_of_range unless 0 <= number < batches().
   BatchPlace place(int64_t epoch, int64_t number) const { return order_->epoch(epoch).place(number); }
 
-  /// Makes a batch in the caller's thread. If some samples of the batch are removed from `place`, the other samples are
+  /// Makes a batch in the caller's thread. If some samples are removed from `place`, the other samples of the batch are
   /// the same as in iterate().
   Batch make(const BatchPlace& place) const { return make_(place); }
 

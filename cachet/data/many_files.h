@@ -5,11 +5,12 @@
 
 namespace cachet::data {
 
-/// If only file information (such as sizes) is read, look_at_files() uses several threads above this number of files.
+/// If only file information (such as sizes) is read, look_at_files() uses several threads for more than this number of
+/// files.
 inline constexpr size_t kLookedAtFilesOfThread = 4096;
 
-/// Calls `look` for each index below `count`. If `count` is larger than `of_thread`, up to 16 threads make the calls,
-/// because a request about a file takes a millisecond on a network file system. `look` must not throw.
+/// Calls `look` for each index below `count`. If `count` is larger than `of_thread`, up to 16 threads make the calls:
+/// on a network file system, each request about a file takes a millisecond. `look` must not throw.
 void look_at_files(size_t count, const std::function<void(size_t index)>& look,
                    size_t of_thread = kLookedAtFilesOfThread);
 

@@ -17,9 +17,10 @@ namespace cachet::data {
 
 /// Makes the items first … end − 1 on worker threads and returns them in order. At most `ahead` items are in flight.
 ///
-/// Several threads call `produce(number)` at once; if there are no workers, next() calls it. If `produce` throws,
-/// next() rethrows the exception instead of returning the item, and the sequence ends there. The destructor waits only
-/// for the items that are in progress. Only one thread, the consumer, may call next() and waited_seconds().
+/// Several threads call `produce(number)` at the same time. If there are no workers, next() calls `produce`. If
+/// `produce` throws, next() rethrows the exception instead of returning the item, and the sequence ends there. The
+/// destructor waits only for the items that are in progress. Only one thread, the consumer, may call next() and
+/// waited_seconds().
 template <class Item>
 class OrderedPrefetch {
  public:

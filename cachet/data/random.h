@@ -5,7 +5,7 @@
 
 namespace cachet::data {
 
-/// The purpose of a random number. The numbers of different purposes are independent, even under the same key.
+/// The purpose of a random number. The random numbers of different purposes are independent, even under the same key.
 enum class RandomStream : uint64_t {
   augmentation,
   permutation,
@@ -25,9 +25,10 @@ enum class RandomStream : uint64_t {
 
 /// Random numbers that depend only on (seed, stream, epoch, index).
 ///
-/// No state passes from sample to sample. So any thread may draw for any sample, and a resumed run draws the same
-/// numbers as an uninterrupted run. The generator is SplitMix64 (Steele, Lea, Flood 2014), started at a hash of the
-/// key. The distributions are defined here, because the distributions of <random> differ between standard libraries.
+/// The random numbers of a sample do not depend on a state that other samples change. Therefore, any thread may compute
+/// the random numbers of any sample, and a resumed run has the same random numbers as an uninterrupted run. The
+/// generator is SplitMix64 (Steele, Lea, Flood 2014), started at a hash of the key. The distributions are defined here,
+/// because the distributions of <random> differ between standard libraries.
 class CounterRandom {
  public:
   CounterRandom(uint64_t seed, RandomStream stream, uint64_t epoch, uint64_t index);
@@ -55,7 +56,7 @@ class CounterRandom {
   uint64_t state_;
 };
 
-/// All random numbers of one sample. Each purpose has its own stream.
+/// All random numbers of one sample. The random numbers of each purpose are independent of those of other purposes.
 struct SampleRandom {
   uint64_t seed = 0, epoch = 0, index = 0;
 

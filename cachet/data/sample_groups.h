@@ -13,10 +13,10 @@ namespace cachet::data {
 
 /// Finds groups of samples that must stay in one split. Samples with a common key (a sentence, or the bytes of a
 /// picture) belong to one group, also if they are linked through other samples (connected components). Every split of
-/// data uses these groups, so that no sample is used both for training and for evaluation.
+/// data uses the groups of SampleGroups, so that no sample is used both for training and for evaluation.
 class SampleGroups {
  public:
-  /// Adds the next sample. Keys are compared byte by byte. For a text, the key is split_key().
+  /// Adds the next sample. Keys are compared byte by byte. The key of a text is its split_key().
   void add(std::span<const std::string> keys);
 
   /// Returns, for each group, the ascending indices of its samples. Groups are in the order of their first samples.

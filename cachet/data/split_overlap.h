@@ -23,17 +23,19 @@ struct SplitOverlap {
 /// Progress callback, called by one thread at a time: `done` of `total` units of work. An unknown `total` is 0.
 using LookProgress = std::function<void(int64_t done, int64_t total)>;
 
-/// Counts evaluation samples that share a key with a training sample. The keys are the same as in SampleGroups: digests
-/// of the bytes of pictures, and split_key() of texts. Empty keys (of texts that have only blanks) are not compared.
-/// The memory grows with the number of evaluation samples, not of training samples.
+/// Counts evaluation samples that share a key with a training sample. The keys of samples are those of SampleGroups:
+/// digests of the bytes of pictures, and split_key() of texts. Empty keys (of texts that have only blanks) are not
+/// compared. The memory of an OverlapSearch grows with the number of evaluation samples, not of training samples.
 class OverlapSearch {
  public:
-  /// Adds the next evaluation sample. Must be called for all evaluation samples before the first training sample.
+  /// Adds the next evaluation sample. For all evaluation samples, add_evaluation() must be called before the first
+  /// training sample is added.
   void add_evaluation(const std::vector<std::string>& keys, std::string name);
-  /// Adds a key of a training sample; call it in the order of the samples. `name` is called only if the name is stored.
+  /// Adds a key of a training sample. Keys must be added in the order of the samples. If the name of the sample is
+  /// stored, the function calls `name` to get it.
   void add_training(std::string_view key, const std::function<std::string()>& name);
 
-  /// Returns the overlap, with the arguments as its fields `split` and `many`.
+  /// Returns the overlap that was found. The fields `split` and `many` of the overlap get the values of the arguments.
   SplitOverlap found(std::string split, std::string many) const;
 
  private:

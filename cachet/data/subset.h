@@ -6,7 +6,7 @@
 
 namespace cachet::data {
 
-/// The part of a split that is used.
+/// The options that select the samples of a split to use.
 struct SubsetOptions {
   double fraction = 1;  // in (0, 1]; at least one sample stays
   int64_t limit = 0;    // largest number of samples; 0 = all
@@ -14,7 +14,8 @@ struct SubsetOptions {
 };
 
 /// Returns the ascending indices of the used samples of a split of `size` samples, or std::nullopt if all are used. The
-/// samples begin a permutation for the seed and split, so a larger fraction contains a smaller fraction.
+/// used samples are the first samples of a permutation that depends on the seed and the split. Therefore, the samples
+/// of a smaller fraction belong to every larger fraction.
 std::optional<std::vector<int64_t>> kept_samples(int64_t size, const SubsetOptions& options, uint64_t split);
 
 }  // namespace cachet::data

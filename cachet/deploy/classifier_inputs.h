@@ -8,7 +8,8 @@
 namespace cachet::deploy {
 
 /// Returns the inputs of a classifier: "images", or for sequences "ids" and "padding", and for pairs also "second_ids"
-/// and "second_padding". Batch and length are free; ids have the model's limits. Throws c10::Error for other models.
+/// and "second_padding". The batch size and the length of sequences are free; token ids have the model's limits. If the
+/// model is not a classifier, throws c10::Error.
 std::vector<runtime::ExportedInput> inputs_of(const models::Model& model);
 
 /// Returns synthetic tensors for inputs_of(): normally distributed numbers, and uniformly distributed ids. `lengths`:

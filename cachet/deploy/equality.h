@@ -14,8 +14,8 @@ struct Tolerance {
   double changed = 1;             // maximum fraction of samples with a changed best class; one is always allowed
 };
 
-/// The minimum ratio of a class's probability to the probability of the sample's best class. Classes below this ratio
-/// are not compared, because they are not used, and few digits of their probabilities are right in bf16.
+/// The minimum ratio of a class's probability to the probability of the sample's best class. Classes with a smaller
+/// ratio are not compared: they are not used, and few digits of their probabilities are right in bf16.
 inline constexpr double kMinLikely = 1e-3;
 [[deprecated("kMinLikely")]] inline constexpr double kLeastLikely = kMinLikely;
 
@@ -25,8 +25,8 @@ struct DecisionWords {
   const char* many = "samples";
 };
 
-/// A comparison of two models' answers to the same samples. It does not change if a constant is added to all scores of
-/// a sample. One score far below the other scores does not hide other differences.
+/// A comparison of two models' answers to the same samples. The comparison does not change if a constant is added to
+/// all scores of a sample. A score far below the other scores does not hide differences of the other scores.
 struct Equality {
   int64_t samples = 0;
   double difference = 0;    // the largest difference of a class's log-probabilities, in nats
@@ -42,7 +42,8 @@ struct Equality {
 };
 
 /// Compares `expected` and `actual`, both (N, classes): log-probabilities, or scores whose softmax gives probabilities.
-/// Throws c10::Error unless their shapes are equal, and ops::NotFinite for scores that are not finite.
+/// Throws c10::Error unless `expected` and `actual` have the same shape. Throws ops::NotFinite if a score is not
+/// finite.
 Equality equality_of(const at::Tensor& expected, const at::Tensor& actual, const Tolerance& tolerance);
 
 /// Returns "largest difference of a log-probability 3.1e-07; the best class is the same for 256 of 256 samples".

@@ -10,7 +10,8 @@
 namespace cachet::deploy {
 
 /// Sizes for tracing a model, to find how the numbers of its graph depend on each size. In the first sample, all sizes
-/// are minimal. In each next sample, one size is larger. In the last sample, all sizes differ, to check the forms.
+/// have their smallest values. In each of the following samples, one of the sizes is larger than in the first sample.
+/// In the last sample, all sizes differ, so that the SizeForms that were found can be checked.
 class SizeSamples {
  public:
   explicit SizeSamples(const std::vector<FreeSize>& sizes);
@@ -24,7 +25,7 @@ class SizeSamples {
   std::vector<std::vector<int64_t>> samples_;
 };
 
-/// A form of an integer: the product factor · Π (slope · size + offset).
+/// An integer as a function of the free sizes: the product factor · Π (slope · size + offset).
 struct SizeForm {
   struct Term {
     size_t size = 0;  // index of the free size
@@ -36,7 +37,8 @@ struct SizeForm {
   bool constant() const { return terms.empty(); }
   int64_t at(const std::vector<int64_t>& sizes) const;
 
-  /// Returns the form that gives these values, one for each sample, or std::nullopt if no form does.
+  /// Returns the SizeForm that gives the integers `values`, one for each sample, or std::nullopt if there is no such
+  /// SizeForm.
   static std::optional<SizeForm> of(const std::vector<int64_t>& values, const SizeSamples& samples);
 };
 

@@ -19,7 +19,7 @@ struct PortableModel {
   std::vector<std::string> notes;  // sizes that are fixed although they could be free, with reasons
 };
 
-/// Returns the note for an export whose sequences have a fixed length. `why`: the reason of the fixed length.
+/// Returns the note for an export whose sequences have a fixed length. `why` is the reason why the length is fixed.
 std::string filled_note(int64_t longest, const CannotConvert& why);
 
 /// Whether the graph accepts sequences of every length that the model accepts, without padding them.
@@ -27,8 +27,8 @@ enum class FreeLengths { if_possible, never };
 
 /// Traces a classifier of images or of sequences. The batch size is free. The length of sequences is free if the graph
 /// permits it; otherwise, sequences are padded to the longest length that the model accepts. The model is in evaluation
-/// mode and computes in float32 on the CPU. Afterwards, the model's parameters require no gradients. Throws
-/// CannotConvert if the model cannot be traced, and c10::Error for other kinds of models.
+/// mode and computes in float32 on the CPU. After the call, the model's parameters require no gradients. Throws
+/// CannotConvert if the model cannot be traced, and c10::Error for models that do not classify images or sequences.
 PortableModel make_portable(const std::shared_ptr<models::Model>& model,
                             FreeLengths lengths = FreeLengths::if_possible);
 

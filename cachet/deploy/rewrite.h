@@ -44,12 +44,13 @@ struct RewriteReport {
   Footprint before, after;
 };
 
-/// Rewrites a model in place. The results of the model change only by rounding, which equality.h measures. Throws
-/// c10::Error unless the model is in evaluation mode.
+/// Rewrites a model in place. The results of the rewritten model differ from the original results only by rounding,
+/// which equality.h measures. Throws c10::Error unless the model is in evaluation mode.
 RewriteReport rewrite(models::Model& model, const RewriteOptions& options = {});
 
-/// Returns lines for users: the removed parts by kind and outcome, and the remaining parts with reasons. If work was
-/// counted, the largest savings come first, and each line ends with `saved_text` of its parts' total savings.
+/// Returns lines for users about the parts of the model: the removed parts, by kind and outcome, and the remaining
+/// parts, with the reasons why they remain. If work was counted, the largest savings come first, and each line ends
+/// with the text that `saved_text` returns for the total savings of the line's parts.
 std::vector<std::string> report_lines(const RewriteReport& report,
                                       const std::function<std::string(const analysis::Work&)>& saved_text = {});
 

@@ -9,8 +9,8 @@
 
 namespace cachet::deploy {
 
-// Models whose forward pass is a session, so that exported models can be evaluated, timed and used for predictions. The
-// models have no parameters and no gradients, and take CPU tensors. Their calls throw ExportNotFinite.
+// Models whose forward pass runs an inference session, so that exported models can be evaluated, timed and used for
+// predictions. The models have no parameters and no gradients, and take CPU tensors. Their calls throw ExportNotFinite.
 
 /// The error for scores of an exported model that are NaN or infinite.
 class ExportNotFinite : public ops::NotFinite {
@@ -23,7 +23,7 @@ std::shared_ptr<models::ImageClassifier> session_model(std::unique_ptr<runtime::
                                                        const models::ImageShape& image, int64_t classes);
 
 /// Makes a classifier of sequences from a session. `fixed_length`: the fixed length of an export's sequences, or 0.
-/// Shorter sequences are padded to the fixed length.
+/// Sequences that are shorter than the fixed length are padded to the fixed length.
 std::shared_ptr<models::SequenceClassifier> session_model(std::unique_ptr<runtime::Session> session,
                                                           const models::SequenceShape& sequence, int64_t classes,
                                                           int64_t fixed_length);

@@ -14,7 +14,8 @@ struct Graph;
 /// A model as a graph of ATen operators, for engines that run such graphs.
 namespace cachet::deploy {
 
-/// A function that is traced. It maps tensors to a tensor. Its weights become constants of the graph.
+/// A function that is traced. The function maps input tensors to one output tensor. The weights that the function uses
+/// become constants of the traced graph.
 using Traceable = std::function<at::Tensor(const std::vector<at::Tensor>& inputs)>;
 
 /// A size of the inputs that may differ between calls: the size of `input` along `dimension`.
@@ -25,13 +26,14 @@ struct FreeSize {
   int64_t least = 2, more = 5, last = 7;  // sizes of the traced inputs
 };
 
-/// A function that returns synthetic inputs for one value of each free size. The values are in the order of the sizes.
+/// A function that returns synthetic inputs for one value of each free size. In the argument of the function, the
+/// values are in the order of the free sizes.
 using MakeInputs = std::function<std::vector<at::Tensor>(const std::vector<int64_t>& sizes)>;
 
-/// Returns the graph of one call. Operators of this library are replaced by the ATen operators that compose them.
-/// Numbers that depend on a free size are computed from the inputs' size; tracing with several sizes finds these
-/// numbers. Throws c10::Error, which names the size, if the structure of the graph depends on a free size, or if a
-/// number is not of the form slope · size + offset.
+/// Returns the graph of one call of the model. Operators of this library are replaced by the ATen operators that
+/// compose them. Numbers that depend on a free size are computed from the inputs' size; tracing with several sizes
+/// finds these numbers. Throws c10::Error, which names the size, if the structure of the graph depends on a free size,
+/// or if a number is not of the form slope · size + offset.
 std::shared_ptr<torch::jit::Graph> trace(const Traceable& model, const std::vector<std::string>& input_names,
                                          const std::vector<FreeSize>& free_sizes, const MakeInputs& inputs);
 

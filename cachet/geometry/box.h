@@ -11,7 +11,7 @@ struct Size {
 };
 
 /// An upright box given by its corners, in pixels from the upper left corner of the image. The first pixel extends from
-/// 0 to 1.
+/// the coordinate 0 to the coordinate 1.
 struct Box {
   double left = 0, top = 0, right = 0, bottom = 0;
   bool operator==(const Box&) const = default;

@@ -13,24 +13,27 @@ namespace cachet::geometry {
 /// The largest number of pixels of a mask.
 inline constexpr int64_t kMaxMaskPixels = (int64_t{1} << 31) - 1;
 
-/// A mask in COCO's form: the lengths of runs of pixels, column by column, from top to bottom. The first run is outside
-/// the object (and may be empty), the next run is inside, and so on.
+/// A mask in COCO's form: the lengths of runs of pixels, column by column, from top to bottom. The first run consists
+/// of pixels outside the object (and may be empty), the second run consists of pixels inside the object, and so on.
 ///
-/// Only the first run may be empty, so two masks are equal if and only if their pixels are equal.
+/// No run except the first may be empty, so that two masks are equal if and only if their pixels are equal.
 class RunLengths {
  public:
   RunLengths() = default;  // a mask of 0 × 0 pixels
 
-  /// Takes the lengths of all runs, and removes empty runs after the first. Throws std::invalid_argument if the size is
-  /// below 1 × 1 or above kMaxMaskPixels, or if the sum of the lengths is not the number of pixels.
+  /// Makes a mask from the lengths of all its runs of pixels. Removes empty runs, except an empty first run. Throws
+  /// std::invalid_argument if the size is below 1 × 1 or above kMaxMaskPixels, or if the sum of the lengths is not the
+  /// number of pixels.
   RunLengths(const Size& size, std::span<const uint32_t> counts);
 
   /// Reads COCO's compressed form: bytes 48 … 111 with 5 bits of a length each, lowest bits first. From the fourth
-  /// length on, the difference to the length two before is stored. Throws std::invalid_argument, which names the fault.
+  /// length on, the form stores the difference between a length and the length two positions earlier. Throws
+  /// std::invalid_argument, which names the fault.
   static RunLengths from_text(const Size& size, std::string_view text);
   std::string text() const;
 
-  /// Reads height * width bytes row by row; nonzero is inside. Throws std::invalid_argument if their number is wrong.
+  /// Reads height · width bytes row by row. A byte that is not zero marks a pixel inside the object. Throws
+  /// std::invalid_argument if the number of bytes is not height · width.
   static RunLengths of_bitmap(const Size& size, std::span<const uint8_t> pixels);
   std::vector<uint8_t> bitmap() const;  // bytes 0 and 1, row by row
 
@@ -49,13 +52,14 @@ class RunLengths {
   std::vector<uint32_t> counts_;
 };
 
-/// Builds a mask from runs of pixels inside the object. Runs are added in column order, and down each column.
+/// Builds a mask from runs of pixels inside the object. The runs must be added in the order of COCO's form: column by
+/// column, and from top to bottom in each column.
 class RunBuilder {
  public:
   explicit RunBuilder(const Size& size);  // throws std::invalid_argument for an invalid size
 
-  /// Adds the pixels begin … end − 1, counted column by column. `begin` must be at least the end of the previous run,
-  /// and `end` at most the number of pixels.
+  /// Adds a run of pixels: the indices begin … end − 1 of pixels in column order. `begin` must be at least the end of
+  /// the run of pixels that was added before, and `end` at most the number of pixels.
   void add(uint64_t begin, uint64_t end);
   /// Adds the pixels top … bottom − 1 of one column.
   void add(int64_t column, int64_t top, int64_t bottom);
@@ -69,10 +73,12 @@ class RunBuilder {
 /// Returns the number of pixels inside both masks. Throws std::invalid_argument if the sizes of the masks differ.
 int64_t shared_pixels(const RunLengths& a, const RunLengths& b);
 
-/// Returns the intersection over union of two masks, or 0 if both are empty. For crowds, see overlap() of boxes.
+/// Returns the intersection over union of two masks, or 0 if both are empty. If `truth` is a crowd, the result is
+/// computed as in overlap() of boxes.
 double overlap(const RunLengths& detection, const RunLengths& truth, bool truth_is_crowd = false);
 
-/// Returns the union or intersection of the masks. Throws std::invalid_argument for no masks or for different sizes.
+/// Returns the union or intersection of the masks. Throws std::invalid_argument if there are no masks, or if the masks
+/// have different sizes.
 RunLengths united(std::span<const RunLengths> masks);
 RunLengths intersected(std::span<const RunLengths> masks);
 

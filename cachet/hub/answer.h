@@ -18,11 +18,12 @@ struct Answer {
 
   std::string header(const std::string& name) const;  // "" if there is no such header
   std::optional<uint64_t> length() const;             // value of Content-Length
-  /// Returns the size of the whole file from Content-Range, or an empty value if the part does not begin at `start`.
+  /// Returns the size of the whole file from the header Content-Range. If the received part does not begin at `start`,
+  /// returns std::nullopt.
   std::optional<uint64_t> size_of_range_from(uint64_t start) const;
 };
 
-/// Adds a line "Name: value" to Answer::headers. A status line removes the earlier headers.
+/// Adds a line "Name: value" to Answer::headers. An HTTP status line removes the headers that were added before it.
 void add_header_line(std::string_view line, Answer& answer);
 
 }  // namespace cachet::hub

@@ -26,7 +26,8 @@ struct DownloadOptions {
   std::chrono::milliseconds first_wait{500};       // wait before the second try; each further wait is twice as long
 };
 
-/// The exception for an error answer of a server, at once or after the last try. what() has the address and the status.
+/// The exception for a server's answer that reports an error, thrown at once or after the last repetition of the
+/// request. what() has the address and the status.
 class HttpError : public io::Error {
  public:
   HttpError(const Answer& answer, const std::string& name);
@@ -46,18 +47,19 @@ struct DownloadSource {
 };
 
 /// Sends a request, and repeats it while connections fail or the server is busy (429, 5xx). Waits for the time in
-/// Retry-After (at most 30 s). Calls `begin_try` before each try. Throws the exception of the last try.
+/// Retry-After (at most 30 s). Calls `begin_try` before each try. If all requests fail, throws the exception of the
+/// last request.
 Answer send_repeatedly(const Request& request, const std::string& name, const DownloadOptions& options,
                        const ReceivePiece& receive = {}, const std::function<void()>& begin_try = {});
 
-/// Downloads a text. Throws io::Error if it has more than `max_bytes`.
+/// Downloads a text. Throws io::Error if the text has more than `max_bytes` bytes.
 std::string download_text(const Request& request, const std::string& name, uint64_t max_bytes,
                           const DownloadOptions& options);
 
 /// Downloads a file. Writes the bytes to `partial`. If the download stops, `partial` stays, and the next download
-/// completes it (Range). If the size and digest of `partial` equal those of the source, renames it to `file`. Only one
-/// process at a time may download a file. Throws ConnectionError, HttpError, or io::Error if the size or digest
-/// differs, if the disk is full, or if the server sends a page instead of a file.
+/// requests only the missing bytes (HTTP header Range). If the size and digest of `partial` equal those of the source,
+/// renames it to `file`. Only one process at a time may download a file. Throws ConnectionError, HttpError, or
+/// io::Error if the size or digest differs, if the disk is full, or if the server sends a page instead of a file.
 void download(const DownloadSource& source, const std::filesystem::path& partial, const std::filesystem::path& file,
               const DownloadOptions& options);
 

@@ -24,7 +24,7 @@ struct FetchedWeights {
 /// up once per process. If the hub cannot be reached, the last commit in the cache is used, and a note reports this. A
 /// file of an address outside the hub is downloaded once.
 ///
-/// On every fault, throws io::Error with advice for the user.
+/// If anything fails, throws io::Error with advice for the user.
 FetchedWeights fetch_weights(const std::string& name, const HubSettings& settings, const DownloadOptions& options = {});
 
 /// Returns the path of config.json of a hub repository, and downloads it if the cache lacks it. Returns an empty value

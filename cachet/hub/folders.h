@@ -4,7 +4,8 @@
 
 namespace cachet::hub {
 
-/// Creates a folder of the cache and its parents if they do not exist. Throws io::Error with the name of the folder.
+/// Creates a folder of the Hugging Face cache and its parent folders if they do not exist. If a folder cannot be
+/// created, throws io::Error with the name of the folder.
 void make_folders(const std::filesystem::path& folder);
 
 }  // namespace cachet::hub

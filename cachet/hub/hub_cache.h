@@ -26,7 +26,8 @@ class HubCache {
 
   std::filesystem::path blob(const std::string& etag) const;
   std::filesystem::path lock(const std::string& etag) const;
-  /// Links a file of a commit to its blob and returns the link. Replaces a link whose target is missing.
+  /// Links a file of a commit to its blob and returns the link. If a link exists but its target is missing, replaces
+  /// the link.
   std::filesystem::path link(const std::string& commit, const std::string& file, const std::string& etag) const;
 
  private:

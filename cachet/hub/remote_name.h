@@ -19,8 +19,8 @@ struct HubName {
 bool is_remote(std::string_view text);
 
 /// Parses hf:OWNER/NAME[@REVISION][/FILE], or the address of a file or a page of the hub at `endpoint`
-/// (ENDPOINT/OWNER/NAME/resolve/REVISION/FILE). Returns an empty value for any other address. Throws io::Error if a
-/// text begins with "hf:" but has another form.
+/// (ENDPOINT/OWNER/NAME/resolve/REVISION/FILE). If the text is neither a name with "hf:" nor an address of the hub,
+/// returns an empty value. Throws io::Error if a text begins with "hf:" but has another form.
 std::optional<HubName> hub_name(std::string_view text, std::string_view endpoint);
 
 /// Whether a remote name can be the name of a file below a folder: it has no empty part, no "." or "..", no

@@ -5,7 +5,8 @@
 
 namespace cachet::hub {
 
-/// Address and local folders for files of the Hugging Face hub. The hub's client reads the same environment variables.
+/// Address and local folders for files of the Hugging Face hub. The hub's own client reads the same environment
+/// variables as Cachet.
 struct HubSettings {
   std::string endpoint = "https://huggingface.co";  // HF_ENDPOINT
   std::string token{};                // HF_TOKEN, else the file HF_TOKEN_PATH, else $HF_HOME/token; "" = none
@@ -14,9 +15,10 @@ struct HubSettings {
   bool offline = false;               // HF_HUB_OFFLINE
 };
 
-/// Returns the settings of the environment. The default of HF_HOME is $XDG_CACHE_HOME/huggingface, and the default of
-/// XDG_CACHE_HOME is ~/.cache. If HF_HUB_DISABLE_IMPLICIT_TOKEN is set, no token is sent. Throws io::Error if the token
-/// has a control character, or if neither a variable nor HOME determines the folder of the cache.
+/// Returns the settings that the environment variables give. The default of HF_HOME is $XDG_CACHE_HOME/huggingface, and
+/// the default of XDG_CACHE_HOME is ~/.cache. If HF_HUB_DISABLE_IMPLICIT_TOKEN is set, no token is sent. Throws
+/// io::Error if the token has a control character, or if neither a variable nor HOME determines the folder of the
+/// cache.
 HubSettings hub_settings();
 
 }  // namespace cachet::hub

@@ -37,7 +37,8 @@ bool can_download();
 /// and no longer after a redirect to another origin. libcurl's variables (https_proxy, all_proxy, no_proxy) set the
 /// proxies; a request to this machine uses no proxy. SSL_CERT_FILE and SSL_CERT_DIR replace the system's certificates.
 /// Throws ConnectionError, or io::Error if this build has no libcurl, if the server's certificate is not accepted, at
-/// the eleventh redirect, or if redirected() throws. Exceptions of `receive` reach the caller.
+/// the eleventh redirect, or if redirected() throws. If `receive` throws an exception, send() passes the exception on
+/// to the caller.
 Answer send(Request request, const ReceivePiece& receive = {});
 
 }  // namespace cachet::hub

@@ -5,7 +5,7 @@
 
 namespace cachet::hub {
 
-/// An http or https address: scheme://host[:port]/path[?query]. A fragment (#…) is not stored.
+/// An http or https address: scheme://host[:port]/path[?query]. A fragment of an address (#…) is not stored.
 struct WebAddress {
   std::string scheme;  // "https" or "http"
   std::string host;    // host in lower case; IPv6 with brackets
@@ -13,7 +13,7 @@ struct WebAddress {
   std::string target;  // "/path?query", at least "/"
 
   std::string text() const;
-  /// Whether both addresses have the same scheme, host and port.
+  /// Whether two addresses have the same scheme, host and port.
   bool has_origin_of(const WebAddress& other) const;
   /// Whether the host is this machine: localhost, 127.0.0.0/8 or [::1].
   bool is_loopback() const;

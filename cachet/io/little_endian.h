@@ -6,7 +6,7 @@
 
 namespace cachet::io {
 
-/// Reads the little-endian `Int` at `position`. The caller must have checked that `bytes` has all bytes of the `Int`.
+/// Reads the little-endian `Int` at `position`. The caller must have checked that `bytes` has all bytes of the integer.
 template <class Int>
 Int little_endian(std::span<const std::byte> bytes, size_t position) {
   uint64_t value = 0;

@@ -19,7 +19,8 @@ struct ValueRows {
 template <class T>
 void append_ones(const T* values, const bool* padding, float* with_ones, ValueRows shape);
 
-/// Computes sumsᵢ = rowᵢ · vector (+= if `add`). Matrix rows are `stride` numbers apart. A null vector means all ones.
+/// Computes sumsᵢ = rowᵢ · vector (+= if `add`). Matrix rows are `stride` numbers apart. If `vector` is null, all its
+/// elements count as 1.
 void dot_rows(const float* matrix, const float* vector, bool add, float* sums, ValueRows shape);
 
 /// Computes divisors (rows) = denominator + eps (0 if not positive), out = numerators / divisor (0 if it is 0).

@@ -22,24 +22,28 @@ struct SeenKeys {
 };
 constexpr int32_t kAlwaysSeen = -2;
 
-/// A penalty that is larger than any sum of scores, but so small that float32 still resolves the scores minus it.
+/// A penalty that is larger than any sum of scores, but so small that a score minus the penalty is still exact enough
+/// in float32.
 constexpr float kOwnPenalty = 1e5f;
 /// The logsumexp of a row that sees no key.
 constexpr float kNoScore = -1e30f;
 
-/// Replaces scores by softmax(scale·scores) over the columns that a row sees (all if `seen` is null). Other elements
-/// are 0; rows that see NaN or +∞ are NaN. logsumexp (rows): log Σ e^(scale·score), or kNoScore for rows without keys.
+/// Replaces scores by softmax(scale·scores) over the columns that a row sees (all if `seen` is null). Elements that a
+/// row does not see become 0. If a row sees NaN or +∞, the row becomes NaN. logsumexp (rows) gets log Σ
+/// e^(scale·score), or kNoScore for rows without keys.
 void block_softmax(float* scores, float scale, const SeenKeys* seen, float* logsumexp, ScoreRows shape);
 
 /// Computes the weights of block_softmax() again from logsumexp, in place: e^(scale·score − logsumexp).
 void block_weights(float* scores, float scale, const SeenKeys* seen, const float* logsumexp, ScoreRows shape);
 
-/// Replaces the gradient of the weights by the gradient of the scores: scale·weight·(gradient − offset of the row).
+/// Replaces the gradient `grad` of the weights by the gradient of the scores: scale·weight·(gradient − offset of the
+/// row).
 void block_softmax_backward(const float* weights, const float* offsets, float scale, float* grad, ScoreRows shape);
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// Returns scale·score (minus kOwnPenalty if own_last and p = q), or −∞ if the query does not see the key.
+/// Returns scale·score, or −∞ if the query does not see the key. If SeenKeys::own_last is set, subtracts kOwnPenalty
+/// for a key at the position of the query (p = q).
 CACHET_HOST_DEVICE inline float seen_score(float score, float scale, const SeenKeys* seen, int64_t row,
                                            int64_t column) {
   const float scaled = score * scale;

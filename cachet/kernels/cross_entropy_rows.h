@@ -21,8 +21,9 @@ struct CrossEntropyTargets {
 
 /// Computes, with z = scores + bias, p = softmax(z) along each row, and q = the target probabilities of the row:
 ///   losses = −Σ q·log p,  likelihoods = −log p of the class,  residual = p − q (the gradient of a loss by the scores).
-/// Results are 0 in rows without a class. They are NaN in rows with a NaN or +∞, or with only −∞.
-/// bias (columns) and residual may be null. residual and scores may be the same array. scratch: `columns` floats.
+/// If a row has no class, its results are 0. If the scores of a row have a NaN or +∞, or only −∞, its results are NaN.
+/// The pointers `bias` (columns) and `residual` may be null. The arrays `residual` and `scores` may be the same. The
+/// array `scratch` has room for `columns` floats.
 template <class T>
 void cross_entropy_rows(const T* scores, const float* bias, const CrossEntropyTargets& targets, float* losses,
                         float* likelihoods, T* residual, float* scratch, CrossEntropyShape shape);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Macros for kernels that are templates over their number type. They compile a kernel for each instruction set, and
-// select an instance at run time. In the source of a kernel:
+// Macros for kernels that are templates over their number type. These macros compile a kernel for each instruction set,
+// and select an instance at run time. In the source of a kernel:
 //   inside HWY_NAMESPACE   template <class T> void AddRows(const T* a, …) {…}   CACHET_KERNEL(AddRows);
 //   under HWY_ONCE         CACHET_EXPORT(AddRows);
 //                          template <class T> void add_rows(const T* a, …) { CACHET_DISPATCH(AddRows, T)(a, …); }
@@ -13,7 +13,7 @@
 
 #include "cachet/kernels/bfloat16.h"
 
-// The two instances need names, because Highway's tables hold names.
+// The instances of a kernel for float and for BFloat16 need names, because Highway's tables hold names.
 #define CACHET_KERNEL(Name)                \
   constexpr auto& Name##F32 = Name<float>; \
   constexpr auto& Name##BF16 = Name<BFloat16>

@@ -8,9 +8,9 @@
 
 namespace cachet::kernels {
 
-/// The random mask of a dropout. It retains each element independently with probability (last + 1) / 2³²: element
+/// The random mask of a dropout. The mask retains each element independently with probability (last + 1) / 2³²: element
 /// i is retained if its random word is at most `last`. Word i depends only on seed and i, not on the width of the
-/// vectors. It is word (i % 64) / 16 of Philox at counter 16·(i / 64) + i % 16.
+/// vectors. Word i is the word with index (i % 64) / 16 of Philox with the counter 16·(i / 64) + i % 16.
 struct DropoutMask {
   uint64_t seed;
   uint32_t last;

@@ -9,8 +9,9 @@ namespace cachet::kernels {
 /// The units of a feature map. Their formulas are in ops/attention/kernel_attention.h.
 enum class FeatureUnit : int64_t { elu_plus_one, softplus, gelu, sigmoid, glu, softplus_glu };
 
-/// The shape of rows of products and of their features. A row of `width` features comes from `width` numbers, or from
-/// 2·width numbers [a, g] if the unit is gated. Rows of products are `stride` numbers apart; features are dense.
+/// The shapes of two matrices: rows of products, and rows of the features that are computed from the products. A row of
+/// `width` features comes from `width` numbers, or from 2·width numbers [a, g] if the unit is gated. Rows of products
+/// are `stride` numbers apart; features are dense.
 struct UnitRows {
   int64_t rows, width, stride;
 };
@@ -28,7 +29,7 @@ CACHET_HOST_DEVICE inline bool unit_is_gated(FeatureUnit unit) {
   return unit == FeatureUnit::glu || unit == FeatureUnit::softplus_glu;
 }
 
-/// The value of a unit, and its derivatives by a and (if the unit is gated) by g.
+/// The value of a feature unit, and its derivatives with respect to a and (if the unit is gated) to g.
 struct UnitPoint {
   float value, to_a, to_g;
 };

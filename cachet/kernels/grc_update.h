@@ -7,8 +7,9 @@
 
 namespace cachet::kernels {
 
-// The pointwise parts of a step of the gated recurrent cache. They run between matrix products (ops/cache/grc_update.h
-// has the formulas). In arrays for all samples, row t of sample b is row b·length + t. T is float or BFloat16.
+// The pointwise parts of a step of the gated recurrent cache. The pointwise parts run between the matrix products
+// (ops/cache/grc_update.h has the formulas). In arrays for all samples, row t of sample b is row b·length + t. T is
+// float or BFloat16.
 
 /// The inputs of a step. W is the number of channels of the cache.
 template <class T>
@@ -49,14 +50,16 @@ struct GrcGradients {
   float *norm_weight, *norm_bias;  // (W), to which gradients are added; null without a norm
 };
 
-/// Computes the columns of candidate and update gate in token_products, norm_weight, norm_bias and the blend's part of
-/// cache, from d_next (batch·length, W) and d_mean (length, W). Both may be null. scratch: 3W numbers.
+/// From the gradients d_next (batch·length, W) and d_mean (length, W) of the results, computes the gradients of the
+/// candidate and the update gate in token_products, of norm_weight and norm_bias, and the blend's part of the gradient
+/// of cache. d_next and d_mean may be null. scratch: 3W numbers.
 template <class T>
 void grc_blend_backward(const GrcInputs<T>& in, const T* d_next, const float* d_mean, const GrcGradients<T>& out,
                         float* scratch, const GrcShape& shape, GrcRows rows);
 
-/// Computes cache_products, the columns of the reset gate in token_products, and the part of cache from r ⊙ C, given
-/// d_reset_cache (batch·length, W) and the results of grc_blend_backward(). Writes r ⊙ C to reset_cache again.
+/// From d_reset_cache (batch·length, W) and the results of grc_blend_backward(), computes the gradients of
+/// cache_products, of the reset gate's columns in token_products, and the part of the gradient of cache that comes from
+/// r ⊙ C. Computes r ⊙ C again and writes it to reset_cache.
 template <class T>
 void grc_reset_backward(const GrcInputs<T>& in, const T* d_reset_cache, T* reset_cache, const GrcGradients<T>& out,
                         const GrcShape& shape, GrcRows rows);
@@ -94,7 +97,7 @@ CACHET_HOST_DEVICE inline float gate(T token_product, T cache_product) {
   return sigmoid(to_float(token_product) + to_float(cache_product));
 }
 
-/// Returns element i of the candidate's product in a row, including the bias.
+/// Returns element i of a row of the candidate's product, including the bias.
 template <class T>
 CACHET_HOST_DEVICE inline float candidate_product(const GrcInputs<T>& in, const GrcRow<T>& at, int64_t i) {
   return to_float(at.token_candidate[i]) + to_float(at.reset_product[i]) +
@@ -103,12 +106,13 @@ CACHET_HOST_DEVICE inline float candidate_product(const GrcInputs<T>& in, const 
 
 CACHET_HOST_DEVICE inline float normalized(float x, Moments m) { return (x - m.mean) * m.inverse_deviation; }
 
-/// Returns (1 − u)·c + u·c̃.
+/// Returns the blend (1 − u)·c + u·c̃ of the cache c and the candidate c̃, with the update gate u.
 CACHET_HOST_DEVICE inline float blended(float u, float cache, float candidate) {
   return (1.0f - u) * cache + u * candidate;
 }
 
-/// The gradients of the update gate's product, the cache and the candidate. `g`: the gradient of the blended element.
+/// The gradients of the update gate's product, the cache and the candidate. `g` is the gradient of the result of
+/// blended().
 struct BlendGradient {
   float update_product, cache, candidate;
 };
@@ -116,13 +120,14 @@ CACHET_HOST_DEVICE inline BlendGradient blend_gradient(float g, float u, float c
   return {g * (candidate - cache) * u * (1.0f - u), (1.0f - u) * g, g * u};
 }
 
-/// Returns the gradient of a number before LayerNorm. g: the gradient of the normalized number z; mean_g and mean_gz:
+/// Returns the gradient of one input of LayerNorm. g is the gradient of the normalized number z. mean_g and mean_gz are
 /// the means of g and g·z over the row.
 CACHET_HOST_DEVICE inline float layer_norm_gradient(float g, float mean_g, float mean_gz, float z, Moments m) {
   return (g - mean_g - z * mean_gz) * m.inverse_deviation;
 }
 
-/// Returns the gradient of the reset gate's product. `g`: the gradient of the element of r ⊙ C.
+/// Returns the gradient of the product from which the reset gate r is computed. `g` is the gradient of an element of r
+/// ⊙ C.
 CACHET_HOST_DEVICE inline float reset_gradient(float g, float r, float cache) { return g * cache * r * (1.0f - r); }
 
 }  // namespace cachet::kernels

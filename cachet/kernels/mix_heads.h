@@ -12,7 +12,8 @@ struct MixHeadsShape {
   int64_t memory_head_dim;  // at most head_dim; memory heads may have fewer channels
 };
 
-// All arrays are dense and row-major. T is float or BFloat16. s = gate (heads) is σ(λ).
+// All arrays of this file are dense and row-major. T is float or BFloat16. The array `gate` (heads) has the values s =
+// σ(λ).
 
 /// Computes out[t,h,:] = (1 − s_h)·self[t,h,:]; adds s_h·memory[t,h,:] to the first memory_head_dim channels.
 template <class T>
@@ -30,7 +31,8 @@ CACHET_HOST_DEVICE inline float mixed(float self, float memory, float gate) {
   return (1.0f - gate) * self + gate * memory;
 }
 
-/// The gradients of self and memory, and one element's part of d_gate. `g`: the gradient of this element.
+/// The gradients of one element of self and of memory, and the contribution of this element to d_gate. `g` is the
+/// gradient of the mixed element.
 struct MixedGradient {
   float self, memory, gate;
 };

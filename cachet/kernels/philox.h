@@ -7,7 +7,7 @@
 namespace cachet::kernels {
 
 // Philox4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC 2011): four random words that depend
-// only on a counter and a key. Any thread can therefore compute the words of any position.
+// only on a counter and a key. Any thread can therefore compute the random words for any counter.
 struct Philox {
   static constexpr uint32_t kFirstMultiplier = 0xD2511F53, kSecondMultiplier = 0xCD9E8D57;
   static constexpr uint32_t kFirstKeyStep = 0x9E3779B9, kSecondKeyStep = 0xBB67AE85;
@@ -32,7 +32,7 @@ struct Philox {
     }
     return counter;
   }
-  /// Returns the words of a 64-bit counter and a 64-bit key.
+  /// Returns the four random words of a 64-bit counter and a 64-bit key.
   CACHET_HOST_DEVICE static constexpr Words words(uint64_t counter, uint64_t key) {
     return words(Words{{low(counter), low(counter >> 32), 0, 0}}, Key{{low(key), low(key >> 32)}});
   }

@@ -7,20 +7,21 @@
 
 namespace cachet::kernels {
 
-// Rows of relative attention: a row of `columns` keys for each of `rows` queries, columns >= rows. The last key is the
-// token of the last query. T is float or BFloat16; all arithmetic is in float32.
+// Rows of relative attention: a row of `columns` keys for each of `rows` queries, columns >= rows. The last key belongs
+// to the token of the last query. T is float or BFloat16; all arithmetic is in float32.
 struct RelativeSoftmaxShape {
   int64_t rows, columns;
 };
 
-/// Computes out = softmax(scale·(content + shifted position)) along each row, over the keys that are not hidden. A row
-/// is 0 if all its keys are hidden, and NaN if one of its numbers is NaN or +∞.
+/// Computes out = softmax(scale·(content + shifted position)) along each row, over the keys that are not hidden. The
+/// result of a row is 0 if all keys of the row are hidden, and NaN if one of the row's numbers is NaN or +∞.
 ///
-/// Column c of `position` has the scores of distance columns − 1 − c, in tokens: the first column has the largest one.
-/// The shift gives key j of row i the score of the distance between query i and key j: position[i][j + rows − 1 − i].
-/// Keys after the query get the numbers that result if a column of zeros is put before the matrix and the result is
-/// reshaped (Dai et al., arXiv 1901.02860, App. B): 0 for the next key, then the numbers of the next row from the left.
-/// hidden (rows, columns) is 0 or 1 for each key, or null. scratch: `columns` floats. out and content may be the same.
+/// Column c of `position` has the scores of the distance columns − 1 − c, in tokens: the first column has the scores of
+/// the largest distance. The shift gives key j of row i the score of the distance between query i and key j:
+/// position[i][j + rows − 1 − i]. Keys after the query get the numbers that result if a column of zeros is put before
+/// the matrix and the result is reshaped, as in Appendix B of Dai et al. (arXiv 1901.02860). The first key after the
+/// query gets 0, and the keys after that key get the numbers of the next row, from the left. hidden (rows, columns) is
+/// 0 or 1 for each key, or null. scratch: `columns` floats. out and content may be the same.
 template <class T>
 void relative_softmax_rows(const T* content, const T* position, const uint8_t* hidden, float scale, T* out,
                            float* scratch, RelativeSoftmaxShape shape);
@@ -33,8 +34,8 @@ void relative_softmax_rows_backward(const T* weights, const T* grad, float scale
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// Returns the flat index in `position` of the number that the shift moves to (row, column), or −1 if this number is in
-/// the column of zeros.
+/// Returns the flat index in `position` of the number that the shift moves to (row, column), or −1 if the shift moves a
+/// zero of the inserted column there.
 CACHET_HOST_DEVICE inline int64_t shifted_from(int64_t row, int64_t column, RelativeSoftmaxShape shape) {
   const int64_t place = row * shape.columns + column + shape.rows;
   const int64_t from_row = place / (shape.columns + 1), from_column = place % (shape.columns + 1);

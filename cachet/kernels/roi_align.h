@@ -6,9 +6,10 @@
 
 namespace cachet::kernels {
 
-/// The cells, with weights, that the bins of a box read along one axis. Bin i reads the cells from first[i] on,
-/// with the weights weights[offset[i]] … weights[offset[i + 1] − 1]. If both offsets are equal, it reads none. `offset`
-/// has bins + 1 numbers. From bin to bin, neither the first nor the last cell decreases (except in bins without cells).
+/// The cells, with weights, that the bins of a box read along one axis. Bin i reads the cells from first[i] on, with
+/// the weights weights[offset[i]] … weights[offset[i + 1] − 1]. If both offsets of a bin are equal, the bin reads no
+/// cells. The array `offset` has bins + 1 numbers. From each bin to the next, neither the index of the first cell nor
+/// the index of the last cell decreases (except in bins without cells).
 struct RoiAxis {
   int64_t bins;
   const int64_t* first;
@@ -26,8 +27,8 @@ struct RoiMap {
 // read once: its sums over columns are added to each bin that reads the row. One thread computes a box. T is
 // float or BFloat16; sums are float32.
 
-/// out has (rows.bins, columns.bins) cells. They are `out_cell` numbers apart, and have `channels` numbers each. `sums`
-/// is scratch memory for rows.bins·columns.bins·channels numbers.
+/// The array `out` has (rows.bins, columns.bins) cells. The cells are `out_cell` numbers apart, and each cell has
+/// `channels` numbers. `sums` is scratch memory for rows.bins·columns.bins·channels numbers.
 template <class T>
 void roi_align(const T* map, RoiMap shape, const RoiAxis& rows, const RoiAxis& columns, T* out, int64_t out_cell,
                float* sums);

@@ -19,7 +19,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Wide = hn::ScalableTag<float>;
 
-/// Calls step(d, i) for whole vectors of D until the rest is shorter than a vector. Returns the index where it begins.
+/// Calls step(d, i) for each whole vector of type D, which begins at element i, until the rest is shorter than a
+/// vector. Returns the index at which the rest begins.
 template <class D, class Step>
 HWY_INLINE int64_t Steps(D d, int64_t i, int64_t count, const Step& step) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -28,7 +29,8 @@ HWY_INLINE int64_t Steps(D d, int64_t i, int64_t count, const Step& step) {
 }
 
 /// Calls step(tag, i) for the elements that remain after whole vectors, in parts of 8, 4, 2 and 1 elements (smaller
-/// than a vector). In single steps, rows of 24 elements would take longer than rows of 128.
+/// than a vector). If the remaining elements were computed one by one, a row of 24 elements would take longer than a
+/// row of 128 elements.
 template <class Step>
 HWY_INLINE void ForEachPart(int64_t i, int64_t count, const Step& step) {
   constexpr size_t kWhole = hn::MaxLanes(Wide());
@@ -72,7 +74,7 @@ HWY_INLINE void StoreFloat(hn::Vec<D> value, D d, float* to) {
   hn::StoreU(value, d, to);
 }
 
-/// Rounds a value to the nearest BFloat16 (ties to even) and stores it; NaN stays NaN.
+/// Rounds a value to the nearest BFloat16 (ties to even) and stores it. NaN stays NaN.
 template <class D>
 HWY_INLINE void StoreFloat(hn::Vec<D> value, D, BFloat16* to) {
   const hn::Rebind<uint16_t, D> narrow;
@@ -89,14 +91,15 @@ HWY_INLINE void StoreFloat(hn::Vec<D> value, D, BFloat16* to) {
 /// Returns e^min(x, 88), or NaN if x is NaN. For all callers, e⁸⁸ has the same effect as infinity.
 template <class D>
 HWY_INLINE hn::Vec<D> BoundedExp(D d, hn::Vec<D> x) {
-  // Highway's Exp returns 0 for NaN.
+  // The function Exp of the library Highway returns 0 for NaN.
   return hn::IfThenElse(hn::Eq(x, x), hn::Exp(d, hn::Min(x, hn::Set(d, 88.0f))), x);
 }
 
 /// Returns eˣ, with an error of at most 4 units of 2⁻²⁴, or 0 if eˣ is not a normal number. x must be ≤ 0 and not NaN.
 template <class D>
 HWY_INLINE hn::Vec<D> ExpOfNegative(D d, hn::Vec<D> x) {
-  // 2ⁿ·eʳ with |r| ≤ log(2)/2: n·log 2 is subtracted in two parts, eʳ is a polynomial, n is added to the exponent bits.
+  // The result is computed as 2ⁿ·eʳ with |r| ≤ log(2)/2: n·log 2 is subtracted in two parts, eʳ is a polynomial, and n
+  // is added to the exponent bits.
   const hn::RebindToSigned<D> whole;
   const auto least = hn::Set(d, -87.33f);
   const auto n = hn::Round(hn::Mul(hn::Max(x, least), hn::Set(d, 1.44269504f)));
@@ -125,8 +128,9 @@ HWY_INLINE hn::Vec<D> Softplus(D d, hn::Vec<D> x) {
   return hn::Add(positive, hn::Log1p(d, BoundedExp(d, hn::Neg(hn::Abs(x)))));
 }
 
-/// Returns the error function of x with an error of at most 4e-7: x·P(x²)/Q(x²), fitted to |x| <= 4. At 4, it
-/// differs from 1 by 2e-8. An exponential alone would take longer than the whole computation.
+/// Returns the error function of x with an error of at most 4e-7: x·P(x²)/Q(x²), fitted to |x| <= 4. At x = 4, the
+/// error function differs from 1 by 2e-8. The computation of one exponential would take longer than the whole
+/// computation of the error function.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Erf(D d, V x) {
   const auto one = hn::Set(d, 1.0f), end = hn::Set(d, 4.0f);
@@ -147,7 +151,7 @@ HWY_INLINE V NormalDistribution(D d, V x) {
   return hn::MulAdd(half, Erf(d, hn::Mul(x, hn::Set(d, 0.70710678f))), half);
 }
 
-/// Returns x·Φ(x). If x is NaN, the product is NaN, although Erf is not.
+/// Returns x·Φ(x). If x is NaN, the result is NaN, although the function Erf returns a number for NaN.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Gelu(D d, V x) {
   return hn::Mul(x, NormalDistribution(d, x));

@@ -10,7 +10,7 @@ struct LeftMatrix {
   int64_t row_stride, column_stride;
 };
 
-/// A matrix with dense rows, which are `stride` numbers apart.
+/// A matrix whose rows are contiguous. Neighbouring rows begin `stride` numbers apart.
 template <class Number>
 struct DenseRows {
   Number* data;
@@ -22,7 +22,7 @@ struct ProductShape {
 };
 
 /// Computes out (rows, columns) = left (rows, inner) · right (inner, columns), or adds the product to out if `add`. The
-/// float32 matrices should fit in a core's caches: they are not repacked. out must not be an input.
+/// function does not repack the float32 matrices, so they should fit in a core's caches. out must not be an input.
 void small_gemm(const LeftMatrix& left, const DenseRows<const float>& right, const DenseRows<float>& out, bool add,
                 const ProductShape& shape);
 

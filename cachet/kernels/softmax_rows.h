@@ -13,20 +13,22 @@ struct SoftmaxShape {
   int64_t rows, columns;
 };
 
-/// Computes out = softmax(scale·scores + bias) along each row. A row is 0 if all its numbers are −∞, and NaN if one of
-/// its numbers is NaN or +∞. bias (rows, columns) or null. scratch: `columns` floats. out and scores may be the same.
+/// Computes out = softmax(scale·scores + bias) along each row. The result of a row is 0 if all numbers of the row are
+/// −∞, and NaN if one of its numbers is NaN or +∞. bias (rows, columns) or null. scratch: `columns` floats. out and
+/// scores may be the same array.
 template <class T>
 void softmax_rows(const T* scores, const float* bias, float scale, T* out, float* scratch, SoftmaxShape shape);
 
-/// Computes d_scores = scale·p(g − Σ g·p) from the weights p and their gradient g. If d_bias is not null, computes
-/// d_bias += p(g − Σ g·p). d_scores and grad may be the same array.
+/// Computes d_scores = scale·p(g − Σ g·p) from the weights p and their gradient g. If d_bias is not null, adds the
+/// gradient p(g − Σ g·p) to d_bias. d_scores and grad may be the same array.
 template <class T>
 void softmax_rows_backward(const T* weights, const T* grad, float scale, T* d_scores, float* d_bias,
                            SoftmaxShape shape);
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// Returns the gradient of a score before scaling. p: its weight; g: the gradient of p; sum: Σ g·p over the row.
+/// Returns the gradient of an attention score before scaling. p: the softmax weight of the score; g: the gradient of p;
+/// sum: Σ g·p over the row.
 CACHET_HOST_DEVICE inline float softmax_gradient(float p, float g, float sum) { return p * (g - sum); }
 
 }  // namespace cachet::kernels

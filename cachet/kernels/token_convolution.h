@@ -17,34 +17,38 @@ struct ConvolutionShape {
 enum class ConvolutionEnd { linear, gelu };
 
 // A grouped 3 × 3 convolution with zero padding. Each group has `group` input and output channels. Weights are stored
-// for vectors of channels, packed[tap][j][c] = weight[c][(c mod group) xor j][tap]. Product j of a
-// group then reads one permutation of the group's channels.
+// for vectors of channels, packed[tap][j][c] = weight[c][(c mod group) xor j][tap]. With this layout of the weights,
+// product j of a group reads one permutation of the group's channels.
 
-/// Packs weight (channels, group, 3, 3) as (9, group, channels). `transposed`: for the convolution of the gradient.
+/// Packs weight (channels, group, 3, 3) as (9, group, channels). If `transposed`, packs the weights for the convolution
+/// that is applied to the gradient.
 void pack_convolution(const float* weight, float* packed, const ConvolutionShape& shape, bool transposed);
 
 /// Reverses pack_convolution(): computes weight from packed.
 void unpack_convolution(const float* packed, float* weight, const ConvolutionShape& shape);
 
 /// Computes out = end(convolution(x) + bias (channels) + addend) for rows [first_row, last_row) of the grid. bias and
-/// addend (in the layout of x) may be null; out may be addend. GELU is applied to the sum after rounding it to T.
+/// addend (in the layout of x) may be null; out may be addend. For ConvolutionEnd::gelu, the sum is first rounded to T,
+/// and GELU is then applied.
 template <class T>
 void convolve_tokens(const T* x, const float* packed, const float* bias, const T* addend, T* out,
                      const ConvolutionShape& shape, ConvolutionEnd end, int64_t first_row, int64_t last_row);
 
-/// Adds the gradient of the weights to d_packed for channels [first, last). Both are multiples of 64, or `channels`.
+/// Adds the gradient of the weights of the channels [first, last) to d_packed. `first` and `last` are multiples of 64,
+/// or equal to `channels`.
 template <class T>
 void convolve_tokens_weight_gradient(const T* grad, const T* x, float* d_packed, const ConvolutionShape& shape,
                                      int64_t first, int64_t last);
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// One of the nine taps at a position of the grid. `offset`: the distance in tokens from the position to its input.
+/// One of the nine taps at a position of the grid. `offset` is the distance, in tokens, from the position to the input
+/// of the tap.
 struct Tap {
   int64_t number, offset;
 };
 
-/// Calls step(tap) for each tap whose input is on the grid.
+/// Calls step(tap) for each of the nine taps whose input lies on the grid of tokens.
 template <class Step>
 CACHET_HOST_DEVICE inline void for_each_tap(const ConvolutionShape& s, int64_t row, int64_t column, const Step& step) {
   for (int64_t dy = -1; dy <= 1; ++dy)
@@ -53,7 +57,7 @@ CACHET_HOST_DEVICE inline void for_each_tap(const ConvolutionShape& s, int64_t r
         step(Tap{(dy + 1) * 3 + dx + 1, dy * s.width + dx});
 }
 
-/// Returns the flat index of packed[tap][j][c].
+/// Returns the index of the element packed[tap][j][c] in the flat array of packed weights.
 CACHET_HOST_DEVICE inline int64_t packed_index(const ConvolutionShape& s, int64_t tap, int64_t j, int64_t c) {
   return (tap * s.group + j) * s.channels + c;
 }

@@ -7,8 +7,8 @@
 
 namespace cachet::kernels {
 
-// The passes of channel-wise norms over tokens (tokens, channels), dense and row-major. Sums and coefficients are
-// (channels). T is float or BFloat16.
+// The passes of channel-wise norms over tokens (tokens, channels), dense and row-major. Sums and
+// coefficients have the shape (channels). T is float or BFloat16.
 
 struct Tokens {
   int64_t tokens, channels;

@@ -16,11 +16,13 @@
 namespace cachet::metrics {
 
 inline constexpr size_t kBleuOrders = 4;
-/// The version of sacreBLEU whose results these functions reproduce. Signatures end with this version.
+/// The version of sacreBLEU whose results these functions reproduce. The signatures of scores end with this version of
+/// sacreBLEU.
 inline constexpr std::string_view kSacreBleuVersion = "2.6.0";
 
-/// The count of an order (n-gram length) without matches. exponential: 1/2 for the first of them, 1/4 for the second,
-/// and so on (NIST's mteval-v13a.pl; method 3 of Chen and Cherry 2014). none: 0, which makes the score 0.
+/// The count that is used for an order (n-gram length) without matches. With `exponential`, the count is 1/2 for the
+/// first such order, 1/4 for the second, and so on (NIST's mteval-v13a.pl; method 3 of Chen and Cherry 2014). With
+/// `none`, the count is 0, which makes the score 0.
 enum class BleuSmoothing { exponential, none };
 
 /// Options of BLEU. The defaults are sacreBLEU's defaults for a corpus.
@@ -50,7 +52,8 @@ struct Bleu {
   std::string text() const;
 };
 
-/// Counts n-grams, sentence by sentence, with memory that all sentences share. Each thread needs its own counter.
+/// Counts n-grams, sentence by sentence. The counter reuses its memory for each sentence. Each thread needs its own
+/// BleuCounter.
 class BleuCounter {
  public:
   explicit BleuCounter(BleuOptions options = {}) : options_(options), matches_(kBleuOrders) {}
@@ -69,12 +72,13 @@ class BleuCounter {
 
 Bleu bleu(const BleuCounts& counts, const BleuOptions& options = {});
 
-/// Returns the score of a corpus. Each element of `references` has one reference for each hypothesis. Throws
-/// std::invalid_argument without sentences or references, or if an element has another length (the message names it).
+/// Returns the score of a corpus. Each element of `references` has one reference for each hypothesis. If there are no
+/// sentences or no references, or if an element of `references` does not have the length of `hypotheses`, throws
+/// std::invalid_argument; the message names the element.
 Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                  const BleuOptions& options = {});
 
-/// Returns the score of one sentence. Ignores orders without n-grams in the sentence.
+/// Returns the score of one sentence. Orders (n-gram lengths) for which the sentence has no n-grams are ignored.
 Bleu sentence_bleu(std::string_view hypothesis, std::span<const std::string_view> references, BleuOptions options = {});
 
 /// Returns "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0", or "nrefs:var" if `references` is empty.

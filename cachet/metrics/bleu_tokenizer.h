@@ -18,9 +18,10 @@ class BleuTokenizer {
  public:
   explicit BleuTokenizer(BleuTokens tokens = BleuTokens::mteval_13a) : tokens_(tokens) {}
 
-  /// Returns the words. They point into the tokenizer's memory or into `sentence`, and the next call invalidates them.
+  /// Returns the words. The returned words point into the tokenizer's memory or into `sentence`, and the next call
+  /// invalidates them.
   const std::vector<std::string_view>& words(std::string_view sentence);
-  /// Returns the words as one text, separated by spaces.
+  /// Returns the words of `sentence` as one text, separated by spaces.
   std::string text(std::string_view sentence);
 
  private:

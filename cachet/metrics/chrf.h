@@ -18,7 +18,8 @@ struct ChrfOptions {
   bool blanks = false;          // whether blanks count as characters; if not, they are removed
 };
 
-/// The counts, by order, from which a score is computed. The counts of a corpus are the sums over its sentences.
+/// The counts of n-grams, for each order n, from which the score chrF is computed. The counts of a corpus are the sums
+/// over its sentences.
 struct ChrfCounts {
   struct Order {
     int64_t hypothesis = 0, reference = 0, correct = 0;  // numbers of n-grams
@@ -37,7 +38,8 @@ class ChrfCounter {
   explicit ChrfCounter(ChrfOptions options = {});
 
   const ChrfOptions& options() const { return options_; }
-  /// Returns the counts for the reference with the best score. Throws std::invalid_argument if there are no references.
+  /// Returns the counts of n-grams for the reference with which the hypothesis has the best score. Throws
+  /// std::invalid_argument if there are no references.
   ChrfCounts count(std::string_view hypothesis, std::span<const std::string_view> references);
 
  private:
@@ -46,10 +48,11 @@ class ChrfCounter {
   std::vector<uint32_t> hypothesis_{}, reference_{};
 };
 
-/// Returns the score (Popović 2015), 0 … 100. All bits of the score equal sacreBLEU's.
+/// Returns the score chrF (Popović 2015), from 0 to 100. All bits of the score equal sacreBLEU's.
 double chrf(const ChrfCounts& counts, const ChrfOptions& options = {});
 
-/// Return the score of a corpus and the score of a sentence. Arguments and errors: see corpus_bleu(), sentence_bleu().
+/// corpus_chrf() and sentence_chrf() return the score of a corpus and the score of a sentence. Arguments and errors:
+/// see corpus_bleu(), sentence_bleu().
 double corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                    const ChrfOptions& options = {});
 double sentence_chrf(std::string_view hypothesis, std::span<const std::string_view> references,

@@ -15,7 +15,7 @@ inline constexpr int kRecallSteps = 101;  // 0, 0.01, …, 1
 /// Returns the recall of step `number` (0 … 100).
 double recall_step(int number);
 
-/// COCO's twelve numbers, in COCO's order. A number is −1 if there is no object for it.
+/// COCO's twelve numbers, in COCO's order. A number is −1 if the data have no object for this number.
 struct CocoNumbers {
   double ap = -1, ap50 = -1, ap75 = -1;                 // over all thresholds; at threshold 0.5; at threshold 0.75
   double ap_small = -1, ap_medium = -1, ap_large = -1;  // AP by area of the objects
@@ -31,23 +31,25 @@ struct CocoNumbers {
 struct CategoryResult {
   int64_t truths = 0, detections = 0;  // numbers of truths and of detections that count (at the lowest threshold)
   double ap = -1, ap50 = -1, ap75 = -1, ar = -1;
-  /// Precision (made monotone) at each recall, for each threshold. Empty if there are no truths.
+  /// Precision (made monotone) at each recall, for each threshold. The list of precisions is empty if there are no
+  /// truths.
   std::vector<std::array<double, kRecallSteps>> precision;
 };
 
 struct CocoResult {
   CocoNumbers numbers;
   std::vector<CategoryResult> categories;
-  /// Returns the precision at each recall for a threshold: the mean over categories with truths. Empty without truths.
+  /// Returns the precision at each recall for a threshold, as the mean over the categories that have true objects.
+  /// Empty without truths.
   std::vector<double> precision_curve(int threshold) const;
 };
 
-/// Computes the results of all images. Images may have any order, and each id occurs once. Categories are numbers below
-/// `categories`. No bit of the result depends on the order of the images or on the number of threads.
-/// Throws std::invalid_argument if an image occurs twice, or if a category is out of range.
+/// Computes COCO's results over all images. Images may have any order, and each id occurs once. Categories are numbers
+/// below `categories`. No bit of the result depends on the order of the images or on the number of threads. Throws
+/// std::invalid_argument if an image occurs twice, or if a category is out of range.
 CocoResult summarize(std::span<const ImageVerdicts> images, int32_t categories, int threads = 1);
 
-/// The truths and detections of one image.
+/// The true objects and the detections of one image.
 struct ImageObjects {
   std::vector<TrueObject> truths;
   std::vector<DetectedObject> detections;

@@ -16,7 +16,8 @@ struct RankedDetection {
   int64_t place = 0;   // rank among the detections of its image and category
 };
 
-/// The truths and the detections of a category. Detections are by descending score, then by the id of the image.
+/// The true objects and the detections of one category. Detections are by descending score, then by the id of the
+/// image.
 struct RankedCategory {
   struct ImageTruths {
     uint32_t image = 0;
@@ -28,8 +29,9 @@ struct RankedCategory {
   int64_t truths_in(AreaRange range) const;
 };
 
-/// Sorts `images` (any order, each id once) by category 0 … `categories` − 1. The result refers to `images`, and does
-/// not depend on the number of threads. Throws std::invalid_argument if an id occurs twice or a category is unknown.
+/// Sorts `images` (any order, each id once) by category 0 … `categories` − 1. The result refers to elements of
+/// `images`, and the number of threads does not affect the result. Throws std::invalid_argument if an id occurs twice
+/// or a category is unknown.
 std::vector<RankedCategory> ranked_by_category(std::span<const ImageVerdicts> images, int32_t categories, int threads);
 
 }  // namespace cachet::metrics

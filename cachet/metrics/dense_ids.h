@@ -21,14 +21,14 @@ class DenseIds {
   }
   uint32_t size() const { return size_; }
 
-  /// Returns the number of a key. A key without a number gets a new one.
+  /// Returns the index of a key. If the key is new, it gets the next index.
   uint32_t add(const Key& key) {
     if (4 * (static_cast<size_t>(size_) + 1) > 3 * slots_.size()) grow();
     Slot& slot = slots_[place_of(key)];
     if (slot.generation != generation_) slot = {key, generation_, size_++};
     return slot.id;
   }
-  /// Returns the number of a key, or kNone if the key has no number.
+  /// Returns the index of a key, or kNone if the key was not added.
   uint32_t find(const Key& key) const {
     if (size_ == 0) return kNone;
     const Slot& slot = slots_[place_of(key)];

@@ -10,8 +10,8 @@
 
 namespace cachet::metrics {
 
-/// Calls work(i) for i = 0 … count − 1, on `threads` threads. If a call throws, all other calls still run; then the
-/// error of the lowest i is thrown.
+/// Calls work(i) for i = 0 … count − 1, on `threads` threads. If work(i) throws for some i, all other calls still run,
+/// and the exception of the lowest such i is thrown afterwards.
 template <class Work>
 void parallel_indices(int64_t count, int threads, const Work& work) {
   std::atomic<int64_t> next = 0;

@@ -11,16 +11,17 @@ namespace cachet::models {
 
 /// A model and synthetic samples of its input size, for counting operations and timing. The samples are made once. Each
 /// call is a step in the middle of a run: the state between steps (a memory, a cache, memory tokens) is full. All calls
-/// do the same work.
+/// of a trial do the same work.
 struct Trial {
-  std::function<torch::Tensor()> forward;  // returns the model's first output (batch, …). Its tensor sizes do
-                                           // not depend on values, so the call runs on the meta device
+  std::function<torch::Tensor()> forward;  // returns the model's first output (batch, …)
+                                           // The tensor sizes in forward() do not depend on values.
+                                           // Therefore, forward() also runs on the meta device.
   std::function<torch::Tensor()> loss;     // returns the training loss as a scalar, penalties included
 };
 
-/// A network with weights. The derived classes define its tasks: ImageClassifier, FeaturePyramid, ObjectDetector,
-/// SequenceClassifier, LanguageModel, TranslationModel. They inherit virtually from Model, so that one model may have
-/// several tasks.
+/// A network with weights. Derived classes define the tasks of a model: ImageClassifier, FeaturePyramid,
+/// ObjectDetector, SequenceClassifier, LanguageModel, TranslationModel. The derived classes that define tasks inherit
+/// virtually from Model, so that one model may have several tasks.
 class Model : public nn::CopyableModule {
  public:
   Model() = default;

@@ -38,10 +38,10 @@ void check_plug_ins(const config::View& table, const nn::PlugIns& plug_ins, int6
 void check_attention(const config::View& table, std::string_view key, const nn::AttentionOptions& attention,
                      int64_t channels, int64_t num_heads, std::string_view where = "");
 
-/// Records a problem if a norm does not fit layers with this number of channels.
+/// If the norm does not fit layers with `channels` channels, records a problem.
 void check_norm(const config::View& table, const nn::NormOptions& norm, int64_t channels, std::string_view where = "");
 
-/// Records a problem if a norm reads later tokens. Models that write token by token need this check.
+/// Records a problem if a norm reads later tokens. Models that write text token by token need check_causal_norm().
 void check_causal_norm(const config::View& table, const nn::NormOptions& norm);
 
 /// Notes that a classifier with this norm before the mean over tokens gives the same answer for every input.
@@ -56,14 +56,16 @@ void check_mlp_ratio(const config::View& table, std::string_view key, double rat
 /// ("text", "sentences") are not on a grid.
 void check_cache_without_grid(const config::View& table, const nn::CacheOptions& cache, std::string_view tokens);
 
-/// Records a problem with cache_pools if `pools` is true (stages pool) but the cache is concatenated and cannot pool.
+/// If `pools` is true, which means that stages pool, but the cache is concatenated and cannot pool, records a problem
+/// with the key cache_pools.
 void check_stage_pools(const config::View& table, const nn::CacheOptions& cache, bool pools);
 
 /// Notes that the memory attention of a stage (counted from 1) has only one key left, because of `pool` (the value of
 /// `key`) and the spatial reduction.
 void note_single_key(const config::View& table, std::string_view key, size_t stage, int64_t pool, int64_t reduction);
 
-/// Reads a list under `key`, one number for each stage. `stages` has the defaults. Another length is a problem.
+/// Reads a list under `key`, one number for each stage. `stages` has the default numbers. A list of another length is
+/// recorded as a problem.
 template <class Stage, class Number>
 void read_per_stage(const config::View& table, std::string_view key, std::vector<Stage>& stages, Number Stage::*member,
                     config::Range<Number> range) {

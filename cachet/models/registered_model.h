@@ -18,8 +18,9 @@ namespace cachet::models {
 
 inline constexpr int64_t kImageNetClasses = 1000;
 
-/// A named member of a family. For each of its capabilities, a function reads a plan from a `[model]` table.
-/// Defaults are the member's own numbers and the data's requirements. The function of a missing capability is empty.
+/// A named model, which is a member of a family of models. For each capability of the model, such as
+/// `image_classifier`, a function reads a plan from a `[model]` table. Defaults are the member's own numbers and the
+/// data's requirements. If the model lacks a capability, the function for this capability is empty.
 struct RegisteredModel {
   std::string name;
   std::function<ImageClassifierPlan(const config::View& table, const ImageDefaults& defaults)> image_classifier{};
@@ -32,11 +33,13 @@ struct RegisteredModel {
   std::function<ObjectDetectorPlan(const config::View& table, const ImageDefaults& defaults)> object_detector{};
 };
 
-/// A function that reads the options of a family; the options of a member are the defaults.
+/// A function that reads the options of a family of models from a table. `defaults` has the options of one member of
+/// the family.
 template <class Options>
 using OptionsReader = Options (*)(const config::View& table, Options defaults);
 
-/// Returns a member of a family of classifiers. The family's options have the fields `image` and `classes`.
+/// Returns a member of a family of classifiers. The type of the family's options must have the fields `image` and
+/// `classes`.
 template <class Classifier, class Options>
 RegisteredModel classifier_member(const std::string& name, const Options& options, OptionsReader<Options> read) {
   return {
@@ -85,8 +88,8 @@ std::vector<RegisteredModel> causal_transformer_models();          // causal_tra
 std::vector<RegisteredModel> translation_transformer_models();     // transformer_*: fairseq's names
 std::vector<RegisteredModel> detection_models();                   // mask_rcnn_*, faster_rcnn_*, retinanet_*
 
-/// Returns swin_t, swin_s, swin_b as in the published detectors: windows always keep their size and shift. The three
-/// models are the backbones of detection_models(), not models of the registry.
+/// Returns swin_t, swin_s and swin_b as the published detectors use them: the windows always keep their size and shift.
+/// These three Swin models are the backbones of detection_models(), not models of the registry.
 std::vector<RegisteredModel> swin_detection_backbones();
 
 }  // namespace cachet::models

@@ -34,14 +34,16 @@ const std::vector<std::string>& model_names();
 /// Returns the names of the models with this capability.
 std::vector<std::string> model_names(Capability capability);
 
-/// Returns the capabilities of the model with this name, the main one first; empty for an unknown name.
+/// Returns the capabilities of the model with this name, the main capability first. For an unknown name, the list is
+/// empty.
 std::vector<Capability> abilities_of(std::string_view name);
 
-// Each function below reads a `[model]` table: the key `name`, then the keys of the named model. Defaults come from the
-// model and the data. Reports an unknown name (with the nearest name) or a missing capability as a problem.
+// Each function below reads a `[model]` table: the key `name`, then the keys of the named model. The default values of
+// keys come from the model and the data. Reports an unknown name (with the nearest name) or a missing capability as a
+// problem.
 
 ImageClassifierPlan read_image_classifier(const config::View& table, const ImageDefaults& defaults = {});
-/// Reads a backbone without a classifier. The table has no key `classes`.
+/// Reads a backbone without a classifier. The table of a backbone has no key `classes`.
 FeaturePyramidPlan read_feature_pyramid(const config::View& table, const ImageDefaults& defaults = {});
 SequenceClassifierPlan read_sequence_classifier(const config::View& table, const SequenceDefaults& defaults = {});
 LanguageModelPlan read_language_model(const config::View& table, const LanguageDefaults& defaults = {});
@@ -50,14 +52,15 @@ TranslationModelPlan read_translation_model(const config::View& table, const Tra
 /// bbox_head and test.
 ObjectDetectorPlan read_object_detector(const config::View& table, const ImageDefaults& defaults = {});
 
-/// Reads the model `name`, which is given outside the table. `table` may have values for the model's keys.
+/// Reads the options of the model `name`. The name is an argument instead of a key of the table. `table` may have
+/// values for the model's keys.
 ImageClassifierPlan read_image_classifier(std::string_view name, const config::View& table,
                                           const ImageDefaults& defaults = {});
 /// Reads a model of any capability. Returns the plan of the model's main capability.
 ModelPlan read_model(std::string_view name, const config::View& table);
 
 /// Returns the `[model]` keys that set the size of the model with this name, with their values: {"depth", "12"},
-/// {"image_size", "224"}. Empty for an unknown name.
+/// {"image_size", "224"}. For an unknown name, the list is empty.
 std::vector<std::pair<std::string, std::string>> sizes_of(std::string_view name);
 
 using Ability [[deprecated("Capability")]] = Capability;

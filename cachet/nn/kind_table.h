@@ -13,8 +13,8 @@
 
 namespace cachet::nn {
 
-/// The row of a kind of plug-in in the table of its family (norms, caches or attention functions). `Options`:
-/// the variant of the family's options.
+/// The row of a kind of plug-in in the table of its family (norms, caches or attention functions). `Options`: the
+/// std::variant of the options of all kinds in the family.
 template <class Options, class... Arguments>
 struct KindRow {
   std::string name;                                                                // name in recipes
@@ -41,7 +41,8 @@ class KindTable {
     return table.record("kind", rows_.front(), rows())->read(table, arguments...);
   }
 
-  /// Adds a kind. `family`: the name of the family, such as "norm". Throws std::invalid_argument if the name is taken.
+  /// Adds a kind. `family`: the name of the family, such as "norm". Throws std::invalid_argument if a kind with this
+  /// name already exists.
   void add(const char* family, Row row) {
     for (const Row* other : rows_)
       if (other->name == row.name)

@@ -21,11 +21,13 @@ struct TokenLayout {
   std::optional<Grid> grid{};  // grid of the tokens after the class tokens
   int64_t class_tokens = 0;    // leading tokens that are off the grid
   at::Tensor padding{};        // (B, L) bool, true = padding; undefined = none
-  int64_t full_length = 0;     // length of the model's longest sequence, with class tokens, if batches may have
-                               // shorter sequences; 0 = the number of tokens of the batch
+  int64_t full_length = 0;     // length of the model's longest sequence, with class tokens
+                               // `full_length` must be set if batches may have shorter sequences. The value 0 means
+                               // the number of tokens of the batch.
 };
 
-/// Additional arguments of attention to relative positions. The model makes them once for all its layers.
+/// Additional arguments of attention to relative positions. A model computes the arguments for relative positions once
+/// for all its layers.
 struct RelativeLayout {
   at::Tensor distances{};  // (Lk, D): the model's encoding of the distances Lk − 1, …, 1, 0; undefined = none
   at::Tensor hidden{};     // (Lq, Lk) bool: true = the query does not see the key; undefined = none
@@ -34,8 +36,9 @@ struct RelativeLayout {
 /// The arguments of an attention layer, except the query and the context.
 struct AttentionArgs {
   TokenLayout query{}, context{};
-  at::Tensor bias{};                // additive, broadcastable to (B, H, Lq, Lk); a first dimension that divides B
-                                    // repeats along B (windows of a sample are consecutive); undefined = no bias
+  at::Tensor bias{};                // additive, broadcastable to (B, H, Lq, Lk); undefined = no bias
+                                    // If the bias's first dimension divides B, the bias is repeated along B: the
+                                    // windows of a sample are consecutive.
   bool causal = false;              // key j is visible to query i iff j <= i + (Lk - Lq)
   AttentionState* state = nullptr;  // state of a session, owned by the caller; null = the call belongs to no session
   RelativeLayout relative{};        // for layers that attend to relative positions; other layers ignore it
@@ -48,8 +51,8 @@ struct AttentionArgs {
 /// is bool (B, L). The message begins with `owner`. Example: "multi_head_attention: query".
 void check_tokens(const char* owner, const at::Tensor& tokens, int64_t channels, const TokenLayout& layout);
 
-/// map_of() returns tokens (B, H·W, C) as a map (B, C, H, W); tokens_of() is the inverse. Both return views if
-/// channels have stride 1, as in a channels_last map.
+/// map_of() returns tokens (B, H·W, C) as a map (B, C, H, W); tokens_of() is the inverse. If the channels have stride
+/// 1, as in a channels_last map, map_of() and tokens_of() return views.
 at::Tensor map_of(const at::Tensor& tokens, const Grid& grid);
 at::Tensor tokens_of(const at::Tensor& map);
 

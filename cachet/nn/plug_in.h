@@ -7,7 +7,8 @@
 
 namespace cachet::nn {
 
-/// The export rule for models with a plug-in of a kind. The rule is a member of the kind's record.
+/// Whether models that have a plug-in of a kind can be exported, and how. The record of a kind of plug-in names the
+/// kind's export rule.
 enum class Export {
   refused,  // the export refuses the model with a message that names the kind
   traced,   // the export traces the forward pass: tensor operations, without branches on values of tensors
@@ -23,7 +24,8 @@ class PlugIn {
  public:
   virtual ~PlugIn() = default;
 
-  /// Returns why a model with this plug-in cannot be exported. Empty if it can be exported.
+  /// Returns why a model with this plug-in cannot be exported. The text is empty if a model with this plug-in can be
+  /// exported.
   const std::string& why_not_exported() const { return why_not_exported_; }
   void refuse_export(std::string why) { why_not_exported_ = std::move(why); }
 

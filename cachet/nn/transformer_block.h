@@ -39,7 +39,8 @@ enum class NormPlace {
   after,   // after each sum: norm(x + f(x)) (post-norm, Vaswani et al., arXiv 1706.03762)
 };
 
-/// Attention to the tokens of an encoder. It comes between self-attention and the feed-forward network.
+/// Attention to the tokens of an encoder. In a transformer block, cross attention is between self-attention and the
+/// feed-forward network.
 struct CrossAttentionOptions {
   int64_t context_dim = 0;  // channels of the encoder's tokens; 0: the channels of the block
 };
@@ -59,8 +60,9 @@ struct TransformerBlockOptions {
   FeedForwardOptions feed_forward() const;
 };
 
-/// The parts of a block: {attention, feed-forward network, cross attention}. They are made in this order: then a seed
-/// gives the same weights with any compiler. cross_attention is null in a block without an encoder.
+/// The parts of a block: {attention, feed-forward network, cross attention}. The parts of a block are made in the order
+/// attention, feed-forward network, cross attention, so that a seed gives the same weights with any compiler.
+/// cross_attention is null in a block without an encoder.
 struct BlockParts {
   std::shared_ptr<Attention> attention;
   std::shared_ptr<FeedForward> feed_forward;
@@ -74,8 +76,9 @@ struct EncoderTokens {
 };
 
 /// A transformer block of two or three branches. Pre-norm: x + attn(norm1(x)), then (with an encoder)
-/// x + cross_attn(cross_norm(x), encoder), then x + mlp(norm2(x)). Post-norm: norms apply to the sums instead of the
-/// inputs of the branches. Parts: norm1, attn, norm2, mlp; cross_norm, cross_attn.
+/// x + cross_attn(cross_norm(x), encoder), then x + mlp(norm2(x)). In a post-norm block, each norm applies to the sum
+/// of a branch's input and output, instead of to the branch's input. Parts: norm1, attn, norm2, mlp; cross_norm,
+/// cross_attn.
 class TransformerBlock : public Cloneable<TransformerBlock>, public Foldable, public Observable {
  public:
   /// Makes a block with multi-head attention and a plain feed-forward network.
@@ -85,17 +88,19 @@ class TransformerBlock : public Cloneable<TransformerBlock>, public Foldable, pu
   TransformerBlock(const TransformerBlockOptions& options, const PlugIns& plug_ins, BlockParts parts);
 
   /// x (B, T, dim) -> (B, T, dim). args.state must come from make_state(). With a state for memory, the context of
-  /// self-attention is the inputs of earlier calls, normalised like x, followed by x. `encoder`: for a block with cross
-  /// attention. In a decoding session, its tokens may be absent after the first call. Throws c10::Error if only the
-  /// block or only the call has an encoder. In training, outliers are added to x first.
+  /// self-attention is the inputs of earlier calls, normalised like x, followed by x. `encoder`: the tokens of the
+  /// encoder, needed by a block with cross attention. In a decoding session, the encoder's tokens may be absent after
+  /// the first call. Throws c10::Error if only the block or only the call has an encoder. In training, outliers are
+  /// added to x first.
   torch::Tensor forward(const torch::Tensor& x, const AttentionArgs& args, const EncoderTokens& encoder = {});
 
   /// Returns the state of a session, with parts `attn` and `cross_attn`. Decoding projects the encoder's tokens once. A
   /// state for memory contains the inputs of all earlier calls, unless AttentionState::keep_last() limits them.
   std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const;
 
-  /// Returns the folds of norm1, cross_norm and norm2 into the layers after them. In a post-norm block, no norm can be
-  /// folded, because the sums of the block bypass these layers.
+  /// Returns how norm1, cross_norm and norm2 can be folded into the layers that follow them. A post-norm block folds no
+  /// norm, because the norm's output goes not only into the layers of the next branch but also, past these layers, into
+  /// the block's next sum.
   std::vector<NormFold> norm_folds() override;
   bool has_cache() const;
   /// Replaces a cache that does not change by constant keys and values, for deployment. The block must be in evaluation

@@ -29,13 +29,15 @@ class ProcessLost : public std::runtime_error {
 };
 
 /// The group of processes that train one model together, seen from one of them. Process 0 leads. All processes make the
-/// same calls in the same order. Each call waits for all processes. If one is gone, calls throw ProcessLost.
+/// same calls in the same order. Each communication call waits for all processes. If a process is gone, communication
+/// calls throw ProcessLost.
 ///
 /// Before connect(), texts are exchanged only through the store, so that incompatible processes are detected before
 /// tensors are moved. From connect() on, texts and tensors are exchanged through the backend.
 class ProcessGroup : public ops::BatchReducer {
  public:
-  /// A function that creates the communication backend of the processes. The backend moves at least CPU tensors.
+  /// A function that creates the communication backend of the processes. The backend must at least be able to move CPU
+  /// tensors.
   using MakeBackend = std::function<c10::intrusive_ptr<c10d::Backend>()>;
 
   /// `store`: a store that all processes can read and write. A process that fails writes the reason to the store.
@@ -45,8 +47,8 @@ class ProcessGroup : public ops::BatchReducer {
   ProcessGroup(const c10::intrusive_ptr<c10d::Store>& store, const c10::intrusive_ptr<c10d::Backend>& backend);
   ~ProcessGroup() override;
 
-  /// Connects the backend of all processes. If the backend is not connected yet, all_reduce() and broadcast() of a
-  /// number also connect it.
+  /// Connects this process with all other processes through the backend. If the backend is not connected yet,
+  /// all_reduce() and broadcast() of a number also connect it.
   void connect();
 
   int64_t rank() const { return rank_; }
@@ -57,24 +59,26 @@ class ProcessGroup : public ops::BatchReducer {
   void all_reduce(at::Tensor& sums) override;
 
   /// Sends rank 0's number or text to all processes. The other processes wait as long as rank 0 runs, for example
-  /// during its evaluation. Rank 0 waits until all other processes have made this call.
+  /// during its evaluation. Rank 0 waits until all other processes have called broadcast().
   int64_t broadcast(int64_t word);
   std::string broadcast(const std::string& text);
 
-  /// In rank 0, returns the bytes of each process, by rank. In other processes, returns an empty list.
+  /// Collects the bytes of all processes in rank 0, which returns them in the order of the ranks. In all other
+  /// processes, returns an empty list.
   std::vector<std::string> gather(const std::string& bytes);
 
   /// Stores the reason why this process ends. The other processes read the reason when their calls fail.
   void tell_failure(const std::string& why) noexcept;
 
   /// If a call takes longer than `patience`, the first of the waiting processes reports the missing processes, and
-  /// repeats this every ten seconds. A process that is stuck inside a call counts as missing. Processes that wait
-  /// during rank 0's evaluation report nothing. `say` is called inside all_reduce(), gather() and rank 0's broadcast(),
-  /// and only with Gloo. An empty `say` ends the reports.
+  /// repeats this every ten seconds. A process that is stuck inside a call is also reported as missing. Processes that
+  /// wait during rank 0's evaluation report nothing. `say` is called inside all_reduce(), gather() and rank 0's
+  /// broadcast(), and only with Gloo. A call with an empty function `say` ends the reports.
   void name_stragglers(std::function<void(const std::string& line)> say,
                        std::chrono::milliseconds patience = std::chrono::seconds(8));
 
-  /// Sets a function that returns why a process is gone. Only the process that started the others has such a function.
+  /// Sets a function that returns the reason why another process is gone. Only the process that started the other
+  /// processes has this function.
   void ask_about_lost(std::function<std::optional<std::string>()> fate) { fate_ = std::move(fate); }
 
  private:
@@ -82,22 +86,23 @@ class ProcessGroup : public ops::BatchReducer {
   void together(const char* what, const Call& call);
   /// Waits for a call in which every process takes part.
   void wait_for_all(c10d::Work& call, bool names_stragglers);
-  /// Sends rank 0's tensor to all processes. Other processes call this function with zeros.
+  /// Sends rank 0's tensor to all processes. All processes except rank 0 call this function with zeros.
   void broadcast_tensor(const at::Tensor& said);
-  /// Implement broadcast() and gather() before the backend is connected.
+  /// text_from_store() and texts_through_store() implement broadcast() and gather() until the backend is connected.
   std::string text_from_store(const std::string& text);
   std::vector<std::string> texts_through_store(const std::string& bytes);
-  /// Waits until every process has written to the store that it waits in this call.
+  /// Waits until every process has written to the store that it waits in the current call.
   void wait_for_signs(const char* what);
   /// Throws ProcessLost if a process is known to have failed or ended.
   void require_all_alive() const;
-  /// Writes a new sign to the store. It shows other processes that this process waits in this call.
+  /// Writes a new sign to the store, which shows other processes that this process waits in the current call.
   void sign_that_it_waits() noexcept;
-  /// Returns each process' last sign, by rank; empty for this process and without a sign. Throws if the store is gone.
+  /// Returns the last sign of each process, in the order of the ranks. The entry is empty for this process and for a
+  /// process without a sign. Throws if the store no longer exists.
   std::vector<std::string> signs() const;
   /// Stores the current signs for comparison with later signs.
   void look_at_signs() noexcept;
-  /// Returns the ranks of the processes without a sign in this call, or without a new sign since the last check.
+  /// Returns the ranks of the processes that wrote no sign in this call, or no new sign since the last check.
   std::vector<int64_t> missing(const std::vector<std::string>& signs) const;
   void name_missing(std::chrono::steady_clock::duration waited) noexcept;
   std::string late_names() const;

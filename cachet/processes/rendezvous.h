@@ -20,7 +20,8 @@ struct ProcessPlace {
   int64_t attempt = 0;           // number of restarts; entries of earlier attempts in the store are not read
   bool store_is_served = false;  // whether torchrun serves the store, instead of rank 0
 
-  /// Whether all processes are on this machine. No port is then open to other machines.
+  /// Whether all processes are on this machine. If all processes are on this machine, no port is open to other
+  /// machines.
   bool is_local() const;
 };
 

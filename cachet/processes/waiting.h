@@ -18,7 +18,8 @@ struct WaitingOptions {
 /// Returns the names of processes: "process 2", "processes 1, 2 and 5".
 std::string names_of(const std::vector<int64_t>& ranks);
 
-/// One wait for other processes. The caller checks whether they have arrived, and calls pause() between two checks.
+/// One wait for other processes. The caller checks whether the other processes have arrived, and calls pause() between
+/// two checks.
 class Wait {
  public:
   /// `most`: the time limit of the wait; empty: no limit.

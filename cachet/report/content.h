@@ -14,7 +14,7 @@
 namespace cachet::report {
 
 /// One line of a chart. The x values must not decrease. A point whose x or y is not finite is not drawn but marked on
-/// the axis. If x and y differ in length, the shorter length counts.
+/// the axis. If the lists x and y differ in length, only points with both values count.
 struct Series {
   std::string name{};
   std::vector<double> x, y;
@@ -32,7 +32,8 @@ struct LineChart {
   bool large = false;        // whether the chart is as wide as the page
 };
 
-/// Small charts, each with its own scale and series names, that a reader opens together.
+/// Small charts that are hidden until a reader opens all of them together. Each chart has its own scale and series
+/// names.
 struct ChartFold {
   std::string title{};
   std::vector<LineChart> charts{};

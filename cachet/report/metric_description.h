@@ -8,11 +8,11 @@
 
 namespace cachet::report {
 
-/// The format of a number. The values mean, in this order: unchanged; a fraction in percent; with three decimals;
-/// without decimals; with a prefix (1.86 G); a rate with three digits; a duration in seconds as "1m05s".
+/// The format of a number. The values of this type mean, in this order: the unchanged number; a fraction in percent;
+/// three decimals; no decimals; a prefix (1.86 G); a rate with three digits; a duration in seconds as "1m05s".
 enum class ValueForm { number, percent, fixed, whole, count, rate, duration };
 
-/// Returns the form's word in run.json, such as "percent". form_from() returns `number` for an unknown word.
+/// Returns the word for `form` in run.json, such as "percent". For an unknown word, form_from() returns `number`.
 std::string_view to_string(ValueForm form);
 [[deprecated("to_string")]] inline std::string_view word(ValueForm form) { return to_string(form); }
 ValueForm form_from(std::string_view word);
@@ -22,7 +22,8 @@ std::string_view to_string(Better better);
 [[deprecated("to_string")]] inline std::string_view word(Better better) { return to_string(better); }
 Better better_from(std::string_view word);
 
-/// The description of a metric. The task defines it once, and all code that shows the metric uses it.
+/// The description of a metric. The task defines the description once, and all code that shows the metric uses the
+/// description.
 struct MetricDescription {
   std::string name;   // name in metrics.jsonl: "top1"; its standard error has the name "top1_stderr"
   std::string title;  // name for people: "top-1"
@@ -51,7 +52,8 @@ const MetricDescription* deciding(const std::vector<MetricDescription>& all);
 /// Returns the best finite value, or NaN if no value is finite or if `better` is `neither`.
 double best_of(const std::vector<double>& values, Better better);
 
-/// Returns a number in the given form: "87.4 %", "0.512", "1m05s". The form `number` has `digits` significant digits.
+/// Returns a number in the given form: "87.4 %", "0.512", "1m05s". In the form `number`, the text has `digits`
+/// significant digits.
 std::string format_value(ValueForm form, double value, int digits = 6);
 
 /// Formats a value of a metric with the metric's form and unit: "2.310 pixels".

@@ -10,12 +10,12 @@
 
 namespace cachet::report {
 
-/// Returns the cell, or an empty cell if the row is too short.
+/// Returns the cell in a row and a column, or an empty cell if the row is too short.
 const Cell& cell_at(const Table& table, size_t row, size_t column);
 
 /// Finds the cells to mark as the best of their column: the cells with the best finite value, and the cells that show
-/// the same digits, regardless of their errors. A column has marks only if it has at least two different values and two
-/// different shown numbers.
+/// the same digits, regardless of their errors. In a column, cells are marked only if the column has at least two
+/// different values and at least two different shown numbers.
 class TableMarks {
  public:
   explicit TableMarks(const Table& table);
@@ -29,10 +29,10 @@ class TableMarks {
   std::vector<std::optional<std::string_view>> best_;  // the best number as the table shows it
 };
 
-/// Draws an HTML figure with the table.
+/// Draws the table as an HTML figure.
 void draw(Markup& html, const Table& table);
 
-/// Draws the table without a figure.
+/// Draws the table without the HTML figure around it.
 void draw_rows(Markup& html, const Table& table);
 
 /// Draws a table that opens on demand: the data of a drawing, for readers who cannot see the drawing.

@@ -15,21 +15,23 @@ struct ShareInterval {
 };
 
 /// Returns Wilson's interval for a fraction measured on `count` > 0 samples: all fractions p that differ from the
-/// measured fraction by at most the standard error of p. The interval's ends lie in [0, 1] and are never equal.
+/// measured fraction by at most the standard error of p. Both ends of Wilson's interval lie in [0, 1], and the ends are
+/// never equal.
 ShareInterval wilson_interval(double fraction, double count);
 
-/// Returns the text of a value's uncertainty, to be written after the value: " ± 0.8 %", the standard error. If the
-/// value is a fraction of `share_of` > 0 samples, and Wilson's interval has other digits than value ± error, returns
-/// the ends of the interval: " (95.2 % to 100.0 %)". Returns an empty text without an error. `text` formats an error;
-/// `end_text` formats an end of the interval. If `end_text` is empty, `text` formats the end.
+/// Returns the text that shows the uncertainty of a value and follows the value: " ± 0.8 %" for the standard error. If
+/// the value is a fraction of `share_of` > 0 samples, and the ends of Wilson's interval have other digits than
+/// value ± error, returns the ends: " (95.2 % to 100.0 %)". If there is no error, returns an empty text. `text` formats
+/// an error; `end_text` formats an end of the interval. If `end_text` is empty, `text` also formats the ends of the
+/// interval.
 std::string uncertainty_text(double value, std::optional<double> error, int64_t share_of,
                              const std::function<std::string(double)>& text,
                              const std::function<std::string(double)>& end_text = {});
 
-/// Returns a measured value in the form that train, eval and predict write. An error has two significant digits, and
-/// the value as many decimals as its error: "81.23 ± 0.91 %", "27.31 ± 0.12 points". If the value is a fraction of
-/// `share_of` > 0 samples, and its distance to an end of Wilson's interval differs from the error by more than a tenth
-/// of the error, the ends replace ±: "98.4 % (96.8 % to 99.1 %)".
+/// Returns a measured value in the form that train, eval and predict write. In the text, the error has two significant
+/// digits. The value has as many decimals as its error: "81.23 ± 0.91 %", "27.31 ± 0.12 points". If the value is a
+/// fraction of `share_of` > 0 samples, and an end of value ± error differs from the end of Wilson's interval by more
+/// than a tenth of the error, the text has the ends of Wilson's interval: "98.4 % (96.8 % to 99.1 %)".
 std::string measured_text(const MetricDescription& metric, double value, std::optional<double> error,
                           int64_t share_of = 0);
 

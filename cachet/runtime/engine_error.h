@@ -13,7 +13,7 @@ class EngineError : public std::runtime_error {
   EngineError(const std::string& file, std::string problem)
       : std::runtime_error(file + ": " + problem), problem_(std::move(problem)) {}
 
-  /// Returns the message without the file.
+  /// Returns the message of the error without the name of the model's file.
   const std::string& problem() const { return problem_; }
 
  private:

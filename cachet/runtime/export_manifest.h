@@ -23,7 +23,7 @@ namespace cachet::runtime {
 inline constexpr const char *kExportManifest = "export.json", *kExportRecipe = "recipe.toml",
                             *kExportReport = "report.html";
 
-/// The kinds of engines. OpenVINO also runs the file of `onnx`, and so can other engines.
+/// The kinds of engines. OpenVINO and other engines can also run the file of the kind `onnx`.
 enum class EngineKind { openvino, onnx, torch };
 
 std::string_view to_string(EngineKind engine);  // "openvino"
@@ -48,12 +48,13 @@ enum class PixelFilter { bilinear, bicubic, lanczos };
 /// The preparation of an image file as the model's input. Each channel becomes (x / 255 − mean) / deviation.
 struct ImagePreparation {
   int64_t channels = 3, height = 0, width = 0;  // size of the model's input
-  /// The size to which the whole image is first resized: the image size of the training data, if all their images have
-  /// one size. If the size is 0, images are not resized first.
+  /// The size to which the whole image is resized first. If all training images have one size, it is this size. If
+  /// first_height and first_width are 0, this first resizing is left out.
   int64_t first_height = 0, first_width = 0;
-  /// With `middle`, the image is then resized in proportion to the smallest size that covers the input / crop_fraction,
-  /// and cropped to its middle. Without `middle`, the whole image is resized after the normalisation. Resized pixels
-  /// are integers, as in Pillow; normalised images are floating point. "resize_in" in export.json names the type.
+  /// If `middle` is true, the image is then resized in proportion to the smallest size that covers the model's input
+  /// size / crop_fraction, and is cropped to its middle. If `middle` is false, the whole image is resized after the
+  /// normalisation. Resized pixels are integers, as in Pillow; normalised images are floating point. The key
+  /// "resize_in" in export.json names the type in which images are resized.
   bool middle = true;
   double crop_fraction = 1;
   PixelFilter filter = PixelFilter::bicubic;
@@ -84,7 +85,8 @@ struct ExportManifest {
   const std::string& digest_of(const std::string& file) const;
 };
 
-/// Writes the manifest in the form manifest.version. From form 3 on, the key "digest" has the SHA-256 of the rest.
+/// Writes the manifest in the form whose number is manifest.version. From form 3 on, the key "digest" has the SHA-256
+/// of the rest of the manifest.
 std::string to_json(const ExportManifest& manifest);
 
 /// Returns a line for the user about what an export of an earlier version lacks, or std::nullopt for a complete export.

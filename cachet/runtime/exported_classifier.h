@@ -17,8 +17,8 @@ struct Guess {
   double probability = 0;
 };
 
-/// An exported classifier of images, ready to run, for programs that do not train. The export must be for OpenVINO, as
-/// `cachet export --engine openvino` writes it.
+/// An exported classifier of images, ready to run, for programs that do not train. The export must be for OpenVINO,
+/// written by `cachet export --engine openvino`.
 class ImageClassifier {
  public:
   /// Throws io::Error if the folder is not an OpenVINO export, and std::runtime_error if OpenVINO rejects the model.

@@ -17,8 +17,9 @@ struct Raster {
 };
 using Pixels = Raster<uint8_t>;
 
-/// Resizes with antialiasing: the filter has 16-bit weights and is widened if an image shrinks. Resizes rows, then
-/// columns, and rounds to bytes each time. Gives the same bits as Pillow and ATen, which training and evaluation use.
+/// Resizes with antialiasing: the filter has 16-bit weights and is widened if an image shrinks. Resizes the rows and
+/// rounds to bytes, then resizes the columns and rounds to bytes again. The result has the same bits as the results of
+/// Pillow and ATen, which training and evaluation use.
 Pixels resized(const Pixels& image, const io::ImageSize& size, PixelFilter filter);
 /// Resizes an image in floating point, without rounding.
 Raster<float> resized(const Raster<float>& image, const io::ImageSize& size, PixelFilter filter);

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-/// The runtime for exported models. It needs no LibTorch and cannot train.
+/// The runtime for exported models. The runtime needs no LibTorch, and it cannot train models.
 namespace cachet::runtime {
 
 enum class Element { float32, int64, boolean };

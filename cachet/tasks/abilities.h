@@ -14,11 +14,12 @@
 #include "cachet/train/step/metrics.h"
 
 /// Capabilities of a task other than training and evaluating. A command casts a task to the interface that the command
-/// needs (dynamic_cast). If the task does not have it, the command prints a line.
+/// needs (dynamic_cast). If a task does not have the interface that a command needs, the command prints a line about
+/// it.
 namespace cachet::tasks {
 
-/// A line of JSON with its line end. The line begins with the sample's number, without spaces: `{"index":7,`. A reader
-/// uses this form to recognise a line that was cut short.
+/// A line of JSON with its line end. The line begins with the sample's number, without spaces: `{"index":7,`. From the
+/// sample's number at the beginning, a reader recognises whether a line of records was cut short.
 using Record = std::string;
 using SeenRecord = std::function<void(const Record& record)>;
 /// A function that returns the next saved record, or an empty optional after the last record.
@@ -48,37 +49,38 @@ struct GenerationOptions {
   uint64_t seed = 0;
 };
 
-/// Predicts on samples that a user gives. The model is in evaluation mode.
+/// Predicts on samples that a user gives. The model must be in evaluation mode.
 class Predictor {
  public:
   virtual ~Predictor() = default;
   virtual SampleForm sample_form() const = 0;
-  /// Whether predictions rank classes. If not, the task ignores AnswerOptions.
+  /// Whether predictions rank classes. If the predictions do not rank classes, the task ignores AnswerOptions.
   virtual bool ranks_classes() const { return true; }
-  /// Reads a sample. The only function that may run at the same time is answer_given() for other samples. Throws
-  /// io::Error that describes the fault. The error about a text does not name the sample.
+  /// Reads a sample. While a sample is read, no other function of the task may run except answer_given() for other
+  /// samples. Throws io::Error that describes the fault. The error about a text does not name the sample.
   virtual std::unique_ptr<PreparedSample> prepare_given(const std::string& sample) = 0;
   /// Returns a record for each sample, in the order of the samples.
   virtual std::vector<Record> answer_given(const PreparedSamples& samples, const AnswerOptions& options) = 0;
-  /// Returns lines for the user about the changes that rules have made to the samples so far.
+  /// Returns lines for the user about how rules have changed the samples that were read so far.
   virtual std::vector<std::string> notes_on_given() const { return {}; }
 };
 
 /// Predicts on the samples of the evaluation data in their order, beginning with any sample. An interrupted file of
-/// records can therefore be continued. The model is in evaluation mode.
+/// records can therefore be continued. The model must be in evaluation mode.
 class AnswersEvaluationSamples {
  public:
   virtual ~AnswersEvaluationSamples() = default;
   /// Returns a digest of the bytes of the picture or text of sample `index`, and of its labels (class, annotations,
-  /// masks). Reads the image file if this evaluation has not decoded it.
+  /// masks). If the evaluation has not decoded the image, reads the image's file.
   virtual std::string sample_digest(int64_t index) = 0;
-  /// If version 0.1.0 used another rule for predictions, returns the digest that it computed for the sample. Records of
-  /// version 0.1.0 are then made again. If the rule is the same, returns an empty text.
+  /// If version 0.1.0 used another rule for predictions, returns the digest that version 0.1.0 computed for the sample.
+  /// Records that version 0.1.0 wrote by another rule are computed again. If version 0.1.0 used the present rule for
+  /// predictions, returns an empty text.
   virtual std::string earlier_digest(int64_t /*index*/) { return {}; }
   virtual void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) = 0;
 };
 
-/// Draws the predictions of a task whose samples are pictures.
+/// The interface of tasks whose samples are pictures: it shows the predictions of a task as pictures.
 class DrawsAnswers {
  public:
   virtual ~DrawsAnswers() = default;
@@ -102,9 +104,9 @@ class WritesResults {
   virtual std::vector<NamedFile> results_of_evaluation(const NextRecord& next) = 0;
 };
 
-/// Evaluates in two steps: saves records, and computes the metrics from the records. Only the first step runs the
-/// model. An interrupted evaluation can therefore continue from its records. A finished evaluation can be scored again
-/// without the model. The model is in evaluation mode.
+/// Evaluates in two steps: saves records, and computes the metrics from the records. Only the step that saves records
+/// runs the model. An interrupted evaluation can therefore continue from its records. A finished evaluation can be
+/// scored again without the model. The model must be in evaluation mode.
 class EvaluatesRecords {
  public:
   virtual ~EvaluatesRecords() = default;
@@ -115,15 +117,15 @@ class EvaluatesRecords {
   virtual std::string record_digest(int64_t index) = 0;
   /// Returns the digest of record `index` in version 0.1.0, like AnswersEvaluationSamples::earlier_digest().
   virtual std::string earlier_digest(int64_t /*index*/) { return {}; }
-  /// Computes the records, beginning with record `first`, and passes each record to `seen` at once. The records have
-  /// the order of the samples in evaluate().
+  /// Computes the records, beginning with record `first`. Passes each record to `seen` as soon as it is computed. The
+  /// records have the order of the samples in evaluate().
   virtual void record_evaluation(int64_t first, const SeenRecord& seen) = 0;
-  /// Computes the metrics from all records in their order. The numbers equal those of evaluate() bit for bit. Throws
-  /// std::runtime_error if a line is not a record of these samples, or if records are missing.
+  /// Computes the metrics from all records in their order. The metrics equal those of evaluate() bit for bit. Throws
+  /// std::runtime_error if a line is not a record of the evaluation's samples, or if the record of a sample is missing.
   virtual train::Metrics evaluate_records(const NextRecord& next) = 0;
 };
 
-/// Formats the metrics of an evaluation as the usual table of the field.
+/// Formats the metrics of an evaluation as a table in the usual form of the field.
 class TabulatesEvaluation {
  public:
   virtual ~TabulatesEvaluation() = default;
@@ -131,21 +133,22 @@ class TabulatesEvaluation {
   virtual std::string evaluation_table() const = 0;
 };
 
-/// Describes how a task's scores were computed. The description exists for scores that depend on the method.
+/// Describes how a task's scores were computed. A task describes the computation of scores, such as BLEU, whose value
+/// depends on the method.
 class SignsScores {
  public:
   virtual ~SignsScores() = default;
   /// Returns pairs of a metric and the signature of its computation in the last evaluation, such as "bleu" and
-  /// sacreBLEU's signature. Empty if no score has a signature.
+  /// sacreBLEU's signature. `seen` gets each line in order, as soon as the tokens of the line are scored.
   virtual std::vector<std::pair<std::string, std::string>> score_signatures() const = 0;
 };
 
-/// Continues a user's text. The model is in evaluation mode.
+/// Continues a user's text. The model must be in evaluation mode.
 class GeneratesText {
  public:
   virtual ~GeneratesText() = default;
-  /// Continues a prompt. Passes each new piece of text to `seen` at once, but not the prompt. Throws io::Error if the
-  /// prompt cannot be read, std::invalid_argument if options are invalid.
+  /// Continues a prompt. Passes each new piece of text to `seen` as soon as it is generated, but not the prompt. Throws
+  /// io::Error if the prompt cannot be read, std::invalid_argument if options are invalid.
   virtual void generate(const std::string& prompt, const GenerationOptions& options,
                         const std::function<void(const std::string& piece)>& seen) = 0;
 };
@@ -161,7 +164,7 @@ struct TranslatedLine {
   std::vector<Translation> translations{};
 };
 
-/// Translates a user's lines. The model is in evaluation mode.
+/// Translates a user's lines. The model must be in evaluation mode.
 class TranslatesText {
  public:
   virtual ~TranslatesText() = default;
@@ -172,7 +175,7 @@ class TranslatesText {
                          const std::function<void(const TranslatedLine& line)>& seen) = 0;
   /// Returns the options with which the recipe's evaluations translate.
   virtual TranslationOptions translation_options() const = 0;
-  /// Returns lines for the user about the changes that rules have made to the lines so far.
+  /// Returns lines for the user about how rules have changed the lines that were translated so far.
   virtual std::vector<std::string> notes_on_translated() const = 0;
 };
 
@@ -185,12 +188,13 @@ struct ScoredLine {
   data::CodedText coded{};  // the part of the line that the tokens encode
 };
 
-/// Computes the likelihood of a user's text, line after line. The model is in evaluation mode.
+/// Computes the likelihood of a user's text, line after line. The model must be in evaluation mode.
 class ScoresText {
  public:
   virtual ~ScoresText() = default;
   /// Scores lines. `next_line` returns a line without its end, or an empty optional after the last. `seen` gets each
-  /// line in order, once its tokens are scored. `scored` gets the number of tokens so far, also within long lines.
+  /// line in order, as soon as the tokens of the line are scored. While lines are scored, `scored` gets the number of
+  /// tokens scored so far, even within long lines.
   virtual void score_text(const std::function<std::optional<std::string>()>& next_line,
                           const std::function<void(const ScoredLine& line)>& seen,
                           const std::function<void(int64_t tokens)>& scored) = 0;

@@ -16,14 +16,15 @@ struct DataLook {
   std::string not_compared{};                   // reason why the splits cannot be compared; empty if they were compared
 };
 
-/// The note for data that exist only as tokens.
+/// The reason why splits were not compared, for texts that exist only as files of tokens.
 inline constexpr const char* kOnlyTokens = "the texts exist only as files of tokens";
 
 /// Returns a line for the user about the splits that share samples with the training data: "12 of 1,000 test images are
 /// also in the training data (the first: A = B)", or the reason why the overlap is unknown. Empty without overlap.
 std::optional<std::string> overlap_text(const DataLook& look);
 
-/// Returns a line about the files that were passed over, added up over the splits; empty if there are no such files.
+/// Returns a line about the files that readers of folders passed over, with the numbers of all splits added up. Empty
+/// if no file was passed over.
 std::optional<std::string> passed_over_text(const DataLook& look);
 
 }  // namespace cachet::tasks

@@ -25,12 +25,12 @@ struct DryRun {
 };
 
 /// Takes two optimizer steps (the first is a warm-up), like steps in the middle of an epoch, when memories are full.
-/// Then evaluates for a few seconds or completely, and writes a checkpoint to a temporary folder. Changes the task's
-/// model. Throws the errors of training.
+/// After the steps, evaluates the model either for a few seconds or completely, and writes a checkpoint to a temporary
+/// folder. Changes the task's model. Throws the errors of training.
 DryRun dry_run(train::TrainingTask& task, const train::Options& options);
 
 /// Returns the recipe, reduced for a few synthetic samples: a batch of at most 4, no accumulation, no workers. The
-/// model and the processing of samples stay the same.
+/// reduced recipe has the same model and processes samples in the same way.
 RecipePlan reduced(const RecipePlan& plan);
 
 }  // namespace cachet::tasks

@@ -10,7 +10,7 @@
 namespace cachet::tasks {
 
 /// The memory that a process takes for a run, in bytes, in addition to its memory before the model is built.
-/// The data themselves are not included.
+/// The estimate does not include the data themselves.
 struct MemoryEstimate {
   int64_t samples = 0;      // number of samples in a micro-batch
   int64_t parameters = 0;   // parameters, with the states of norms and caches
@@ -37,8 +37,9 @@ enum class MemoryTrial {
 class StepMemoryCurve {
  public:
   /// Trains on a few synthetic samples of the largest size that the recipe allows, and measures the memory of the
-  /// steps. Precision and threads are the recipe's. The steps take less than half of `free` bytes. Empty if one sample
-  /// takes more. Throws the errors of training.
+  /// steps. The training steps use the precision and the number of threads of the recipe. The training steps take less
+  /// than half of `free` bytes. If a step with one sample takes more memory, returns an empty value. Throws the errors
+  /// of training.
   static std::optional<StepMemoryCurve> measure(const RecipePlan& plan, int64_t free, MemoryTrial trial);
 
   MemoryEstimate at(int64_t samples) const;
@@ -66,8 +67,8 @@ struct BatchChoice {
 /// samples. Empty if no sample fits.
 std::optional<BatchChoice> batches_that_fit(const RecipePlan& plan, int64_t most_samples);
 
-/// Whether training changes states of the model, such as statistics of norms or stored caches. If it does, the size of
-/// a micro-batch affects the trained model.
+/// Whether training changes states of the model, such as statistics of norms or stored caches. If training changes
+/// states of the model, the size of a micro-batch affects the trained model.
 bool has_batch_state(const RecipePlan& plan);
 
 /// The facts about a run's memory that are known before the run begins.
@@ -76,8 +77,8 @@ struct MemoryVerdict {
   int64_t free = 0;  // bytes
   int64_t processes = 1;
   bool fits = true;
-  // The largest number of samples in a micro-batch of all processes that leaves a tenth of the memory free. Set only if
-  // the run does not fit, or if MemoryQuestion::wants_largest is set.
+  // The largest number of samples in a micro-batch of all processes that leaves a tenth of the memory free. The number
+  // is set only if the run does not fit, or if MemoryQuestion::wants_largest is set.
   int64_t most_samples = 0;
 
   /// Returns one line: "about 1.4 GiB of 20.1 GiB that are free: parameters 12 MiB, …".
@@ -91,17 +92,19 @@ struct MemoryQuestion {
   bool wants_largest = false;  // whether to compute most_samples also for a run that fits
 };
 
-/// Estimates the memory of a run on the CPU and compares it with the free memory. Empty if the run has another device,
-/// the system does not report its memory, or the task cannot make synthetic samples.
+/// Estimates the memory of a run on the CPU and compares it with the free memory. Returns an empty value if the run
+/// uses another device, if the system does not report its memory, or if the task cannot make synthetic samples.
 std::optional<MemoryVerdict> judge_memory(const RecipePlan& plan, const MemoryQuestion& question);
 
 /// Returns the message about a run that does not fit: the sizes, the largest batch that fits, and the `accumulate` that
-/// leaves a step's gradient the same. A resumed run cannot change its batch, so its message names none.
+/// leaves a step's gradient the same. A resumed run cannot change its batch size, so its message proposes no batch
+/// size.
 std::string refusal_text(const RecipePlan& plan, const MemoryVerdict& verdict, bool resumes = false);
 
-/// Returns settings "key=value" for the largest micro-batches that fit and the same number of samples in a step. If
-/// training changes states of the model, the micro-batches stay as they are if they fit; otherwise the states change
-/// once per step (train.state = "first"). Throws std::runtime_error if not even one sample fits.
+/// Returns settings "key=value" for the largest micro-batches that fit into the memory and leave the number of samples
+/// in a step the same. If training changes states of the model, the micro-batches stay as they are if they fit;
+/// otherwise the states change once per step (train.state = "first"). Throws std::runtime_error if not even one sample
+/// fits.
 std::vector<std::string> settings_that_fit(const RecipePlan& plan, const MemoryVerdict& verdict);
 
 }  // namespace cachet::tasks

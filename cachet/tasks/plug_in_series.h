@@ -10,14 +10,16 @@
 
 namespace cachet::tasks {
 
-// Names, in a run's metrics.jsonl, of Task::observe()'s values for plug-ins. A layer's path follows each name.
+// Names, in a run's metrics.jsonl, of Task::observe()'s values for plug-ins. In metrics.jsonl, the path of a layer
+// follows the name of a series.
 inline constexpr std::string_view kShareSeries = "share/";      // σ(λ), one value per head
 inline constexpr std::string_view kCacheSizeSeries = "cache/";  // root mean square of the tokens in a cache
 inline constexpr std::string_view kUnifiedNormSeries = "un/";   // numbers of steps: all, on window statistics, filtered
-// Mean fraction of filtered channels over the training steps so far. Only if each channel has its own threshold.
+// The fraction of channels that the outlier filter filtered, averaged over the training steps so far. The series exists
+// only if each channel has its own threshold.
 inline constexpr std::string_view kFilteredChannelsSeries = "un_channels/";
 // Three values: the fraction of normal channels (PNAC) of a norm's statistics over its last training passes, the same
-// fraction for its gradients, and the number of these passes. Exists only if normality is recorded.
+// fraction for its gradients, and the number of these passes. The series exists only if normality is recorded.
 inline constexpr std::string_view kNormalitySeries = "pnac/";
 
 /// Calls `take(step, layer, values)` for each series whose name begins with `kind`, in the order of the events.
@@ -28,7 +30,8 @@ void each_series(std::span<const train::Event> events, std::string_view kind, co
       if (series.name.starts_with(kind)) take(event.step, series.name.substr(kind.size()), series.values);
 }
 
-/// Returns the sections of a run's page about the series above; empty if the model has no such layers.
+/// Returns the sections of a run's page about the plug-in series. If no layer of the model has such a series, the list
+/// is empty.
 std::vector<report::Section> plug_in_sections(const std::vector<train::Event>& events, bool loss_is_nan = false);
 
 /// Counts of steps of unified normalization up to the last event.

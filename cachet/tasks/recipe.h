@@ -28,17 +28,18 @@ struct RecipePlan {
   /// training, prints the notes and stores them for the log of the run.
   std::unique_ptr<Task> build(Splits splits = Splits::both) const;
 
-  /// At the beginning of a run, loads the weights that train.init names into the task's model. Unified norms start
-  /// their warm-up again. Returns lines that report the result; empty if the recipe names no weights. Throws io::Error,
-  /// train::DamagedCheckpoint. Weights of the hub or of an https address are downloaded first (hub/fetch.h).
+  /// At the beginning of a run, loads the weights that train.init names into the task's model. If the model has unified
+  /// norms, their warm-up starts again. Returns lines that report the result; empty if the recipe names no weights.
+  /// Throws io::Error, train::DamagedCheckpoint. Weights of the hub or of an https address are downloaded first
+  /// (hub/fetch.h).
   std::vector<std::string> initialize(train::TrainingTask& task, const hub::DownloadOptions& downloads) const;
   /// Loads the weights of train.init without reports of downloads.
   std::vector<std::string> initialize(train::TrainingTask& task) const;
 };
 
 /// Reads all tables of a recipe: [task] with its kind (task_kinds.h), [model], [data], [train], [optimizer],
-/// [schedule]. `processes` is the number of processes that train together. Only the comparison with a paper's row uses
-/// this number. Throws config::Error with all problems at once.
+/// [schedule]. `processes` is the number of processes that train together. Only the comparison of a recipe with a row
+/// of a paper's table uses the number of processes. Throws config::Error with all problems at once.
 RecipePlan read_recipe(config::Document& document, data::DataRoot data_root = data::DataRoot::required,
                        int64_t processes = 1);
 

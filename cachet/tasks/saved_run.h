@@ -24,26 +24,28 @@ struct SavedRun {
   /// The recipe's values that affect predictions, as TOML. The text leaves out the speed and duration of training, the
   /// location of the data, and keys that the recipe leaves at their defaults.
   std::string what_answers_depend_on;
-  /// Forms of what_answers_depend_on in version 0.1.0. All have the data's path, and some have keys at their defaults.
+  /// The values of what_answers_depend_on in the forms that version 0.1.0 wrote. In version 0.1.0, all forms of
+  /// what_answers_depend_on have the path of the data, and some also have keys at their defaults.
   std::vector<std::string> old_answer_values{};
   /// The reason why predictions are impossible: a value that the run took from its training data is not known. The
-  /// reason is a line for the user; load() throws it.
+  /// reason is a line for the user. load() throws the reason as an exception.
   std::optional<std::string> lack{};
   /// The lock of a checkpoint. While the lock or a copy of it exists, training does not remove the checkpoint.
   std::optional<io::FolderLock> held{};
 };
 
-/// Finds the model of a path. The path is a run's folder (for its best checkpoint, else its last), a checkpoint, a
-/// model folder (weights/model_folder.h) or an export (exports/model_export.h). A model folder has the preparation of
-/// images, but an empty data.root. `settings` replace values of the run's recipe, like --set. Throws std::runtime_error
-/// if there is no checkpoint, config::Error if settings are wrong.
+/// Finds the model that a path names. The path is a run's folder (for its best checkpoint, else its last), a
+/// checkpoint, a model folder (weights/model_folder.h) or an export (exports/model_export.h). A model folder has the
+/// preparation of images, but an empty data.root. `settings` replace values of the run's recipe, like --set. Throws
+/// std::runtime_error if there is no checkpoint, config::Error if settings are wrong.
 ///
-/// A run of an earlier version may lack a file that a current run stores (TaskPlan::files_to_keep). If its training
-/// data exist and have the run's digest, the file is computed once, stored in the run, and a line reports this.
+/// A run of an earlier version may lack a file that a current run stores (TaskPlan::files_to_keep). If a run lacks a
+/// file, and its training data exist and have the digest that the run stores, the missing file is computed once and
+/// stored in the run. A line for the user reports that the file was computed.
 SavedRun open_saved_run(const std::filesystem::path& path, const std::vector<std::string>& settings = {});
 
-/// Reads only the plan. The path is a path of open_saved_run(), a folder of seeds, or a run without checkpoints. Throws
-/// the errors of open_saved_run().
+/// Reads only the plan. The path is one that open_saved_run() accepts, a folder of seeds, or a run without checkpoints.
+/// Throws the errors of open_saved_run().
 RecipePlan read_saved_plan(const std::filesystem::path& path, const std::vector<std::string>& settings = {});
 
 /// Reads the weights, or the averaged weights if there are any. Throws train::DamagedCheckpoint, and io::Error.
@@ -59,11 +61,12 @@ struct SavedModel {
   io::TensorMap weights;
   std::string source{};  // "run 1f0c…" (the id) for any checkpoint, or "model 9f86…" (SHA-256 of the weights)
 };
-/// Opens a path of open_saved_run. A model folder needs no settings. Throws the errors of open_saved_run, read_weights.
+/// Opens a path of open_saved_run. If the path is a model folder, no settings are necessary. Throws the errors of
+/// open_saved_run, read_weights.
 SavedModel open_saved_model(const std::filesystem::path& path);
 
-/// Builds the task and loads the weights (the averaged weights, if there are any). The model is in evaluation mode.
-/// Throws train::DamagedCheckpoint, and io::Error if weights do not fit the recipe or SavedRun::lack is set.
+/// Builds the task and loads the weights (the averaged weights, if there are any). The loaded model is in evaluation
+/// mode. Throws train::DamagedCheckpoint, and io::Error if weights do not fit the recipe or SavedRun::lack is set.
 std::unique_ptr<Task> load(const SavedRun& saved, Splits splits = Splits::test);
 
 }  // namespace cachet::tasks

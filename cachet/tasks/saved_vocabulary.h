@@ -9,8 +9,8 @@
 
 namespace cachet::tasks {
 
-/// A vocabulary that a recipe names and a run copies. The copy makes the meaning of the run's tokens independent of
-/// other files.
+/// A vocabulary that a recipe names and a run copies. Because the run has a copy of the vocabulary, the meaning of its
+/// tokens does not depend on other files.
 struct SavedVocabulary {
   std::string key;   // key in the recipe: "data.vocabulary"; its file and hash are at data.vocabulary_file and _hash
   std::string copy;  // name of the copy in the run's folder

@@ -10,12 +10,12 @@
 namespace cachet::tasks {
 
 /// In a recipe of a new run, replaces warm-ups that are fractions ("10 %") with counts, by the rule of
-/// nn::Norm::settle_warmup(). `updates` is RunLength::updates of train::run_length(). Returns a line for each value
-/// that changed.
+/// nn::Norm::settle_warmup(). `updates` is RunLength::updates of train::run_length(). Returns a line of text for each
+/// value that it changed.
 std::vector<std::string> settle_warmups(config::Document& recipe, int64_t updates);
 
 /// Returns settings "key=value" with a run's counts for the warm-ups that are fractions in the recipe, because a
-/// resumed run uses the same counts. `run` has the values of the run's recipe.
+/// resumed run uses the same counts. `run` has the recipe values of the run.
 std::vector<std::string> settled_warmups(const config::Document& recipe, const train::RecipeValues& run);
 
 }  // namespace cachet::tasks

@@ -10,7 +10,7 @@ namespace cachet::tasks {
 
 inline constexpr size_t kMaxSweepPoints = 1000;
 
-/// A configuration of a sweep. Its settings replace values of the recipe, like `--set` options.
+/// A configuration of a sweep. The settings of the configuration replace values of the recipe, like `--set` options.
 struct SweepPoint {
   std::string name;  // name of the configuration's folder: "cached-ratio_0.25"
   std::vector<std::string> settings;
@@ -19,7 +19,7 @@ struct SweepPoint {
 /// The values that the table `sweep` of a recipe varies:
 ///   seeds = 3                          the argument of --seeds: a number of seeds, or a list of seeds
 ///   model.cache.ratio = [0.25, 0.5]    an axis: a key of the recipe and the key's values
-///   variants.plain = {model.cache.kind = "none"}    values of several keys under one name
+///   variants.plain = {model.cache.kind = "none"}    values of several keys under one name.
 /// Every variant is combined with every combination of the axes.
 struct Sweep {
   std::vector<SweepPoint> points;  // the last axis varies fastest; axes in the order of their keys

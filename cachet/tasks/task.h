@@ -19,8 +19,8 @@ namespace cachet::tasks {
 /// The name of the digest of the indices of the training samples that validate (data.validation_fraction).
 inline constexpr const char* kValidationIndices = "validation indices";
 
-/// A task that the plan of a recipe makes. A task of any kind knows its profile, and reports the papers' statistics
-/// about the plug-ins of its model.
+/// A task that the plan of a recipe makes. A task of any kind has a profile, and reports the statistics that the papers
+/// define for the plug-ins of its model.
 ///
 /// A task with other capabilities (to classify a user's samples, to predict on the evaluation data one by one) also
 /// derives from the interfaces of abilities.h.
@@ -30,13 +30,15 @@ class Task : public train::TrainingTask {
   const train::SampleWords& sample_words() const { return profile_.words; }
   train::RunDescription describe() final;
 
-  /// The number of samples for the deciding metric, and the number of samples in their split, which a limit may reduce.
+  /// The number of evaluated samples on which the deciding metric is computed, and the number of samples in their
+  /// split. A limit may make the first number smaller than the second.
   struct EvaluatedSamples {
     int64_t count = 0, split = 0;
   };
   virtual EvaluatedSamples evaluated_samples() const { return {evaluation_size(), evaluation_size()}; }
 
-  /// Returns names of parameters without weight decay: class tokens, cached attention's λ (`share`), position tables.
+  /// Returns the names of the parameters to which no weight decay is applied: class tokens, λ of cached attention (the
+  /// parameter `share`), and position tables.
   std::vector<std::string> without_decay() const override {
     return {"cls_token", "dist_token", "share", "pos_embed*", "relative_position_bias_table", "position_table"};
   }
@@ -44,7 +46,8 @@ class Task : public train::TrainingTask {
   /// Returns the series that plug_in_series.h names.
   std::vector<train::Series> observe() override;
 
-  /// Returns the task's own sections, then plug_in_sections(). Later calls show the training samples of the first call.
+  /// Returns the task's own sections, then plug_in_sections(). In later calls, the sections show the training samples
+  /// of the first call.
   std::vector<report::Section> report_sections(const std::vector<train::Event>& events,
                                                const train::Status& status) final;
 
@@ -66,10 +69,10 @@ class Task : public train::TrainingTask {
   /// if a required file cannot be read.
   void check_evaluation_files() { note(checked(evaluation_files())); }
 
-  /// Prints the lines for the user, and stores them for the log of a run. Called while the task is made.
+  /// Prints the lines for the user, and stores them for the log of a run. note() is called while the task is made.
   void note(const std::vector<std::string>& lines);
 
-  /// Prints a note about the first cache that is probably unintended. Must be called before training.
+  /// Prints a note about the first cache that is probably unintended. The function must be called before training.
   void note_doubts();
 
   /// Makes observe() report the fraction of normal channels (PNAC) of each norm over its last training passes. If the
@@ -84,7 +87,8 @@ class Task : public train::TrainingTask {
   virtual std::optional<std::string> doubt_about(const nn::Cache& cache) const;
 
   /// Returns the first samples of the first step as the model gets them, in a form for people. The samples are a
-  /// function of the seed; torch's generators are not used. Called once. If the call throws, the page shows the error.
+  /// function of the seed; torch's generators are not used. training_samples() is called once. If training_samples()
+  /// throws, the page of the run shows the error.
   virtual std::vector<report::Block> training_samples() const { return {}; }
   /// Returns the sections on the last evaluation.
   virtual std::vector<report::Section> evaluation_sections() const { return {}; }

@@ -14,18 +14,20 @@ namespace cachet::tasks {
 /// A kind of task: its name in recipes, and the function that reads its plan.
 struct TaskKind {
   std::string name;  // name in [task] kind: "image_classification"
-  /// Reads [task], [data] and [model] from the root of a recipe; problems are recorded in the root's views.
+  /// Reads the tables [task], [data] and [model] of a recipe from its root table. Problems with values are recorded in
+  /// the view `root`.
   std::function<std::unique_ptr<TaskPlan>(const config::View& root, data::DataRoot data_root)> read;
 };
 
-/// Returns all kinds: those of the library, then those that a program registered. A recipe without [task] kind has the
-/// first kind.
+/// Returns all kinds of tasks: those of the library, then those that a program registered. If a recipe has no key
+/// `kind` in [task], it has the first kind of this list.
 const std::vector<TaskKind>& task_kinds();
 
-/// Adds a program's own kind, before any recipe is read. Throws std::invalid_argument if the name is taken.
+/// Adds a kind of task that a program defines. The function must be called before any recipe is read. Throws
+/// std::invalid_argument if the name is taken.
 void register_task_kind(TaskKind kind);
 
-// The library's own kinds, each in its folder.
+// The kinds of tasks that the library itself has. Each kind is defined in its own source folder.
 TaskKind image_classification();
 TaskKind sequence_classification();
 TaskKind language_modelling();

@@ -36,14 +36,15 @@ struct DataPlace {
 struct SavedFiles {
   std::map<std::string, std::string> files;  // bytes of each file, by its name in the run's folder
   std::vector<std::string> settings;         // settings "key=value" with which the recipe uses these files
-  /// The digests of the splits from which the files were computed; empty if the files are copies.
+  /// The digests of the data splits from which the files were computed. The map is empty if the files are copies of
+  /// other files.
   std::map<std::string, data::DataDigest> digests{};
-  /// Returns the digests of the same splits in the form of version 0.1.0.
+  /// Returns the digests of the data splits in the form of version 0.1.0.
   std::function<std::map<std::string, std::string>()> fingerprints{};
 };
 using KeptFiles [[deprecated("SavedFiles")]] = SavedFiles;
 
-/// The task of a recipe, after reading and before building.
+/// The task that a recipe describes: the recipe is read, but the task is not built yet.
 class TaskPlan {
  public:
   virtual ~TaskPlan() = default;
@@ -53,11 +54,12 @@ class TaskPlan {
 
   /// Returns the paths of the task's data; empty if the task generates its data.
   virtual std::vector<DataPlace> data() const { return {}; }
-  /// If the data's folder does not exist, returns this reason why the data cannot be read; otherwise empty.
+  /// Returns the reason why the data cannot be read if the folder of the data does not exist. Otherwise, returns an
+  /// empty value.
   virtual std::optional<std::string> absent_data() const { return std::nullopt; }
 
-  /// Opens the splits and compares them. Empty if the task generates its data, or cannot compare the splits. If data
-  /// cannot be read, throws the errors of build().
+  /// Opens the splits and compares them. Returns an empty result if the task generates its data, or cannot compare the
+  /// splits. If data cannot be read, throws the errors of build().
   virtual DataLook look_at_data(const data::LookProgress& /*progress*/) const { return {}; }
 
   /// Returns the files that a run stores. Throws io::Error if a file that the recipe names cannot be read.
@@ -65,7 +67,8 @@ class TaskPlan {
   /// Returns settings "key=value" with the paths of the run's copies of files_to_keep(); empty without copies.
   virtual std::vector<std::string> saved_file_settings(const std::filesystem::path& /*run*/) const { return {}; }
   /// Returns the keys of a recipe whose values the plan would compute from training data, because neither the recipe
-  /// nor the run has the values: "data.normalization.mean and data.normalization.std". Empty if there are no such keys.
+  /// nor the run has the values: "data.normalization.mean and data.normalization.std". Returns an empty value if the
+  /// plan would compute no values.
   virtual std::optional<std::string> keys_from_training_data() const { return std::nullopt; }
 
   /// Returns a setting "key=value" with the class names of the model, for another recipe of this model; empty if there
@@ -87,29 +90,31 @@ class TaskPlan {
     return {"train.batch_size=" + std::to_string(batch)};
   }
 
-  /// Returns data.limit in its unit (0 means all samples); empty if the task does not have the key.
+  /// Returns the value of data.limit in the unit of this key; 0 means all samples. Returns an empty value if the task
+  /// does not have the key.
   virtual std::optional<int64_t> data_limit() const { return std::nullopt; }
   /// Returns the value of data.limit with which about `samples` samples are used.
   virtual int64_t limit_for(int64_t samples) const { return samples; }
   /// Returns task.evaluation.limit, which limits only evaluations during training; 0 means no limit.
   virtual int64_t training_evaluation_limit() const { return 0; }
   /// Limits evaluations to `limit` samples, in the unit of data.limit; 0 means the whole split. The limit overrides the
-  /// recipe, but changes neither the training data nor values computed from them.
+  /// limit of the recipe, but changes neither the training data nor the values that are computed from them.
   virtual void limit_evaluation(int64_t /*limit*/) {}
-  /// If the run has held out a part of its own training data instead of test data, makes evaluations use all data.
-  /// Called for data on which the model was not trained.
+  /// If the run evaluates a held-out part of its own training data instead of test data, makes evaluations use all
+  /// data. Call the function only for data on which the model was not trained.
   virtual void evaluate_all() {}
-  /// Returns the seed that selects the samples of a limited evaluation; empty if a limit takes the first samples.
+  /// Returns the seed by which a limited evaluation selects its samples. Returns an empty value if a limited evaluation
+  /// takes the first samples.
   virtual std::optional<uint64_t> seed_of_samples() const { return std::nullopt; }
 
   /// Returns settings "key=value" for evaluation by the current rules, if a recipe can select the rules of 0.1.0.
   virtual std::vector<std::string> current_rules() const { return {}; }
 
-  /// Reduces the plan for a few synthetic samples: loaders then have no workers. The model and the
-  /// processing of a sample do not change.
+  /// Reduces the plan to a few synthetic samples: data loaders then have no workers. The model and the processing of
+  /// each sample do not change.
   virtual void reduce() {}
 
-  /// The size of a micro-batch, for an estimate of its memory.
+  /// The size of a micro-batch, from which the memory of a training step is estimated.
   struct BatchCount {
     std::string key;              // key that sets the size: "train.batch_size"
     int64_t value = 0;            // value of the key
@@ -124,7 +129,7 @@ class TaskPlan {
   /// Returns the number of batches that the loader of training data prepares ahead.
   virtual int64_t batches_ahead() const { return 0; }
 
-  /// Opens the data and builds the model, with random weights. Throws io::Error if data cannot be read,
+  /// Opens the data of the task and builds its model, with random weights. Throws io::Error if data cannot be read,
   /// std::invalid_argument if they do not fit the model.
   virtual std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const = 0;
 };

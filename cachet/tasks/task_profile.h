@@ -20,7 +20,7 @@ struct TaskProfile {
 };
 
 /// Returns the description that a run's folder stores. Counts the parameters, and the multiplications for one sample.
-/// The model is built for this and draws random numbers.
+/// describe() builds the model, which uses random numbers of torch's generators.
 train::RunDescription describe(const TaskProfile& profile);
 
 }  // namespace cachet::tasks

@@ -11,16 +11,18 @@
 
 namespace cachet::tasks {
 
-/// The series of an event, whose numbers are still on the model's device. One copy to the host reads all numbers.
+/// The series of an event, whose numbers are still on the model's device. The numbers of all series are copied to the
+/// host at once.
 class UnreadSeries {
  public:
-  /// A function that computes the values of a series from the numbers of its tensors, one span per tensor.
+  /// A function that computes the values of a series from the numbers of its tensors. The function gets one span of
+  /// numbers for each tensor.
   using Values = std::function<std::vector<double>(const std::vector<std::span<const double>>& numbers)>;
 
   /// Adds a series whose values are the tensor's numbers.
   void add(std::string name, at::Tensor numbers);
   void add(std::string name, std::vector<at::Tensor> tensors, Values values);
-  /// Returns the series with their values on the host, in the order of add().
+  /// Returns the series with their values on the host, in the order of the calls of add().
   std::vector<train::Series> read() const;
 
  private:

@@ -18,8 +18,9 @@ enum class Precision {
 };
 
 /// The owner of the state that forward passes of training write to the model's buffers: statistics, windows and
-/// counters of norms, caches, and Performer's projection. A part is the samples of one micro-batch in one process. A
-/// step has N = processes · train.accumulate parts. Part r has the samples r, r + N, … of the step's whole batch.
+/// counters of norms, caches, and Performer's projection. A part of a step consists of the samples of one micro-batch
+/// in one process. A step has N = processes · train.accumulate parts. Part r has the samples r, r + N, … of the step's
+/// whole batch.
 enum class StateRule {
   shared,    // one state for all: processes add their sums, and micro-batches update it in turn
   separate,  // each part has its own state
@@ -61,12 +62,13 @@ struct TrainOptions {
   std::optional<Duration> limit;    // end of the run; the schedule also ends there
   std::optional<int64_t> patience;  // number of evaluations without a better objective that ends the run
 
-  // The part of this process in each batch, which is not a recipe key. If parts have their own states, the batches of
-  // the data are whole steps, and a process has `accumulate` parts of each step.
+  // The part of each batch that this process gets (not a key of the recipe). If parts of a step have their own states,
+  // each batch of the data is a whole step, and each process has `accumulate` parts of the step.
   data::Shard shard;
 
   bool has_parts() const { return state != StateRule::shared; }
-  /// Returns the number of samples that the processes divide: a micro-batch, or a whole step if parts have own states.
+  /// Returns the number of samples that are divided among the processes: a micro-batch, or a whole step if parts have
+  /// their own states.
   int64_t shared_batch() const { return batch_size * shard.parts; }
 };
 

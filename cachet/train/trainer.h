@@ -38,7 +38,7 @@ class Trainer {
  public:
   /// If the folder has a complete checkpoint, training continues from the newest one. `progress` may be null. In a
   /// multi-process run, only rank 0 has a Trainer, which evaluates, saves and writes the folder; the other processes
-  /// call run_worker() (joint_training.h). Files that a resume reads are written through `file_system`.
+  /// call run_worker() (joint_training.h). The Trainer uses `file_system` to write the files that a resumed run reads.
   Trainer(TrainingTask& task, const Options& options, RunFolder& folder, report::Progress* progress,
           std::shared_ptr<processes::ProcessGroup> processes = nullptr,
           io::FileSystem& file_system = io::FileSystem::real());

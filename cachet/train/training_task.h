@@ -38,8 +38,8 @@ struct ForwardResult {
 };
 using StepResult [[deprecated("use ForwardResult")]] = ForwardResult;
 
-/// Function that sums numbers over all processes of a run, in place. Each process calls it with equally many numbers.
-/// In a run of one process, the numbers do not change.
+/// Function that sums numbers over all processes of a run, in place. In all processes, `numbers` must have the same
+/// length. In a run of one process, the numbers do not change.
 using SumOverProcesses = std::function<void(std::vector<double>& numbers)>;
 
 /// The micro-batches of one epoch, from the requested first micro-batch to the last micro-batch.
@@ -52,33 +52,35 @@ class TrainingBatches {
   /// trainer calls before the first fetch() of each step.
   ///
   /// Waits for all micro-batches of the step, which fetch() then returns one by one. Returns false if the step has
-  /// fewer micro-batches. The trainer counts this time as waiting for data.
+  /// fewer than `micro_batches` micro-batches. The trainer counts the time in fetch_step() as waiting for data.
   virtual bool fetch_step(int64_t /*micro_batches*/) { return true; }
   /// Counts the divisor over the micro-batches of the step. Sums the counts over all processes with `sum`.
   virtual void count_step(const SumOverProcesses& /*sum*/) {}
 
-  /// Waits for the next micro-batch. Returns false after the last one. The trainer counts the time as waiting for data.
+  /// Waits for the next micro-batch. Returns false after the last micro-batch. The trainer counts the time in fetch()
+  /// as waiting for data.
   virtual bool fetch() = 0;
 
   /// Whether the fetched micro-batch has samples. If parts have their own states (train.state), the model is not
-  /// trained on a part without samples. For such a part, the trainer calls forward() in evaluation mode and without
-  /// gradients, and uses only the weight and the names of the metrics from the result.
+  /// trained on a part without samples. For a part without samples, the trainer calls forward() in evaluation mode and
+  /// without gradients, and uses only the weight and the names of the metrics from the result.
   virtual bool has_samples() const { return true; }
 
   /// Prepares the fetched micro-batch for forward(): draws random numbers, mixes, counts and uploads. The trainer calls
-  /// this after fetch() and before forward().
+  /// prepare() after fetch() and before forward().
   virtual void prepare() {}
 
   /// Runs the model on the prepared micro-batch. The trainer sets autocast and training mode. A GPU can capture the
   /// step if forward() reads no value on the host and uploads nothing.
   virtual ForwardResult forward() = 0;
 
-  /// Returns the state between batches other than weights, such as a language model's memory. Checkpoints store it.
-  /// When a run continues, restore() passes it to the batches before the first fetch. If parts have their own states,
-  /// `part` is the index of a part of this process, counted from 0; otherwise there is only part 0.
+  /// Returns the state between batches other than weights, such as a language model's memory. Checkpoints store this
+  /// state. When a run continues, restore() passes the state to the batches before the first fetch. If parts have their
+  /// own states, `part` is the index of a part of this process, counted from 0; otherwise there is only part 0.
   virtual io::TensorMap state(int64_t /*part*/) const { return {}; }
-  /// Enlarges the state to its size after `micro_batches` micro-batches of an epoch, with synthetic values, before the
-  /// first fetch. Thus, a step in the middle of an epoch can be measured without the steps before it.
+  /// Enlarges the state between batches, with synthetic values, to its size after `micro_batches` micro-batches of an
+  /// epoch. The function is called before the first fetch(). Thus, a step in the middle of an epoch can be measured
+  /// without the steps before it.
   virtual void fill_state(int64_t /*micro_batches*/) {}
   virtual void restore(int64_t /*part*/, const io::TensorMap& /*state*/) {}
 };
@@ -114,17 +116,18 @@ struct RunLength {
 /// to end the evaluation (Ctrl-C); the exception must not be caught.
 using EvaluationProgress = std::function<void(int64_t done, int64_t total)>;
 
-/// The interface of a training task: a model, its data, its loss and its metrics. It is independent of the data.
+/// The interface of a training task: a model, its data, its loss and its metrics. The interface does not depend on the
+/// kind of data.
 ///
 /// All random numbers in forward() and evaluate() come from (seed, epoch, batch) or from torch's generators, which the
-/// trainer saves. Therefore, a resumed run equals the uninterrupted run, bit by bit.
+/// trainer saves. Because of this, a resumed run equals the uninterrupted run, bit by bit.
 class TrainingTask {
  public:
   virtual ~TrainingTask() = default;
 
   virtual torch::nn::Module& model() = 0;
   /// Returns the description for the run's folder: words, model, and the metrics of steps and evaluations. One of the
-  /// metrics chooses the best checkpoint. Called once, when a run begins or is resumed.
+  /// metrics chooses the best checkpoint. The trainer calls describe() once, when a run begins or is resumed.
   virtual RunDescription describe() = 0;
 
   /// Returns patterns (config::glob_matches) of parameters without weight decay, such as "cls_token" or "pos_embed*". A
@@ -136,12 +139,14 @@ class TrainingTask {
 
   virtual int64_t batches_per_epoch() const = 0;  // number of micro-batches
 
-  /// Returns an epoch's micro-batches from `first_batch` on. They are the same as if all earlier ones had been read.
+  /// Returns an epoch's micro-batches from `first_batch` on. The micro-batches are the same as if all earlier
+  /// micro-batches of the epoch had been read.
   virtual std::unique_ptr<TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) = 0;
 
-  /// Sets whether the next passes belong to a training step whose statistics the task may log. `recorded` is true
-  /// during the forward and backward pass of a micro-batch, unless parts have their own states (train.state) and the
-  /// micro-batch is not part 0. `recorded` is false between steps, when the average of weights may renew its states.
+  /// Sets whether the next passes belong to a training step whose statistics the task may log. During the forward and
+  /// backward pass of a micro-batch, `recorded` is true. If parts have their own states (train.state), it is true only
+  /// for the micro-batch of part 0. Between steps, `recorded` is false, because the averaged weights may renew their
+  /// states then.
   virtual void record_passes(bool /*recorded*/) {}
 
   /// Returns the number of samples that evaluate() evaluates.
@@ -150,8 +155,8 @@ class TrainingTask {
   /// and switched gradients off; the weights are the averaged weights if these exist.
   virtual Metrics evaluate(const EvaluationProgress& progress) = 0;
   /// Sets the file in which later evaluations record the results of their samples. If an evaluation is interrupted,
-  /// even by the end of the process, the next evaluation of the same weights continues it. The trainer removes the file
-  /// after a complete evaluation.
+  /// even by the end of the process, the next evaluation of the same weights continues it. After a complete evaluation,
+  /// the trainer removes the file with the results of samples.
   virtual void keep_evaluations_in(const std::filesystem::path& /*file*/) {}
   /// Returns further results of the last evaluation, as JSON in the task's own format, or an empty text. The trainer
   /// stores the text in the run's folder and passes it to a resumed run.
@@ -159,27 +164,29 @@ class TrainingTask {
   virtual void restore_evaluation(const std::string& /*details*/) {}
 
   /// Returns the digest of each open split of the data, by name ("training", "evaluation"). A run whose data differ
-  /// from its original data cannot be resumed. Reads no image files.
+  /// from its original data cannot be resumed. The function reads no image files.
   virtual std::map<std::string, data::DataDigest> data_digests() const { return {}; }
   /// Returns the digests in the form of version 0.1.0, which identify the data of a run of version 0.1.0.
   virtual std::map<std::string, std::string> data_fingerprints() const { return {}; }
 
-  /// Returns lines for the log of a run, about the training data and the rules applied to them. The user has already
-  /// seen the lines of a new task. Lines that are added during training are printed after evaluations and at the end.
+  /// Returns lines for the log of a run, about the training data and the rules applied to them. The lines that a new
+  /// task returns have already been shown to the user. Lines that are added to the notes during training are printed
+  /// after evaluations and at the end of the run.
   virtual std::vector<std::string> data_notes() const { return {}; }
 
-  /// Sets the values of the model that depend on the length of the run. Called when the run begins or is resumed,
-  /// before the first step.
+  /// Sets the values of the model that depend on the length of the run. The trainer calls settle() when the run begins
+  /// or is resumed, before the first step.
   virtual void settle(const RunLength& /*length*/) {}
 
-  /// Returns notes for the user before a run of this length, for example that a norm does not leave its warm-up.
+  /// Returns notes for the user before a run of the length `length`, for example that a norm does not leave its
+  /// warm-up.
   virtual std::vector<std::string> notes_on_run(const RunLength& /*length*/) { return {}; }
 
-  /// Returns further values for curves. Called for every step line and every evaluation.
+  /// Returns further values for curves. The trainer calls observe() for every step line and every evaluation.
   virtual std::vector<Series> observe() { return {}; }
 
-  /// Returns additional sections for the page of a run. The page is rewritten after each evaluation, at every kind of
-  /// ending, and sometimes between evaluations.
+  /// Returns additional sections for the page of a run. The page of a run is rewritten after each evaluation, when the
+  /// run ends for any reason, and sometimes between evaluations.
   virtual std::vector<report::Section> report_sections(const std::vector<Event>& /*events*/, const Status& /*status*/) {
     return {};
   }

@@ -39,12 +39,14 @@ struct BenchmarkResult {
   int64_t repetitions = 0;
 };
 
-/// Measures the time of calls of `step` for about `seconds`, and of at least `least` calls. A warm-up precedes: at
-/// least two calls, and at least a tenth of `seconds`. Returns the milliseconds of each call, in order.
+/// Measures the time of calls of `step` for about `seconds`, and of at least `least` calls. Before the measurement, a
+/// warm-up makes at least two calls and takes at least a tenth of `seconds`. Returns the milliseconds of each call, in
+/// order.
 std::vector<double> time_calls(const std::function<void()>& step, double seconds, int64_t least);
 
 /// Returns a function that runs one step on the model's device: a forward pass for inference, a step with AdamW for
-/// training. Sets the model's mode; bfloat16 inference also converts the model. The model must outlive the function.
+/// training. Sets the model's mode; bfloat16 inference also converts the model. The model must outlive the returned
+/// function.
 std::function<void()> trial_step(models::Model& model, const BenchmarkOptions& options);
 
 /// Measures a model on its device, on synthetic samples of its input size. Training changes the model's weights and

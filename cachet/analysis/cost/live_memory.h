@@ -8,7 +8,7 @@
 namespace cachet::analysis {
 
 /// Counts the bytes of tensors that this thread (with its helper threads) allocates and frees during the counter's
-/// lifetime. Tensors that existed before are not counted, not even when they are freed.
+/// lifetime. Tensors that existed before the counter are not counted, not even when they are freed.
 class LiveMemory {
  public:
   LiveMemory();

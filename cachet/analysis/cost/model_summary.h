@@ -14,13 +14,15 @@
 
 namespace cachet::analysis {
 
-/// The numbers of one module, without the modules inside it. Each inner module has a row of its own.
+/// The numbers of one module, without the modules inside it. Modules inside this module have their own rows in the
+/// summary.
 struct LayerSummary {
   std::string path;  // "blocks.0.attn.qkv"; "" for the model itself
   std::string kind;  // "Linear"
-  // The shape of the module's output, as far as operators show it. A module with inner modules has the shape of its
-  // last output or an inner module's (for attention, with joined heads). Any other module has the shape of its first
-  // output, because another layer may also use its weights. Empty if the module computed nothing.
+  // The shape of the module's output, as far as operators show it. If a module has inner modules, this is the shape of
+  // its last output or of an inner module's output (for attention, with joined heads). For a module without inner
+  // modules, the shape is that of the module's first output, because another layer may also use the module's weights.
+  // Empty if the module computed nothing.
   std::vector<int64_t> output_shape;
   int64_t parameters = 0;
   Products macs;
@@ -34,24 +36,27 @@ struct ModelSummary {
   std::vector<LayerSummary> layers;  // in the order of first use; the rows' numbers add up to the model's
 };
 
-/// The kind of the forward pass. The kinds differ if evaluation skips a module, such as the gates of a frozen cache.
+/// The kind of the forward pass. The two kinds of forward passes differ if evaluation skips a module, such as the gates
+/// of a frozen cache.
 enum class Pass { training, inference };
 
-/// The depth of a summary's rows: the model is 0, "blocks" 1, "blocks.0" 2. Deeper modules are added to the row above.
+/// The depth of a summary's rows: the model is 0, "blocks" 1, "blocks.0" 2. If a summary leaves out deeper modules,
+/// their numbers are added to the row of the module that contains them.
 inline constexpr int64_t kAllDepths = std::numeric_limits<int64_t>::max();
 
 /// Counts the multiplications of one call of `forward`. `model` owns the weights and must be held by a shared_ptr, as
-/// LibTorch requires for a walk through modules. Works on any device; on the meta device it costs nothing.
-/// MACs are counted as for the published modules, so that they agree with the tables of the papers.
-/// One column is for linear layers and convolutions, the other for products of attention. The
-/// product W[C, X̄] of a cached layer's gates and candidate counts 2·Dm inputs for every sample,
-/// although the half for a shared cache is computed once. Norms, activations and biases are not
-/// counted.
+/// LibTorch requires for a walk through modules. The model may be on any device. On the meta device, no values are
+/// computed. MACs are counted by the rules of the papers, so that the MACs of the published modules agree with the
+/// tables of these papers. The summary has one column for the MACs of linear layers and convolutions, and one column
+/// for the MACs of attention products. In a cached layer, the product W[C, X̄] of gates and candidate has 2·Dm inputs.
+/// All of these inputs are counted for every sample, although the product with a shared cache C is computed only once.
+/// Norms, activations and biases are not counted.
 ModelSummary summarize(torch::nn::Module& model, const std::function<at::Tensor()>& forward,
                        int64_t depth = kAllDepths);
 
 /// Counts the multiplications for one sample of the plan's input size, on a model with shapes but no values. If
-/// LibTorch has all shape functions (as for this library's models), no memory or time of a forward pass is needed.
+/// LibTorch has the shape functions of all operators in the model, as for this library's models, the count takes
+/// neither the memory nor the time of a forward pass.
 ModelSummary summarize(const models::ModelPlan& plan, Pass pass = Pass::training, int64_t depth = kAllDepths);
 
 /// Counts the multiplications of an existing model in its current mode, training or evaluation, without changing it.

@@ -27,7 +27,7 @@ struct Operands {
   size_t size() const { return tensors.size(); }
 };
 
-/// A rule for an operator that multiplies. Calls inside the operator are ignored.
+/// A rule for an operator that multiplies. Calls of other operators inside the operator are ignored.
 struct OperatorRule {
   std::string_view name;  // "aten::linear"
   /// Returns the operator's products. `output` is the operator's first result.

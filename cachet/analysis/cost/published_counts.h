@@ -10,7 +10,7 @@
 
 namespace cachet::analysis {
 
-/// The kind of cache of a row's model.
+/// The kind of cache of a model in the published table.
 enum class CountedCache {
   none,
   published,  // cache of the published code: variant = "official"
@@ -18,7 +18,7 @@ enum class CountedCache {
   pooled,     // cache of the recipes `imagenet_*_cached_pooled`: also pooled by 4 and 2, as in the paper's appendix
 };
 
-/// A model of a published table, and its printed numbers.
+/// A model in a table of a paper, and the numbers that the table has for the model.
 struct PublishedCount {
   const char* model;
   CountedCache cache = CountedCache::none;
@@ -32,7 +32,7 @@ struct PublishedCount {
 /// before the same model with caches.
 std::span<const PublishedCount> published_counts();
 
-/// Returns the plan of a recipe for the model of a row.
+/// Returns the plan of a recipe for the model in a row of the published table.
 models::ImageClassifierPlan plan_of(const PublishedCount& row);
 
 }  // namespace cachet::analysis

@@ -15,8 +15,9 @@ struct Work {
   bool operator==(const Work&) const = default;
 };
 
-/// Returns the work of a model in evaluation, for one sample of its input size. The model is not changed. The pass runs
-/// on the meta device, or on the CPU if LibTorch lacks a shape function for the meta device.
+/// Returns the operations and the memory traffic of a model in evaluation, for one sample of its input size. The model
+/// is not changed. The function runs a forward pass on the meta device, or on the CPU if LibTorch lacks a shape
+/// function for the meta device.
 Work work_of(const models::Model& model);
 
 }  // namespace cachet::analysis

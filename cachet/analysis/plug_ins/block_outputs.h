@@ -19,8 +19,8 @@ class Representations {
   /// Returns a tensor (examples, examples) in float64 for each layer: root_of_gram() of the layer's output.
   const std::vector<at::Tensor>& batch(int64_t index) const { return batches_.at(static_cast<size_t>(index)); }
 
-  /// Adds a layer's output. Each output of the first layer begins a new batch. A model that calls its layers several
-  /// times for a batch (pairs of sequences) therefore gives several batches.
+  /// Adds a layer's output. Each output of the first layer begins a new batch. If a model calls its layers several
+  /// times for one batch (pairs of sequences), it therefore gives several batches.
   void add(const std::string& layer, at::Tensor root);
 
  private:
@@ -32,7 +32,8 @@ class Representations {
 /// and feed-forward layers ("blocks.3.norm1", "blocks.3.attn", …). Padding tokens count as zeros.
 class BlockOutputs {
  public:
-  /// Uses only batches of `examples` examples. Other batches, such as a shorter last one, are ignored.
+  /// Uses only batches that have exactly `examples` examples. Ignores batches of another size, such as a shorter last
+  /// batch.
   explicit BlockOutputs(int64_t examples) : examples_(examples) {}
 
   nn::Listener listener();
@@ -46,8 +47,8 @@ class BlockOutputs {
 };
 
 /// Returns a representation of the examples in x that has the inner products of x, but at most as many columns as
-/// examples. The alignment (CKA) stays the same, so whole token maps need not be stored. x (examples, …) -> (examples,
-/// examples), float64.
+/// examples. The alignment (CKA) computed from the representation equals the alignment computed from x, so whole token
+/// maps need not be stored. x (examples, …) -> (examples, examples), float64.
 at::Tensor root_of_gram(const at::Tensor& x);
 
 }  // namespace cachet::analysis

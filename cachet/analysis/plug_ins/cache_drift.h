@@ -19,7 +19,7 @@ class CacheDrift {
 
   /// Uses the model's current caches as the initial state.
   explicit CacheDrift(const torch::nn::Module& model);
-  /// Measures the change by a training step. Must be called after each step.
+  /// Measures how the caches changed in the last training step. step() must be called after each training step.
   void step();
   const std::vector<Layer>& layers() const { return layers_; }
 

@@ -17,28 +17,32 @@
 
 namespace cachet::analysis {
 
-/// Number of bins of a histogram of feature values: four per decade, from 1e-4 on. The end bins contain the outliers.
+/// Number of bins of a histogram of feature values: four per decade, from 1e-4 on. Values outside the range of the
+/// histogram are counted in its first and last bin.
 inline constexpr int64_t kFeatureBins = 24;
-/// The limit of a dead feature, which stays below this fraction of its head's mean and adds almost nothing to products.
+/// A feature is dead if it stays below the fraction kDeadFeature of the mean of its head's features. A dead feature
+/// adds almost nothing to products.
 inline constexpr double kDeadFeature = 0.01;
 
-/// Limit for rows and columns of attention matrices in pictures. Larger matrices are reduced to means of neighbours.
+/// Limit for rows and columns of attention matrices in pictures. Attention matrices with more rows or columns are
+/// reduced to means of neighbouring elements.
 inline constexpr int64_t kShownTokens = 32;
 
 /// Whether a model has softmax or kernel attention that KernelUse can observe.
 bool has_dense_attention(const torch::nn::Module& model);
 
 /// The entropy of the attention in a model's layers, and, for layers with a kernel instead of the softmax, properties
-/// of the feature map. The numbers cover all samples of the observed forward passes, without padding. If a pass has
-/// many scores, a random subset of its queries (drawn by the seed) represents all its queries.
+/// of the feature map. The entropies and properties are computed over all samples of the observed forward passes,
+/// without padding. If a pass has many scores, a random subset of its queries (drawn by the seed) represents all its
+/// queries.
 class KernelUse {
  public:
   struct Layer {
     bool kernel = false;  // whether the layer has a kernel instead of softmax
     /// Mean entropy of a query's weights on the keys ÷ the logarithm of the number of visible keys: 0 for one key, 1
-    /// for equal weights. Only queries that see two keys or more count.
+    /// for equal weights. The mean leaves out queries that see only one key.
     double entropy = 0;
-    // The members from here to `orthogonality` are only for layers with a kernel.
+    // The members from `softmax_entropy` to `orthogonality` are set only for layers with a kernel.
     double softmax_entropy = std::numeric_limits<double>::quiet_NaN();  // entropy of softmax(q·kᵀ/√d) for the same q, k
     double distance = std::numeric_limits<double>::quiet_NaN();  // mean over queries of ½ Σ |kernel − softmax|, 0 to 1
     std::array<double, kFeatureBins> features{};                 // histogram of φ: fraction of the values in each bin
@@ -79,7 +83,8 @@ class KernelUse {
 double orthogonality_residual(const at::Tensor& weight);
 
 /// The sum over queries of the entropy of `weights` ÷ log(visible keys), and the number of queries. weights (B, H, Lq,
-/// Lk) sum to one. `visible`, `valid` broadcast to (B, H, Lq). Queries not valid or with one visible key do not count.
+/// Lk) sum to one. `visible`, `valid` broadcast to (B, H, Lq). Queries that are not valid, and queries that see only
+/// one key, are left out.
 struct EntropySum {
   double entropy = 0, queries = 0;
 };

@@ -13,7 +13,7 @@
 namespace cachet::analysis {
 
 /// The fraction of each head's attention that goes to a concatenated cache (nn::ConcatenatedCache), over all observed
-/// forward passes. A layer with an empty cache is left out.
+/// forward passes. Leaves out layers whose cache is empty.
 class MemoryAttention {
  public:
   nn::Listener listener();

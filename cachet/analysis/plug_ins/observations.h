@@ -10,8 +10,9 @@
 
 #include "cachet/nn/norm/norm.h"
 
-/// Quantities of the papers that are observed while a model trains. They come from parameters and counters, without a
-/// forward pass. The tensors stay on the model's device, so that a caller can copy all of them to the host at once.
+/// Quantities of Cached Transformers (arXiv 2312.12742) and Unified Normalization (arXiv 2208.01313) that are observed
+/// while a model trains. The quantities come from parameters and counters, without a forward pass. The tensors stay on
+/// the model's device, so that a caller can copy all of them to the host at once.
 namespace cachet::analysis {
 
 /// The weight of the memory in each head of a cached attention layer.
@@ -27,13 +28,16 @@ struct UnifiedNormSteps {
   bool by_channel = false;     // whether each channel has its own threshold
   int64_t channels_added = 1;  // number of channels over which the last two numbers of use() are summed
 
-  /// Returns the use of the window. `numbers`: the values of `counters` on the host.
+  /// Returns how many training steps used the window of the norm (NormWindowUse). `numbers` has the values of the
+  /// tensor `counters`, copied to the host.
   nn::NormWindowUse use(std::span<const double> numbers) const;
 };
 
-/// Returns the cached attention layers in the order of the model's modules. Empty for a model without such layers.
+/// Returns the cached attention layers in the order of the model's modules. Returns an empty list for a model without
+/// cached attention layers.
 std::vector<CacheShare> cache_shares(const torch::nn::Module& model);
-/// Returns a model's unified norms. For a norm outside the library, reads Norm::window_use() from the device.
+/// Returns a model's unified norms. For a norm that is not of the library, calls Norm::window_use(), which reads the
+/// device.
 std::vector<UnifiedNormSteps> unified_norm_steps(const torch::nn::Module& model);
 
 }  // namespace cachet::analysis

@@ -10,7 +10,8 @@ namespace cachet::analysis {
 /// Returns the linear centred kernel alignment of two representations (Kornblith et al., arXiv 1905.00414):
 ///   ‖Ycᵀ Xc‖² / (‖Xcᵀ Xc‖ ‖Ycᵀ Yc‖)   with columns centred; 1 if x is y, rotated and scaled
 /// x, y: (examples, …) of the same examples; the other dimensions are flattened. Computed in float64. Throws c10::Error
-/// unless x and y have the same number of examples, at least two. Returns NaN if x or y is equal for all examples.
+/// unless x and y have the same number of examples, at least two. If x or y has equal values for all examples, returns
+/// NaN.
 double linear_cka(const at::Tensor& x, const at::Tensor& y);
 
 /// Alignment of every layer of one model with every layer of another, over batches that need not fit in memory together
@@ -27,7 +28,7 @@ class MinibatchCka {
 
   int64_t batches() const { return batches_; }
 
-  /// Returns alignments (rows, columns) in float64, NaN for a constant layer. Throws c10::Error before the first batch.
+  /// Returns alignments (rows, columns) in float64, NaN for a constant layer. Throws c10::Error if no batch was added.
   at::Tensor similarity() const;
 
  private:

@@ -7,8 +7,8 @@
 
 namespace cachet::analysis {
 
-/// One channel's statistic over steps, and its means over the window that ends at each step. The first windows are
-/// shorter: they have only the steps so far.
+/// The values of a statistic of one channel over the steps, and the means of these values over the window that ends at
+/// each step. The windows of the first steps are shorter, because they have only the steps so far.
 struct ChannelTrace {
   std::vector<double> statistic;
   std::vector<double> arithmetic, geometric;  // geometric: NaN if the window has a value of 0 or below

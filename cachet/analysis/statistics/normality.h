@@ -23,8 +23,8 @@ struct NormalityTest {
 /// Tests the values. Throws std::invalid_argument for fewer than kMinForNormality values.
 NormalityTest dagostino_pearson(std::span<const double> values);
 
-/// The percentage of normality over all channels (PNAC; arXiv 2208.01313, Eq. 15). A channel counts if its statistics
-/// over the last steps pass the test.
+/// The percentage of normality over all channels (PNAC; arXiv 2208.01313, Eq. 15). The percentage counts the channels
+/// whose statistics over the last steps pass the test for a normal distribution.
 struct NormalChannels {
   std::vector<NormalityTest> tests;  // one for each channel
 
@@ -33,8 +33,8 @@ struct NormalChannels {
 };
 
 /// Tests the last `last` rows of `statistics` (steps, channels), which has the oldest step first. Throws
-/// std::invalid_argument if there are fewer rows, or if `last` is below kMinForNormality. A channel that changes only
-/// by rounding errors has no test.
+/// std::invalid_argument if `statistics` has fewer than `last` rows, or if `last` is below kMinForNormality. A channel
+/// that changes only by rounding errors has no test.
 NormalChannels normal_channels(const at::Tensor& statistics, int64_t last);
 
 }  // namespace cachet::analysis

@@ -15,14 +15,14 @@
 namespace cachet::analysis {
 
 /// Measures the fraction of normal channels (PNAC, normality.h) of each norm with batch statistics while a model
-/// trains, over the last recorded passes of the norm. Each forward pass of a norm is one pass, so a step with several
-/// micro-batches has several passes. Passes in evaluation do not count.
+/// trains, over the last recorded passes of the norm. Each forward pass of a norm counts as one pass, so an optimizer
+/// step with several micro-batches adds several passes. Forward passes in evaluation are not counted.
 class RecentNormality {
  public:
-  /// Observes this model, which must outlive this object. `passes` is at least kMinForNormality.
+  /// Observes the forward passes of `model`, which must outlive this object. `passes` is at least kMinForNormality.
   RecentNormality(torch::nn::Module& model, int64_t passes);
 
-  /// Sets whether the following passes are recorded. Initially, passes are recorded.
+  /// Sets whether the following forward passes are recorded. Initially, passes are recorded.
   void record(bool recorded) { recorded_ = recorded; }
 
   struct Layer {
@@ -37,9 +37,11 @@ class RecentNormality {
   /// Returns the layers with at least `passes` recorded passes, in the order of the model's calls. The statistics stay
   /// on the device, so that a caller can copy all of them to the host at once.
   std::vector<UnreadLayer> unread_layers() const;
-  /// Returns the fraction of normal channels; NaN without numbers. `numbers`: `forward` or `gradient`, on the host.
+  /// Returns the fraction of normal channels, or NaN if `numbers` is empty. `numbers` has the values of
+  /// UnreadLayer::forward or UnreadLayer::gradient, copied to the host.
   double normal_share(std::span<const double> numbers) const;
-  /// Returns the fractions of the layers in unread_layers(). Reads the layers' statistics from the device one by one.
+  /// Returns the fractions of normal channels for the layers in unread_layers(). Reads the layers' statistics from the
+  /// device one by one.
   std::vector<Layer> layers() const;
   int64_t passes() const { return passes_; }
 

@@ -11,25 +11,28 @@ struct Quartiles {
   double lower = 0, median = 0, upper = 0;
 };
 
-/// Computes quartiles by linear interpolation between the sorted values. Throws std::invalid_argument for no values.
+/// Computes quartiles by linear interpolation between the sorted values. If there are no values, throws
+/// std::invalid_argument.
 Quartiles quartiles(std::span<const double> values);
 
 /// Compares two lists of timings by the ratios a[i] / b[i] of pairs, measured in direct succession so that a slowdown
-/// of both (a busy machine) cancels. Throws std::invalid_argument unless both have equally many timings, at least one.
+/// of both (a busy machine) cancels. If the two lists are empty or have different lengths, throws
+/// std::invalid_argument.
 Quartiles ratio_of_pairs(std::span<const double> a, std::span<const double> b);
 
 /// Returns the value of Student's t above which 2.5 % of the distribution lie, for intervals of 95 %. `degrees`:
 /// degrees of freedom, above 0, possibly fractional.
 double student_t(double degrees);
 
-/// Mean and standard deviation (of n − 1) of `count` values.
+/// The mean of `count` values, and their standard deviation (with the divisor n − 1).
 struct Sample {
   double mean = 0, deviation = 0;
   size_t count = 0;
 };
 
-/// Returns a bound of the difference of two samples' means (Welch's t-test). If their expectations are equal, 95 % of
-/// differences do not exceed the bound. Both samples have at least two values, and at least one deviation is above 0.
+/// Returns a bound of the difference of two samples' means (Welch's t-test). If the samples have equal expectations, 95
+/// % of the differences of means do not exceed the bound. Both samples have at least two values, and at least one
+/// deviation is above 0.
 double welch_bound(const Sample& a, const Sample& b);
 
 /// The difference b − a, measured in pairs whose values share other sources of variation, such as a seed.
@@ -44,8 +47,9 @@ struct PairedDifference {
 /// Compares pairs of values. Throws std::invalid_argument unless a and b have the same number of values, at least two.
 PairedDifference paired_difference(std::span<const double> a, std::span<const double> b);
 
-/// Returns the number of pairs with which a t-test at 95 % finds an effect of this size in four of five experiments, by
-/// the noncentral t distribution. Returns the largest double if a million pairs are not enough.
+/// Returns the number of pairs with which a t-test at 95 % finds an effect of the size `effect` in four of five
+/// experiments, by the noncentral t distribution. If more than a million pairs would be needed, returns the largest
+/// double.
 double pairs_to_decide(double effect);
 
 }  // namespace cachet::analysis

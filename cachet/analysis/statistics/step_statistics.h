@@ -41,9 +41,11 @@ class StepStatistics {
   ByLayer<Layer> layers_;
 };
 
-/// The fluctuation of statistics s from step to step. With their mean s̄ over steps, channel by channel,
+/// The fluctuation of a norm's statistics s_t over the training steps t. With the mean s̄ of s_t over the steps,
+/// computed for each channel,
 ///   steps[t] = ‖s_t − s̄‖ ÷ √(mean_t ‖s_t‖²),   overall = √(mean of steps²)
-/// The value 0 means that the statistics are constant, 1 that their mean is zero.
+/// A fluctuation of 0 means that the statistics are constant. A fluctuation of 1 means that their mean over the steps
+/// is zero.
 struct Fluctuation {
   std::vector<double> steps;
   double overall = 0;

@@ -20,7 +20,7 @@ struct Shard {
   Shard alone(int64_t own) const { return {number_of(own), all_parts()}; }
 
   /// Returns the number of samples that a shard with one part has in a batch of samples 0, 1, …, samples − 1. The shard
-  /// has the samples rank, rank + world_size, rank + 2 · world_size, …
+  /// has the samples with the indices rank, rank + world_size, rank + 2 · world_size, …
   int64_t part_of(int64_t samples) const { return (samples - rank + world_size - 1) / world_size; }
 };
 
@@ -61,19 +61,21 @@ class EpochOrder {
 
 /// Determines the samples of each batch of an epoch as a function of (seed, epoch, shard).
 ///
-/// batches() is the same for every epoch and every shard. So schedules know the length of a run, and no process waits
-/// for a batch that another process lacks. A batch does not depend on the number of shards. Shard r of w has the
-/// batch's samples r, r + w, r + 2w and so on. So each sample of an epoch is in exactly one shard, and the parts of a
-/// batch differ by at most one sample. If a batch has fewer samples than there are shards, some parts are empty.
+/// batches() is the same for every epoch and every shard. Because batches() does not vary, schedules know the length of
+/// a run, and no process waits for a batch that another process lacks. A batch does not depend on the number of shards.
+/// Shard r of w has the batch's samples r, r + w, r + 2w and so on. Thus, each sample of an epoch is in exactly one
+/// shard, and the sizes of the parts of a batch differ by at most one sample. If a batch has fewer samples than there
+/// are shards, some parts are empty.
 class BatchOrder {
  public:
   virtual ~BatchOrder() = default;
 
   /// Returns the number of whole batches in every epoch.
   virtual int64_t batches() const = 0;
-  /// Returns the number of batches that this shard reads in every epoch: `parts` batches for each whole batch.
+  /// Returns the number of batches that this shard reads in every epoch. For each whole batch, the shard reads `parts`
+  /// batches.
   int64_t read_batches() const { return batches() * shard_.parts; }
-  /// Makes the order of one epoch. This takes as long as a shuffle of the samples.
+  /// Makes the order of one epoch. Making the order takes as long as a shuffle of the samples.
   EpochOrder epoch(int64_t epoch) const;
 
   int64_t samples() const { return samples_; }  // number of samples in the data set; indices are smaller
@@ -87,7 +89,7 @@ class BatchOrder {
   /// is positive and suffices for all shards.
   void check_batch_size(int64_t batch_size) const;
 
-  /// Returns the function that gives the samples of a whole batch. The function may outlive the order.
+  /// Returns the function that gives the samples of a whole batch. The returned function may outlive the BatchOrder.
   virtual EpochOrder::WholeBatch whole_batches(int64_t epoch) const = 0;
 
  private:

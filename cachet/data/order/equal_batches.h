@@ -25,7 +25,8 @@ struct EqualCut {
 };
 
 /// Batches of one size; the last batch may be smaller. With `repeats` = R (repeated augmentation, Hoffer et al. 2020),
-/// an epoch has the same length, but only the first ⌈samples / R⌉ samples of its order, each R times in succession.
+/// the length of an epoch does not change, but the epoch has only the first ⌈samples / R⌉ samples of its order, each R
+/// times in succession.
 ///
 /// Memory: 8 bytes for each sample with shuffling, and none without shuffling.
 class EqualBatches final : public BatchOrder {

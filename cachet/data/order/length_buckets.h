@@ -12,9 +12,9 @@ namespace cachet::data {
 using Lengths = std::shared_ptr<const std::vector<int64_t>>;
 
 /// Batches of equal size with samples of similar lengths. After shuffling, the samples of every `bucket_batches`
-/// batches are sorted by length together and cut into batches. Then the batches of the epoch are shuffled, but a last,
-/// smaller batch stays last. The samples of this batch (or, with drop_last, the samples that are left out) are drawn
-/// before sorting. Without shuffling, all samples are sorted by length.
+/// batches are sorted by length together and cut into batches. After that, the batches of the epoch are shuffled, but a
+/// last batch that is smaller than the others stays the last. The samples of a smaller last batch are chosen at random
+/// before sorting. With drop_last, these samples are left out. Without shuffling, all samples are sorted by length.
 class LengthBuckets final : public BatchOrder {
  public:
   /// Throws std::invalid_argument if there are no lengths, if a bucket has fewer than 1 batch, for options that

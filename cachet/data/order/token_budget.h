@@ -19,17 +19,18 @@ struct TokenBudgetOptions {
 /// Reads the keys max_tokens and max_samples.
 TokenBudgetOptions read_token_budget_options(const config::View& view);
 
-/// Batches with a limited number of tokens. When padded to the longest sample, a batch has as many samples of similar
-/// lengths as fit into max_tokens on each side. Samples have one side, or two sides (a sentence and its translation).
+/// Batches with a limited number of tokens. A batch has as many samples of similar lengths as fit into max_tokens
+/// tokens on each side. All samples of a batch are padded to the longest sample. A sample has one side (a sequence) or
+/// two sides (a sentence and its translation).
 ///
-/// The batches are cut once for all epochs; the cut depends only on the seed. Before the cut, samples of equal lengths
-/// are in a random order. So every epoch has the same number of batches and contains all samples. Between epochs, only
-/// the order of the batches changes.
+/// The batches are cut once for all epochs; the cut depends only on the seed. Before the batches are cut, samples of
+/// equal lengths are put in a random order. Every epoch has the same number of batches and contains all samples,
+/// because the batches are cut only once. Between epochs, only the order of the batches changes.
 class TokenBudget final : public BatchOrder {
  public:
   /// `sides` has one or two lists with the padded length of every sample. Throws std::invalid_argument for sides of
-  /// unequal sizes, for negative options, and for a sample whose length is below 1 or above max_tokens. In the last
-  /// case, the message names the sample.
+  /// unequal sizes, for negative options, and for a sample whose length is below 1 or above max_tokens. If the length
+  /// of a sample is out of range, the message names the sample.
   TokenBudget(const std::vector<Lengths>& sides, TokenBudgetOptions options, Shard shard = {});
 
   int64_t batches() const override { return static_cast<int64_t>(cut_->starts.size()) - 1; }

@@ -16,8 +16,8 @@ std::string split_key(std::string_view text);
 /// Returns the keys of many texts, computed by several threads.
 std::vector<std::string> split_keys(std::span<const std::string> texts);
 
-/// Returns the keys of a sentence and its translation. Two pairs with the same sentence in one language have a common
-/// key. A side without a text has an empty key.
+/// Returns the keys by which a sentence and its translation are compared with other pairs. Two pairs with the same
+/// sentence in one language have a common key. If a side of the pair has no text, its key is empty.
 std::array<std::string, 2> pair_keys(std::string source_key, std::string target_key);
 
 }  // namespace cachet::data

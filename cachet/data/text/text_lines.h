@@ -13,7 +13,8 @@ namespace cachet::data {
 
 /// The largest number of bytes that the line of a sentence may have.
 inline constexpr size_t kMaxSentenceBytes = size_t{1} << 24;
-/// The byte-order mark that some programs write before a UTF-8 text. In a training text, the mark is not removed.
+/// The byte-order mark that some programs write before a UTF-8 text. In the text of a training corpus, the byte-order
+/// mark is not removed.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 /// Returns a file's text without a byte-order mark, for results that are made from several files.

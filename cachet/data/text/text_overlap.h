@@ -11,23 +11,25 @@
 
 namespace cachet::data {
 
-/// Finds evaluation samples whose text (by split_key()) is also in a training sample. For kinds without texts, compares
-/// the tokens of samples. Both data sets must have stored their origins. `split` is the name of the evaluation split.
+/// Finds evaluation samples whose text (by split_key()) is also in a training sample. If the kind of data has no texts,
+/// compares the tokens of samples. The two data sets must store the origins of their sequences. `split` is the name of
+/// the evaluation split.
 SplitOverlap sequence_overlap(const SequenceDataset& training, const SequenceDataset& evaluation,
                               const std::string& split);
 
-/// Finds, for each of these splits, the pairs that have a sentence of either language (by pair_keys()) in common with a
-/// training pair. Training pairs are the pairs that data.fraction selects, even if their length excludes them later.
-/// Reads the training texts once; progress counts pairs. Throws io::Error for unreadable texts. Ignores token files.
+/// Finds, for each of the given splits, the pairs that have a sentence of either language (by pair_keys()) in common
+/// with a training pair. Training pairs are the pairs that data.fraction selects, even if their length excludes them
+/// later. Reads the training texts once; progress counts pairs. Throws io::Error for unreadable texts. Ignores token
+/// files.
 std::vector<SplitOverlap> parallel_overlaps(
     const ParallelOptions& options, std::span<const SequenceSplit> splits, const LookProgress& progress = {},
     const std::filesystem::path& working_folder = std::filesystem::current_path());
 
-/// The minimum number of characters (code points of the split_key()) of a line that is compared. Shorter lines, such as
-/// headings, are often equal in unrelated texts.
+/// The minimum number of characters (code points of the split_key()) of a line that is compared. Lines with fewer
+/// characters than the minimum, such as headings, are often equal in unrelated texts.
 inline constexpr int64_t kMinComparedCharacters = 40;
 
-/// Finds, for each of these splits, the lines that are also lines of the training text. Each line of at least
+/// Finds, for each of the given splits, the lines that are also lines of the training text. Each line of at least
 /// kMinComparedCharacters is a sample. Compares whole texts: data.fraction and data.limit count tokens, not lines.
 std::vector<SplitOverlap> corpus_overlaps(
     const CorpusOptions& options, std::span<const SequenceSplit> splits, const LookProgress& progress = {},

@@ -17,7 +17,8 @@ struct TsvLayout {
   size_t columns = 1;
 };
 
-/// A function that receives one row. If it throws io::Error, the reader adds the file and the line before the message.
+/// A function that receives one row of a TSV file. If the function throws io::Error, the reader adds the file and the
+/// line before the message.
 using TakeRow = std::function<void(std::span<const std::string_view> fields)>;
 
 /// Calls `take` with each row. Throws io::Error "<name>:<line>: <problem>" for a wrong header, a wrong number of

@@ -29,16 +29,16 @@ struct CifarRecords {
   std::span<const uint8_t> pixels(int64_t record) const;
 };
 
-/// Parses the bytes of one file without copying them. Throws io::Error, which starts with `name` and names the faulty
-/// record and the fault.
+/// Parses the bytes of one file without copying them. Throws io::Error, whose message begins with `name` and names the
+/// faulty record and the fault.
 CifarRecords parse_cifar(CifarKind kind, std::span<const uint8_t> bytes, std::string_view name);
 
-/// Reads the names of the classes from batches.meta.txt or fine_label_names.txt. If the file is missing, returns the
-/// known names of CIFAR-10, or numbers for CIFAR-100. Throws io::Error.
+/// Reads the names of the classes from batches.meta.txt or fine_label_names.txt. If the file of class names is missing,
+/// returns the known names of CIFAR-10, or the numbers of the classes for CIFAR-100. Throws io::Error.
 std::vector<std::string> read_cifar_class_names(CifarKind kind, const std::filesystem::path& folder);
 
 /// Reads images (N, 3, 32, 32) from data_batch_1 … 5.bin or test_batch.bin (cifar10), or from train.bin or test.bin
-/// (cifar100); the files may end in .gz or .xz. The classes have the names of read_cifar_class_names().
+/// (cifar100); the files may end in .gz or .xz. The class names come from read_cifar_class_names().
 std::shared_ptr<const LabelledImages> read_cifar(CifarKind kind, const std::filesystem::path& folder, Split split);
 
 }  // namespace cachet::data

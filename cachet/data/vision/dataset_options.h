@@ -27,7 +27,7 @@ struct ClassFolderOptions {
   bool strict_images = false;     // whether warnings of the decoder are errors
 };
 
-/// A function that is called after each class, with the number of files found so far.
+/// A function that is called after the files of each class were found, with the number of files found so far.
 using IndexProgress = std::function<void(int64_t files)>;
 
 /// The [data] table of a recipe for images.
@@ -37,7 +37,8 @@ struct DatasetOptions {
   double fraction = 1;           // fraction of the training images to use, in (0, 1]
   int64_t limit = 0;             // largest number of images of each split; 0 = all
   int64_t classes = 10;          // number of classes, needed before the files are read if the kind has no fixed number
-  /// The classes in the model's order. Classes of the data are matched by name. If empty, the data name the classes.
+  /// The classes in the model's order. Classes of the data are matched by name. If the list is empty, the class names
+  /// come from the data.
   std::vector<std::string> class_names{};
   double validation_fraction = 0;  // fraction of each class's training images that are used for validation instead
   uint64_t subset_seed = 0;        // seed for drawing the images of validation_fraction, fraction and limit
@@ -48,8 +49,9 @@ struct DatasetOptions {
   bool own_sizes() const;
 };
 
-/// Reads the keys for the kind of images, before any image is read: kind, orientation and class_names. If the kind has
-/// the keys classes and channels, reads these, too. `options` holds the defaults for the kind.
+/// Reads the keys for the kind of images, before any image is read: kind, orientation and class_names. If the kind of
+/// images has the keys classes and channels, also reads these two keys. Before the call, `options` must have the
+/// default values of the keys.
 void read_image_kind(const config::View& data, DatasetOptions& options);
 
 /// Whether there are validation images that are neither training images nor test images.
@@ -80,18 +82,19 @@ std::filesystem::path find_dataset_root(const DatasetOptions& options, const std
 /// folders, else the names of the kind or of a file next to the data. Opens no images. Throws like open_dataset().
 std::vector<std::string> find_class_names(const DatasetOptions& options, const std::filesystem::path& working_folder);
 
-/// Returns a digest of the indices of the training images drawn by validation_fraction; empty if the fraction is 0.
+/// Returns a digest of the indices of the training images that validation_fraction selects. Returns an empty text if
+/// the fraction is 0.
 std::string digest_of_validation_indices(const DatasetOptions& options, const std::filesystem::path& working_folder);
 
 /// Opens one split. `progress` is called during long searches through folders. If options.class_names is not empty,
 /// labels are indices in that list, matched by name (class_matching.h). Throws io::Error, which names the file and its
-/// line, or the missing class. Throws std::invalid_argument for a split that the options do not have.
+/// line, or the missing class. Throws std::invalid_argument if `options` do not have the split `split`.
 std::shared_ptr<const LabelledImages> open_dataset(
     const DatasetOptions& options, Split split,
     const std::filesystem::path& working_folder = std::filesystem::current_path(), const IndexProgress& progress = {});
 
-/// Returns a split that has no images and `classes` classes. The names are options.class_names, else the known names of
-/// the kind, else numbers. `shape` is the shape of the images if all images have one size.
+/// Returns a split that has no images and `classes` classes. The class names are options.class_names, else the known
+/// names of the kind, else the numbers of the classes. `shape` is the shape of the images if all images have one size.
 std::shared_ptr<const LabelledImages> without_images(const DatasetOptions& options, int64_t classes,
                                                      const ImageShape& shape);
 

@@ -12,7 +12,7 @@
 
 namespace cachet::data {
 
-/// A view of an IDX file of images (magic 0x00000803). Pixels are bytes, row by row.
+/// A view of an IDX file of images (magic 0x00000803). Each pixel is one byte, and pixels are stored row by row.
 struct IdxImages {
   int64_t count = 0, height = 0, width = 0;
   std::span<const uint8_t> pixels;  // count · height · width bytes

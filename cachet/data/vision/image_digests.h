@@ -20,7 +20,7 @@ class ImageDigests {
   void add(int64_t image, std::string digest);
   /// Returns the digest of the image's bytes when they were last read, or std::nullopt if the image was not read.
   std::optional<std::string> find(int64_t image) const;
-  /// Returns the images that have a digest, in ascending order.
+  /// Returns the indices of the images whose digests were computed, in ascending order.
   std::vector<int64_t> images() const;
 
  private:

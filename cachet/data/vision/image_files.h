@@ -27,7 +27,8 @@ io::OrientationRule read_orientation(const config::View& view, io::OrientationRu
 /// Returns "apply" or "ignore".
 std::string_view to_string(io::OrientationRule rule);
 
-/// Notes on image files that were read despite something unusual. Several threads may call all members at once.
+/// Notes on image files that were read despite something unusual. Several threads may call the members at the same
+/// time.
 class ImageFileNotes {
  public:
   /// Adds the notes on decoding a file. `rule` is the orientation rule with which the file was read.
@@ -41,7 +42,7 @@ class ImageFileNotes {
   std::set<std::filesystem::path> not_upright_;
 };
 
-/// JPEG and PNG files of a folder, decoded on demand. Each image has its own size.
+/// JPEG and PNG files of a folder, decoded on demand. The images may have different sizes.
 class ImageFiles final : public ImageSource {
  public:
   /// `names` are paths below the folder.

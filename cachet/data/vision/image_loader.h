@@ -22,8 +22,9 @@ struct ImageBatch {
 /// Makes batches of transformed images. An error names the unreadable sample, its epoch and its batch.
 class ImageLoader {
  public:
-  /// The random draws for augmenting a sample are a function of (order->seed(), epoch, sample, repetition). Throws
-  /// std::invalid_argument if sizes or shapes do not match.
+  /// The random choices for augmenting a sample are a function of (order->seed(), epoch, sample, repetition). Throws
+  /// std::invalid_argument if `order` has another number of samples than `dataset`, or if `transform` is for another
+  /// image shape.
   ImageLoader(std::shared_ptr<const LabelledImages> dataset, ImageTransform transform,
               std::shared_ptr<const BatchOrder> order, LoaderOptions options = {});
 

@@ -11,10 +11,11 @@ namespace cachet::data {
 /// Faults found in images. Each message is stored once. Any thread may add a message.
 class ImageNotes {
  public:
-  /// Takes the singular and the plural of the noun for an image with a fault: "image skipped", "images skipped".
+  /// `one` and `many` are the singular and the plural of the noun for an image with a fault: "image skipped", "images
+  /// skipped".
   ImageNotes(std::string one, std::string many) : one_(std::move(one)), many_(std::move(many)) {}
 
-  /// Adds a message, which begins with the image's file.
+  /// Adds a message. The message must begin with the name of the image file.
   void add(const std::string& message);
   int64_t count() const;
   /// Returns lines for a run's notes: the first 100 messages in order, and the total number if there are more.

@@ -22,26 +22,27 @@ struct ImageShape {
   bool operator==(const ImageShape&) const = default;
 };
 
-/// A source of images without labels. Several threads may call any of the members at once.
+/// A source of images without labels. Several threads may call the members at the same time.
 class ImageSource {
  public:
   virtual ~ImageSource() = default;
   virtual int64_t size() const = 0;
-  /// Returns the shape of every image. Height and width are 0 if each image has its own size.
+  /// Returns the shape of every image. If the images have different sizes, height and width are 0.
   virtual ImageShape shape() const = 0;
   bool has_one_size() const { return shape().height > 0; }
 
   /// Returns the image (C, H, W) uint8, contiguous; a view if it is in memory. The caller must not change the tensor.
   virtual at::Tensor image(int64_t index) const = 0;
-  /// Returns the region of an image that `choose` returns for the image's size: (h, w, C) uint8, contiguous. The region
-  /// may be scaled down as described in io::ImageRequest. The caller may change the tensor.
+  /// Returns the region that `choose` selects for the size of image `index`, as a contiguous tensor (h, w, C) uint8.
+  /// The region may be scaled down as described in io::ImageRequest. The caller may change the tensor.
   virtual at::Tensor region(int64_t index, const io::ImageChooser& choose) const;
   /// Returns digests: `contents` of all pixels for images in memory, `files` and `times` for image files.
   virtual DataDigest digest() const = 0;
   /// Returns the digest of one image: of its pixels if the image is in memory, otherwise of its file's bytes. After
-  /// keep_digests(), the bytes are those last read. If the file was not read, they are the present bytes.
+  /// keep_digests(), the digest is that of the bytes that were last read from the file. If the file was not read after
+  /// keep_digests(), the digest is computed from the file's present bytes.
   virtual std::string image_digest(int64_t index) const = 0;
-  /// Returns the file that contains only this image, or std::nullopt if the image is in memory.
+  /// Returns the file that contains only the image `index`, or std::nullopt if the image is in memory.
   virtual std::optional<std::filesystem::path> file(int64_t /*index*/) const { return std::nullopt; }
   /// Checks the image files without opening them. For images in memory, there are no files to check.
   virtual FileFaults file_faults() const { return {}; }
@@ -51,7 +52,7 @@ class ImageSource {
   virtual std::vector<int64_t> files_read() const { return {}; }
   /// Adds the data for the digest of version 0.1.0: some pixels, or all names and some sizes of files.
   virtual void add_to(Fingerprint& fingerprint) const = 0;
-  /// Returns the images of these indices, in this order.
+  /// Returns the images with the indices `indices`, in the order of `indices`.
   virtual std::shared_ptr<const ImageSource> subset(const std::vector<int64_t>& indices) const = 0;
   /// Returns lines for a run's notes: faults of images that could be read nevertheless.
   virtual std::vector<std::string> notes() const { return {}; }
@@ -60,7 +61,7 @@ class ImageSource {
 /// Images in memory, all of one size.
 class StoredImages final : public ImageSource {
  public:
-  /// Takes images (N, C, H, W) uint8. Throws std::invalid_argument for other types or shapes.
+  /// Takes images (N, C, H, W) uint8. Throws std::invalid_argument for images of another type or shape.
   explicit StoredImages(at::Tensor images);
 
   int64_t size() const override { return images_.size(0); }

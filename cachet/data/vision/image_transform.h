@@ -17,38 +17,42 @@
 
 namespace cachet::data {
 
-/// Converts uint8 images to a model's float32 input. The random draws for a sample are a function of its SampleRandom.
+/// Converts uint8 images to a model's float32 input. The random choices for a sample are a function of its
+/// SampleRandom.
 class ImageTransform {
  public:
   /// `input` is the data set's image shape; height and width are 0 if each image has its own size. Throws
-  /// std::invalid_argument if an option cannot apply to this shape: reflection wider than the image, no size to resize
-  /// to, or colour changes for two channels.
+  /// std::invalid_argument if an option cannot apply to images of the shape `input`: a reflection wider than the image,
+  /// no size to resize to, or colour changes for two channels.
   ImageTransform(ImageShape input, Normalization normalization, AugmentationOptions augmentation = {},
                  ResizeOptions resize = {});
 
-  /// Returns the transform for evaluation, which uses the middle (the whole image for one size and crop_fraction 1).
+  /// Returns the transform for evaluation, which crops the middle of an image. If all images have one size and
+  /// crop_fraction is 1, the transform uses the whole image.
   static ImageTransform for_evaluation(ImageShape input, Normalization normalization, ResizeOptions resize);
 
   ImageShape input_shape() const { return input_; }
   bool takes_middle() const { return augmentation_.crop == CropKind::centre; }
   ImageShape output_shape() const;  // shape of the images of a batch
 
-  /// Returns the shape that apply() writes: output_shape(), except for padded crops, which are resized as a batch.
+  /// Returns the shape of the images that apply() writes. It is output_shape(), except for padded crops, which are
+  /// resized later as a batch.
   ImageShape sample_shape() const;
 
   /// Augments and normalises one image. Writes sample_shape().numel() values to `out`. Thread-safe. Returns the
-  /// geometric changes up to output_shape(); they include the later resizing if sample_shape() differs.
+  /// geometric changes of the image up to output_shape(). If sample_shape() differs from output_shape(), the changes
+  /// include the later resizing.
   ImageGeometry apply(const ImageSource& images, int64_t index, const SampleRandom& random, float* out) const;
 
-  /// Resizes a batch (B, C, H, W) to output_shape(). A batch that already has this shape is returned unchanged.
+  /// Resizes a batch (B, C, H, W) to output_shape(). A batch that already has the output shape is returned unchanged.
   at::Tensor resize(const at::Tensor& batch) const;
 
   /// Transforms a JPEG or PNG file like a sample of the data set: (1, C, H, W) of output_shape(), grey or RGB like the
-  /// data. If all images of the data have one size, the whole file is first resized to this size with the interpolation
-  /// of the transform, because the model has learned from images of that size. The same image in the data set and in a
-  /// file gives the same bits. The function is for evaluation transforms, which draw nothing. `see_bytes` receives the
-  /// bytes of the file. Throws io::Error that names the file, and std::invalid_argument unless the data have 1 or 3
-  /// channels.
+  /// data. If all images of the data set have one size, the whole file is first resized to that size (with the
+  /// interpolation of the transform), because the model has learned from images of that size. The same image gives the
+  /// same bits as a sample of the data set and as a file. The function is only for evaluation transforms, which use no
+  /// random numbers. Calls `see_bytes` with the bytes of the file. Throws io::Error that names the file, and
+  /// std::invalid_argument unless the data have 1 or 3 channels.
   at::Tensor of_file(const std::filesystem::path& file, io::OrientationRule orientation = io::OrientationRule::ignore,
                      ImageFileNotes* notes = nullptr,
                      const std::function<void(std::span<const std::byte> bytes)>& see_bytes = {}) const;

@@ -27,10 +27,11 @@ class ClassLabels {
   const std::vector<std::string>& class_names() const { return class_names_; }
   int64_t classes() const { return static_cast<int64_t>(class_names_.size()); }
 
-  /// Returns the same samples with classes of another list: class i becomes class `to[i]` of `class_names`.
+  /// Returns the labels of the same samples for another list of classes: class i becomes class `to[i]` of
+  /// `class_names`.
   ClassLabels with_classes(const std::vector<int64_t>& to, std::vector<std::string> class_names) const;
 
-  /// Returns the labels of the samples with these indices, in this order, with the names of all classes.
+  /// Returns the labels of the samples at `indices`, in the order of `indices`, with the names of all classes.
   ClassLabels subset(const std::vector<int64_t>& indices) const;
 
  private:
@@ -41,8 +42,8 @@ class ClassLabels {
 /// Images with one class for each image.
 class LabelledImages {
  public:
-  /// `passed_over` counts other files of the same folders, which are not used as images. Throws std::invalid_argument
-  /// if the numbers of labels and of images differ.
+  /// `passed_over` counts the files in the image folders that are not used as images. Throws std::invalid_argument if
+  /// the numbers of labels and of images differ.
   LabelledImages(std::shared_ptr<const ImageSource> images, ClassLabels labels,
                  std::optional<PassedOver> passed_over = std::nullopt);
 
@@ -55,13 +56,14 @@ class LabelledImages {
   std::string sample_digest(int64_t index) const;
   std::string fingerprint() const;  // fingerprint as in version 0.1.0
 
-  /// Returns the same images with classes of another list: class i becomes class `to[i]` of `class_names`.
+  /// Returns a data set of the same images for another list of classes: class i becomes class `to[i]` of `class_names`.
   std::shared_ptr<const LabelledImages> with_classes(const std::vector<int64_t>& to,
                                                      std::vector<std::string> class_names) const;
 
-  /// Returns the samples of these indices, in order. If a limit chose them, `split_size` is the size of their split.
+  /// Returns the data set of the samples with these indices, in the order of `indices`. If a limit chose the indices,
+  /// `split_size` is the size of the whole split.
   std::shared_ptr<const LabelledImages> subset(const std::vector<int64_t>& indices, int64_t split_size = 0) const;
-  /// Returns the number of samples of the split, which exceeds size() if a limit left out samples.
+  /// Returns the number of samples of the whole split, which exceeds size() if a limit left out samples.
   int64_t split_size() const { return std::max(split_size_, size()); }
 
   /// Returns the ignored files of the whole split, or std::nullopt if the images are not files of a folder.

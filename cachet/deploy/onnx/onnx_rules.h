@@ -8,11 +8,11 @@
 
 namespace cachet::deploy {
 
-/// A function that converts one step of a graph to operators of the standard.
+/// A function that converts one step of a graph to operators of the ONNX standard.
 using OnnxRule = void (*)(OnnxStep& step);
 
-/// The rules for ATen's operators. The key is the operator's name if a rule holds for all overloads; otherwise the key
-/// includes the overload: "aten::any.dim".
+/// The rules for ATen's operators. If a rule holds for all overloads of an operator, its key is the operator's name;
+/// otherwise, its key includes the overload: "aten::any.dim".
 using OnnxRules = std::map<std::string_view, OnnxRule>;
 
 const OnnxRules& onnx_arithmetic();  // also comparisons, sums and norms

@@ -19,7 +19,8 @@ class OnnxValues {
   explicit OnnxValues(OnnxModel& model) : model_(model) {}
 
   void set(const torch::jit::Value* value, std::string name) { names_[value] = std::move(name); }
-  /// Returns the name of a tensor or an integer. A constant is written when its name is first requested.
+  /// Returns the name of a value of the graph in the ONNX model. The value is a tensor or an integer. A constant is
+  /// added to the model when its name is first requested.
   std::string name_of(torch::jit::Value* value);
 
  private:
@@ -34,12 +35,12 @@ class OnnxStep {
 
   OnnxModel& model;
 
-  // The inputs of the step, each by its index.
+  // The inputs of the step. Other functions select an input by its index.
   size_t inputs() const { return node_.inputs().size(); }
   bool is_none(size_t i) const;
-  /// Returns the name of an input: a tensor, or an integer as a tensor (1).
+  /// Returns the name of input `i`, which is a tensor; if it is an integer, it becomes a tensor (1).
   std::string tensor(size_t i) const { return values_.name_of(node_.inputs()[i]); }
-  /// Returns an input that is a constant, or std::nullopt for a value that the graph computes.
+  /// If the input is a constant, returns its value; if the graph computes the input, returns std::nullopt.
   std::optional<c10::IValue> constant(size_t i) const;
   int64_t integer(size_t i) const;
   bool yes(size_t i) const;
@@ -56,14 +57,16 @@ class OnnxStep {
   // Known properties of an input tensor.
   at::ScalarType dtype(size_t i) const;
   int64_t rank(size_t i) const;
-  /// Returns the dimension that input `i` gives for input `of`, counted from the front. −1 means the last dimension.
+  /// Reads input `i` as a dimension of input `of`, and returns this dimension, counted from the front. In the input, −1
+  /// means the last dimension.
   int64_t dimension(size_t i, size_t of) const;
-  /// Returns a size in the synthetic inputs. The size is valid only if it does not depend on a free size.
+  /// Returns the size of dimension `dimension` of input `i` for the synthetic inputs of the trace. The returned size is
+  /// valid only if it does not depend on a size that is free in the export.
   int64_t traced_size(size_t i, int64_t dimension) const;
   at::ScalarType result_dtype() const;
   int64_t result_rank() const;
 
-  /// Converts a tensor to dtype `to`. If `from` is the same dtype, returns `value`.
+  /// Converts a tensor to dtype `to`. If `from` and `to` are the same dtype, returns `value`.
   std::string cast(const std::string& value, at::ScalarType from, at::ScalarType to) const;
   std::string tensor_as(size_t i, at::ScalarType dtype) const { return cast(tensor(i), this->dtype(i), dtype); }
   /// Returns input `i`, which is a number, as a constant of type `dtype`.
@@ -71,10 +74,11 @@ class OnnxStep {
 
   void give(const std::string& result) { values_.set(node_.output(), result); }
   void give_all(const std::vector<std::string>& results) { give_all(node_.outputs(), results); }
-  /// Returns the number of parts of an operator's result. The result is a list, which the graph unpacks immediately.
+  /// Returns the number of elements of the list that the operator returns. The graph unpacks this list immediately.
   size_t parts() const { return list_result().size(); }
   void give_parts(const std::vector<std::string>& results);
-  /// Sets the result of an operator that changes its first input. Later readers of this input read the result.
+  /// Sets the result of an operator that changes its first input. Later steps that read this input read the result
+  /// instead.
   void give_in_place(const std::string& result);
   const torch::jit::Node& node() const { return node_; }
 

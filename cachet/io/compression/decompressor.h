@@ -8,11 +8,12 @@
 
 namespace cachet::io {
 
-/// Decompresses a gzip file (RFC 1952) to `output`, and joins its members. Throws io::Error for faults of the file.
+/// Decompresses a gzip file (RFC 1952) to `output`, and joins its members. If the compressed file is faulty, throws
+/// io::Error.
 void decompress_gzip(std::span<const uint8_t> bytes, GrowingOutput& output, std::string_view name);
 
-/// Decompresses an xz file to `output`, and joins its parts. The decoder uses at most 128 MiB of memory. Throws
-/// io::Error for faults of the file.
+/// Decompresses an xz file to `output`, and joins its parts. The decoder uses at most 128 MiB of memory. If the
+/// compressed file is faulty, throws io::Error.
 void decompress_xz(std::span<const uint8_t> bytes, GrowingOutput& output, std::string_view name);
 
 }  // namespace cachet::io

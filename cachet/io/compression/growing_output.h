@@ -13,8 +13,8 @@
 
 namespace cachet::io {
 
-/// The output buffer of a decoder. Its memory grows with the decoded bytes up to `max_bytes`, whatever size a file
-/// states. If `take` is set, the output is passed to `take` in pieces, and only one piece is in memory.
+/// The output buffer of a decoder. The buffer grows with the decoded bytes up to `max_bytes`, whatever size the
+/// compressed file states. If `take` is set, the output is passed to `take` in pieces, and only one piece is in memory.
 class GrowingOutput {
  public:
   using TakePiece = std::function<void(std::span<const uint8_t> piece)>;
@@ -22,7 +22,8 @@ class GrowingOutput {
   GrowingOutput(uint64_t max_bytes, std::string_view name, TakePiece take = {})
       : max_bytes_(max_bytes), name_(name), take_(std::move(take)) {}
 
-  /// Returns memory for more bytes, up to one byte beyond `max_bytes`, so that filled() can notice too long an output.
+  /// Returns memory for more bytes. The memory may have one byte more than `max_bytes`, so that filled() notices if the
+  /// output is too long.
   std::span<uint8_t> room() {
     if (take_ && used_ == kPiece) give();
     if (used_ == bytes_.size())
@@ -42,7 +43,7 @@ class GrowingOutput {
     bytes_.resize(used_);
     return std::move(bytes_);
   }
-  /// Passes the last piece to `take`, if it is set.
+  /// If `take` is set, passes the last piece of output to `take`.
   void finish() {
     if (used_ > 0) give();
   }

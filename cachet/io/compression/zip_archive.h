@@ -20,18 +20,18 @@ struct ZipMember {
   uint32_t crc = 0;
 };
 
-/// The limits of the reader, in addition to the limits of the format.
+/// The limits of the zip reader, in addition to the limits of the zip format.
 struct ZipLimits {
   uint64_t members = 100'000;
   uint64_t directory_bytes = uint64_t{32} << 20;
   size_t name_bytes = 1024;
 };
 
-/// Reads the zip archives of torch.save. Such an archive has uncompressed members without gaps, then one directory (zip
-/// or zip64). LibTorch's PyTorchStreamReader is not used: its zip library tolerates gaps, duplicates and headers that
-/// contradict the directory, so two readers may see different files. All functions throw io::Error, which names the
-/// file, the member and the fault: compression, encryption, duplicate names, names that lead out of a folder, links, a
-/// local header that differs from the directory, or bytes that belong to no member.
+/// Reads the zip archives of torch.save. An archive of torch.save has uncompressed members without gaps, followed by
+/// one directory (zip or zip64). LibTorch's PyTorchStreamReader is not used: its zip library tolerates gaps, duplicates
+/// and headers that contradict the directory, so two readers may see different files. All functions throw io::Error,
+/// which names the file, the member and the fault: compression, encryption, duplicate names, names that lead out of a
+/// folder, links, a local header that differs from the directory, or bytes that belong to no member.
 class ZipArchive {
  public:
   /// `source` must outlive the archive. Error messages begin with `name`.

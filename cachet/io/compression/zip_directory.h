@@ -23,10 +23,12 @@ struct ZipDirectory {
   uint64_t begin = 0;  // position of the directory; the members must end there
 };
 
-/// Finds, reads and checks the directory, but not the headers of the members. Throws io::Error.
+/// Finds, reads and checks the central directory of a zip archive, but not the headers of the members. Throws
+/// io::Error.
 ZipDirectory read_zip_directory(const ByteSource& source, const std::string& file, const ZipLimits& limits);
 
-/// The only member flags of torch.save: the sizes follow the member's bytes, and the name is UTF-8.
+/// The only flags that torch.save sets for a member of its zip archive: the sizes follow the member's bytes, and the
+/// name is UTF-8.
 constexpr uint16_t kZipSizesBehind = 1U << 3, kZipNameIsUtf8 = 1U << 11;
 
 }  // namespace cachet::io

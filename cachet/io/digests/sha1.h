@@ -8,14 +8,14 @@
 
 namespace cachet::io {
 
-/// The SHA-1 of bytes that come in pieces (FIPS 180-4). Git names files by this digest. SHA-1 does not protect against
+/// The SHA-1 of bytes that come in pieces (FIPS 180-4). Git names files by their SHA-1. SHA-1 does not protect against
 /// an attacker who chooses the content: use it only to compare a file with a digest of Git.
 class Sha1 {
  public:
   using Digest = std::array<uint8_t, 20>;
 
   void update(std::span<const std::byte> bytes);
-  /// Ends the message and returns its digest. The object then starts a new message.
+  /// Ends the message and returns its digest. After that, the object starts a new message.
   Digest finish();
 
  private:

@@ -12,18 +12,18 @@
 
 namespace cachet::io {
 
-/// Replaces the file at `path` by these bytes. Readers, even after a crash or a power cut, find either the old file or
-/// the whole new file. The function writes a temporary file (`.<name>.tmp-…`) in the same folder, calls fsync, renames
-/// the file, and calls fsync for the folder. On failure, the temporary file is removed, `path` is unchanged, and
-/// io::Error names the path, the step, the number of bytes and the reason. If only the last fsync (after the rename)
-/// fails, the new file is visible, but may not survive a power cut.
+/// Replaces the file at `path` by a file with the contents `bytes`. Readers, even after a crash or a power cut, find
+/// either the old file or the whole new file. The function writes a temporary file (`.<name>.tmp-…`) in the same
+/// folder, calls fsync, renames the file, and calls fsync for the folder. On failure, the temporary file is removed,
+/// `path` is unchanged, and io::Error names the path, the step, the number of bytes and the reason. If only the last
+/// fsync (after the rename) fails, the new file is visible, but may not survive a power cut.
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes,
                            FileSystem& file_system = FileSystem::real());
 void write_file_atomically(const std::filesystem::path& path, std::string_view text,
                            FileSystem& file_system = FileSystem::real());
 
 /// Writes a new file and calls fsync, without a rename: for files inside a folder that is renamed as a whole. Throws
-/// io::Error if the path exists. Does not call fsync for the folder.
+/// io::Error if `path` already exists. Does not call fsync for the folder that contains the file.
 void write_new_file(const std::filesystem::path& path, std::span<const std::byte> bytes,
                     FileSystem& file_system = FileSystem::real());
 void write_new_file(const std::filesystem::path& path, std::string_view text,
@@ -52,12 +52,12 @@ inline constexpr size_t kMaxNameBytes = 255;
 std::string name_with_suffix(std::string_view name, std::string_view suffix);
 
 /// Returns a temporary path next to `path`: `.<name>.tmp-<process>-<number>`. A long name is cut. Each call returns a
-/// different path at which no file exists. Such files may exist, because a killed process may have had the same process
-/// number (as in containers).
+/// different path at which no file exists. A file with a temporary name may already exist, because a killed process may
+/// have had the same process number (as in containers).
 std::filesystem::path temporary_path(const std::filesystem::path& path);
 
-/// Whether a path has a name of temporary_path(). If the process is killed, write_file_atomically() leaves a file with
-/// such a name.
+/// Whether the name of a path has the form of the names that temporary_path() creates. If a process is killed during
+/// write_file_atomically(), a file with a temporary name remains.
 bool is_temporary_file(const std::filesystem::path& path);
 
 }  // namespace cachet::io

@@ -14,7 +14,7 @@ class ByteSource {
  public:
   virtual ~ByteSource() = default;
   virtual uint64_t size() const = 0;
-  /// Reads `bytes` from `position` on. The range must lie within size(). Throws io::Error.
+  /// Reads `bytes` from `position` on. All requested bytes must lie within size(). Throws io::Error.
   virtual void read_at(uint64_t position, std::span<std::byte> bytes) const = 0;
 };
 
@@ -29,7 +29,7 @@ class FileSource : public ByteSource {
   InputFile file_;
 };
 
-/// Bytes in memory. The memory must outlive this object.
+/// Bytes in memory. The bytes must outlive this object, which does not copy them.
 class MemorySource : public ByteSource {
  public:
   explicit MemorySource(std::span<const std::byte> memory) : memory_(memory) {}

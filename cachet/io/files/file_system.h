@@ -10,7 +10,7 @@
 namespace cachet::io {
 
 /// The system calls used for saving, with the kernel's conventions: each returns -1 and sets errno on failure. Tests
-/// override these functions to make each call fail in turn, to stop after a call, or to record calls.
+/// override the functions of FileSystem to make each call fail in turn, to stop after a call, or to record calls.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;

@@ -21,7 +21,7 @@ class LineReader {
  public:
   /// `source` must outlive the reader. Messages begin with `name`. A line of more than `max_line_bytes` is an error.
   LineReader(const ByteSource& source, std::string name, size_t max_line_bytes);
-  /// Reads an input of unknown size. A line is returned as soon as it is complete.
+  /// Reads lines of an input of unknown size. A line is returned as soon as it is complete.
   LineReader(ReadPiece read, std::string name, size_t max_line_bytes);
 
   /// Returns the next line without its line end, valid until the next call, or an empty value at the end. Throws Error.

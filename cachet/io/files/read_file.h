@@ -22,7 +22,7 @@ class InputFile {
   uint64_t size() const { return size_; }  // size when the file was opened, in bytes
   /// Reads `bytes` from the current position. Throws io::Error if the file ends too early (it shrank) or reading fails.
   void read(std::span<std::byte> bytes);
-  /// Reads `bytes` from `position` on. Does not change the current position.
+  /// Reads `bytes` from `position` on. The current position of the file does not change.
   void read_at(uint64_t position, std::span<std::byte> bytes) const;
 
  private:
@@ -32,8 +32,8 @@ class InputFile {
   uint64_t position_ = 0;
 };
 
-/// Reads a whole regular file. If it is larger than `max_bytes`, throws io::Error before memory is allocated. Throws
-/// io::Error also for a Git LFS pointer (git_lfs.h).
+/// Reads a whole regular file. If the file is larger than `max_bytes`, throws io::Error before memory is allocated.
+/// Throws io::Error also for a Git LFS pointer (git_lfs.h).
 std::vector<std::byte> read_file(const std::filesystem::path& path, uint64_t max_bytes);
 std::string read_text_file(const std::filesystem::path& path, uint64_t max_bytes);
 

@@ -32,7 +32,7 @@ struct ImageRegion {
 struct ImageRequest {
   ImageRegion region;
   /// Minimum size of the decoded region. A JPEG decoder may return the region at 1/2, 1/4 or 1/8 of its size, rounded
-  /// to whole pixels, if neither side falls below this minimum. 0 × 0 requests the full size.
+  /// to whole pixels, if neither side falls below the minimum size. 0 × 0 requests the full size.
   ImageSize least;
 };
 

@@ -12,16 +12,17 @@
 
 namespace cachet::io {
 
-/// Maximum number of scans of a progressive file. Thousands of scans fit in a few kilobytes and would take minutes.
+/// Maximum number of scans of a progressive file. Thousands of scans fit in a file of a few kilobytes, and decoding
+/// them would take minutes.
 inline constexpr int kMaxJpegScans = 100;
 
 /// Decodes a JPEG file of 8 bits per sample. The file may be baseline or progressive, and grey, YCbCr, RGB, CMYK or
 /// YCCK (CMYK and YCCK are stored inverted, as by Adobe, and become RGB). `allocate` is called once for memory, after
 /// all limits were checked. Below the requested region, a baseline file is not decoded but only searched for its end.
 /// Arithmetic coding is read if the libjpeg in use supports it. Further pictures of an MPO photograph are skipped.
-/// Throws Error, which begins with `name`, if pixels would have to be invented: for a truncated file, missing data or
-/// missing tables. Also throws Error for lossless and hierarchical files, 12 and 16 bits per sample, more than
-/// kMaxJpegScans scans, too many pixels, and progressive files that need more than 3 bytes for each of
+/// Throws Error, whose message begins with `name`, if the file does not have the data of all pixels: a truncated file,
+/// missing data or missing tables. Also throws Error for lossless and hierarchical files, 12 and 16 bits per sample,
+/// more than kMaxJpegScans scans, too many pixels, and progressive files that need more than 3 bytes for each of
 /// options.max_pixels plus 64 MiB. Other faults (bad Huffman codes within a block, bytes after the end, odd markers)
 /// are warnings, or errors if options.strict. Throws std::invalid_argument for a region outside the image.
 ImageReport decode_jpeg_rows(std::span<const std::byte> bytes, std::string_view name, const ImageReadOptions& options,

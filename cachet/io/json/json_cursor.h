@@ -9,18 +9,18 @@ namespace cachet::io {
 
 /// Reads JSON text piece by piece, strictly (RFC 8259, valid UTF-8, no lone surrogates) and without recursion. Memory
 /// is allocated only for returned strings. The caller requests the structure that it expects; any other structure is
-/// an error. All functions throw io::Error, such as "<name>: header byte 17: expected ':'", in which "header" is
-/// `part`.
+/// an error. All functions throw io::Error. If `part` is "header", an example of the message is "<name>: header byte
+/// 17: expected ':'".
 class JsonCursor {
  public:
   JsonCursor(std::string_view text, std::string_view name, std::string_view part = "header")
       : text_(text), name_(name), part_(part) {}
 
-  /// Skips white space, then reads `symbol`. Fails if another symbol is next.
+  /// Skips white space, then reads `symbol`. Throws an error if the next symbol is not `symbol`.
   void expect(char symbol);
   /// Skips white space, then reads `symbol` if it is next. Returns whether it was next.
   bool take(char symbol);
-  /// Reads a string of at most `most_bytes` after decoding; `what` names the string in messages.
+  /// Reads a string of at most `most_bytes` bytes after decoding. `what` names the string in messages.
   std::string string(std::string_view what, size_t most_bytes);
   /// Reads a plain integer 0 ... 2^63 - 1: no sign, fraction, exponent or leading zero.
   int64_t natural(std::string_view what);
@@ -33,7 +33,7 @@ class JsonCursor {
   bool take_word(std::string_view word);
   /// Skips a value of any type. Objects and arrays may be nested at most `depth` levels deep.
   void skip_value(int depth = 16);
-  /// Fails if the rest of the text is not only white space.
+  /// Throws an error if the rest of the text is not only white space.
   void end();
 
   [[noreturn]] void fail(const std::string& message) const;

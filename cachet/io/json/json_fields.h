@@ -20,17 +20,18 @@ class NewerSchema : public Error {
 };
 
 /// Reads the fields of a JSON object that Cachet wrote, as strictly as a file of unknown origin. Each value must have
-/// its exact type and lie in its range, no key may occur twice, and no value is rounded or converted. Other keys are
-/// allowed, because newer versions add fields. All functions throw Error, which names the file and the field:
+/// its exact type and lie in its range, no key may occur twice, and no value is rounded or converted. The object may
+/// have unknown keys, because newer versions add fields. All functions throw Error, which names the file and the field:
 /// `run/state.json: damaged: 'step' is 1.5, not a whole number from 0 to 9007199254740992`.
 class JsonFields {
  public:
   static constexpr int64_t kMaxCount = int64_t{1} << 53;  // largest count; every JSON reader represents it exactly
 
-  /// `name` is the name of the file, for messages.
+  /// `name` is the name of the file that messages show.
   JsonFields(std::string_view text, std::string name);
 
-  /// Returns the field "schema", which is at least 1. Throws NewerSchema if the field is greater than `newest`.
+  /// Returns the field "schema", which is at least 1. Throws NewerSchema if the field "schema" is greater than
+  /// `newest`.
   int64_t schema(int64_t newest) const;
 
   bool has(const std::string& key) const;      // whether the field exists, even as null

@@ -10,7 +10,8 @@ namespace cachet::io {
 /// Whether a JSON text nests objects and arrays more than `levels` levels deep.
 bool nests_deeper_than(std::string_view json, int levels);
 
-/// Observes a parser and records whether an object has a key twice. Readers differ in the value that they then use.
+/// Observes a parser and records whether an object has a key twice. If a key occurs twice, JSON readers differ in which
+/// of its values they use.
 template <class Json>
 class KeysOfObjects {
  public:
@@ -29,8 +30,9 @@ class KeysOfObjects {
 };
 
 /// Parses JSON of unknown origin with nlohmann's parser. Text with more than 64 levels counts as invalid, because this
-/// library copies and prints values recursively: deep nesting would crash the process. An object with a key twice is
-/// invalid, too. Throws Json::parse_error for invalid text, or returns a discarded value if `throws` is false.
+/// library copies and prints values recursively: deep nesting would crash the process. JSON text with the same key
+/// twice in an object also counts as invalid. Throws Json::parse_error for invalid text, or returns a discarded value
+/// if `throws` is false.
 template <class Json>
 Json parse_json(std::string_view text, bool throws = true) {
   constexpr int kMaxLevels = 64;

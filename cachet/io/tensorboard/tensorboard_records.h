@@ -8,14 +8,15 @@
 
 namespace cachet::io {
 
-/// These functions return records to append to a TensorBoard event file. A record is a tensorflow.Event in TFRecord
-/// framing (length and content, each with a masked CRC-32C). `wall_time` is in seconds since 1970. TensorBoard shows
-/// files with "tfevents" in their names. In the tag "training/loss", "training" is the group.
+/// The functions of this file return records that can be appended to a TensorBoard event file. A record is a
+/// tensorflow.Event in TFRecord framing (length and content, each with a masked CRC-32C). `wall_time` is in seconds
+/// since 1970. TensorBoard shows files with "tfevents" in their names. In the tag "training/loss", "training" is the
+/// group.
 
-/// Returns the first record of every file.
+/// Returns the record with which every event file begins.
 std::string tensorboard_version(double wall_time);
 
-/// Returns a record that makes readers discard all steps from `step` on. Later records replace these steps.
+/// Returns a record that makes readers discard all steps from `step` on. Later records replace the discarded steps.
 std::string tensorboard_session_start(double wall_time, int64_t step);
 
 /// Returns the step of the last complete record of an event file, or an empty value if there is none. Reading stops at

@@ -28,7 +28,8 @@ std::vector<NamedTensor> distinct_buffers(const torch::nn::Module& module);
 /// the first of its names. The tensors are detached and use the module's storage.
 TensorMap state_dict(const torch::nn::Module& module);
 
-/// The differences that load_state_dict() accepts. By default, these are only types that convert exactly.
+/// The differences that load_state_dict() accepts. By default, a tensor may differ only in its type, and only if the
+/// conversion is exact.
 struct LoadPolicy {
   enum class Conversion {
     kNone,   // only the same type
@@ -45,9 +46,10 @@ struct LoadReport {
   std::vector<std::string> converted;  // lines such as "weight: float16 -> float32"
 };
 
-/// Copies the tensors into the module's parameters and buffers, under no-grad. If the function throws io::Error, the
-/// module is unchanged. The error lists all names that are missing, unexpected, or of a wrong shape or type, and
-/// suggests the closest names. A tensor that modules share may have any of its names, or several with the same values.
+/// Copies the tensors into the module's parameters and buffers, under no-grad. If load_state_dict() throws io::Error,
+/// the module is unchanged. The message of the error lists all tensor names that are missing, unexpected, or of a wrong
+/// shape or type, and suggests the closest names. If modules share a tensor, `tensors` may contain it under any of its
+/// names, or under several names with the same values.
 LoadReport load_state_dict(torch::nn::Module& module, const TensorMap& tensors, const LoadPolicy& policy = {});
 
 }  // namespace cachet::io

@@ -9,7 +9,7 @@
 
 namespace cachet::io {
 
-/// The weights of a model, as read from a file of this or another program.
+/// The weights of a model, as read from a file that Cachet or another program wrote.
 struct WeightsFile {
   enum class Format { safetensors, pytorch };
 

@@ -36,8 +36,9 @@ struct DetectionTarget {
 /// The kind of a random choice in a training step.
 enum class SamplingPlace { anchors, proposals };
 
-/// Returns the priorities, (candidates) float64, of a random choice for image `image` of the batch. They depend only on
-/// the caller's step and image. The candidates with the lowest priorities are taken. See box_sampling.h.
+/// Returns the priorities, (candidates) float64, of a random choice for image `image` of the batch. The priorities
+/// depend only on the caller's step and image. The candidates with the lowest priorities are chosen as training
+/// samples. See box_sampling.h.
 using SamplingPriorities = std::function<at::Tensor(SamplingPlace place, size_t image, int64_t candidates)>;
 
 /// The images of a training step.

@@ -16,11 +16,13 @@ struct RegionDetectorOptions {
   RoiHeadOptions roi{};
 
   int64_t classes() const { return roi.box.classes; }
-  /// Return the published configurations for a backbone with these strides. The second stage of Faster R-CNN has no
-  /// low-quality matches. The second stage of Mask R-CNN has low-quality matches and masks.
+  /// Return the published configurations of Faster R-CNN and Mask R-CNN for a backbone with the strides `strides`. The
+  /// second stage of Faster R-CNN has no low-quality matches. The second stage of Mask R-CNN has low-quality matches
+  /// and masks.
   static RegionDetectorOptions faster_rcnn(const std::vector<int64_t>& strides, int64_t classes);
   static RegionDetectorOptions mask_rcnn(const std::vector<int64_t>& strides, int64_t classes);
-  /// Reads the tables neck, rpn_head, roi_head and test of a `[model]` table, for a backbone of these strides.
+  /// Reads the tables neck, rpn_head, roi_head and test of a `[model]` table, for a backbone with the strides
+  /// `strides`.
   static RegionDetectorOptions read(const config::View& table, RegionDetectorOptions defaults,
                                     const std::vector<int64_t>& strides);
 };
@@ -39,8 +41,8 @@ class FasterRcnn : public nn::Cloneable<FasterRcnn, ObjectDetector> {
   std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& sizes,
                                  DetectionFrame frame = DetectionFrame::original) override;
 
-  /// Returns the class scores of evenly spaced anchors. Their number for each image is at most the number of proposals
-  /// in evaluation. The background is the last class.
+  /// Returns the class scores of evenly spaced anchors. The number of anchors for each image is at most the number of
+  /// proposals in evaluation. The background is the last class.
   at::Tensor box_scores(const at::Tensor& images) override;
   bool classes_exclude_each_other() const override { return true; }
 
@@ -48,13 +50,14 @@ class FasterRcnn : public nn::Cloneable<FasterRcnn, ObjectDetector> {
   int64_t classes() const override { return options_.classes(); }
   bool outlines_objects() const override { return options_.roi.mask.has_value(); }
   FeaturePyramid& backbone() override { return *backbone_; }
-  /// Uses synthetic boxes, as many as evaluation has proposals and detections. `forward` returns their class scores, as
-  /// (batch, boxes · (classes + 1)). The loss is the sum of the losses of a synthetic training step.
+  /// Uses synthetic boxes, as many as evaluation has proposals and detections. `forward` returns the class scores of
+  /// the synthetic boxes as (batch, boxes · (classes + 1)). The loss is the sum of the losses of a synthetic training
+  /// step.
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 
   /// Returns the neck's feature maps of all levels.
   std::vector<at::Tensor> levels(const at::Tensor& images);
-  /// Runs only the first stage on these feature maps.
+  /// Runs only the first stage on the feature maps `levels`.
   DenseOutputs first_stage(const std::vector<at::Tensor>& levels) const { return rpn_->forward(levels); }
   const RpnHead& rpn() const { return *rpn_; }
   const RoiHead& roi() const { return *roi_; }

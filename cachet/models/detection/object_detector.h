@@ -19,7 +19,8 @@ class ObjectDetector : public virtual ImageModel {
   /// or classes that the model needs.
   virtual AnchorTargets anchor_targets(const DetectionBatch& batch, const ImageSize& size) const = 0;
   /// Returns the losses under their published names ("loss_rpn_cls"). Divides losses of anchors by `targets.divisor`,
-  /// and losses of proposals by counts of the batch. Throws c10::Error if `targets` are of other images.
+  /// and losses of proposals by counts of the batch. Throws c10::Error if `targets` were computed for images other than
+  /// those of `batch`.
   virtual DetectionLosses losses(const DetectionBatch& batch, const AnchorTargets& targets) = 0;
   /// Returns the losses of a batch that is a whole step. Throws the errors of anchor_targets() and losses().
   DetectionLosses losses(const DetectionBatch& batch);
@@ -35,8 +36,8 @@ class ObjectDetector : public virtual ImageModel {
   /// Returns class scores (boxes of all images, classes), without a gradient. The boxes do not depend on the images (B,
   /// C, H, W). The boxes of a one-stage detector are its anchors.
   virtual at::Tensor box_scores(const at::Tensor& images) = 0;
-  /// Whether box_scores() are logits of a softmax over the classes and the background. Otherwise, they are logits of
-  /// one sigmoid for each class.
+  /// Whether box_scores() are logits of a softmax over the classes and the background. If the classes do not exclude
+  /// each other, box_scores() are logits of one sigmoid for each class.
   virtual bool classes_exclude_each_other() const = 0;
 
   virtual int64_t classes() const = 0;        // number of classes, without the background

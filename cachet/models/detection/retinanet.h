@@ -14,9 +14,9 @@ struct RetinaNetOptions {
   RetinaHeadOptions head{};
 
   int64_t classes() const { return head.classes; }
-  /// Returns the published configuration for a backbone with these strides.
+  /// Returns the published configuration for a backbone with the strides `strides`.
   static RetinaNetOptions published(const std::vector<int64_t>& strides, int64_t classes);
-  /// Reads the tables neck, bbox_head and test of a `[model]` table, for a backbone of these strides.
+  /// Reads the tables neck, bbox_head and test of a `[model]` table, for a backbone with the strides `strides`.
   static RetinaNetOptions read(const config::View& table, RetinaNetOptions defaults,
                                const std::vector<int64_t>& strides);
 };

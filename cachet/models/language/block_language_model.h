@@ -24,9 +24,10 @@ struct LanguageBlockOptions {
   nn::Activation activation = nn::Activation::gelu;
 };
 
-/// Transformer blocks between an adaptive embedding and an adaptive softmax. This class makes the parts, checks the
-/// options and scores tokens. A derived model adds its attention and the encoding of a segment. Parts, in this order:
-/// embedding, blocks, output; the parts of the derived model come between them.
+/// Transformer blocks between an adaptive embedding and an adaptive softmax. The class BlockLanguageModel makes the
+/// parts of the model, checks the options and computes the scores of tokens. A derived class adds its kind of attention
+/// and the encoding of a segment. Parts, in this order: embedding, blocks, output; the parts of the derived model come
+/// between them.
 class BlockLanguageModel : public LanguageModel {
  public:
   LanguageShape language_shape() const override { return {made_of_.vocabulary.tokens, made_of_.target_length}; }
@@ -43,7 +44,7 @@ class BlockLanguageModel : public LanguageModel {
  protected:
   /// Registers the embedding. If the options are invalid, throws c10::Error, which names the option.
   explicit BlockLanguageModel(const LanguageBlockOptions& options);
-  /// Registers the blocks, each with its own attention.
+  /// Registers the transformer blocks, each with its own attention layer.
   void make_blocks(const std::function<std::shared_ptr<nn::Attention>()>& make_attention);
   /// Registers the output. Initializes the weights of all linear layers at random.
   void make_output();

@@ -19,15 +19,15 @@ struct CausalTransformerOptions {
   nn::PlugIns plug_ins{};
 };
 
-/// Reads a `[model]` table; `defaults` has the values of a named model. Reports invalid combinations of values as
-/// problems, which name the key.
+/// Reads a `[model]` table; `defaults` has the values of a named model. Reports a problem, which names the key, if
+/// values of the recipe do not fit together.
 CausalTransformerOptions read_causal_transformer_options(const config::View& table, CausalTransformerOptions defaults);
 
 /// A language model whose tokens attend to earlier tokens of the segment. Sinusoids encode positions. A cache in each
-/// layer can add information from earlier segments (Cached Transformers, arXiv 2312.12742). With whole_past, the model
-/// reads the whole earlier text: the running sums of linear attention (elu, trained kernels) and the positions continue
-/// from segment to segment.
-/// Parts: embedding, blocks, norm (if norms come before their branches), output.
+/// layer can add information from earlier segments (Cached Transformers, arXiv 2312.12742). If whole_past is set, the
+/// model reads the whole earlier text: the running sums of its linear attention (elu, trained kernels) and the
+/// positions of its tokens continue from segment to segment. Parts: embedding, blocks, norm (if norms come before their
+/// branches), output.
 class CausalTransformer : public nn::Cloneable<CausalTransformer, BlockLanguageModel> {
  public:
   /// Throws c10::Error for invalid options: whole_past needs linear attention and no cache.

@@ -29,11 +29,12 @@ struct Hypothesis {
   double score = 0.0;                     // (sum of log p) / (number of tokens)^length_penalty
 };
 
-/// Returns the score of a hypothesis with these log-probabilities. A penalty of 0 gives the sum, and 1 gives the mean.
+/// Returns the score of a hypothesis from the log-probabilities of its tokens. If the length penalty is 0, the score is
+/// the sum of the log-probabilities. If the length penalty is 1, the score is their mean.
 double hypothesis_score(std::span<const double> log_probabilities, double length_penalty);
 
-/// The unfinished translations of a batch, one for each batch row of a session. Rows of finished sentences are removed,
-/// which saves their computation.
+/// The unfinished translations of a batch. Each unfinished translation is one batch row of a decoding session. Rows of
+/// finished sentences are removed, which saves their computation.
 class DecodingRows {
  public:
   /// Makes one batch row for each sentence. Throws c10::Error if the model is in training mode, and
@@ -46,11 +47,12 @@ class DecodingRows {
   bool must_end(int64_t sentence) const { return step_ == longest_[static_cast<size_t>(sentence)]; }
   bool may_end() const { return step_ >= limits_.shortest; }
 
-  /// Reads the last token of each batch row (the begin token at first). Returns log p of the next token, (rows,
-  /// vocabulary). It is −∞ for padding and for ids that only pad the vocabulary. Throws ops::NotFinite if scores are
-  /// NaN or a row has no possible token.
+  /// Reads the last token of each batch row. In the first step, this token is the begin token. Returns log p of each
+  /// possible next token, as a tensor (rows, vocabulary). The log-probability is −∞ for padding and for ids that only
+  /// pad the vocabulary. Throws ops::NotFinite if scores are NaN or a row has no possible token.
   torch::Tensor next(std::span<const int64_t> last_tokens);
-  /// Ends the step: batch row i continues the former row rows[i]. If `rows` is empty, the batch is finished.
+  /// Ends the step: batch row i continues the former row rows[i]. If `rows` is empty, all translations of the batch are
+  /// finished.
   void go_on(std::span<const int64_t> rows);
 
  private:
@@ -61,16 +63,16 @@ class DecodingRows {
   int64_t step_ = 0;
 };
 
-/// Orders the rows that continue (`kept`, in ascending order) so that as few as possible move. Rows below kept.size()
-/// stay where they are, and the other rows fill the gaps.
+/// Orders the rows that continue (`kept`, in ascending order) so that as few as possible move. Rows with an index below
+/// kept.size() keep their index, and the other rows fill the gaps.
 std::vector<int64_t> with_gaps_filled(std::vector<int64_t> kept);
 
 /// A function that chooses the next token of each batch row from log p, (rows, vocabulary), −∞ for an impossible token.
 using ChooseTokens =
     std::function<std::vector<int64_t>(const torch::Tensor& log_probabilities, const std::vector<int64_t>& sentences,
                                        const std::vector<Hypothesis>& written)>;
-/// Writes one translation for each sentence, token by token. The result and `written` are in the order of
-/// the sentences.
+/// Writes one translation for each sentence, token by token. The returned hypotheses and the argument `written` of
+/// `choose` are in the order of the sentences.
 std::vector<Hypothesis> write_one_by_one(TranslationModel& model, const Sequences& source, const LengthLimits& limits,
                                          double length_penalty, const ChooseTokens& choose);
 

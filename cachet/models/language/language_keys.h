@@ -11,12 +11,13 @@
 namespace cachet::models {
 
 /// Reads the keys of the clusters of an adaptive softmax: vocabulary, embed_dim, token_dim, cutoffs and division. If
-/// the vocabulary is smaller than the default one, leaves out default cutoffs that are too large for it.
+/// the vocabulary of the recipe is smaller than the default one, leaves out the default cutoffs that are too large for
+/// it.
 nn::AdaptiveVocabulary read_adaptive_vocabulary(const config::View& table, nn::AdaptiveVocabulary defaults);
 
 /// Reads the keys that every language model has: the keys of its vocabulary, tie_tables, tie_projections, depth,
-/// num_heads, mlp_dim, norm_place, dropout, target_length, and the tables of the plug-ins. Reports invalid combinations
-/// of values as problems.
+/// num_heads, mlp_dim, norm_place, dropout, target_length, and the tables of the plug-ins. Reports a problem if values
+/// of the recipe do not fit together.
 template <class Options>
 Options read_language_keys(const config::View& table, Options o) {
   o.vocabulary = read_adaptive_vocabulary(table, o.vocabulary);

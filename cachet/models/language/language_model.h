@@ -11,7 +11,7 @@
 
 namespace cachet::models {
 
-/// The text that a language model is made for.
+/// The vocabulary of the text that a language model reads, and the length of its segments.
 struct LanguageShape {
   int64_t vocabulary = 0;       // number of ids
   int64_t target_length = 150;  // length of a segment in tokens
@@ -49,7 +49,7 @@ class LanguageModel : public virtual Model {
   }
 
   /// Returns −log p of the next tokens, in nats: ids and targets (rows, L) int64 (−1: no target) -> (rows, L), in
-  /// float32 or wider. Advances the session by the segment.
+  /// float32 or wider. The call advances the session to the position after the tokens `ids`.
   virtual torch::Tensor negative_log_likelihood(const torch::Tensor& ids, const torch::Tensor& targets,
                                                 LanguageSession& session) = 0;
   /// Returns log p of the token that follows ids (rows, L), as (rows, vocabulary). Advances the session by ids.
@@ -66,7 +66,8 @@ class LanguageModel : public virtual Model {
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 
  private:
-  /// Returns a session with a full memory that has read a segment with these tokens.
+  /// Returns a session that has already read the segment `ids`. If the model has a memory, the session's memory is
+  /// full.
   LanguageSession session_in_the_middle(const torch::Tensor& ids);
 };
 

@@ -39,8 +39,8 @@ struct LongRangeOptions {
   int64_t class_tokens() const { return pooling == SequencePooling::class_token ? 1 : 0; }
 };
 
-/// Reads a `[model]` table; `defaults` has the values of a named model. Reports invalid combinations of values as
-/// problems, which name the key.
+/// Reads a `[model]` table; `defaults` has the default values of the keys, which come from the named model. Reports
+/// invalid combinations of values as problems, which name the key.
 LongRangeOptions read_long_range_options(const config::View& table, LongRangeOptions defaults);
 
 }  // namespace cachet::models

@@ -22,10 +22,11 @@ class LongRangeTransformer : public nn::Cloneable<LongRangeTransformer, Sequence
   torch::Tensor forward(const Sequences& first, const Sequences& second) override;
   SequenceShape sequence_shape() const override { return options_.sequence; }
   int64_t classes() const override { return options_.classes; }
-  /// Returns the fold of the last norm into the head, unless the head reads products of two sequences.
+  /// Returns the NormFold that merges the last norm into the head. If the head reads products of two sequences, the
+  /// norm cannot be merged.
   std::vector<nn::NormFold> norm_folds() override;
 
-  /// Returns the features (B, embed_dim) of a batch of sequences. They are the input of the head.
+  /// Returns the features (B, embed_dim) of a batch of sequences. The features are the input of the head.
   torch::Tensor encode(const Sequences& sequences);
 
  private:

@@ -10,20 +10,20 @@
 
 namespace cachet::models {
 
-/// Continues a text, token by token, with a model in evaluation mode. The memory has a bounded size. Its contents
-/// depend on the model: keys and values of the last memory_length tokens; running sums; a cache and the tokens of the
-/// current segment; or, for other models, the tokens of the last segment.
+/// Continues a text, token by token, with a model in evaluation mode. The memory of the earlier tokens has a bounded
+/// size. What the memory contains depends on the model: keys and values of the last memory_length tokens; running sums;
+/// a cache and the tokens of the current segment; or, for other models, the tokens of the last segment.
 class TokenGenerator {
  public:
-  /// `segments`: the way in which the model reads segments. `known`: the number of ids that may be drawn; higher ids
-  /// only pad the model's vocabulary (0: all ids may be drawn). Throws std::invalid_argument for invalid sampling
-  /// options, and if `known` is larger than the model's vocabulary.
+  /// `segments`: the way in which the model reads segments. `known` is the number of ids that can be sampled. Higher
+  /// ids only pad the model's vocabulary. If `known` is 0, all ids can be sampled. Throws std::invalid_argument for
+  /// invalid sampling options, and if `known` is larger than the model's vocabulary.
   TokenGenerator(LanguageModel& model, const SegmentOptions& segments, const SamplingOptions& sampling, uint64_t seed,
                  int64_t known = 0);
 
-  /// Reads the given tokens. At least one token must be read before the first next().
+  /// Reads the given tokens. Read at least one token before the first call of next().
   void read(std::span<const int64_t> tokens);
-  /// Draws the next token, and reads it. Equal seeds give equal tokens on one machine. Throws
+  /// Chooses the next token at random, and then reads it. Equal seeds give equal tokens on one machine. Throws
   /// ops::NotFinite for scores that are not finite.
   int64_t next();
 

@@ -18,8 +18,8 @@ struct SamplingOptions {
 /// is below 0, or top_p is outside (0, 1].
 void check_sampling(const SamplingOptions& options);
 
-/// Returns the probabilities of all tokens under these options. `scores` may be logits or logarithms of probabilities.
-/// `previous`: the earlier tokens. Equal scores are ordered by token, the lower first.
+/// Returns the probabilities of all tokens under the sampling options. `scores` may be logits or logarithms of
+/// probabilities. `previous`: the earlier tokens. Equal scores are ordered by token, the lower first.
 std::vector<double> sampling_distribution(std::span<const double> scores, std::span<const int64_t> previous,
                                           const SamplingOptions& options);
 /// Returns the token with the largest score after the penalty, and the lowest token of equal scores.

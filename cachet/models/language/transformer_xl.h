@@ -17,7 +17,7 @@ class TransformerXL : public nn::Cloneable<TransformerXL, BlockLanguageModel> {
   explicit TransformerXL(const TransformerXLOptions& options);
 
   SegmentOptions segments() const override { return options_.segments; }
-  /// Throws c10::Error if a length is below 0, or if a memory is requested in addition to a cache.
+  /// If a length is below 0, or if a Transformer-XL memory is requested in addition to a cache, throws c10::Error.
   LanguageSession make_session(int64_t batch_rows, const SegmentOptions& segments) const override;
   bool remembers_segments() const override {
     return BlockLanguageModel::remembers_segments() || options_.memory_tokens.count > 0;

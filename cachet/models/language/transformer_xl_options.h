@@ -9,8 +9,8 @@
 
 namespace cachet::models {
 
-/// Learned tokens of the model before each segment (Memory Transformer, Burtsev et al., arXiv 2006.11527). Segments can
-/// pass these tokens on to the next segment (Recurrent Memory Transformer, Bulatov et al., arXiv 2207.06881).
+/// Learned tokens of the model before each segment (Memory Transformer, Burtsev et al., arXiv 2006.11527). Each segment
+/// can pass its memory tokens on to the next segment (Recurrent Memory Transformer, Bulatov et al., arXiv 2207.06881).
 struct MemoryTokenOptions {
   int64_t count = 0;        // 0: no memory tokens
   bool recurrent = false;   // whether memory tokens also follow each segment; their last-layer outputs
@@ -31,8 +31,8 @@ struct TransformerXLOptions {
   nn::PlugIns plug_ins{.attention = {.qkv_bias = false, .projection_bias = false}};
 };
 
-/// Reads a `[model]` table; `defaults` has the values of a named model. Reports invalid combinations of values as
-/// problems, which name the key.
+/// Reads a `[model]` table; `defaults` has the values of a named model. Reports a problem, which names the key, if
+/// values of the recipe do not fit together.
 TransformerXLOptions read_transformer_xl_options(const config::View& table, TransformerXLOptions defaults);
 
 }  // namespace cachet::models

@@ -17,13 +17,14 @@ struct TranslationTokens {
   int64_t padding = 0;
   int64_t begin = 2;  // first input of a translation; fairseq uses the end token
   int64_t end = 3;    // end of a sentence
-  /// Number of ids of the target language. Higher ids only pad the model's vocabulary; translations never contain them.
-  /// 0: the model's vocabulary has no such ids.
+  /// Number of ids of the target language. Ids from this number on only pad the model's vocabulary, and translations
+  /// never contain them. The value 0 means that no ids pad the model's vocabulary.
   int64_t known = 0;
   bool operator==(const TranslationTokens&) const = default;
 };
 
-/// The pairs of sentences that a translation model is made for.
+/// The vocabularies, the special tokens and the maximum lengths of the sentences that a translation model reads and
+/// writes.
 struct TranslationShape {
   int64_t source_vocabulary = 0, target_vocabulary = 0;  // numbers of ids
   int64_t source_length = 512, target_length = 512;      // maximum number of tokens of a sentence, with its end
@@ -77,7 +78,8 @@ struct TranslationSession {
   [[deprecated("batch_rows")]] int64_t lanes() const { return batch_rows(); }
 };
 
-/// A translation model. After each token of a translation, it gives a distribution over the target vocabulary.
+/// A translation model. After each token of a translation, the model gives a distribution of the next token over the
+/// target vocabulary.
 class TranslationModel : public virtual Model {
  public:
   virtual TranslationShape translation_shape() const = 0;
@@ -98,14 +100,16 @@ class TranslationModel : public virtual Model {
     return make_session(source);
   }
   /// Reads one token of each batch row, ids (rows) int64 (at first the begin token). Returns log p of the following
-  /// token, (rows, target vocabulary), in float32 or wider. Advances the session by these ids.
+  /// token, (rows, target vocabulary), in float32 or wider. The call advances the session to the position after the
+  /// tokens `ids`.
   virtual torch::Tensor next_token(const torch::Tensor& ids, TranslationSession& session) = 0;
-  /// Replaces batch row i by the former row rows[i]. The new number of rows is the length of `rows`. `same_sentences`:
-  /// row i translates the same sentence as before, so the encoder's results do not move.
+  /// Replaces batch row i by the former row rows[i]. The new number of rows is the length of `rows`. If
+  /// `same_sentences` is true, row i translates the same sentence as before, so the encoder's results stay in their
+  /// rows.
   virtual void reorder(TranslationSession& session, const torch::Tensor& rows, bool same_sentences) const = 0;
 
-  /// Returns the attention weights of the decoder's last layer from each target token to predict to each source token,
-  /// as the mean over the heads: (B, T, S). The model must be in evaluation mode.
+  /// Returns the attention weights of the decoder's last layer, as the mean over the heads: (B, T, S), from each target
+  /// token that is to be predicted to each source token. The model must be in evaluation mode.
   virtual torch::Tensor cross_attention(const SentencePairs& pairs) = 0;
 
   torch::Device device() const { return parameters().at(0).device(); }

@@ -10,10 +10,10 @@
 
 namespace cachet::models {
 
-/// An encoder of the source and a decoder that writes the target. Embeddings are scaled by √embed_dim. Positions are
-/// sinusoids, counted from padding + 1 over the tokens that are not padding, as in fairseq.
-/// Parts: source_embed, target_embed, encoder_blocks, encoder_norm, decoder_blocks, decoder_norm, output. A shared
-/// tensor is registered under each of its names. Post-norm models have no encoder_norm and decoder_norm.
+/// An encoder of the source and a decoder that writes the target. Embeddings are scaled by √embed_dim. Positional
+/// encodings are sinusoids. As in fairseq, positions count only the tokens that are not padding, from the padding
+/// id + 1 on. Parts: source_embed, target_embed, encoder_blocks, encoder_norm, decoder_blocks, decoder_norm, output. A
+/// shared tensor is registered under each of its names. Post-norm models have no encoder_norm and decoder_norm.
 ///
 /// Initial weights are fairseq's. Embeddings are normal with variance 1/embed_dim; the padding's embedding is 0. Linear
 /// layers are Glorot-uniform; layers of queries, keys and values have half that variance. Biases are 0.
@@ -36,8 +36,8 @@ class TranslationTransformer : public nn::Cloneable<TranslationTransformer, Tran
   /// Returns the scores of all tokens: (…, embed_dim) -> (…, target_vocabulary).
   torch::Tensor scores(const torch::Tensor& hidden) const { return output_->forward(hidden); }
 
-  /// Returns the folds of encoder_norm into the decoder's key and value projections, and of decoder_norm into the
-  /// output layer. If the output layer shares weights, decoder_norm is not folded.
+  /// Returns how encoder_norm can be folded into the decoder's key and value projections, and how decoder_norm can be
+  /// folded into the output layer. If the output layer shares weights, decoder_norm is not folded.
   std::vector<nn::NormFold> norm_folds() override;
 
  private:

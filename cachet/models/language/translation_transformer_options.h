@@ -35,8 +35,8 @@ struct TranslationTransformerOptions {
   nn::AttentionOptions cross_attention{};    // attention of the decoder to the encoder
 };
 
-/// Reads a `[model]` table; `defaults` has the values of a named model. Reports invalid combinations of values as
-/// problems, which name the key.
+/// Reads a `[model]` table; `defaults` has the default values of the keys, which come from the named model. Reports
+/// invalid combinations of values as problems, which name the key.
 TranslationTransformerOptions read_translation_transformer_options(const config::View& table,
                                                                    TranslationTransformerOptions defaults);
 

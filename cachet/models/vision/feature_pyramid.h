@@ -12,7 +12,8 @@
 
 namespace cachet::models {
 
-/// A backbone for dense prediction. From stage to stage, its tokens represent larger patches of the image.
+/// A backbone for dense prediction. From each stage to the next, a token of the backbone represents a larger patch of
+/// the image.
 class FeaturePyramid : public virtual ImageModel {
  public:
   /// images (B, C, H, W) -> one map for each stage (B, stage channels, ⌈H/stride⌉, ⌈W/stride⌉), in channels_last.
@@ -20,7 +21,8 @@ class FeaturePyramid : public virtual ImageModel {
   virtual std::vector<int64_t> feature_channels() const = 0;
   virtual std::vector<int64_t> feature_strides() const = 0;  // 4, 8, 16, 32 for patches of 4
 
-  /// The trial's `forward` returns the last map. The loss is the sum over all maps of the mean square.
+  /// The trial's `forward` returns the last feature map. The loss is the sum, over all feature maps, of the mean of the
+  /// squared values of a map.
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 };
 

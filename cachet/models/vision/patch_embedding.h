@@ -28,10 +28,10 @@ class PatchEmbedding : public nn::Cloneable<PatchEmbedding>, public nn::Foldable
  public:
   explicit PatchEmbedding(const PatchEmbeddingOptions& options);
   GridTokens forward(const torch::Tensor& map);
-  /// Returns the fold of the norm into the projection before it.
+  /// Returns the NormFold that merges the norm into the projection before it.
   std::vector<nn::NormFold> norm_folds() override;
 
-  /// Returns the grid of the tokens for a map of this size.
+  /// Returns the grid of the tokens for a map of the size `map`.
   nn::Grid grid_of(const nn::Grid& map) const;
 
  private:

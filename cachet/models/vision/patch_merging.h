@@ -14,7 +14,8 @@
 namespace cachet::models {
 
 /// Swin's step to the next stage (arXiv 2103.14030, Sec. 3.1): joins the channels of four neighbours, then applies a
-/// norm and a linear map to twice the channels. An odd side gets one row or column of zeros. Parts: norm, reduction.
+/// norm and a linear map to twice the channels. If a side of the map is odd, one row or column of zeros is added.
+/// Parts: norm, reduction.
 class PatchMerging : public nn::Cloneable<PatchMerging>, public nn::Foldable {
  public:
   PatchMerging(int64_t dim, const nn::NormOptions& norm);

@@ -11,8 +11,8 @@ enum class Resampling {
   bilinear,  // as in the published PVT
 };
 
-/// Resizes a learned table of positions to another grid. The first class_tokens rows do not change.
-/// table (1, class_tokens + from.tokens(), D) -> (1, class_tokens + to.tokens(), D).
+/// Resizes a learned table of positions to another grid. The first class_tokens rows of the table do not change. table
+/// (1, class_tokens + from.tokens(), D) -> (1, class_tokens + to.tokens(), D).
 at::Tensor resize_position_table(const at::Tensor& table, int64_t class_tokens, const nn::Grid& from,
                                  const nn::Grid& to, Resampling resampling);
 

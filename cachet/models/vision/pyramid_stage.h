@@ -24,7 +24,7 @@ struct PyramidStagePlace {
 };
 
 /// A stage of a pyramid: patches of the previous stage's map, positions (v1), blocks, norm (v2).
-/// Parts: downsample, pos_embed, cls_token, blocks, norm.
+/// A stage has the parts downsample, pos_embed, cls_token, blocks and norm.
 class PyramidStage : public nn::Cloneable<PyramidStage> {
  public:
   PyramidStage(const PyramidVisionTransformerOptions& model, const PyramidStageOptions& options,
@@ -36,7 +36,8 @@ class PyramidStage : public nn::Cloneable<PyramidStage> {
   torch::Tensor forward(const GridTokens& patches, ClassToken class_token);
 
   bool has_norm() const { return norm_ != nullptr; }
-  /// Return the fold of the last norm into the layer that reads this stage, or the `reason` why the norm is not folded.
+  /// Return how the last norm is folded into the layer that reads this stage, or the `reason` why the norm is not
+  /// folded.
   nn::NormFold fold_norm(const nn::FoldAffine& absorb) { return nn::fold_into_reader(*this, "norm", norm_, absorb); }
   nn::NormFold leave_norm(const std::string& reason) { return nn::leave_norm(*this, "norm", norm_, reason); }
 

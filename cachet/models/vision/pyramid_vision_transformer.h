@@ -24,8 +24,8 @@ class PyramidVisionTransformer : public nn::Cloneable<PyramidVisionTransformer, 
   std::vector<torch::Tensor> features(const torch::Tensor& images) override;
   std::vector<int64_t> feature_channels() const override;
   std::vector<int64_t> feature_strides() const override;
-  /// In v2, does not fold the norms after the stages: a fold would ignore the zeros that the next stage's patches read
-  /// beyond the border, and the layers that read the maps are not part of the backbone.
+  /// In v2, does not fold the norms after the stages, for two reasons. A fold would ignore the zeros that the patches
+  /// of the next stage read beyond the border. The layers that read the maps are not part of the backbone.
   std::vector<nn::NormFold> norm_folds() override;
 
  protected:
@@ -46,7 +46,8 @@ class PyramidVisionTransformer : public nn::Cloneable<PyramidVisionTransformer, 
 };
 
 /// The backbone with a classification head. The head reads a class token of the last stage after a norm (v1), or the
-/// mean of the tokens (v2); a linear layer follows. Additional parts: stages.{last}.cls_token and norm (v1), head.
+/// mean of the tokens (v2); a linear layer follows. The classifier has the additional parts stages.{last}.cls_token and
+/// norm (v1), and head.
 class PyramidVisionTransformerClassifier
     : public nn::Cloneable<PyramidVisionTransformerClassifier, PyramidVisionTransformer>,
       public ImageClassifier {
@@ -55,7 +56,8 @@ class PyramidVisionTransformerClassifier
 
   torch::Tensor forward(const torch::Tensor& images) override;
   int64_t classes() const override { return classes_; }
-  /// Folds the last norm into the head. In v2, the fold passes through the mean over tokens, because a norm is affine.
+  /// Folds the last norm into the head. In v2, the fold is possible although the mean over tokens lies between the norm
+  /// and the head, because the norm is an affine map.
   std::vector<nn::NormFold> norm_folds() override;
   Trial trial(int64_t batch, const torch::TensorOptions& options) override {
     return ImageClassifier::trial(batch, options);

@@ -23,7 +23,7 @@ struct PyramidStageOptions {
   int64_t cache_pool = 1;         // side of the average pooling before a gated recurrent cache
 };
 
-/// The reduction of the cache before memory attention attends to it.
+/// The way in which the tokens of the cache are reduced before memory attention attends to the cache.
 enum class MemoryReduction {
   as_self,  // the same reduction as in self-attention, with separate weights, as in the published code
   none,
@@ -44,7 +44,7 @@ struct PyramidVisionTransformerOptions {
   bool averages_tokens() const { return form != PyramidForm::v1; }  // whether the classifier averages the tokens
 };
 
-/// Reads a `[model]` table; `defaults` has the values of a named model.
+/// Reads a `[model]` table; `defaults` has the default values of the keys, which come from the named model.
 PyramidVisionTransformerOptions read_pyramid_vision_transformer_options(const config::View& table,
                                                                         PyramidVisionTransformerOptions defaults);
 

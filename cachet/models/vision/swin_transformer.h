@@ -50,7 +50,8 @@ class SwinTransformerClassifier : public nn::Cloneable<SwinTransformerClassifier
 
   torch::Tensor forward(const torch::Tensor& images) override;
   int64_t classes() const override { return classes_; }
-  /// Folds the last norm into the head. The fold passes through the mean over tokens, because a norm is affine.
+  /// Folds the last norm into the head. The fold is possible although the mean over tokens lies between the norm and
+  /// the head, because the norm is an affine map.
   std::vector<nn::NormFold> norm_folds() override;
   Trial trial(int64_t batch, const torch::TensorOptions& options) override {
     return ImageClassifier::trial(batch, options);

@@ -10,8 +10,8 @@
 
 namespace cachet::models {
 
-/// The T2T vision transformer (T2T-ViT). Parts: tokens_to_token, cls_token, blocks, norm, head. Positions are sinusoids
-/// without parameters, so images may have any size that gives at least one token.
+/// The T2T vision transformer (T2T-ViT). The model has the parts tokens_to_token, cls_token, blocks, norm and head.
+/// Positions are sinusoids without parameters, so images may have any size that gives at least one token.
 class T2tVisionTransformer : public nn::Cloneable<T2tVisionTransformer, ImageClassifier>, public nn::Foldable {
  public:
   explicit T2tVisionTransformer(const T2tVisionTransformerOptions& options);

@@ -27,7 +27,7 @@ struct T2tVisionTransformerOptions {
   nn::PlugIns plug_ins{.attention = {.qkv_bias = false}};
 };
 
-/// Reads a `[model]` table; `defaults` has the values of a named model.
+/// Reads a `[model]` table; `defaults` has the values of the model that the table names.
 T2tVisionTransformerOptions read_t2t_vision_transformer_options(const config::View& table,
                                                                 T2tVisionTransformerOptions defaults);
 

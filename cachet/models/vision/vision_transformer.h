@@ -9,8 +9,8 @@
 namespace cachet::models {
 
 /// The vision transformer with timm's parameter names: cls_token, dist_token, pos_embed, patch_embed, blocks, norm (or
-/// fc_norm after mean pooling), head, head_dist. Takes images of any size that patch_size divides. The position table
-/// is interpolated to the image's grid.
+/// fc_norm after mean pooling), head, head_dist. The model takes images of any size that is divisible by patch_size.
+/// The position table is interpolated to the image's grid.
 class VisionTransformer : public nn::Cloneable<VisionTransformer, ImageClassifier>, public nn::Foldable {
  public:
   explicit VisionTransformer(const VisionTransformerOptions& options);

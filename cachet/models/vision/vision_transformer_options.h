@@ -30,8 +30,8 @@ struct VisionTransformerOptions {
   int64_t tokens() const { return class_tokens() + grid().tokens(); }
 };
 
-/// Reads a `[model]` table; `defaults` has the values of a named model. Reports invalid combinations of values as
-/// problems, which name the key.
+/// Reads a `[model]` table; `defaults` has the default values of the keys, which come from the named model. Reports
+/// invalid combinations of values as problems, which name the key.
 VisionTransformerOptions read_vision_transformer_options(const config::View& table, VisionTransformerOptions defaults);
 
 }  // namespace cachet::models

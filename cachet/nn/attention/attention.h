@@ -26,38 +26,41 @@ class Attention : public CopyableModule, public Observable {
   using CopyableModule::CopyableModule;
 
   /// query (B, Lq, D); context (B, Lk, Dc), or (1, Lk, Dc) if all samples share one context. Returns (B, Lq, D), with
-  /// zeros at padded queries. For self-attention, pass the same tensor twice. In a session with a fixed context, calls
-  /// after the first ignore the context, which may be undefined.
+  /// zeros at padded queries. For self-attention, pass one tensor both as the query and as the context. In a session
+  /// with a fixed context, calls after the first ignore the context, which may be undefined.
   virtual torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
                                 const AttentionArgs& args) = 0;
 
   /// Returns the initial state of a session of `batch` batch rows, for AttentionArgs::state.
   virtual std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const;
 
-  /// Adds a ConcatenatedCache (part `cache`) to the layer. The layer then also attends to the cache's memory. `tokens`
-  /// and `layout`: the number and the layout of the model's tokens at the model's own input size. Throws c10::Error
-  /// unless the attention function of the layer is softmax.
+  /// Adds a ConcatenatedCache (part `cache`) to the layer. After that, the layer also attends to the memory of the
+  /// cache. `tokens` and `layout`: the number and the layout of the model's tokens at the model's own input size.
+  /// Throws c10::Error unless the attention function of the layer is softmax.
   virtual void concatenate_cache(int64_t tokens, const TokenLayout& layout);
   virtual bool has_cache() const { return false; }
 
-  // Functions for deployment. A function that cannot be applied throws c10::Error with the reason, without any change.
+  // Functions for deployment. If a function for deployment cannot be applied, it throws c10::Error with the reason and
+  // changes nothing.
 
-  /// Folds `before` into the layer. The result for query x and context x is then the former one for before.apply(x).
+  /// Folds `before` into the layer. After that, the result for query x and context x is the former result for
+  /// before.apply(x).
   virtual void fold_affine_before(const Affine& before);
   [[deprecated("fold_affine_before")]] void absorb(const Affine& before) { fold_affine_before(before); }
-  /// Folds `before` into the query only.
+  /// Folds the affine map `before` into the layer's query, but not into its keys and values.
   virtual void fold_affine_into_query(const Affine& before);
   [[deprecated("fold_affine_into_query")]] void absorb_into_query(const Affine& before) {
     fold_affine_into_query(before);
   }
-  /// Folds `after` into the layer. The result is then after.apply() of the former result. Padding stays zero.
+  /// Folds `after` into the layer. After that, the result is after.apply() of the former result. Padded positions stay
+  /// zero.
   virtual void fold_affine_after(const Affine& after);
   [[deprecated("fold_affine_after")]] void absorb_behind(const Affine& after) { fold_affine_after(after); }
-  /// Returns a layer for evaluation that always attends to this context, with constant keys and values. All other
-  /// parameters of the new layer are those of this layer.
+  /// Returns a layer for evaluation that always attends to `context`, with constant keys and values. Apart from keys
+  /// and values, the new layer has the parameters of this layer.
   virtual std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const;
   /// Returns a layer for evaluation with the same results. The new layer has no cache gates: memory attention uses
-  /// constant keys and values. All other parameters of the new layer are those of this layer.
+  /// constant keys and values. Apart from the cache gates, the new layer has the parameters of this layer.
   virtual std::shared_ptr<Attention> freeze_cache() const;
 };
 

@@ -13,7 +13,8 @@ namespace cachet::nn {
 /// Returns advice on causal attention: "use softmax, elu, kernel, local, or performer with features = …".
 std::string causal_forms();
 
-/// Computes attention of queries to keys and values, head by head. May own feature maps or hashes; has no projections.
+/// Computes attention of queries to keys and values, head by head. An attention function may own feature maps or
+/// hashes, but has no projections.
 class AttentionFunction : public StateModule, public Observable, public PlugIn {
  public:
   using StateModule::StateModule;
@@ -27,17 +28,17 @@ class AttentionFunction : public StateModule, public Observable, public PlugIn {
     return attend(q, k, v, args);
   }
 
-  /// Whether a decoding session of this function has a state of its own, instead of the keys and values of all earlier
-  /// calls. declare_state() declares this state before the first call, and attend() replaces its value.
+  /// Whether a decoding session of the attention function has a state of its own, instead of the keys and values of all
+  /// earlier calls. declare_state() declares this state before the first call, and attend() replaces its value.
   virtual bool keeps_state() const { return false; }
   virtual void declare_state(AttentionState& /*state*/, const torch::TensorOptions& /*options*/) const {}
 
-  /// Whether the result of a query is independent of all other queries. It is not if a function chooses keys by the
-  /// number of queries, or scales features by the largest value of several queries.
+  /// Whether the result of a query is independent of all other queries. The result of a query depends on other queries
+  /// if a function chooses keys by the number of queries, or scales features by the largest value of several queries.
   virtual bool queries_stand_alone() const { return false; }
 
-  /// Whether the function chooses the keys of a query by the values of queries and keys (example: a hash). Rounding
-  /// these values to bfloat16 may change the choice, and so may change the result by any amount.
+  /// Whether the function chooses the keys of a query by the values of queries and keys (example: a hash). If queries
+  /// and keys are rounded to bfloat16, a query may get other keys, and its result may change by any amount.
   virtual bool chooses_keys_by_value() const { return false; }
 
   /// refuse_bias() throws c10::Error if args has a bias, refuse_causal() if args is causal. `name` begins the message.

@@ -22,8 +22,8 @@ struct AttentionTraits {
   std::string_view causal_with = {};  // a setting that makes the kind causal, if it needs one: "features = \"relu\""
 };
 
-/// The record of a kind of attention function: all facts that the library looks up by the kind's name. A record is
-/// the static member kKind of the kind's options, and is declared with the function.
+/// The record of a kind of attention function: all facts that the library looks up by the kind's name. The record of a
+/// kind is the static member kKind of the kind's options, and is declared together with the attention function.
 template <class Options>
 struct AttentionFunctionKind {
   std::string_view name;                       // name in recipes
@@ -32,15 +32,17 @@ struct AttentionFunctionKind {
   std::shared_ptr<AttentionFunction> (*make)(const Options& options, int64_t num_heads, int64_t head_dim);
   AttentionTraits traits{};
   Export exports = Export::refused;
-  /// Returns the reason, without advice, why tokens cannot attend to earlier tokens only. Empty if tokens can.
-  /// The pointer is null if tokens can with any options.
+  /// Returns the reason, without advice, why a causal layout, in which tokens attend to earlier tokens only, is
+  /// impossible with these options. The reason is empty if a causal layout is possible. If a causal layout is possible
+  /// with any options, the pointer is null.
   std::string (*why_not_causal)(const Options& options) = nullptr;
-  /// Returns the misfit if heads with `head_dim` channels do not fit. The pointer is null if all numbers fit.
+  /// If the options do not fit heads with `head_dim` channels, returns the key at fault and the reason. If the options
+  /// fit heads of any size, the pointer is null.
   std::optional<Misfit> (*misfit)(const Options& options, int64_t head_dim) = nullptr;
 };
 
-/// A kind and its options, in one form for all kinds. In the variant AttentionFunctionOptions, it is the form of the
-/// kinds that a program registers.
+/// A kind and its options, in one form for all kinds. In the variant AttentionFunctionOptions, a
+/// ChosenAttentionFunction represents a kind that a program registers.
 struct ChosenAttentionFunction {
   std::string kind;
   std::function<std::shared_ptr<AttentionFunction>(int64_t num_heads, int64_t head_dim)> make;
@@ -68,7 +70,8 @@ struct AttentionRanges {
   static constexpr config::Range<int64_t> kBlockSize{1, 1 << 14};
 };
 
-/// Returns the reason for kinds without a causal form. Their records use this function as why_not_causal.
+/// Returns the reason for kinds of attention functions that have no causal form with any options. The record of an
+/// attention function without a causal form has no_causal_form() as its member why_not_causal.
 template <class Options>
 std::string no_causal_form(const Options& /*options*/) {
   return "has no causal form";

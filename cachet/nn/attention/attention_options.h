@@ -20,9 +20,9 @@
 
 namespace cachet::nn {
 
-/// The options of an attention function of any kind. Messages list the kinds in this order. The
-/// record of a kind (kKind of its options) has its name, reader, factory and traits. ChosenAttentionFunction is
-/// for kinds that a program registered.
+/// The options of an attention function of any kind. Messages list the kinds of attention functions in the order of
+/// this variant. The record of a kind (the member kKind of its options) has the kind's name, reader, factory and
+/// traits. The type ChosenAttentionFunction is for kinds of attention functions that a program registered.
 using AttentionFunctionOptions = std::variant<SoftmaxOptions,    //
                                               EluOptions,        //
                                               KernelOptions,     //
@@ -34,13 +34,16 @@ using AttentionFunctionOptions = std::variant<SoftmaxOptions,    //
 
 using AttentionFunctionRow = KindRow<AttentionFunctionOptions>;
 
-/// Returns all kinds: the kinds of the library, followed by the kinds that the program registered.
+/// Returns all kinds of attention functions: the kinds of the library, followed by the kinds that the program
+/// registered.
 std::span<const AttentionFunctionRow* const> attention_function_kinds();
 
-/// Adds a kind; call it before any recipe is read. Throws std::invalid_argument if the name is taken.
+/// Adds a kind of attention function. The function must be called before any recipe is read. Throws
+/// std::invalid_argument if the name is taken.
 void register_attention(AttentionFunctionRow row);
 
-/// Adds a kind from its record. The record has the same form as the records of the library's kinds.
+/// Registers a kind of attention function, which its record `kind` describes. The record of a program's kind has the
+/// same form as the records of the library's kinds.
 template <class Options>
 void register_attention(const AttentionFunctionKind<Options>& kind) {
   register_attention({std::string(kind.name), [kind](const config::View& table) -> AttentionFunctionOptions {
@@ -48,14 +51,16 @@ void register_attention(const AttentionFunctionKind<Options>& kind) {
                       }});
 }
 
-/// Returns the options together with the record of their kind.
+/// Returns the options of an attention function together with the record of their kind.
 ChosenAttentionFunction chosen_attention_function(const AttentionFunctionOptions& options);
 
-/// Returns why this function cannot limit attention to earlier tokens. Empty if it can: then the result of a token
-/// depends neither on later tokens nor on the number of later tokens.
+/// Returns why the attention function of `options` cannot limit attention to earlier tokens. If the function can do
+/// this, the text is empty, and the result of a token depends neither on later tokens nor on the number of later
+/// tokens.
 std::string why_not_causal(const AttentionFunctionOptions& options);
 
-/// Returns why a decoder that runs token by token cannot use this function to attend to its encoder. Empty if it can.
+/// Returns why a decoder that runs token by token cannot use the attention function of `options` to attend to its
+/// encoder. If the decoder can use the function, the text is empty.
 std::string why_not_across(const AttentionFunctionOptions& options);
 
 /// Whether queries and keys must come from one projection of the tokens.
@@ -70,8 +75,8 @@ struct AttentionOptions {
 };
 
 /// Reads an `attention` table: kind (a name of attention_function_kinds()), that kind's options, and the options of the
-/// projections. `defaults`: the projections of the published backbone. The function of `defaults` is not used: a
-/// table without a kind selects softmax.
+/// projections. `defaults` has the options of the projections in the published backbone. The attention function of
+/// `defaults` is not used: a table without a kind selects softmax.
 AttentionOptions read_attention_options(const config::View& table, const AttentionOptions& defaults = {});
 
 /// Makes the attention function. `head_dim`: number of channels of one head.

@@ -34,66 +34,70 @@ class AttentionState {
 
   int64_t batch_rows() const { return batch_rows_; }
   [[deprecated("batch_rows")]] int64_t lanes() const { return batch_rows_; }
-  /// Returns the length of the growing tensors, or 0 if no tensor grows. This length is the number of visible tokens of
-  /// earlier calls. It is the same in all layers of a model.
+  /// Returns the length of the growing tensors, or 0 if no tensor grows. The length of the growing tensors is the
+  /// number of visible tokens of earlier calls. The length of the growing tensors is the same in all layers of a model.
   int64_t past() const;
 
   // --- functions for layers
 
-  /// Declares a tensor. The tensor is empty at first.
+  /// Declares a tensor. A declared tensor is empty until it is set.
   void declare(const std::string& name, StateOwner owner);
   /// Declares a tensor with the initial value `start`. The first dimension of `start` is the batch rows.
   void declare(const std::string& name, const at::Tensor& start);
-  /// Declares a tensor that grows along `dim`. `start` has size 0 in this dimension.
+  /// Declares a tensor that grows along `dim`. In dimension `dim`, `start` has the size 0.
   void declare_growing(const std::string& name, const at::Tensor& start, int64_t dim);
   bool declares(const std::string& name) const { return slots_.count(name) > 0; }
 
-  /// Returns the tensor of this name, or an undefined tensor if it is empty or not declared.
+  /// Returns the tensor with the name `name`, or an undefined tensor if that tensor is empty or not declared.
   at::Tensor get(const std::string& name) const;
   /// Sets a tensor. Throws c10::Error if the name is not declared, or if the first dimension does not fit the owner.
   void set(const std::string& name, const at::Tensor& tensor);
-  /// Appends `more` to a growing tensor. Returns the whole tensor, even if keep_last() then drops values beyond its
-  /// limit. Results of earlier calls do not change.
+  /// Appends `more` to a growing tensor. Returns the whole tensor, even if keep_last() afterwards drops values beyond
+  /// its limit. Later calls do not change the tensors that append() returned earlier.
   at::Tensor append(const std::string& name, const at::Tensor& more);
 
-  /// Detaches the tensor of this name from its graph.
+  /// Detaches the tensor with the name `name` from its graph.
   void detach(const std::string& name);
 
-  /// Returns the state of a part of the layer, with the same number of batch rows. The first call creates this state.
+  /// Returns the state of a part of the layer, with the same number of batch rows. The first call with the name of a
+  /// part creates the state of this part.
   AttentionState& part(const std::string& name);
-  /// Adds the state of a part of the layer. Throws c10::Error if the numbers of batch rows differ.
+  /// Adds the state of a part of the layer. Throws c10::Error if the part and the layer have different numbers of batch
+  /// rows.
   void set_part(const std::string& name, std::shared_ptr<AttentionState> part);
 
   // --- functions for callers of layers
 
-  /// Reserves memory for `length` positions in all growing tensors. Up to that length, append() allocates no memory.
+  /// Reserves memory for `length` positions in all growing tensors. While the growing tensors have at most `length`
+  /// positions, append() allocates no memory.
   void reserve(int64_t length);
 
   /// Limits all growing tensors to their last `length` positions, now and in later calls: a sliding window of keys,
   /// or a memory of fixed length.
   void keep_last(int64_t length);
 
-  /// Extends all growing tensors with zeros to at least `length` positions, or to the limit of keep_last(). The sizes
-  /// are then as after `length` tokens. Measurements use this function.
+  /// Extends all growing tensors with zeros to at least `length` positions, or to the limit of keep_last(). After the
+  /// call, the tensors have the same sizes as after `length` tokens. Measurements use this function.
   void fill(int64_t length);
 
   /// Reorders the batch rows, for beam search: row i becomes the former row rows[i]. rows (new number of rows) int64.
-  /// Tensors with StateOwner::shared do not change. If no other object holds a result of get() or append(), rows that
-  /// do not move are not copied.
+  /// Tensors with StateOwner::shared do not change. Batch rows that keep their position are not copied, unless another
+  /// object holds a result of get() or append().
   void reorder(const at::Tensor& rows);
   /// Replaces each batch row by `copies` consecutive rows.
   void replicate(int64_t copies);
 
-  /// Detaches all tensors from their graphs, so that back-propagation stops here.
+  /// Detaches all tensors from their graphs, so that back-propagation stops at these tensors.
   void detach();
 
-  /// Returns a state with the same values. Later changes of one of the two states do not affect the other.
+  /// Returns an independent copy of the state. Later changes of one of the two states do not affect the other.
   std::shared_ptr<AttentionState> clone() const;
 
   /// Returns all tensors by path ("memory/cache"), and the number of batch rows (`lanes`), for checkpoints.
   std::map<std::string, at::Tensor> named_tensors() const;
-  /// Loads the result of named_tensors() of another state of this layer, including the number of batch rows. Throws
-  /// c10::Error, without any change, if a tensor is not declared here, or if a tensor with an initial value is missing.
+  /// Loads the result of named_tensors() of another state of this layer, including the number of batch rows. If the
+  /// state has not declared one of the tensors, or if a tensor with an initial value is missing, throws c10::Error and
+  /// changes nothing.
   void load(const std::map<std::string, at::Tensor>& tensors);
 
  private:

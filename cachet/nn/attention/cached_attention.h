@@ -29,13 +29,14 @@ class MixedAttention : public Attention {
 
  protected:
   using Attention::Attention;
-  /// The parts that the two derived classes register under the same names.
+  /// The parts of a cached attention that CachedAttention and FrozenCachedAttention register under the same names.
   struct Mixing {
     std::shared_ptr<Attention> self_attention;
     torch::Tensor mixing_logit;
     std::shared_ptr<ModuleGroup> position;  // null without the positional convolution
   };
-  // Two functions, so that other parts can be registered between these. The optimizer uses the order of registration.
+  // A derived class registers other parts between the calls of these two functions. The optimizer uses the order of
+  // registration.
   void register_self_attention(const Mixing& mixing);
   void register_position(const Mixing& mixing);
   Mixing mixing() const { return {self_attention_, mixing_logit, position_}; }
@@ -57,8 +58,8 @@ class MixedAttention : public Attention {
 
 class FrozenCachedAttention;
 
-/// Attention with a memory (Cached Transformers, arXiv 2312.12742, Eq. 2–3):
-///   O_h = σ(λ_h)·o_mem + (1 − σ(λ_h))·o_self
+/// Attention with a memory (Cached Transformers, arXiv 2312.12742, Eq. 2–3), for each head h:
+///   O_h = σ(λ_h)·o_mem + (1 − σ(λ_h))·o_self.
 /// The steps are: self-attention, a step of the cache, attention of the first Dm channels of the input to the cache,
 /// and a mixture of the two attentions after their projections, head by head.
 /// Parts: self_attention, memory_attention, cache, share (λ, one for each head), position (optional 3×3 convolution).
@@ -103,7 +104,8 @@ class FrozenCachedAttention : public Cloneable<FrozenCachedAttention, MixedAtten
 
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override;
   std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const override;
-  /// Throws c10::Error if there is a positional convolution, because the convolution reads zeros beyond the border.
+  /// Throws c10::Error if the layer has a positional convolution, because the convolution reads zeros beyond the border
+  /// of the grid.
   void fold_affine_before(const Affine& before) override;
   /// Folds λ into both projections, so that mixing becomes an addition. If the last operation of an attention is not
   /// a projection, throws c10::Error and changes nothing.
@@ -118,8 +120,9 @@ class FrozenCachedAttention : public Cloneable<FrozenCachedAttention, MixedAtten
   int64_t num_heads_, dim_, width_;
 };
 
-/// Returns the attention of a transformer block. Without a cache in options.cache, it is the self-attention that `make`
-/// returns. With a cache, it is a CachedAttention, or this self-attention with a concatenated cache.
+/// Returns the attention of a transformer block. Without a cache in options.cache, the attention is the self-attention
+/// that `make` returns. With a cache in options.cache, the attention is a CachedAttention, or the self-attention that
+/// `make` returns with a concatenated cache.
 std::shared_ptr<Attention> make_self_attention(const CachedAttentionOptions& options, const AttentionFactory& make);
 
 /// Returns the attention of a transformer block, made of multi-head attentions.

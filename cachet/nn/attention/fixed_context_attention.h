@@ -13,14 +13,14 @@ struct FixedContextParts {
   TokenLayout context;         // layout of the context's tokens
 };
 
-/// Multi-head attention to a constant context, for evaluation. The keys and values of this context are buffers.
-/// Parameters: q, proj; buffers: keys, values. forward() ignores its argument `context`.
+/// Multi-head attention to a constant context, for evaluation. The keys and values of the constant context are buffers
+/// of the module. Parameters: q, proj; buffers: keys, values. forward() ignores its argument `context`.
 class FixedContextAttention : public Cloneable<FixedContextAttention, Attention> {
  public:
   explicit FixedContextAttention(FixedContextParts parts);
 
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override;
-  /// Folds `before` into the query, which is the only input.
+  /// Folds the affine map `before` into the query, which is the only input.
   void fold_affine_before(const Affine& before) override { fold_affine_into_query(before); }
   void fold_affine_into_query(const Affine& before) override;
   void fold_affine_after(const Affine& after) override { proj_->fold_affine_after(after); }

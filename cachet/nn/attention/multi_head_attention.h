@@ -24,12 +24,12 @@ struct MultiHeadOptions {
 /// Multi-head attention: projections to heads, an attention function, a projection from the heads to dim channels.
 /// Parameters: qkv (fused) or q, kv (separate), or qk_v if queries and keys are one projection;
 /// proj; and relative_position_bias_table if there is a window.
-/// With a concatenated cache (part `cache`), queries also attend to the tokens of the previous training step. The same
-/// projections compute their keys and values. These are additional columns of the softmax, without relative bias
-/// or mask. Until a step is stored, the layer computes the same result as without a cache. A frozen cache consists of
-/// the buffers memory_keys and memory_values.
-/// With a state for decoding, the keys and values of earlier calls stay visible. With a state for a fixed context, all
-/// calls use the keys and values of the first call.
+/// With a concatenated cache (part `cache`), queries also attend to the tokens of the previous training step. The keys
+/// and values of the cached tokens are computed with the same projections as those of the present tokens. The cached
+/// tokens are additional columns of the softmax, to which no relative bias and no mask apply. Until a step is stored,
+/// the layer computes the same result as without a cache. A frozen cache consists of the buffers memory_keys and
+/// memory_values. With a state for decoding, the keys and values of earlier calls stay visible. With a state for a
+/// fixed context, all calls use the keys and values of the first call.
 class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
  public:
   /// Throws c10::Error if attention.head_dim is 0 and num_heads does not divide dim. Also throws c10::Error for
@@ -46,7 +46,7 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
   void fold_affine_into_query(const Affine& before) override;
   void fold_affine_after(const Affine& after) override { proj_->fold_affine_after(after); }
   std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const override;
-  /// Folds `before` into the context only. Throws c10::Error if queries and keys are one projection.
+  /// Folds `before` only into the projections of the context. Throws c10::Error if queries and keys are one projection.
   void fold_affine_into_context(const Affine& before);
 
   /// Returns the weight of each context token for each projected query: heads (B, H, Lq, d) as in
@@ -54,7 +54,8 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
   torch::Tensor weights_of(const torch::Tensor& heads, const torch::Tensor& context, const AttentionArgs& args) const;
 
  protected:
-  /// Replaces the cache by constant keys and values. Call this only on a copy that shares its parts with another layer.
+  /// Replaces the cache by constant keys and values. Call this function only on a copy that shares its parts with
+  /// another layer.
   void hold_memory();
 
  private:

@@ -12,7 +12,7 @@ namespace cachet::nn {
 /// Returns the number of offsets between two tokens of a window.
 int64_t relative_offsets(const Grid& window);
 
-/// Returns the table's row for each pair (query, key) of tokens of a window, (h·w · h·w) int64.
+/// Returns the row of the bias table for each pair (query, key) of tokens of a window, (h·w · h·w) int64.
 at::Tensor relative_index(const Grid& window, const at::Device& device);
 
 /// Returns the bias (1, H, h·w, h·w) of all pairs of tokens of a window. table (offsets, H); index: relative_index().

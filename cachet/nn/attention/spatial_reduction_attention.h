@@ -20,11 +20,11 @@ struct SpatialReductionOptions {
   NormOptions norm{};
 };
 
-/// Multi-head attention that first reduces the context's grid; class tokens only pass through the norm. Parameters:
-/// q, kv, proj; with a reduction also sr (convolution) and norm.
+/// Multi-head attention that first reduces the grid of the context's tokens. Class tokens are not reduced: only the
+/// norm is applied to them. Parameters: q, kv, proj; with a reduction also sr (convolution) and norm.
 class SpatialReductionAttention : public Cloneable<SpatialReductionAttention, MultiHeadAttention>, public Foldable {
  public:
-  /// Throws c10::Error if the ratio is below 1, or if options.projection is not separate.
+  /// Throws c10::Error if the ratio of the spatial reduction is below 1, or if options.projection is not separate.
   SpatialReductionAttention(const MultiHeadOptions& options, const SpatialReductionOptions& reduction);
 
   /// Throws c10::Error if the context has no grid, has padding, or is smaller than the ratio.
@@ -32,10 +32,12 @@ class SpatialReductionAttention : public Cloneable<SpatialReductionAttention, Mu
   /// Adds a cache with one entry for each token of the reduced context.
   void concatenate_cache(int64_t tokens, const TokenLayout& layout) override;
   std::shared_ptr<Attention> freeze_cache() const override;
-  /// Folds `before` into the layer. Then forward() throws c10::Error for class tokens: they bypass the convolution.
+  /// Folds `before` into the layer. After this call, forward() throws c10::Error if there are class tokens, because
+  /// class tokens bypass the convolution.
   void fold_affine_before(const Affine& before) override;
   std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const override;
-  /// Folds the norm after the convolution into keys and values; if a GELU follows the norm, into the 1 × 1 convolution.
+  /// Folds the norm that follows the convolution into the layers for keys and values. If a GELU follows the norm, folds
+  /// the norm into the 1 × 1 convolution instead.
   std::vector<NormFold> norm_folds() override;
 
  private:

@@ -12,11 +12,12 @@ struct TokenPerformerOptions {
   double dropout = 0.1;        // dropout rate after the projection
 };
 
-/// T2T-ViT's linear attention with one head and frozen random features (Yuan et al., arXiv 2101.11986, Sec. 3.1;
-/// Performer, arXiv 2009.14794, Eq. 5):
-///   φ(x) = exp(x·Wᵀ − ‖x‖²/2)/√m,   y = φ(q)(φ(k)ᵀv)/(φ(q)·Σφ(k) + 1e-8)
-/// Self-attention returns v + proj(y), because the widths of result and query differ. Attention to another context
-/// returns proj(y), because the values belong to other tokens. (B, Lq, dim) -> (B, Lq, token_dim).
+/// T2T-ViT's linear attention with one head and frozen random features (Yuan et al., arXiv 2101.11986, Sec. 3.1). The
+/// random features are those of Performer (arXiv 2009.14794, Eq. 5). With W (m, token_dim), the layer computes
+///   φ(x) = exp(x·Wᵀ − ‖x‖²/2)/√m,   y = φ(q)(φ(k)ᵀv)/(φ(q)·Σφ(k) + 1e-8).
+/// Self-attention returns v + proj(y). The residual is v instead of the query, because the result and the query have
+/// different widths. Attention to another context returns proj(y) without v, because the values v belong to other
+/// tokens than the queries. (B, Lq, dim) -> (B, Lq, token_dim).
 /// Parameters: kqv, proj. Buffer: features W (m, token_dim), orthogonal rows of length √m.
 class TokenPerformer : public Cloneable<TokenPerformer, Attention> {
  public:

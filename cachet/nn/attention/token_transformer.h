@@ -13,8 +13,8 @@ struct TokenTransformerOptions {
 };
 
 /// T2T-ViT's softmax attention with one head (arXiv 2101.11986, Sec. 3.1). Self-attention returns v + proj(attention).
-/// Attention to another context returns proj(attention). The scale of the scores is 1/√dim, as in the published code,
-/// and not 1/√token_dim. (B, Lq, dim) -> (B, Lq, token_dim). Parameters: qkv (without bias), proj.
+/// Attention to another context returns proj(attention), without adding v. The scale of the scores is 1/√dim, as in the
+/// published code, and not 1/√token_dim. (B, Lq, dim) -> (B, Lq, token_dim). Parameters: qkv (without bias), proj.
 class TokenTransformer : public Cloneable<TokenTransformer, Attention> {
  public:
   explicit TokenTransformer(const TokenTransformerOptions& options);

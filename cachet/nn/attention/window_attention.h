@@ -18,8 +18,9 @@ struct WindowSettings {
 };
 
 /// Attention of any form (Inner) in windows of a map: cuts the map, runs Inner in each window, and joins the windows.
-/// The batch of Inner is all windows of all samples, and the grid of its tokens is a window. The bias masks pairs of
-/// tokens that are neighbours only because of a shift. The parameters are those of Inner.
+/// For the inner attention `Inner`, the windows of all samples are one batch, and the grid of tokens is a window. The
+/// bias masks pairs of tokens that are neighbours only because of a shift. The parameters are those of the inner
+/// attention `Inner`.
 template <class Inner>
 class InWindows : public Cloneable<InWindows<Inner>, Inner> {
   using Base = Cloneable<InWindows<Inner>, Inner>;
@@ -50,8 +51,8 @@ class InWindows : public Cloneable<InWindows<Inner>, Inner> {
     return windows->merge(Inner::forward(inside, inside, inner));
   }
 
-  /// Folds `before` into Inner. The fill values of windows beyond the map become their preimages under
-  /// `before`, because `before` now applies to them too.
+  /// Folds `before` into Inner. The fill values of windows beyond the map are replaced by their preimages under
+  /// `before`, because the folded layer applies `before` to fill values too.
   void fold_affine_before(const Affine& before) override {
     const torch::Tensor filling = beyond_.defined() ? beyond_ : at::zeros_like(before.shift);
     const torch::Tensor preimage = (filling - before.shift) / before.scale;
@@ -95,8 +96,8 @@ class InWindows : public Cloneable<InWindows<Inner>, Inner> {
 struct WindowAttentionOptions {
   int64_t dim = 0, num_heads = 0;
   AttentionOptions attention = {};
-  CacheOptions cache = {};  // the cache has Tm = window² tokens, unless the options set Tm; its mean is
-                            // over all windows of all samples
+  CacheOptions cache = {};  // the cache has Tm = window² tokens, unless the options set Tm
+                            // The cache is updated with the mean over all windows of all samples.
   WindowSettings windows{};
 };
 

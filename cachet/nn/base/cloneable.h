@@ -14,16 +14,17 @@ namespace cachet::nn {
 // and has the copy constructor of the compiler.
 
 /// A module with clone(). During clone(), the copy constructor registers copies of all registered objects of the
-/// original, under the same names and in the same order. At other times, a copy refers to the original's tensors and
-/// modules, like a copy of any LibTorch module.
+/// original, under the same names and in the same order. Outside clone(), a copied module refers to the original's
+/// tensors and modules, like a copy of any LibTorch module.
 class CopyableModule : public torch::nn::Module {
  public:
   using torch::nn::Module::Module;
   CopyableModule() = default;
 
   /// Returns an independent copy of parameters, buffers, parts, options, training flags and requires_grad flags, on
-  /// `device` or the original's device. If the original uses an object twice, so does the copy. Copies have no
-  /// listener and no gradients. Draws no random number. Throws c10::Error for a class that is not Cloneable.
+  /// `device` or the original's device. If the original uses one object twice, the copy also uses one object twice.
+  /// Copies have no listener and no gradients. clone() draws no random number. Throws c10::Error for a class that is
+  /// not Cloneable.
   std::shared_ptr<torch::nn::Module> clone(const std::optional<torch::Device>& device = std::nullopt) const override;
 
  protected:
@@ -31,7 +32,8 @@ class CopyableModule : public torch::nn::Module {
   CopyableModule& operator=(const CopyableModule&) = default;
 };
 
-/// Adds clone() to `Base` (a CopyableModule) for its most derived class `Self`. The constructors are those of Base.
+/// Adds clone() to `Base` (a CopyableModule) for its most derived class `Self`. The constructors of Cloneable are those
+/// of `Base`.
 template <class Self, class Base = CopyableModule>
 class Cloneable : public Base {
  public:
@@ -44,7 +46,8 @@ class Cloneable : public Base {
   }
 
  private:
-  // Makes this new module a copy of `other`. LibTorch calls this if it clones a LibTorch module that contains `other`.
+  // Makes this new module a copy of `other`. LibTorch calls clone_() if it clones a LibTorch module that contains
+  // `other`.
   void clone_(torch::nn::Module& other, const std::optional<torch::Device>& device) override {
     static_cast<Self&>(*this) = dynamic_cast<const Self&>(*other.clone(device));
   }

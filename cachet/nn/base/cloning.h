@@ -15,9 +15,9 @@ namespace cachet::nn {
 /// an object with two names is one object in the copy.
 class Cloning {
  public:
-  /// Returns the clone of `original`; `copy` calls the copy constructor of the class. During a clone() of a module that
-  /// contains `original`, returns the part of that clone. Throws c10::Error if a LibTorch module and another module
-  /// share a tensor, because the LibTorch module makes a copy of its own.
+  /// Returns the clone of `original`; `copy` calls the copy constructor of the class. If a module that contains
+  /// `original` is being cloned, returns the copy of `original` inside the new clone. Throws c10::Error if a LibTorch
+  /// module and another module share a tensor, because the LibTorch module makes a copy of its own.
   static std::shared_ptr<torch::nn::Module> clone(const torch::nn::Module& original,
                                                   const std::optional<torch::Device>& device,
                                                   const std::function<std::shared_ptr<torch::nn::Module>()>& copy);
@@ -43,8 +43,8 @@ class Cloning {
   std::unordered_map<const torch::nn::Module*, std::shared_ptr<torch::nn::Module>> modules_;
 };
 
-/// A tensor that a module, or a part of the module, has registered as parameter or buffer. In a copy of the module,
-/// this member is the tensor of the copy.
+/// A tensor that a module, or a part of the module, has registered as parameter or buffer. If the module is copied, the
+/// member of the copy refers to the copied tensor.
 class RegisteredTensor : public torch::Tensor {
  public:
   RegisteredTensor() = default;
@@ -58,7 +58,8 @@ class RegisteredTensor : public torch::Tensor {
   }
 };
 
-/// A module that another module has registered as a part. In a copy of the outer module, the copy's part. May be null.
+/// A module that another module has registered as a part. If the outer module is copied, the object in the copy refers
+/// to the copied part. May be null.
 template <class Module>
 class Submodule : public std::shared_ptr<Module> {
  public:

@@ -31,15 +31,16 @@ at::Tensor& scale_(at::Tensor& weights, double factor);
 /// Returns a new tensor of zeros for the weights or the state of a module.
 at::Tensor zeros(at::IntArrayRef sizes);
 
-/// A new weight (out, in, side, side) of a convolution, and its bias. Both are drawn as in LibTorch's Conv2d.
+/// A new weight (out, in, side, side) of a convolution, and its bias. Weight and bias are initialised at random as in
+/// LibTorch's Conv2d.
 struct ConvolutionWeights {
   at::Tensor weight, bias;
 };
 ConvolutionWeights convolution_weights(int64_t outputs, int64_t inputs, int64_t side);
 
-/// During its lifetime, the functions of this header write no values on this thread: new tensors stay uninitialized.
-/// Use this class for models whose weights are never used or are replaced at once. It skips the random
-/// initialization, which takes most of the time to build a model.
+/// As long as a WithoutInitialization object exists, the functions of this header write no values on its thread: new
+/// tensors stay uninitialized. Use WithoutInitialization for models whose weights are never used or are replaced at
+/// once. WithoutInitialization skips the random initialization, which takes most of the time to build a model.
 class WithoutInitialization {
  public:
   WithoutInitialization();

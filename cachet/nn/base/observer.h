@@ -62,7 +62,7 @@ class Signals {
 /// A hook that receives values from the modules of a model. Modules compute only the values that the hook requests.
 class Listener {
  public:
-  /// A function of the module's path ("blocks.3.attn"), the signal, and the value (detached).
+  /// A function that receives the path of a module ("blocks.3.attn"), the signal, and the detached value.
   using Callback = std::function<void(const std::string& path, Signal signal, const at::Tensor& value)>;
   using Hear [[deprecated("Callback")]] = Callback;
 
@@ -84,7 +84,7 @@ class Listener {
 class Observable {
  public:
   Observable() = default;
-  /// A copy has no listener.
+  /// A copied module has no listener.
   Observable(const Observable&) {}
   Observable& operator=(const Observable&) { return *this; }
   virtual ~Observable() = default;
@@ -98,7 +98,7 @@ class Observable {
   Subscription listen(Subscription by) { return std::exchange(heard_, std::move(by)); }
 
  protected:
-  /// Whether the listener requests any of these signals.
+  /// Whether the module's listener requests any of the signals `any`.
   bool observed(Signals any) const { return heard_.listener.wanted().share_any(any); }
   void notify(Signal signal, const at::Tensor& value) const;
   [[deprecated("notify")]] void tell(Signal signal, const at::Tensor& value) const { notify(signal, value); }
@@ -107,8 +107,8 @@ class Observable {
   Subscription heard_;
 };
 
-/// Attaches a listener to every observable module of a tree during this object's lifetime. An earlier listener gets
-/// no values in this time. Destroy observations in the reverse order of their creation.
+/// Attaches a listener to every observable module of a tree during this object's lifetime. During this lifetime, an
+/// earlier listener gets no values. Destroy observations in the reverse order of their creation.
 class Observation {
  public:
   Observation(torch::nn::Module& root, const Listener& listener);

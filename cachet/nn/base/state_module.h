@@ -10,7 +10,8 @@
 namespace cachet::nn {
 
 /// A module whose buffers are running state: statistics, counters, caches. If a model is converted to a narrower type,
-/// these buffers stay float32, because eight bits of mantissa are too few for averages over thousands of steps.
+/// the buffers of a StateModule stay float32, because eight bits of mantissa are too few for averages over thousands of
+/// steps.
 class StateModule : public CopyableModule {
  public:
   using CopyableModule::CopyableModule;

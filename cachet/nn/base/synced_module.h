@@ -8,12 +8,13 @@
 
 namespace cachet::nn {
 
-/// A module that sums over a batch. With a reducer over the processes that share a batch, it all-reduces the sums in
-/// forward and backward: the result then equals the result of one process with the whole batch.
+/// A module that computes sums over the samples of a batch. With a reducer over the processes that share a batch, the
+/// module all-reduces the sums in forward and backward. The result then equals the result of one process with the whole
+/// batch.
 class SyncedModule {
  public:
   virtual ~SyncedModule() = default;
-  /// Sets the reducer. Null: this process has the whole batch.
+  /// Sets the reducer. If the reducer is null, this process has the whole batch.
   void use_batch_reducer(std::shared_ptr<ops::BatchReducer> reducer) { reducer_ = std::move(reducer); }
   [[deprecated("use_batch_reducer")]] void use_replicas(std::shared_ptr<ops::BatchReducer> reducer) {
     use_batch_reducer(std::move(reducer));
@@ -27,7 +28,7 @@ class SyncedModule {
   std::shared_ptr<ops::BatchReducer> reducer_;
 };
 
-/// Sets the reducer of all modules of a tree that sum over a batch. From then on, all processes must run the same
+/// Sets the reducer of all modules of a tree that sum over a batch. After this call, all processes must run the same
 /// forward and backward passes.
 void use_batch_reducer(torch::nn::Module& root, const std::shared_ptr<ops::BatchReducer>& reducer);
 [[deprecated("use_batch_reducer")]] inline void use_replicas(torch::nn::Module& root,

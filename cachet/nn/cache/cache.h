@@ -20,7 +20,8 @@ struct Memory {
   TokenLayout layout;
 };
 
-/// A fixed-length memory of earlier tokens of an attention layer. A renewal (ops::Recalibrated) begins with zeros.
+/// A fixed-length memory of earlier tokens of an attention layer. If a cache is renewed (ops::Recalibrated), it begins
+/// with zeros.
 class Cache : public StateModule, public SyncedModule, public Observable, public ops::Recalibrated, public PlugIn {
  public:
   using StateModule::StateModule;
@@ -30,9 +31,10 @@ class Cache : public StateModule, public SyncedModule, public Observable, public
   /// only in training. args.state has one memory for each batch row, always stored. Model state ignores empty batches.
   virtual Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& args) = 0;
 
-  /// The name of the buffer with the stored tokens, in the module and in files.
+  /// The name of the buffer that stores the tokens, both in the module and in files.
   static constexpr const char* kTokens = "tokens";
-  /// Returns the buffer kTokens (1, Tm, Dm) itself, without a copy. Undefined if the cache registers no such buffer.
+  /// Returns the buffer kTokens (1, Tm, Dm) itself, without a copy. If the cache registers no buffer kTokens, returns
+  /// an undefined tensor.
   torch::Tensor stored_tokens() const;
 
   /// Sets the memory to zero, its value before the first step.
@@ -43,14 +45,16 @@ class Cache : public StateModule, public SyncedModule, public Observable, public
   /// Declares the cache's tensors in the state of a session.
   virtual void declare_state(AttentionState& state) const = 0;
 
-  /// Returns the reason why the memory depends on the input in evaluation. Empty if the memory does not depend on it.
+  /// Returns the reason why the memory of the cache depends on the model's input in evaluation. Returns an empty value
+  /// if the memory does not depend on the input.
   virtual std::optional<std::string> why_memory_varies() const = 0;
 
-  /// Returns why evaluation reads a kind of memory that training never reads. Empty if both read the same kind.
+  /// Returns why evaluation reads a kind of memory that training never reads. Returns an empty value if evaluation and
+  /// training read the same kind of memory.
   virtual std::optional<std::string> why_memory_is_unfamiliar() const { return std::nullopt; }
 
-  /// Returns a copy of the memory that memory attention reads in evaluation. Throws c10::Error with the reason
-  /// if the memory depends on the input.
+  /// Returns a copy of the memory that memory attention reads in evaluation. If the memory depends on the model's
+  /// input, throws c10::Error with the reason.
   Memory constant_memory() const;
 
  protected:

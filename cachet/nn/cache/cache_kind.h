@@ -22,13 +22,15 @@ struct CacheKind {
   std::string_view name;                                          // name in recipes
   Options (*read)(const config::View& table, Sessions sessions);  // reads the kind's own keys of a `cache` table
   /// Makes a cache for a layer of `dim` channels. `tokens` and `layout`: number and layout of the model's tokens at the
-  /// model's own input size. Null for kinds without memory attention; otherwise, the options must be OfCachedLayer.
+  /// model's own input size. The pointer is null for kinds without memory attention. For all other kinds, Options must
+  /// satisfy the concept OfCachedLayer.
   std::shared_ptr<Cache> (*make)(const Options& options, int64_t dim, int64_t tokens,
                                  const TokenLayout& layout) = nullptr;
   Export exports = Export::refused;
 };
 
-/// A kind and its options, in one form for all kinds. In CacheOptions, it is the form of kinds that a program adds.
+/// A kind of cache and its options, as one type for all kinds. In the variant CacheOptions, ChosenCache stands for
+/// kinds that a program adds.
 struct ChosenCache {
   std::string kind;
   std::optional<CachedLayerOptions> layer;  // empty for kinds without memory attention

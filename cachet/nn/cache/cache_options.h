@@ -18,8 +18,8 @@
 
 namespace cachet::nn {
 
-/// The options of a cache of any kind. Messages list the kinds in this order. A kind's record (kKind of its options)
-/// has its name, reader and factory. ChosenCache is for kinds that a program registered.
+/// The options of a cache of any kind. Messages list the kinds in the order of this variant. A kind's record (kKind of
+/// its options) has its name, reader and factory. ChosenCache stands for kinds that a program registered.
 using CacheOptions = std::variant<NoCacheOptions,              //
                                   GatedRecurrentCacheOptions,  //
                                   FifoCacheOptions,            //
@@ -28,13 +28,15 @@ using CacheOptions = std::variant<NoCacheOptions,              //
 
 using CacheRow = KindRow<CacheOptions, Sessions>;
 
-/// Returns all kinds: the kinds of the library, followed by the kinds that the program registered.
+/// Returns all kinds of caches: first the kinds of the library, then the kinds that the program registered.
 std::span<const CacheRow* const> cache_kinds();
 
-/// Adds a kind; call it before any recipe is read. Throws std::invalid_argument if the name is taken.
+/// Registers a kind of cache. Call the function before any recipe is read. Throws std::invalid_argument if another kind
+/// already has the name.
 void register_cache(CacheRow row);
 
-/// Adds a kind from a record like the records of the library's kinds. Options has the members of CachedLayerOptions.
+/// Registers a kind of cache from a record that has the form of the records of the library's kinds. Options has the
+/// members of CachedLayerOptions.
 template <OfCachedLayer Options>
 void register_cache(const CacheKind<Options>& kind) {
   register_cache({std::string(kind.name), [kind](const config::View& table, Sessions sessions) -> CacheOptions {
@@ -42,29 +44,32 @@ void register_cache(const CacheKind<Options>& kind) {
                   }});
 }
 
-/// Returns the options together with the record of their kind.
+/// Returns the options of a cache together with the record of its kind.
 ChosenCache chosen_cache(const CacheOptions& options);
 
 /// Reads a `cache` table: kind (a name of cache_kinds()) and the options of that kind. Without sessions, reports scope
 /// 'lane' as a problem; with sessions, reports kind = "concatenated" as a problem.
 CacheOptions read_cache_options(const config::View& table, Sessions sessions = Sessions::none);
 
-/// Returns the layer's options. Empty for kinds without memory attention (NoCacheOptions, ConcatenatedCacheOptions).
+/// Returns the layer's options. Returns an empty value for kinds without memory attention (NoCacheOptions,
+/// ConcatenatedCacheOptions).
 std::optional<CachedLayerOptions> cached_layer_options(const CacheOptions& options);
 
-/// Returns `options` with the layer's options replaced by `layer`. Kinds without memory attention do not change.
+/// Returns `options` with the layer's options replaced by `layer`. The options of kinds without memory attention do not
+/// change.
 CacheOptions with_layer(const CacheOptions& options, const CachedLayerOptions& layer);
 
 inline bool is_concatenated(const CacheOptions& options) {
   return std::holds_alternative<ConcatenatedCacheOptions>(options);
 }
 
-/// If `side` (of one stage) is above 1, sets the side of the cache's pooling to it. Caches without pooling do not
-/// change.
+/// If `side` (of one stage) is above 1, sets the side of the cache's pooling to it. If a cache has no pooling, its
+/// options do not change.
 void set_pool(CacheOptions& options, int64_t side);
 
-/// Makes a cache; null for kinds without memory attention. `tokens` and `layout`: number and layout of the tokens of
-/// the model at its own input size. Number and layout set the cache's length, unless options.length sets it.
+/// Makes a cache, or returns null for kinds without memory attention. `tokens` and `layout`: number and layout of the
+/// tokens of the model at its own input size. If options.length is not set, `tokens` and `layout` determine the length
+/// of the cache.
 std::shared_ptr<Cache> make_cache(const CacheOptions& options, int64_t dim, int64_t tokens, const TokenLayout& layout);
 
 }  // namespace cachet::nn

@@ -7,15 +7,17 @@
 
 namespace cachet::nn {
 
-/// The largest length of a cache in a new run. All blocks have fewer tokens: the first stage of a detector has
-/// 67,200. Caches of older runs may be longer.
+/// The largest length of a cache in a new run. The largest length of a cache is above the number of tokens of every
+/// block, which is at most 67,200 (in the first stage of a detector). Runs that began before the limit kMaxCacheLength
+/// existed may have longer caches.
 inline constexpr int64_t kMaxCacheLength = 131'072;
 [[deprecated("kMaxCacheLength")]] inline constexpr int64_t kMostCacheLength = kMaxCacheLength;
 
 /// The scope of a memory: one memory for all samples (the mean over the batch), or one memory for each batch row.
 enum class CacheScope { batch_mean, batch_row, lane [[deprecated("batch_row")]] = batch_row };
 
-/// Whether each batch row of a model is a session. Without sessions, no cache can belong to a batch row.
+/// Whether each batch row of a model is a session. If no batch row is a session, no layer can have a cache for each
+/// batch row.
 enum class Sessions { none, batch_rows, lanes [[deprecated("batch_rows")]] = batch_rows };
 using Streams [[deprecated("Sessions")]] = Sessions;
 
@@ -64,7 +66,7 @@ CachedLayerOptions read_cached_layer(const config::View& table, CachedLayerOptio
 CacheScope read_cache_scope(const config::View& table, CacheScope scope, Sessions sessions);
 
 /// Returns the number of memory channels of a layer with dim channels: ratio·dim, rounded down. Throws c10::Error
-/// unless the ratio is above 0 and at most 1.
+/// unless `ratio` is above 0 and at most 1.
 int64_t cache_dim(double ratio, int64_t dim);
 
 }  // namespace cachet::nn

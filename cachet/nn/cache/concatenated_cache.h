@@ -7,8 +7,9 @@
 
 namespace cachet::nn {
 
-/// A cache that adds columns to the layer's own softmax (ConcatenatedCache), for image models with softmax. It has
-/// no options: the number and width of its entries are those of the layer's own keys.
+/// The options of ConcatenatedCache, a cache that adds columns to the softmax of an attention layer. ConcatenatedCache
+/// is for image models with softmax attention. The cache has no options: the number and the width of its entries are
+/// those of the layer's own keys.
 struct ConcatenatedCacheOptions {
   static const CacheKind<ConcatenatedCacheOptions> kKind;
 };
@@ -18,27 +19,28 @@ inline constexpr const char* kConcatenatedIsForImages =
     "'concatenated' is only for image models with attention.kind = \"softmax\". For text, use the memory of "
     "Transformer-XL: a transformer_xl model with memory_length";
 
-/// A memory that adds keys and values to those of an attention layer, in the softmax of the layer. It resembles
-/// Transformer-XL's memory (arXiv 1901.02860), but is for samples without an order. Cached Transformers (arXiv
-/// 2312.12742, Table 2) compares its caches with a memory of this form.
+/// A memory that adds keys and values to the keys and values of an attention layer, in the softmax of the layer.
+/// ConcatenatedCache resembles Transformer-XL's memory (arXiv 1901.02860), but is for samples without an order. Cached
+/// Transformers (arXiv 2312.12742, Table 2) compares its caches with a memory like ConcatenatedCache.
 ///
 /// The memory has one entry for each of the layer's own keys: the mean, over all samples of a training step, of the
-/// tokens from which keys and values are projected, detached. If the samples have another number of tokens, they are
-/// interpolated first, as for a gated recurrent cache. Buffer: tokens (1, L, D), zeros until the first step is stored.
+/// tokens from which keys and values are projected, detached. If samples have another number of tokens than the memory,
+/// their tokens are interpolated first, as for a gated recurrent cache. Buffer: tokens (1, L, D), zeros until the first
+/// step is stored.
 class ConcatenatedCache : public Cloneable<ConcatenatedCache, Cache>, public ops::HostFlag {
  public:
   /// Makes a cache for a layer of `dim` channels. `length`: number of the layer's own keys.
   ConcatenatedCache(int64_t dim, int64_t length);
 
   /// input (B, L', D): the tokens from which keys and values are projected; args.context is their layout. Returns the
-  /// memory of the previous step. `self_output` is ignored and may be undefined.
+  /// memory that the previous training step stored. The argument `self_output` is ignored and may be undefined.
   Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& args) override;
   void declare_state(AttentionState&) const override {}
   std::optional<std::string> why_memory_varies() const override { return std::nullopt; }
 
   void reset() override;
-  /// Whether a step is stored. Always true on the meta device, which has no values. The answer is stored on the host:
-  /// the device is read only after other code has written the tokens.
+  /// Whether a step is stored. On the meta device, which has no values, the answer is always true. The answer is stored
+  /// on the host. The device is read only after other code has written the buffer `tokens`.
   bool holds_step() const { return held_.of(tokens); }
   bool host_flag() const override { return holds_step(); }
   void set_host_flag(bool flag) override { held_.set(tokens, flag); }

@@ -5,8 +5,9 @@
 
 namespace cachet::nn {
 
-/// A first-in, first-out cache of the last Tm tokens, without gates. Memory attention reads it like a gated recurrent
-/// cache. This cache is a control experiment of this project. Its options are also options of a gated recurrent cache.
+/// A first-in, first-out cache of the last Tm tokens, without gates. Memory attention reads a first-in, first-out cache
+/// in the same way as a gated recurrent cache. The first-in, first-out cache serves as a control in experiments of this
+/// project. All options of a first-in, first-out cache are also options of a gated recurrent cache.
 struct FifoCacheOptions {
   double ratio = 0.5;
   std::optional<int64_t> length = {};
@@ -17,11 +18,12 @@ struct FifoCacheOptions {
   static const CacheKind<FifoCacheOptions> kKind;
 };
 
-/// A first-in, first-out cache. Memory attention reads the cache as it was before this segment. Then the first Dm
-/// channels of the segment's valid tokens, detached, replace the oldest tokens. The first cache is all zeros.
-/// `scope = batch_mean`: one cache, the mean over the batch; evaluation does not change it. `scope = lane`: one cache
-/// for each batch row, in args.state; evaluation changes it too. Buffer: tokens (1, Tm, Dm). With the default length,
-/// the cache has the layout of the model's tokens: the tokens of an image replace all tokens of the previous image.
+/// A first-in, first-out cache. Memory attention reads the cache as it was before the current segment. After that, the
+/// first Dm channels of the segment's valid tokens, detached, replace the oldest tokens of the cache. At the beginning,
+/// the cache is all zeros. If `scope = batch_mean`, there is one cache, the mean over the batch, and evaluation does
+/// not change it. If `scope = lane`, each batch row has its own cache in args.state, and evaluation also changes it.
+/// Buffer: tokens (1, Tm, Dm). With the default length, the cache has the layout of the model's tokens: the tokens of
+/// an image replace all tokens of the previous image.
 class FifoCache : public Cloneable<FifoCache, Cache> {
  public:
   FifoCache(const FifoCacheOptions& options, int64_t dim, int64_t tokens, const TokenLayout& layout = {});

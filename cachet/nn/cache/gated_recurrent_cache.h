@@ -32,9 +32,10 @@ struct GatedRecurrentCacheOptions {
   CacheGates gates = CacheGates::learned;
   int64_t pool = 1;  // side of the average pooling of the grid before interpolation
 
-  /// Returns the defaults of a variant. `paper` (Algorithm 1): attention reads the mean of the samples' caches, in
-  /// inference the stored mean. `official` (the published code): λ starts at −1, there is a positional convolution, the
-  /// gates always run: attention reads each sample's own cache. In both, training and inference read the same kind.
+  /// Returns the default options of a variant of the cache. In the variant `paper` (Algorithm 1), attention reads the
+  /// mean of the samples' caches in training, and the stored mean in inference. In the variant `official` (the
+  /// published code), λ starts at −1, there is a positional convolution, the gates always run, and attention reads each
+  /// sample's own cache. In both variants, training and inference read the same kind of cache.
   static GatedRecurrentCacheOptions of(GatedRecurrentCacheVariant variant);
 
   CacheInference inference_or_default() const {
@@ -46,11 +47,11 @@ struct GatedRecurrentCacheOptions {
 
 /// Gated recurrent cache (Cached Transformers, arXiv 2312.12742, Algorithm 1; ops::grc_update has the equations).
 ///
-/// X̄ comes from the first Dm channels of the layer's input (`paper`) or of the output of self-attention (`official`):
-/// if `pool` is above 1, the grid is average-pooled; then the valid tokens are interpolated to Tm. In training, memory
-/// attention reads the updated C_t (CacheAttend), and the stored cache becomes the batch mean of C_t, detached. Causal
-/// layers read C_{t-1} and then compute C_t, so that no later token is visible. CacheGradient selects how the gates
-/// of causal layers learn (`recompute` and `carry` need args.state).
+/// X̄ has the first Dm channels of the layer's input (`paper`) or of the output of self-attention (`official`). If
+/// `pool` is above 1, the token grid is average-pooled. The valid tokens are then interpolated to Tm tokens. In
+/// training, memory attention reads the updated C_t (CacheAttend), and the stored cache becomes the batch mean of C_t,
+/// detached. Causal layers read C_{t-1} and then compute C_t, so that no later token is visible. CacheGradient selects
+/// how the gates of causal layers learn (`recompute` and `carry` need args.state).
 ///
 /// Parameters: reset_gate, update_gate (CacheGates::learned), candidate ([cache, tokens] -> Dm), norm (`official`).
 /// Buffer: tokens (1, Tm, Dm).

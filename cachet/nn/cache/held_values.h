@@ -8,14 +8,14 @@
 
 namespace cachet::nn {
 
-/// Stores on the host whether a tensor holds values, which means that it is not all zeros. If other code has written
-/// the tensor (a loaded checkpoint, averaged weights), the device is read once. A copy of this object has no
-/// stored answer.
+/// Stores on the host whether a tensor holds values, which means that it is not all zeros. If other code has changed
+/// the tensor (for example, a loaded checkpoint or averaged weights), the answer is read from the device once. A copy
+/// of a HeldValues object has no stored answer about the tensor.
 class HeldValues {
  public:
-  /// Whether the tensor holds values. True on the meta device, which has no values.
+  /// Whether the tensor holds values. On the meta device, which has no values, the result is true.
   bool of(const torch::Tensor& tensor) const;
-  /// Sets the answer for the current values of the tensor.
+  /// Stores the answer for the current values of the tensor: whether it holds values.
   void set(const torch::Tensor& tensor, bool holds);
 
  private:

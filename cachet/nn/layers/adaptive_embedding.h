@@ -9,17 +9,18 @@
 
 namespace cachet::nn {
 
-/// Embeddings of an adaptive vocabulary, multiplied by √dim (Dai et al., arXiv 1901.02860, published code).
-/// Parameters: table_0 (tokens, embedding_dim), or one table_i (count, width) for each cluster if the clusters'
-/// widths differ; with projections, one projection_i (dim, width) for each table. Initial values are normal, with
-/// standard deviation 0.02 (tables) and 0.01 (projections).
+/// Embeddings of an adaptive vocabulary, multiplied by √dim (Dai et al., arXiv 1901.02860, published code). Parameters:
+/// table_0 (tokens, embedding_dim), or one table_i (count, width) for each cluster if the clusters' widths differ; with
+/// projections, one projection_i (dim, width) for each table. The initial values are normally distributed, with the
+/// standard deviation 0.02 for tables and 0.01 for projections.
 class AdaptiveEmbedding : public Cloneable<AdaptiveEmbedding> {
  public:
   explicit AdaptiveEmbedding(const AdaptiveVocabulary& vocabulary);
   /// Returns the embeddings (…, dim) of ids (…) int64. Throws c10::Error if an id is not a token.
   torch::Tensor forward(const torch::Tensor& ids) const;
 
-  /// Return table i and projection i (undefined without projections). Clusters have one table each, or share one table.
+  /// Return table i and projection i. If there are no projections, projection i is undefined. Clusters have one table
+  /// each, or share one table.
   const RegisteredTensor& table(size_t i) const { return tables_.at(i); }
   const RegisteredTensor& projection(size_t i) const { return projections_.at(i); }
 

@@ -6,7 +6,8 @@
 namespace cachet::nn {
 
 /// A large vocabulary in the order of token frequency, cut into clusters. Frequent tokens then need little computation,
-/// and rare tokens are seldom computed (Grave et al., arXiv 1609.04309; Baevski & Auli, arXiv 1809.10853).
+/// and rare tokens are seldom computed (Grave et al., arXiv 1609.04309, and Baevski &
+/// Auli, arXiv 1809.10853).
 struct AdaptiveVocabulary {
   int64_t tokens = 0;
   int64_t dim = 0;                    // channels of the model
@@ -20,8 +21,9 @@ struct TokenCluster {
   int64_t first = 0, count = 0, width = 0;
 };
 
-/// Returns the clusters, at least one. Throws c10::Error, which names the option, if there are no tokens or channels,
-/// if the cutoffs do not ascend within the vocabulary, or if a cluster has no channels.
+/// Returns the clusters of the vocabulary. There is at least one cluster. Throws c10::Error, which names the option, if
+/// there are no tokens or channels, if the cutoffs do not ascend within the vocabulary, or if a cluster has no
+/// channels.
 std::vector<TokenCluster> clusters_of(const AdaptiveVocabulary& vocabulary);
 
 /// Whether the embeddings of all clusters are in one table, with one width and one projection.

@@ -6,8 +6,8 @@
 
 namespace cachet::nn {
 
-/// The map y = scale·x + shift, channel by channel. At inference, an offline norm is such a map, and folding
-/// merges it into the next linear layer.
+/// The map y = scale·x + shift, channel by channel. At inference, an offline norm is a map of this form,
+/// y = scale·x + shift. Folding merges the map into the next linear layer.
 struct Affine {
   at::Tensor scale, shift;  // (C)
 
@@ -18,12 +18,12 @@ struct Affine {
 };
 
 /// Folds `before` into a linear map, or into a convolution without groups and padding. Changes weight (N, C, …) and
-/// bias (N) so that the result for x is the former result for before.apply(x). Computes in float64. Throws c10::Error
-/// unless `before` has C channels. The message begins with `owner`.
+/// bias (N) so that the new result for x is the previous result for before.apply(x). Computes in float64. Throws
+/// c10::Error unless `before` has C channels. The message begins with `owner`.
 void fold_input_affine(const char* owner, const Affine& before, const at::Tensor& weight, const at::Tensor& bias);
 
-/// Folds `after` into a linear map or a convolution, whose result is then after.apply() of the former result. `weight`
-/// is (N, …), and `after` has N channels.
+/// Folds `after` into a linear map or a convolution, so that the new result is after.apply() of the previous result.
+/// `weight` is (N, …), and `after` has N channels.
 void fold_output_affine(const char* owner, const Affine& after, const at::Tensor& weight, const at::Tensor& bias);
 
 [[deprecated("fold_input_affine")]] inline void absorb_affine(const char* owner, const Affine& before,

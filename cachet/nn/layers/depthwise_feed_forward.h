@@ -6,8 +6,8 @@ namespace cachet::nn {
 
 enum class BeforeDepthwise { nothing, relu };
 
-/// PVT v2's feed-forward network (arXiv 2106.13797): fc2(activation(dwconv(fc1(x)))). dwconv is a depthwise
-/// 3 × 3 convolution over the grid. In the linear models, a ReLU precedes it. Parts: fc1, dwconv, fc2. Tokens
+/// PVT v2's feed-forward network (arXiv 2106.13797): fc2(activation(dwconv(fc1(x)))). dwconv is a depthwise 3 × 3
+/// convolution over the grid. In the linear models of PVT v2, a ReLU precedes dwconv. Parts: fc1, dwconv, fc2. Tokens
 /// must lie on a grid without class tokens.
 class DepthwiseFeedForward : public Cloneable<DepthwiseFeedForward, FeedForward> {
  public:

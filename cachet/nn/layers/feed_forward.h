@@ -21,7 +21,8 @@ struct FeedForwardOptions {
   std::optional<double> hidden_dropout = {};  // rate after the activation; unset: the same as `dropout`
 };
 
-/// The feed-forward network of a transformer block: fc2(activation(fc1(x))). Dropout follows the activation and fc2.
+/// The feed-forward network of a transformer block: fc2(activation(fc1(x))). Dropout is applied after the activation
+/// and after fc2.
 class FeedForward : public Cloneable<FeedForward> {
  public:
   explicit FeedForward(const FeedForwardOptions& options);
@@ -33,7 +34,7 @@ class FeedForward : public Cloneable<FeedForward> {
  protected:
   torch::Tensor drop(const torch::Tensor& x) const;
   torch::Tensor drop_hidden(const torch::Tensor& x) const;
-  /// Returns the activation of x. It is for paths without a fused activation.
+  /// Returns the activation of x. activate() is for code paths without a fused activation.
   torch::Tensor activate(const torch::Tensor& x) const;
 
   Activation activation_;

@@ -9,7 +9,8 @@
 namespace cachet::nn {
 
 /// Options of a stress test with outliers: in some training passes, some rows of a tensor are far larger than the rest.
-/// The outlier filter of unified normalization is made for such rows (arXiv 2208.01313, Eq. 18–19).
+/// The outlier filter of unified normalization (arXiv 2208.01313, Eq. 18–19) is made for rows that are far larger than
+/// the rest.
 struct OutlierOptions {
   double probability = 0.0;  // probability that a pass has outliers; 0: never
   double share = 0.1;        // fraction of the rows that become outliers; rows are drawn independently
@@ -19,8 +20,9 @@ struct OutlierOptions {
 /// Reads a table `outliers`: probability, share, scale.
 OutlierOptions read_outlier_options(const config::View& table);
 
-/// Returns x with outliers, or x itself if the pass has none. The first `row_dimensions` dimensions count rows: 1 for
-/// images (B, C, H, W), 2 for tokens (B, T, D). If the probability is above 0, draws from torch's CPU generator.
+/// Returns x with outliers, or x itself if this forward pass has no outliers. The first `row_dimensions` dimensions
+/// count rows: 1 for images (B, C, H, W), 2 for tokens (B, T, D). If options.probability is above 0, uses random
+/// numbers from torch's CPU generator.
 at::Tensor with_outliers(const at::Tensor& x, int64_t row_dimensions, const OutlierOptions& options);
 
 }  // namespace cachet::nn

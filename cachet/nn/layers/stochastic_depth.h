@@ -10,7 +10,8 @@ namespace cachet::nn {
 /// (Huang et al., arXiv 1603.09382). branch (B, …).
 at::Tensor stochastic_depth(const at::Tensor& branch, double rate, bool training);
 
-/// Returns the rate of a block. The rates rise linearly from 0 in the first block to `last` in the last block.
+/// Returns the rate of stochastic depth of a block. From the first block to the last block, the rates rise linearly
+/// from 0 to `last`.
 double stochastic_depth_of(double last, int64_t block, int64_t blocks);
 
 }  // namespace cachet::nn

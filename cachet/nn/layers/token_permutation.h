@@ -11,7 +11,8 @@ namespace cachet::nn {
 class TokenPermutation {
  public:
   TokenPermutation() = default;
-  /// sources: the index of the token at each new position, −1 = zeros; no token occurs twice. tokens: number of tokens.
+  /// `sources` has the index of the token at each new position; −1 stands for zeros, and no token occurs twice.
+  /// `tokens` is the number of tokens.
   TokenPermutation(std::vector<int64_t> sources, int64_t tokens, const at::Device& device);
 
   at::Tensor apply(const at::Tensor& tokens) const;   // (B, tokens, C) -> (B, slots, C)

@@ -16,14 +16,16 @@ enum class WindowOrder {
 /// Throws c10::Error unless the window is at least 1 × 1 and the shift is at least 0 and less than the window.
 void check_windows(const Grid& window, const Grid& shift);
 
-/// The windows of a map: the new position of each token, and the mask of tokens of a window that do not see each other.
+/// A division of a map into windows, with the new position of each token, and with a mask for tokens of one window that
+/// do not see each other.
 class Windows {
  public:
-  /// shift: rows and columns by which the map is rolled up and left before the cut; smaller than the window.
+  /// `shift` has the numbers of rows and columns by which the map is rolled up and left before it is cut. Both numbers
+  /// must be smaller than the window.
   Windows(const Grid& map, const Grid& window, const Grid& shift, WindowOrder order, const at::Device& device);
 
-  /// Cuts a map into windows: tokens (B, H·W, C) -> (B·windows, h·w, C). Values beyond the map are `beyond` (C),
-  /// or zeros if `beyond` is undefined.
+  /// Cuts a map into windows: tokens (B, H·W, C) -> (B·windows, h·w, C). Where a window extends beyond the map, its
+  /// values are `beyond` (C), or zeros if `beyond` is undefined.
   at::Tensor partition(const at::Tensor& tokens, const at::Tensor& beyond = {}) const;
   /// Joins windows to a map (the inverse of partition()): (B·windows, h·w, C) -> (B, H·W, C).
   at::Tensor merge(const at::Tensor& windows) const;

@@ -21,38 +21,41 @@ struct FoldedNorm {
   std::string reason{};  // the reason if the outcome is neither `gone` nor `core`
 };
 
-/// A norm of a module, and a function that will fold it.
+/// A norm of a module, and a function that merges (folds) the norm into a neighbouring layer if possible.
 struct NormFold {
   std::string name;  // name in the module: "norm1"
   std::function<FoldedNorm()> fold;
 };
 
-/// A module that knows which layers read the outputs of its norms (readers) or write their inputs (writers). Unified
-/// Normalization (arXiv 2208.01313, Algorithm 1): at inference, an offline norm is part of the next linear map.
+/// A module that knows which layers read the outputs of its norms (readers) or compute the inputs of its norms
+/// (writers). Unified Normalization (arXiv 2208.01313, Algorithm 1): at inference, an offline norm is part of the next
+/// linear map.
 class Foldable {
  public:
   virtual ~Foldable() = default;
-  /// Returns the folds of all norms of the module, for evaluation. The folds are valid while the module lives. Results
-  /// of the model stay the same except for rounding.
+  /// Returns one NormFold for each norm of the module, for evaluation. A NormFold is valid as long as the module
+  /// exists. Folding the norms changes the results of the model only by rounding.
   virtual std::vector<NormFold> norm_folds() = 0;
   /// Folds all norms.
   std::vector<FoldedNorm> fold_norms();
 };
 
-/// A function that folds an affine map into a layer. If it cannot, it throws c10::Error and changes nothing.
+/// A function that folds an affine map into a layer. If the layer cannot contain the map, the function throws
+/// c10::Error and changes nothing.
 using FoldAffine = std::function<void(const Affine& affine)>;
 using Absorb [[deprecated("FoldAffine")]] = FoldAffine;
 
-/// Returns the fold of `norm` into the layer after it (its reader). `name`: the name of `norm` in `owner`. If the
-/// outcome is `gone`, the norm becomes a NoNorm.
+/// Returns the NormFold that merges `norm` into the layer after it (its reader). `name`: the name of `norm` in `owner`.
+/// If the outcome is `gone`, a NoNorm replaces the norm.
 NormFold fold_into_reader(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
                           const FoldAffine& fold_affine);
 
-/// Returns the fold of `norm`, which must be an offline norm, into the layer before it (its writer).
+/// Returns the NormFold that merges `norm`, which must be an offline norm, into the layer before it (its writer).
 NormFold fold_into_writer(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
                           const FoldAffine& fold_affine);
 
-/// Returns the fold of a norm without a suitable reader or writer. An offline norm becomes one affine map.
+/// Returns the NormFold of a norm that can be merged neither into a reader nor into a writer. An offline norm becomes
+/// one affine map.
 NormFold leave_norm(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
                     const std::string& reason);
 

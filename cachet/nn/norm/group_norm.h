@@ -24,7 +24,8 @@ struct InstanceNormOptions {
 };
 
 /// Group normalisation (GroupNormOptions). The first dimension of x is the samples; the dimensions between the samples
-/// and the channels are the tokens. Statistics are float32 or wider. Evaluation also computes the statistics of x.
+/// and the channels are the tokens. Statistics are float32 or wider. In evaluation as in training, a group norm
+/// computes the statistics from x.
 class GroupNorm : public Cloneable<GroupNorm, Norm> {
  public:
   /// Throws c10::Error unless `groups` divides `channels`.

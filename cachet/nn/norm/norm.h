@@ -28,39 +28,46 @@ struct NormWindowUse {
   bool by_channel = false;  // each channel has its own filter; on_window and filtered are then means over channels
 };
 
-/// A normalisation over the channels of tokens. If it has affine parameters, their names are `weight` and `bias`.
+/// A normalisation over the channels of tokens. If the norm has affine parameters, their names are `weight` and `bias`.
 class Norm : public StateModule, public Observable, public SyncedModule, public PlugIn {
  public:
   using StateModule::StateModule;
   /// x (…, C), token_mask (…) bool, true = padding, undefined = no padding. Returns the shape and dtype of x; values at
-  /// padded positions are undefined. Without tokens, the state does not change. BatchNorm needs two tokens to train; if
-  /// fewer than two tokens are valid, its state does not change.
+  /// padded positions are undefined. If x has no tokens, the state of the norm does not change. BatchNorm needs two
+  /// tokens to train; if fewer than two tokens are valid, its state does not change.
   virtual torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) = 0;
-  /// Returns the affine map that the norm applies in evaluation. Empty for norms that compute statistics in evaluation.
+  /// Returns the affine map that the norm applies in evaluation, or std::nullopt for norms that compute statistics in
+  /// evaluation.
   virtual std::optional<Affine> inference_affine() const { return std::nullopt; }
   /// Returns the norm's evaluation in two parts: a core without weights that reads the input, and the affine map after
   /// the core, which can be folded into the next layer. The core of an offline norm is NoNorm.
   virtual SplitNorm split() const;
-  /// Returns the running statistic (C), which training updates and evaluation uses. Undefined for norms without one.
+  /// Returns the running statistic (C), which training updates and evaluation uses. For norms without a running
+  /// statistic, the result is undefined.
   virtual torch::Tensor running_statistic() const { return {}; }
-  /// Returns the window. Empty for norms without a window.
+  /// Returns the window of steps over which the norm averages its statistics, or std::nullopt for norms without a
+  /// window.
   virtual std::optional<NormWindow> window() const { return std::nullopt; }
-  /// Returns how often the window was used, as counted on the device. Empty for norms without a window.
+  /// Returns how often training steps used the norm's window, as counted on the device, or std::nullopt for norms
+  /// without a window.
   virtual std::optional<NormWindowUse> window_use() const { return std::nullopt; }
   /// Restarts the warm-up of a window, for fine-tuning. Statistics do not change.
   virtual void restart_warmup() {}
   /// If the options set the warm-up as a fraction, converts it to a number of updates. `updates`: number of updates of
-  /// the norm's state in the run. Later calls have no effect. Returns the number. Empty if the warm-up is a count.
+  /// the norm's state in the run. Later calls of settle_warmup() have no effect. Returns the number of updates, or
+  /// std::nullopt if the options set the warm-up as a count.
   virtual std::optional<int64_t> settle_warmup(int64_t /*updates*/) { return std::nullopt; }
 
  protected:
-  /// Throws c10::Error unless x has this number of channels. The message begins with `name`.
+  /// Throws c10::Error unless x has the given number of channels. The message begins with `name`.
   static void check_channels(const char* name, const torch::Tensor& x, int64_t channels);
-  /// Throws std::logic_error if settle_warmup() has not converted the fraction before training.
+  /// If settle_warmup() has not converted the warm-up from a fraction to a number before training, throws
+  /// std::logic_error.
   static void check_warmup(double percent);
 };
 
-/// Calls settle_warmup() of all norms of a model. Returns the largest result. Empty if no warm-up is a fraction.
+/// Calls settle_warmup() of all norms of a model. Returns the largest of the resulting numbers of updates, or
+/// std::nullopt if no warm-up is a fraction.
 std::optional<int64_t> settle_warmups(torch::nn::Module& model, int64_t updates);
 
 /// The two parts of a norm. In evaluation, the norm returns affine.apply(core->forward(x)).

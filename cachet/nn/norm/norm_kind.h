@@ -31,11 +31,13 @@ struct NormKind {
   std::shared_ptr<Norm> (*make)(const Options& options, int64_t channels, double default_eps);
   NormStatistics statistics = NormStatistics::token;
   Export exports = Export::refused;
-  /// Returns the misfit if layers with `channels` channels do not fit. The pointer is null if all numbers fit.
+  /// If layers with `channels` channels do not fit, returns the key whose value does not fit, and the reason (Misfit).
+  /// The pointer is null if all numbers of channels fit.
   std::optional<Misfit> (*misfit)(const Options& options, int64_t channels) = nullptr;
 };
 
-/// A kind and its options, in one form for all kinds. In NormOptions, it is the form of kinds that a program adds.
+/// A kind of norm and its options, as one type for all kinds. In the variant NormOptions, ChosenNorm stands for kinds
+/// that a program adds.
 struct ChosenNorm {
   std::string kind;
   std::function<std::shared_ptr<Norm>(int64_t channels, double default_eps)> make;
@@ -66,7 +68,7 @@ struct NormRanges {
 /// Reads `warmup`: a number of updates that use the batch's own statistic, or a fraction of the updates of a run.
 config::CountOrFraction read_warmup(const config::View& table, int64_t default_count);
 
-/// Reads `eps`. Empty if the table has no `eps`: the model's default then applies.
+/// Reads `eps`. Returns an empty value if the table has no `eps`. The model's default then applies.
 std::optional<double> read_open_eps(const config::View& table);
 
 }  // namespace cachet::nn

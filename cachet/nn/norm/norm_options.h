@@ -20,8 +20,8 @@
 
 namespace cachet::nn {
 
-/// The options of a norm of any kind. Messages list the kinds in this order. A kind's record (kKind of its options)
-/// has its name, reader, factory and traits. ChosenNorm is for kinds that a program registered.
+/// The options of a norm of any kind. Messages list the kinds in the order of this variant. A kind's record (kKind of
+/// its options) has its name, reader, factory and traits. ChosenNorm stands for kinds that a program registered.
 using NormOptions = std::variant<LayerNormOptions,               //
                                  RMSNormOptions,                 //
                                  BatchNormOptions,               //
@@ -35,23 +35,25 @@ using NormOptions = std::variant<LayerNormOptions,               //
 
 using NormRow = KindRow<NormOptions>;
 
-/// Returns all kinds: the kinds of the library, followed by the kinds that the program registered.
+/// Returns all kinds of norms: first the kinds of the library, then the kinds that the program registered.
 std::span<const NormRow* const> norm_kinds();
 
-/// Adds a kind; call it before any recipe is read. Throws std::invalid_argument if the name is taken.
+/// Registers a kind of norm. Call the function before any recipe is read. Throws std::invalid_argument if another kind
+/// already has the name.
 void register_norm(NormRow row);
 
-/// Adds a kind from its record. The record has the same form as the records of the library's kinds.
+/// Registers a kind of norm from its record. The record has the same form as the records of the library's kinds.
 template <class Options>
 void register_norm(const NormKind<Options>& kind) {
   register_norm({std::string(kind.name),
                  [kind](const config::View& table) -> NormOptions { return chosen_norm(kind, kind.read(table)); }});
 }
 
-/// Returns the options together with the record of their kind.
+/// Returns the options of a norm together with the record of its kind.
 ChosenNorm chosen_norm(const NormOptions& options);
 
-/// Returns why this norm cannot be used if no token may depend on later tokens. Empty if it can be used.
+/// Returns the reason why a norm cannot be used in a causal model, in which no token may depend on later tokens.
+/// Returns an empty value if the norm can be used.
 std::string why_norm_not_causal(const NormOptions& options);
 
 /// Reads a `norm` table: kind (a name of norm_kinds()) and that kind's options.

@@ -8,7 +8,8 @@
 
 namespace cachet::nn {
 
-/// Power normalization (Shen et al., arXiv 2003.07845). Without group scaling, it is PN* of arXiv 2208.01313.
+/// Power normalization (Shen et al., arXiv 2003.07845). Without group scaling, power normalization is the variant PN*
+/// of arXiv 2208.01313.
 struct PowerNormOptions {
   ops::PowerNormSettings settings{};
   bool group_scaling = true;  // first divides x by √(mean of x² over a token's channels + ε); inference does so too
@@ -18,9 +19,10 @@ struct PowerNormOptions {
 };
 
 /// Power normalization (arXiv 2003.07845), with group scaling or without it (PN*): see ops::power_norm. In training,
-/// each forward pass is one step of the state. Without group scaling, inference is an affine map. In a renewal, a pass
-/// is normalised with the statistic of its own batch, as in the warm-up; ψ² becomes the mean of these
-/// statistics. Γ and the counter do not change.
+/// each forward pass updates the running statistics by one step. Without group scaling, inference is an affine map.
+/// While the statistics are renewed, each pass is normalised with the statistic of its own batch, as in the warm-up.
+/// After a renewal, ψ² is the mean of the statistics of all batches of the renewal. A renewal does not change Γ and the
+/// counter.
 class PowerNorm : public Cloneable<PowerNorm, Norm>, public ops::Recalibrated {
  public:
   PowerNorm(int64_t channels, const PowerNormOptions& options);

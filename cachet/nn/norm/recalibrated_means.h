@@ -6,17 +6,18 @@
 
 namespace cachet::nn {
 
-/// Means of statistics over the passes of a renewal, in float64. All passes have the same weight, unlike running
+/// Means of statistics over the passes of a renewal, in float64. All passes have the same weight, unlike in running
 /// averages with a decay (Izmailov et al., arXiv 1803.05407, Sec. 3.2; torch.optim.swa_utils.update_bn).
 class RenewedMeans {
  public:
-  /// Adds one pass. counted (): 1 if the pass has tokens, else 0. The order of `statistics` is the same in each call.
+  /// Adds the statistics of one forward pass. The scalar tensor `counted` is 1 if the pass has tokens, and 0 otherwise.
+  /// The order of `statistics` is the same in each call.
   void add(const torch::Tensor& counted, const std::vector<torch::Tensor>& statistics);
 
-  /// Writes the means to `running`, in the order of add(). If no pass had tokens, `running` does not change.
+  /// Writes the means to `running`, in the order of add(). If no pass had tokens, the tensors `running` do not change.
   void write(const std::vector<torch::Tensor>& running) const;
 
-  /// Returns the number of passes that had tokens, () int64. Undefined before the first pass.
+  /// Returns the number of passes that had tokens, () int64. Before the first pass, the result is undefined.
   const torch::Tensor& passes() const { return passes_; }
 
  private:

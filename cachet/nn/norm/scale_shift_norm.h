@@ -4,8 +4,8 @@
 
 namespace cachet::nn {
 
-/// An affine map for evaluation. It replaces an offline norm that no neighbouring layer can contain. Parameters:
-/// weight, bias (C).
+/// An affine map for evaluation. The map replaces an offline norm that cannot be folded into a neighbouring layer.
+/// Parameters: weight, bias (C).
 class ScaleShiftNorm : public Cloneable<ScaleShiftNorm, Norm> {
  public:
   explicit ScaleShiftNorm(const Affine& affine);

@@ -19,8 +19,9 @@ struct UnifiedNormOptions {
   static const NormKind<UnifiedNormOptions> kKind;
 };
 
-/// Moving average batch normalization (Yan et al., arXiv 2001.06838), as in the code of unified normalization:
-/// ops::UnifiedNormSettings with an arithmetic window, r in the forward pass, no backward momentum, no filter.
+/// Moving average batch normalization (Yan et al., arXiv 2001.06838), as in the published code of unified
+/// normalization. The options correspond to ops::UnifiedNormSettings with an arithmetic window, r in the forward pass,
+/// no backward momentum, and no filter.
 struct MovingAverageBatchNormOptions {
   int64_t window = 16;     // number of steps over which forward and backward statistics are averaged
   double momentum = 0.98;  // α of the running statistic
@@ -35,11 +36,12 @@ struct MovingAverageBatchNormOptions {
 ops::UnifiedNormSettings unified_norm_settings(const UnifiedNormOptions& options);
 ops::UnifiedNormSettings unified_norm_settings(const MovingAverageBatchNormOptions& options);
 
-/// Unified normalization (arXiv 2208.01313). Moving average batch normalization is the same operator with
-/// other settings: see ops::unified_norm. In training, each forward pass is one step of the state. Inference is
-/// the affine map y = x·w/√(σ²_running + ε) + b. In a renewal, a pass is normalised with the statistic of its own
-/// batch, as in the warm-up, and σ²_running becomes the mean of these statistics. The windows, the statistics of
-/// the gradients and the counters do not change.
+/// Unified normalization (arXiv 2208.01313). Moving average batch normalization is the same operator as unified
+/// normalization, with other settings: see ops::unified_norm. In training, each forward pass updates the running
+/// statistics by one step. Inference is the affine map y = x·w/√(σ²_running + ε) + b. While the statistics are renewed,
+/// each pass is normalised with the statistic of its own batch, as in the warm-up. After a renewal, σ²_running is the
+/// mean of the statistics of all batches of the renewal. A renewal does not change the windows, the statistics of the
+/// gradients and the counters.
 class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Recalibrated {
  public:
   /// `warmup_percent`: if above 0, call settle_warmup() before training.
@@ -57,7 +59,8 @@ class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Recalibrate
   int64_t steps() const;           // number of training steps until now
   double steps_on_window() const;  // number of steps that normalised with the window's mean
   double steps_filtered() const;   // number of steps that the outlier filter dropped
-  /// Whether each channel has its own threshold. If so, steps_on_window() and steps_filtered() are means over channels.
+  /// Whether each channel has its own threshold. If each channel has its own threshold, steps_on_window() and
+  /// steps_filtered() are means over channels.
   bool filters_channels() const { return settings_.threshold == ops::OutlierThreshold::channel; }
   void restart_warmup() override;
   std::optional<int64_t> settle_warmup(int64_t updates) override;

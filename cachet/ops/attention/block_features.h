@@ -13,15 +13,15 @@ namespace cachet::ops {
 int64_t features_of(int64_t width, at::TensorList weights, at::IntArrayRef units);
 
 /// Computes a feature map on a block of rows of one head, and stores the inputs of the backward pass. All arithmetic is
-/// in float32. Use one object for each thread, because the blocks share the object's buffers.
+/// in float32. Use one object for each thread, because all computations of an object share its buffers.
 class BlockFeatures {
  public:
   /// weights: float32, dense. width: width of x. block: the largest number of rows of a call.
   BlockFeatures(const std::vector<at::Tensor>& weights, const std::vector<int64_t>& units, int64_t width, int64_t block,
                 int64_t features);
 
-  /// Returns φ of the rows `rows` of x (L, n), for head `head`: (block, m), zero after rows.count and at padding.
-  /// The result is valid until the next call.
+  /// Returns the features φ (block, m) of the rows `rows` of x (L, n) for the head `head`. The features after
+  /// rows.count and at padding are zero. The result is valid until the next call of compute().
   template <class T>
   Matrix compute(const HeadRows<T>& x, int64_t head, BlockRows rows, const bool* padding) {
     const HeadRows<T> own = x.block(rows);
@@ -34,8 +34,8 @@ class BlockFeatures {
     return compute(padding);
   }
 
-  /// `d_features`: the gradient (block, m) of the rows of the last compute(). Writes the gradient of x (L, n), and adds
-  /// the gradient of each weight to d_weights[i] (n_in, n_out).
+  /// `d_features` is the gradient (block, m) of the features that the last call of compute() returned. Writes the
+  /// gradient of x (L, n), and adds the gradient of each weight to d_weights[i] (n_in, n_out).
   template <class T>
   void backward(const Matrix& d_features, const HeadRows<T>& d_x, const std::vector<Matrix>& d_weights) {
     const HeadRows<T> own = d_x.block(rows_);
@@ -55,7 +55,7 @@ class BlockFeatures {
   int64_t features_, block_, head_ = 0;
   BlockRows rows_{};
   Matrix input_{};
-  // The inputs of the layers, the products of the layers, and the gradients of the products.
+  // The inputs of the feature map's layers, the products of the layers, and the gradients of the products.
   std::vector<Matrix> inputs_, products_, d_products_;
   std::vector<std::vector<float>> numbers_;
   std::vector<float> x_, d_x_, wide_, d_input_;

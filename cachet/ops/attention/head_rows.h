@@ -17,7 +17,8 @@ struct BlockRows {
   int64_t first, count;
 };
 
-/// A head (L, n) of a tensor (B, H, L, n) of float or BFloat16. Each row is dense; rows are `stride` numbers apart.
+/// A head (L, n) of a tensor (B, H, L, n) of float or BFloat16. The numbers of a row are contiguous. Neighbouring rows
+/// begin `stride` numbers apart.
 template <class T>
 struct HeadRows {
   T* data;
@@ -27,7 +28,8 @@ struct HeadRows {
   Matrix in_place() const requires std::is_same_v<T, float> { return {data, rows, columns, stride, 1}; }
 };
 
-/// Returns the rows of head task % H of sample task / H. Only store_rows() and users of made_rows() may write to them.
+/// Returns the rows of head task % H of sample task / H. Only store_rows() and callers of made_rows() may write to the
+/// returned rows.
 template <class T>
 HeadRows<T> one_head(const at::Tensor& x, int64_t task) {
   const int64_t place = task / x.size(1) * x.stride(0) + task % x.size(1) * x.stride(1);
@@ -58,7 +60,8 @@ Matrix float_rows(const HeadRows<T>& head, std::vector<float>& scratch) {
     return copied_rows(head, scratch);
 }
 
-/// Returns memory for new float32 rows, which store_rows() stores later. The memory is that of `head`, or `scratch`.
+/// Returns memory in which the caller computes new float32 rows. store_rows() later stores the rows in the tensor. The
+/// memory belongs to `head` (for float) or to `scratch`.
 template <class T>
 Matrix made_rows(const HeadRows<T>& head, std::vector<float>& scratch) {
   if constexpr (std::is_same_v<T, float>)

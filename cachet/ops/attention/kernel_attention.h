@@ -7,7 +7,8 @@
 
 namespace cachet::ops {
 
-/// The function that a layer of a feature map applies to its product. Gated units need a product [a, g], twice as wide.
+/// The function that a layer of a feature map applies to the product of input and weights. Gated units need a product
+/// [a, g], twice as wide.
 enum class FeatureUnit : int64_t {
   elu_plus_one,  // elu(a) + 1 of the input itself, without a product
   softplus,      // log(1 + eᵃ), the output unit of linear kernels and feed-forward stacks
@@ -17,11 +18,12 @@ enum class FeatureUnit : int64_t {
   softplus_glu,  // log(1 + eᵃ) ⊙ σ(g), the output unit of gated stacks
 };
 
-/// Whether the product of a unit is [a, g].
+/// Whether a unit is gated: its product with the weights is then a pair [a, g].
 constexpr bool is_gated(FeatureUnit unit) { return unit == FeatureUnit::glu || unit == FeatureUnit::softplus_glu; }
 
 /// A feature map φ for each head. Layer i applies units[i] to the product with weights[i]: (H, n_in, n_out), or
-/// (1, n_in, n_out) for all heads. n_out includes both halves of gated units. Without units, φ(x) = x (ready features).
+/// (1, n_in, n_out) for all heads. n_out includes both halves of gated units. If there are no units, φ(x) = x, and x
+/// must already be the features.
 struct FeatureMap {
   std::vector<at::Tensor> weights;
   std::vector<FeatureUnit> units;
@@ -46,8 +48,9 @@ at::Tensor kernel_attention(const at::Tensor& q, const at::Tensor& k, const at::
                             double key_eps = 0.0);
 
 /// Computes kernel attention in a session: queries also see the keys of all earlier calls. `sums` (B, H, m, e + 1) is
-/// Σ_j φ(k_j) [v_j, 1]ᵀ of these keys (if κ is not 0, the last column starts at κ), and is replaced. If `sums` is
-/// undefined, there are no earlier keys. Sums are float32 or wider, even under autocast.
+/// Σ_j φ(k_j) [v_j, 1]ᵀ over the keys of all earlier calls (if κ is not 0, the last column starts at κ). The call
+/// replaces `sums` by the sums that include its own keys. If `sums` is undefined, there are no earlier keys. Sums are
+/// float32 or wider, even under autocast.
 at::Tensor kernel_attention_stream(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const FeatureMap& map,
                                    const std::optional<at::Tensor>& padding, bool causal, double eps, at::Tensor& sums);
 

@@ -18,7 +18,7 @@ inline constexpr int64_t kBlock = 256, kInner = 64;
 
 inline int64_t rounded_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
 
-/// The sizes of a call (the same for all heads), and the number of rows of a block.
+/// The sizes of the operands of a call, which are the same for all heads, and the number of rows of a block.
 struct KernelBlocks {
   explicit KernelBlocks(const KernelAttentionCall& call)
       : heads(call.q.size(1)),
@@ -54,7 +54,7 @@ struct KernelHead {
   const bool* padding;
 };
 
-/// A matrix that belongs to one thread. All blocks use its memory.
+/// A matrix that belongs to one thread. The memory of the matrix is used for all blocks.
 class RowBuffer {
  public:
   RowBuffer(int64_t rows, int64_t columns)
@@ -75,7 +75,8 @@ class RowBuffer {
 
 inline kernels::ValueRows shape_of(const Matrix& m) { return {m.rows, m.columns, m.row_stride}; }
 
-/// Loads [v, 1] of a block. Padding, and rows after the block's rows, are zero.
+/// Loads the values v of a block and a column of ones, [v, 1]. The rows for padding, and the rows after the last row of
+/// the block, are zero.
 template <class T>
 void load_values(const KernelHead<T>& head, BlockRows rows, RowBuffer& with_ones) {
   const HeadRows<T> v = head.v.block(rows);
@@ -83,8 +84,9 @@ void load_values(const KernelHead<T>& head, BlockRows rows, RowBuffer& with_ones
   with_ones.clear_from(rows.count);
 }
 
-// The features of the sums Σ [v, 1]φ(k)ᵀ are contiguous. Products then have rows as wide as the features, and the extra
-// row of the denominators costs little. An extra column of denominators would cost as much as sixteen columns.
+// The features of the sums Σ [v, 1]φ(k)ᵀ are contiguous. Therefore, products with the sums have rows as wide as the
+// features, and the additional row with the denominators of attention costs little. If the denominators were an
+// additional column, this column would cost as much as sixteen columns.
 inline Matrix numerators(const Matrix& sums) { return sums.block_of_rows(0, sums.rows - 1); }
 inline const float* denominators(const Matrix& sums) { return sums.data + (sums.rows - 1) * sums.row_stride; }
 

@@ -15,7 +15,7 @@ FeatureUnit feature_unit_of(int64_t value);
 /// Checks the operands of a feature map, x (B, H, L, n). Messages begin with `op`. Returns the width of φ(x).
 c10::SymInt check_feature_map(const char* op, const at::Tensor& x, at::TensorList weights, at::IntArrayRef units);
 
-/// The operands of one call, in the order of the schema.
+/// The operands of one call of kernel attention, in the order of the operator's schema.
 struct KernelAttentionOperands {
   at::Tensor q, k, v;
   at::TensorList weights;
@@ -30,7 +30,7 @@ struct KernelAttentionOperands {
   }
 };
 
-/// Checks the operands of a call. Returns the width of φ(q).
+/// Checks the operands of a call of kernel attention. Returns the width of φ(q).
 c10::SymInt check_kernel_attention(const KernelAttentionOperands& call);
 
 }  // namespace cachet::ops

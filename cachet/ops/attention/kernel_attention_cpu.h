@@ -8,9 +8,10 @@
 
 namespace cachet::ops {
 
-// Kernel attention, head by head, in blocks of rows that stay in a core's cache. A block needs small float32 products,
-// and one pass for the operations between them. The backward pass computes the features of each block again, so that a
-// feature map needs no memory except for the operands. ops/attention/kernel_attention.h has the formulas.
+// Kernel attention, head by head, in blocks of rows that stay in a core's cache. The computation of a block consists of
+// small float32 products and of one pass for the operations between the products. The backward pass computes the
+// features of each block again, so that a feature map needs no memory except for the operands.
+// ops/attention/kernel_attention.h has the formulas.
 
 /// The operands of one call: q (B, H, Lq, n), k (B, H, Lk, n), v (B, H, Lk, e) with dense last dimension; weights and
 /// units of the feature map; padding (B, Lk) or undefined. In causal calls, Lq = Lk.
@@ -25,8 +26,8 @@ struct KernelAttentionCall {
   int64_t features() const;  // m
 };
 
-/// Returns the sizes of the sums that a call stores, (B, H, stored·(e + 1), m). `stored` is 1, or, if `causal` is true,
-/// the number of blocks of rows of q.
+/// Returns the sizes of the sums that a call stores, (B, H, stored·(e + 1), m). If `causal` is true, `stored` is the
+/// number of blocks of rows of q; otherwise, `stored` is 1.
 c10::SymDimVector sizes_of_states(const at::Tensor& q, const at::Tensor& v, bool causal, const c10::SymInt& features);
 
 struct KernelAttended {

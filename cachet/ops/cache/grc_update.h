@@ -13,7 +13,7 @@ struct GateWeights {
   std::optional<at::Tensor> bias;
 };
 
-/// The candidate's LayerNorm of the published code: weight and bias (Dm).
+/// The LayerNorm of the candidate in the published code: its weight and bias (Dm).
 struct CandidateNorm {
   at::Tensor weight, bias;
   double eps = 1e-5;
@@ -28,13 +28,15 @@ struct GrcUpdated {
 ///   r = σ(W_r[C, X̄]),  u = σ(W_u[C, X̄]),  C̃ = f(W_c[r ⊙ C, X̄]),  C' = (1 − u) ⊙ C + u ⊙ C̃
 /// f is the identity in the paper, and LayerNorm ∘ GELU in the published code (if `norm` is given).
 ///
-/// cache (1, Tm, Dm) for the whole batch, or (B, Tm, Dm) for the samples; tokens X̄ (B, Tm, Dm). Updates of a cache for
-/// the whole batch have the dtype of tokens; updates of samples' caches have the wider of both dtypes. The mean is
-/// computed before rounding. Differentiable in all tensors; only the unfused form is differentiable twice. Under
-/// autocast, tokens and weights are converted to the autocast dtype.
+/// cache (1, Tm, Dm) for the whole batch, or (B, Tm, Dm) for the samples; tokens X̄ (B, Tm, Dm). A cache for the whole
+/// batch keeps the dtype of tokens in its update. If each sample has a cache, the updated caches have the wider of the
+/// dtypes of cache and tokens. The mean over the samples is computed before rounding. Differentiable in all tensors.
+/// Only the unfused form of the operator is differentiable twice. Under autocast, tokens and weights are converted to
+/// the autocast dtype.
 ///
-/// The cache's half of each product does not depend on the sample. With one cache for the batch, this half is computed
-/// once. The tokens' halves of the three products are one product. Throws c10::Error if shapes do not agree.
+/// Each product is the sum of a part from the cache and a part from the tokens. If the batch has one cache, the part
+/// from the cache is computed only once. The parts from the tokens are computed for all three products by one product.
+/// Throws c10::Error if shapes do not agree.
 GrcUpdated grc_update(const at::Tensor& cache, const at::Tensor& tokens, const GateWeights& reset,
                       const GateWeights& update, const GateWeights& candidate,
                       const std::optional<CandidateNorm>& norm = {});

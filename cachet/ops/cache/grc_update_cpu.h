@@ -30,8 +30,9 @@ struct GrcUpdateCall {
   }
 };
 
-/// Returns the device with fused kernels for these operands. The kernels read tokens and weights of the same dtype, and
-/// a float32 cache. A cache for each sample is session state, whose updates must not be rounded to bfloat16.
+/// Returns the device whose fused kernels can compute with the operands of the call. The kernels read tokens and
+/// weights of the same dtype, and a float32 cache. A cache for each sample is session state, whose updates must not be
+/// rounded to bfloat16.
 FusedOn grc_update_fused_on(const GrcUpdateCall& call);
 
 /// The products that the backward pass reads. tokens (B, Tm, 3·Dm): X̄ times all weights. cache (1 or B, Tm, 2·Dm): C
@@ -48,14 +49,15 @@ struct GrcStep {
 
 GrcStep grc_update_forward(const GrcUpdateCall& call);
 
-/// The gradients of the operands. Without a norm, the gradients of the norm's weight and bias are empty.
+/// The gradients of the operands. If the candidate has no norm, the gradients of the norm's weight and bias are empty.
 struct GrcUpdateGradients {
   at::Tensor cache, tokens, reset_weight, update_weight, candidate_weight;
   at::Tensor gate_bias;  // (2·Dm): reset, update
   at::Tensor candidate_bias, norm_weight, norm_bias;
 };
 
-/// Does not read the gates' biases. d_samples is absent if `samples` has no gradient; d_mean, if `mean` has none.
+/// The function does not read the gates' biases. If `samples` has no gradient, d_samples is absent. If `mean` has no
+/// gradient, d_mean is absent.
 GrcUpdateGradients grc_update_gradients(const GrcUpdateCall& call, const OptionalTensor& d_samples,
                                         const OptionalTensor& d_mean, const GrcProducts& products);
 

@@ -9,7 +9,7 @@ namespace cachet::ops {
 
 /// Greedy non-maximum suppression. In descending order of scores, each box is selected unless its intersection over
 /// union with a box that is already selected is above `threshold` (sides are x1 − x0, without + 1). Boxes with equal
-/// scores stay in their order. Boxes of different groups do not suppress each other.
+/// scores stay in their original order. Boxes of different groups do not suppress each other.
 ///
 /// boxes (n, 4) floating, x0 y0 x1 y1; scores (n) floating; groups (n) int64, absent: all boxes
 /// are one group. Returns `order` (n) int64, the boxes by descending score, and `kept` (n) bool,

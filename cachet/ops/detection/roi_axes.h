@@ -7,18 +7,20 @@
 
 namespace cachet::ops {
 
-/// One axis of a map: the number of its cells, and of the bins of a box along it.
+/// The number of cells of a feature map and the number of bins of a box, both along one axis.
 struct RoiBins {
   int64_t bins = 0, cells = 0;
   int64_t sampling = 0;  // number of samples of a bin; 0: ⌈length / bins⌉
 };
 
-/// The cells and weights that the bins of boxes read along one axis. The boxes are stored one after another.
+/// The cells that the bins of boxes read along one axis, and the weights of the cells. The cells and weights of the
+/// boxes are stored one after another.
 class RoiAxes {
  public:
   explicit RoiAxes(RoiBins bins) : bins_(bins) {}
 
-  /// Appends a box. `start` and `length`: its start and length in cells. The centre of cell 0 is at 0.
+  /// Appends a box. `start` is the start of the box and `length` its length, both in cells. The centre of cell 0 is at
+  /// the coordinate 0.
   void append(double start, double length);
   kernels::RoiAxis operator[](int64_t box) const;
 

@@ -6,8 +6,7 @@
 
 namespace cachet::ops {
 
-/// A view of a float32 matrix: element (i, j) is at data + i·row_stride + j·column_stride. One
-/// of the strides is 1.
+/// A view of a float32 matrix: element (i, j) is at data + i·row_stride + j·column_stride. One of the two strides is 1.
 struct Matrix {
   float* data;
   int64_t rows, columns, row_stride, column_stride;
@@ -22,8 +21,8 @@ struct Matrix {
   }
 };
 
-/// Computes products of small float32 matrices that fit in a core's caches, on the calling thread. Use one object for
-/// each thread, because the object has scratch memory.
+/// Computes products of small float32 matrices that fit in a core's caches, on the calling thread. Each thread needs
+/// its own BlockProduct, because the object has scratch memory.
 class BlockProduct {
  public:
   /// Computes out (M, N) = a (M, K) · b (K, N); if `add` is true, adds the product to out. out is row-major.

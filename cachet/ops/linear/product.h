@@ -9,21 +9,22 @@ namespace cachet::ops {
 /// Returns x (…, C) as a matrix of rows (N, C).
 inline at::Tensor as_rows(const at::Tensor& x) { return x.reshape_symint({-1, x.sym_size(-1)}); }
 
-/// Returns x·weightᵀ + bias: x (…, K), weight (N, K), bias (N) or none. Uses one of the two libraries that ATen calls.
-/// In float32, it is at::linear's library (MKL); on a processor with AVX-512 for which MKL was not tuned, it is oneDNN,
-/// which takes half to nine tenths of the time. In bfloat16, at::linear already uses oneDNN. Not differentiable.
-/// CACHET_COMPOSITE=1 selects at::linear.
+/// Returns x·weightᵀ + bias: x (…, K), weight (N, K), bias (N) or none. ATen has two libraries for a product x·weightᵀ,
+/// and the function uses one of them. In float32, the function uses at::linear's library (MKL). If the processor has
+/// AVX-512 but MKL was not tuned for it, the function uses oneDNN, which takes half to nine tenths of MKL's time. In
+/// bfloat16, at::linear already uses oneDNN. Not differentiable. CACHET_COMPOSITE=1 selects at::linear.
 at::Tensor linear_no_grad(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias = {});
 
 /// Returns GELU(x·weightᵀ + bias). If oneDNN computes the product, it applies GELU in the same pass.
 at::Tensor product_gelu(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias);
 
-/// Returns aᵀ·b: a (K, M), b (K, N). A weight's gradient has this form.
+/// Returns aᵀ·b: a (K, M), b (K, N). The gradient of a linear layer's weight has the form aᵀ·b.
 at::Tensor matmul_tn(const at::Tensor& a, const at::Tensor& b);
 
 /// Returns a weight (N, K) in a layout of oneDNN: a tensor with the same sizes, whose numbers must not be read.
-/// linear_no_grad() and product_gelu() accept it as weight, without gradients. A constant weight then changes its
-/// layout once, not in each product. If oneDNN in this LibTorch has no such layout, returns the weight itself.
+/// linear_no_grad() and product_gelu() accept it as weight, without gradients. If a constant weight is packed once, it
+/// is not converted to oneDNN's layout again in each product. If oneDNN in this LibTorch has no packed layout for the
+/// weight, returns the weight itself.
 at::Tensor packed_weight(const at::Tensor& weight);
 /// Returns the weight (N, K) from which packed_weight() made `weight`.
 at::Tensor unpacked_weight(const at::Tensor& weight);

@@ -12,8 +12,8 @@
 
 namespace cachet::ops {
 
-/// Throws c10::Error inside a transform of torch.func, because a training step writes a state. Such a transform
-/// cannot repeat or map this write.
+/// Throws c10::Error inside a transform of torch.func, because a training step writes a state. Transforms of torch.func
+/// cannot repeat or map the write of a state.
 inline void check_no_transform(const char* op) {
   TORCH_CHECK(!in_function_transform(), op,
               ": cannot run inside torch.func transforms, because a training step changes the state of the norm; use "
@@ -47,7 +47,7 @@ struct NormFunction : torch::autograd::Function<NormFunction<Norm>> {
     const typename Norm::Call call{operands...};
     SavedNumbers& numbers = ctx->saved_data;
     if (reducer) numbers["reducer"] = hold(reducer);
-    // Later passes write the state too, so the state is stored as a reference and not as a saved variable.
+    // Later passes also write to the state, so the state is stored as a reference and not as a saved variable.
     numbers["statistics"] = call.statistics;
     numbers["bias"] = call.bias.has_value();
     numbers["operands"] = static_cast<int64_t>(sizeof...(operands));

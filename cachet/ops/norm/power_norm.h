@@ -33,17 +33,18 @@ struct PowerNormOutput {
   at::Tensor statistic;       // mean of x² over the step (C)
 };
 
-/// Power normalization in training. It subtracts no mean:
+/// Power normalization in training. The norm subtracts no mean from the input x:
 ///   z = x / √(s + ε),  s = ψ² (after the warm-up) or the batch's own mean of x²,  y = w·z + b
 ///   a = w·∂L/∂y − (1 − α)·Γ·z,  Γ' = Γ + mean(a·z),  ∂L/∂x = a / √(mean x² + ε)
-/// In the warm-up, ψ² is a cumulative mean. The moving average then continues from it, as in the published code.
+/// In the warm-up, ψ² is a cumulative mean. After the warm-up, the moving average continues from the cumulative mean,
+/// as in the published code.
 ///
-/// input (…, C); weight, bias (C) or none; padding (…) bool, true = padding, which both statistics ignore.
-/// Returns y in the dtype of input; arithmetic is in the dtype of the statistics. The forward pass
-/// writes ψ² and the counter; the backward pass writes Γ. No branch depends on a tensor's value. Not
-/// differentiable twice. Inference is scale_shift with w/√(ψ² + ε) and b. With a reducer, the
-/// statistics include the whole batch, but gradients of weight and bias only the part of this process.
-/// Throws c10::Error if shapes or dtypes do not agree.
+/// input (…, C); weight, bias (C) or none; padding (…) bool, true = padding, which both statistics ignore. Returns y in
+/// the dtype of input; arithmetic is in the dtype of the statistics. The forward pass writes ψ² and the counter; the
+/// backward pass writes Γ. No branch depends on a tensor's value. The result is not differentiable twice. In inference,
+/// the norm is the affine map scale_shift with the weight w/√(ψ² + ε) and the bias b. With a BatchReducer, the
+/// statistics include the whole batch, but the gradients of weight and bias include only this process's part of the
+/// batch. Throws c10::Error if shapes or dtypes do not agree.
 PowerNormOutput power_norm(const at::Tensor& input, const std::optional<at::Tensor>& weight,
                            const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& padding,
                            const PowerNormState& state, const PowerNormSettings& settings,

@@ -9,29 +9,31 @@
 
 namespace cachet::ops::passes {
 
-// The passes over tokens x (…, C) that all channel-wise norms use. Between passes, a norm computes with C
-// numbers. Results and coefficients are (C) in `wide`, the dtype of sums. Only the unfused form of
-// scale_shift is differentiable.
+// The passes over tokens x (…, C) that all channel-wise norms use. Between two passes over the tokens, a norm computes
+// only with C numbers, one for each channel. Results and coefficients have the shape (C) and the dtype `wide`, in which
+// sums are computed. Only the unfused form of scale_shift is differentiable.
 
 /// Returns Σ x² over the valid tokens. Values at padding have no effect, even if they are NaN.
 at::Tensor sum_of_squares(const at::Tensor& x, const std::optional<at::Tensor>& padding, at::ScalarType wide);
 
-/// A mean over tokens (0 without tokens). `none`, () bool: whether there are no tokens; undefined if there always are.
+/// A mean over tokens (0 without tokens). `none`, () bool, is true if there are no tokens. `none` is undefined if there
+/// is always at least one token.
 struct TokenMean {
   at::Tensor mean, none;
 };
 
-/// Returns the mean over the valid tokens of x. `sum` (C): the sum over these tokens. With a reducer, returns the mean
-/// over the tokens of all processes, from the sums and the numbers of tokens of all processes.
+/// Returns the mean over the valid tokens of x. `sum` (C): the sum over the valid tokens of x. With a reducer, returns
+/// the mean over the tokens of all processes, from the sums and the numbers of tokens of all processes.
 TokenMean mean_over_tokens(const at::Tensor& sum, const at::Tensor& x, const std::optional<at::Tensor>& padding,
                            BatchReducer* reducer);
 
-/// Holds the earlier state of a norm. A step without tokens restores it. No branch depends on the number of tokens.
+/// Holds the state that a norm had before a step. If the step has no tokens, restore() restores this state. No branch
+/// of the code depends on the number of tokens.
 class StateKept {
  public:
   /// `none`: as in TokenMean.
   StateKept(std::vector<at::Tensor> state, const at::Tensor& none);
-  /// Restores the state if the step had no tokens.
+  /// If the step had no tokens, restores the norm's state to the values before the step.
   void restore();
 
  private:

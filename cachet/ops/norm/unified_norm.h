@@ -9,10 +9,11 @@
 
 namespace cachet::ops {
 
-/// The mean of a window of statistics. none: each step uses its own statistic.
+/// The mean of a window of statistics. With `none`, each step uses its own statistic.
 enum class WindowMean : int64_t { geometric, arithmetic, none };
 
-/// The threshold of the outlier filter. The filter compares it with E(Ω_t) − Π(Ω_t) of each channel (Eq. 18–19).
+/// The threshold of the outlier filter. The filter compares the threshold with E(Ω_t) − Π(Ω_t) of each channel (Eq.
+/// 18–19).
 enum class OutlierThreshold {
   pooled,  // M·V(√Ω_{t−1}), V over all channels and steps, unbiased: one channel above it filters the whole layer, as
            // in the published code. It is not a bound of E − Π.
@@ -35,7 +36,7 @@ struct UnifiedNormSettings {
   bool rescale = false;  // whether the forward pass also has r: y = w·r·z + b, as in moving average batch normalization
 };
 
-/// The state of one layer. It has two tensors.
+/// The state of one layer. The state consists of two tensors.
 ///   statistics (2 + M + M_b, C), float32 or wider. Rows: running σ², ψ, a ring of M statistics, a ring of M_b
 ///              gradient statistics
 ///   counters   (4) int64: steps, filtered steps, steps on window statistics, whether the last step was filtered.
@@ -58,21 +59,22 @@ struct UnifiedNormOutput {
   at::Tensor on_own;     // bool, () or (C): whether the values of the step replaced all averages
 };
 
-/// Unified normalization in training. It subtracts no mean:  σ²_t = mean of x² over the valid tokens,
+/// Unified normalization in training. The norm subtracts no mean from the input:
+///   σ²_t = mean of x² over the valid tokens,
 ///   σ̂² = exp(mean of log over the last M σ²),  z = x / √(σ̂² + ε),  y = w·z + b
 /// The backward pass, with g = w·∂L/∂y and ψ the smoothed mean of g·z:  ∂L/∂x = (g − ψ·z) / √(σ̂² + ε)
 /// (Eq. 16–17; outlier filter: Eq. 18–19). In a filtered step, the values of the step replace both averages, in
 /// all channels or in the filtered channels (OutlierThreshold). A channel's own threshold applies only if the window
 /// was full of earlier steps before this step.
 ///
-/// input (…, C); weight, bias (C) or none; padding (…) bool, true = padding, which the statistic ignores. The
-/// gradient's statistic ignores it in the paper's form, and includes it in the published code. Returns y in the dtype
-/// of input; arithmetic is in the dtype of the statistics. The forward pass replaces the forward half of the
-/// state; the backward pass replaces the rest, in the ring slot of its forward pass, so that several forward passes
-/// may precede a backward pass. No branch depends on a tensor's value. Not differentiable twice. Inference is the
-/// affine map scale_shift with w/√(σ²_running + ε) and b, without statistics of the input. With a reducer, the
-/// statistics include the whole batch, but gradients of weight and bias only the part of this process. Throws
-/// c10::Error if shapes or dtypes do not agree.
+/// input (…, C); weight, bias (C) or none; padding (…) bool, true = padding, which the statistic ignores. In the
+/// paper's form, the gradient's statistic ignores padding; in the published code, the gradient's statistic includes
+/// padding. Returns y in the dtype of input; arithmetic is in the dtype of the statistics. The forward pass replaces
+/// the forward half of the state; the backward pass replaces the rest, in the ring slot of its forward pass, so that
+/// several forward passes may precede a backward pass. No branch depends on a tensor's value. The result is not
+/// differentiable twice. Inference is the affine map scale_shift with w/√(σ²_running + ε) and b, without statistics of
+/// the input. With a BatchReducer, the statistics include the whole batch, but the gradients of weight and bias include
+/// only this process's part of the batch. Throws c10::Error if shapes or dtypes do not agree.
 UnifiedNormOutput unified_norm(const at::Tensor& input, const std::optional<at::Tensor>& weight,
                                const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& padding,
                                const UnifiedNormState& state, const UnifiedNormSettings& settings,

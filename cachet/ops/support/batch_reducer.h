@@ -7,13 +7,13 @@
 
 namespace cachet::ops {
 
-/// The processes that share a batch, including this process. Operators that sum over a batch all-reduce their sums over
-/// these processes before they use the sums, in forward and backward. Without a reducer (null), a process has the whole
-/// batch.
+/// The processes that share a batch, including this process. An operator that sums over a batch all-reduces its sums
+/// over the processes of the BatchReducer before it uses the sums, in forward and backward. If the BatchReducer is
+/// null, the process has the whole batch.
 class BatchReducer {
  public:
   virtual ~BatchReducer() = default;
-  /// Adds up `sums` over all processes, in place. All processes must call it in the same order, with tensors
+  /// Adds up `sums` over all processes, in place. All processes must call all_reduce() in the same order, with tensors
   /// of the same size and dtype.
   virtual void all_reduce(at::Tensor& sums) = 0;
   [[deprecated("all_reduce")]] void add(at::Tensor& sums) { all_reduce(sums); }

@@ -16,7 +16,8 @@ namespace cachet::ops {
 ///   using ScaleForms = Listed<ScaleCall, at::Tensor(const at::Tensor&, double)>;
 ///   at::Tensor scale_composite(const ScaleCall& call);
 ///   Operator(m, "scale(Tensor x, float factor) -> Tensor").composite(ScaleForms::form<scale_composite>);
-/// The members of the struct are in the order of the schema. Callers of the operator use list() to pass such a struct.
+/// The members of the struct have the order of the arguments in the operator's schema. Callers of the operator use
+/// list() to pass such a struct.
 template <class Call, class Signature>
 struct Listed;
 
@@ -24,13 +25,14 @@ template <class Call, class Result, class... Operands>
 struct Listed<Call, Result(Operands...)> {
   using Signature = Result(Operands...);
 
-  /// The function that the dispatcher calls. It makes the struct, and passes it to `body`.
+  /// The function that the dispatcher calls for the operator. The function form() makes the struct from the operands,
+  /// and passes the struct to `body`.
   template <Result (*body)(const Call&)>
   static Result form(Operands... operands) {
     return body(Call{std::forward<Operands>(operands)...});
   }
 
-  /// Calls an operator of this signature.
+  /// Calls an operator that has the C++ type `Signature`.
   static Result call(const c10::TypedOperatorHandle<Signature>& op, const Call& call) {
     return call.list([&](const auto&... operands) { return op.call(operands...); });
   }

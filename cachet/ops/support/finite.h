@@ -6,18 +6,19 @@
 
 namespace cachet::ops {
 
-/// The error if a number in a model or in its results is NaN or infinite. Its what() names the number.
+/// The error if a number in a model or in its results is NaN or infinite. The what() of the error names the number.
 class NotFinite : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Whether all numbers of a floating-point tensor of any shape are finite. Makes one pass, and waits for the device.
+/// Whether all numbers of a floating-point tensor of any shape are finite. The function makes one pass over the tensor,
+/// and waits for the device.
 bool all_finite(const at::Tensor& values);
 
 /// Throws NotFinite unless all scores of a model are finite (logits, losses, offsets of boxes).
-/// Code that chooses an answer by a model's scores calls this first: comparisons with NaN are false, so that a
-/// NaN could become the answer.
+/// Code that chooses an answer by a model's scores must call this function first: comparisons with NaN are false, so
+/// that a NaN could become the answer.
 void require_finite_scores(const at::Tensor& scores);
 
 /// Throws NotFinite unless the largest log-probability of each row (rows, choices) is finite and no value is

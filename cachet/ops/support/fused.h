@@ -20,19 +20,21 @@ bool composite_only();
 enum class FusedOn { none, cpu, cuda };
 
 /// Returns the device on which the fused kernel of cachet::<op> runs for a tensor. Kernels read float32 and bfloat16.
-/// Each operator that calls this has a CPU kernel, and a CUDA kernel if it registered that form
-/// (Operator::cuda). CPU forms call this without `op`; CUDA kernels then do not count. No kernel runs under
+/// Each operator that calls fused_on() has a CPU kernel. The operator also has a CUDA kernel if it registered a CUDA
+/// form (Operator::cuda). CPU forms call fused_on() without `op`; CUDA kernels then do not count. No kernel runs under
 /// composite_only(), or for an autograd form if in_function_transform().
 FusedOn fused_on(const at::Tensor& x, std::string_view op = {});
 
-/// Records that the operator cachet::<op> has a CUDA form. Operator::cuda calls this while the program starts.
+/// Records that the operator cachet::<op> has a CUDA form. Operator::cuda calls this function while the program starts.
 void remember_cuda_form(std::string_view op);
 
-/// Whether choices that were measured on CPUs apply to a tensor. Examples: another library for a product, attention in
-/// blocks). True on the CPU, in float32 or bfloat16, unless composite_only().
+/// Whether choices that were measured on CPUs apply to a tensor. Such choices are, for example, another library for a
+/// matrix product, or attention in blocks. Returns true on the CPU, in float32 or bfloat16, unless composite_only()
+/// returns true.
 bool tuned_for_cpu(const at::Tensor& x);
 
-/// During its lifetime, no operator of this process runs a fused kernel. It is for tests and debugging.
+/// As long as an object of this class exists, no operator of this process runs a fused kernel. The class is for tests
+/// and debugging.
 class CompositeOnly {
  public:
   CompositeOnly();
@@ -41,7 +43,8 @@ class CompositeOnly {
   CompositeOnly& operator=(const CompositeOnly&) = delete;
 };
 
-/// Calls body(T*) with a null pointer. T: the kernels' type for this float32 or bfloat16 tensor.
+/// Calls `body` with a null pointer of the type T*. T is the type in which kernels read the elements of x, which must
+/// be float32 or bfloat16.
 template <class Body>
 void for_type_of(const at::Tensor& x, const Body& body) {
   if (x.scalar_type() == at::kBFloat16)
@@ -69,12 +72,13 @@ const T* data_or_null(const at::Tensor& x) {
 /// Returns a vector of coefficients (such as a bias) for kernels: float32 and dense. Undefined if x is absent.
 inline at::Tensor float_vector(const OptionalTensor& x) { return x ? x->to(at::kFloat).contiguous() : at::Tensor(); }
 
-/// Returns the number of chunks with at most `size` elements each that hold `count` elements.
+/// Returns how many chunks of at most `size` elements are needed for `count` elements.
 inline int64_t chunks_of(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
 inline c10::SymInt chunks_of(const c10::SymInt& count, const c10::SymInt& size) { return (count + size - 1) / size; }
 
-/// Splits [0, count) over ATen's threads. A chunk has about 16,384 numbers or more; each element has `work` numbers.
+/// Splits [0, count) over ATen's threads. Each element has `work` numbers. The elements of a chunk have about 16,384
+/// numbers or more in total.
 template <class Body>
 void parallel(int64_t count, int64_t work, const Body& body) {
   constexpr int64_t kMinWork = 16'384;
@@ -83,8 +87,8 @@ void parallel(int64_t count, int64_t work, const Body& body) {
 }
 
 /// Runs body(chunk, first row, number of rows) on `count` rows in chunks of at most `size` rows. ATen's threads
-/// share the chunks. A sum in each chunk, and then over the chunks in order, does not depend on the number
-/// of threads. work: number of elements in a row.
+/// share the chunks. If a caller first sums in each chunk and then over the chunks in their order, the result does not
+/// depend on the number of threads. work: number of elements in a row.
 template <class Body>
 void parallel_chunks(int64_t count, int64_t size, int64_t work, const Body& body) {
   parallel(chunks_of(count, size), size * work, [&](int64_t from, int64_t to) {
@@ -92,7 +96,8 @@ void parallel_chunks(int64_t count, int64_t size, int64_t work, const Body& body
   });
 }
 
-/// Throws c10::Error unless a backward operator has its fused CPU form. Otherwise, autograd handles the unfused form.
+/// Throws c10::Error unless a backward operator has its fused CPU form. If there is no fused form, autograd handles the
+/// unfused form.
 inline void check_fused_on_cpu(const char* op, FusedOn fused) {
   TORCH_CHECK(fused == FusedOn::cpu, op,
               "_backward: supports only float32 and bfloat16 on the CPU. For other tensors, use ", op,

@@ -14,8 +14,8 @@ auto operator_handle(const char* name) {
   return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Signature>();
 }
 
-/// Returns the handle of an internal LibTorch operator. Empty if no operator has this name, if the operator's types
-/// differ from those of the C++ function, or if the operator has no CPU form.
+/// Returns the handle of an internal LibTorch operator. If no operator has this name, if the operator's types differ
+/// from those of the C++ function, or if the operator has no CPU form, the result is empty.
 template <class Signature>
 std::optional<c10::TypedOperatorHandle<Signature>> find_cpu_operator(const char* name) {
   const auto found = c10::Dispatcher::singleton().findSchema({name, ""});

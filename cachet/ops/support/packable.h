@@ -14,7 +14,8 @@ class Packable {
  public:
   virtual ~Packable() = default;
 
-  /// Packs the weight. Then only products can read it, and these products have no gradient. Returns the former weight.
+  /// Packs the weight. After that, only matrix products can read the weight, and these products have no gradient.
+  /// Returns the former weight.
   virtual at::Tensor pack() = 0;
   /// Restores the weight that pack() returned.
   virtual void unpack(const at::Tensor& weight) = 0;

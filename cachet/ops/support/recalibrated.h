@@ -2,14 +2,15 @@
 
 namespace cachet::ops {
 
-/// A module that stores values of the data that it processes in training: running statistics, a cache. A renewal
-/// computes these values again. They then depend only on the training passes between begin_renewal() and end_renewal(),
-/// and not on earlier passes or on evaluation.
+/// A module that stores values of the data that it processes in training: running statistics, a cache. A renewal, from
+/// begin_renewal() to end_renewal(), computes the stored values again from training passes. After a renewal, the stored
+/// values depend only on the training passes between begin_renewal() and end_renewal(), and not on earlier passes or on
+/// evaluation.
 class Recalibrated {
  public:
   virtual ~Recalibrated() = default;
   virtual void begin_renewal() = 0;
-  /// Ends the renewal. If no pass had a token, the state is the same as before the renewal.
+  /// Ends the renewal. If no pass since begin_renewal() had a token, the state is the same as before begin_renewal().
   virtual void end_renewal() = 0;
 };
 

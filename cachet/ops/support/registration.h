@@ -14,8 +14,9 @@
 
 namespace cachet::ops {
 
-/// The autocast form of an operator. It converts the arguments with indices `narrowed` (tensors, optional tensors or
-/// lists of tensors) to the autocast dtype, passes the other arguments unchanged, and calls `call` without autocast.
+/// The autocast form of an operator. An autocast form converts the arguments with the indices `narrowed` (tensors,
+/// optional tensors or lists of tensors) to the autocast dtype, passes the other arguments unchanged, and calls `call`
+/// without autocast.
 template <auto call, size_t... narrowed>
 struct AutocastForm;
 
@@ -51,14 +52,15 @@ class Operator {
     library_.def(schema);
   }
 
-  /// Adds a form for all devices. The autograd form computes its gradient. The form consists of LibTorch's
-  /// operators, or chooses CPU kernels itself.
+  /// Registers `form` as the operator's implementation for all devices. The operator's autograd form computes the
+  /// gradient of `form`. `form` either consists of LibTorch's operators or chooses CPU kernels itself.
   template <class Form>
   Operator& composite(Form* form) {
     remember(form);
     return add(c10::DispatchKey::CompositeExplicitAutograd, form);
   }
-  /// Adds an unfused form for all devices. Its gradient is that of the operators of which it consists.
+  /// Registers `form`, an implementation for all devices that is not fused into one kernel. Autograd computes the
+  /// gradient of `form` through the operators of which `form` consists.
   template <class Form>
   Operator& differentiable_composite(Form* form) {
     remember(form);
@@ -68,7 +70,8 @@ class Operator {
   Operator& cpu(Form* form) {
     return add(c10::DispatchKey::CPU, form);
   }
-  /// Adds the CUDA form, which calls kernels or throws. fused_on() then returns `cuda` for this operator.
+  /// Registers `form` as the operator's CUDA implementation, which calls kernels or throws. After that, fused_on()
+  /// returns `cuda` for this operator.
   template <class Form>
   Operator& cuda(Form* form) {
     remember_cuda_form(name_);
@@ -83,21 +86,21 @@ class Operator {
   Operator& autograd(Form* form) {
     return add(c10::DispatchKey::Autograd, form);
   }
-  /// Marks a backward operator, which has no gradient. A request for its gradient throws the error "`of`: no second
-  /// derivative `why`".
+  /// Marks a backward operator, which has no gradient. If the gradient of a backward operator is requested, the
+  /// operator throws the error "`of`: no second derivative `why`".
   Operator& without_gradient(const std::string& of, const char* why) {
     library_.impl(name_.c_str(), torch::dispatch(c10::DispatchKey::Autograd,
                                                  refuse_second_derivative(of + ": no second derivative " + why)));
     return *this;
   }
-  /// Adds an AutocastForm that converts the `narrowed` arguments.
+  /// Registers an AutocastForm, which converts the arguments with the indices `narrowed`.
   template <auto call, size_t... narrowed>
   Operator& autocast() {
     using Form = AutocastForm<call, narrowed...>;
     add(c10::DispatchKey::AutocastCPU, &Form::template run<at::kCPU, c10::DispatchKey::AutocastCPU>);
     return add(c10::DispatchKey::AutocastCUDA, &Form::template run<at::kCUDA, c10::DispatchKey::AutocastCUDA>);
   }
-  /// Adds an autocast form that the operator itself defines.
+  /// Registers `form`, a function of the operator itself, as the operator's implementation under autocast.
   template <class Form>
   Operator& autocast(Form* form) {
     add(c10::DispatchKey::AutocastCPU, form);

@@ -16,8 +16,8 @@ inline constexpr const char* kSmoothedOnce =
     "because its gradient is smoothed over steps; in float64, scale_shift, its form at inference, has a second "
     "derivative";
 
-/// Returns the autograd form of a backward operator. It calls the operator. If a gradient of the results is computed,
-/// it throws c10::Error with `message`.
+/// Returns the autograd form of a backward operator. It calls the operator. If a gradient of the operator's results is
+/// computed, the autograd form throws c10::Error with `message`.
 torch::CppFunction refuse_second_derivative(std::string message);
 
 }  // namespace cachet::ops

@@ -18,7 +18,7 @@ inline bool same_size(const c10::SymInt& a, const c10::SymInt& b) {
 inline bool same_sizes(c10::SymIntArrayRef a, c10::SymIntArrayRef b) {
   return c10::sym_equals(a, b).expect_true(__FILE__, __LINE__);
 }
-/// Whether `a` equals `b` or is 1. Size 1 fits any `b`.
+/// Whether the size `a` equals the size `b` or is 1. Size 1 fits any `b`.
 inline bool same_size_or_one(const c10::SymInt& a, const c10::SymInt& b) {
   return a.sym_eq(b).sym_or(a.sym_eq(1)).expect_true(__FILE__, __LINE__);
 }
@@ -28,7 +28,8 @@ inline bool at_least(const c10::SymInt& size, int64_t least) {
 inline bool divides(const c10::SymInt& divisor, const c10::SymInt& size) {
   return at_least(divisor, 1) && same_size(size % divisor, 0);
 }
-/// Whether a size equals `number`, for use in a branch. False for a symbolic size that could be any number.
+/// Whether a size equals `number`. The result can be the condition of a branch. If a symbolic size could be any number,
+/// returns false.
 inline bool is_size(const c10::SymInt& size, int64_t number) {
   return size.sym_eq(number).guard_or_false(__FILE__, __LINE__);
 }
@@ -36,8 +37,8 @@ inline bool is_vector(const at::Tensor& x, const c10::SymInt& length) {
   return x.dim() == 1 && same_size(x.sym_size(0), length);
 }
 
-/// Throws c10::Error unless x is a vector of this length. The message begins with `op`. `dim`: the letter for the
-/// length in the operator's documentation. `name`: parts of the tensor's name, which are concatenated.
+/// Throws c10::Error unless x is a vector of this length. The message begins with `op`. `dim` is the letter that stands
+/// for the length in the operator's documentation. `name`: parts of the tensor's name, which are concatenated.
 template <class... Name>
 void check_vector(const char* op, const at::Tensor& x, const char* dim, const c10::SymInt& length,
                   const Name&... name) {
@@ -52,7 +53,8 @@ void check_shape(const char* op, const char* name, const at::Tensor& tensor, c10
 /// Returns a dense tensor with the sizes, dtype and device of x, for use as the result of a shape function.
 inline at::Tensor empty_as(const at::Tensor& x) { return at::empty_symint(x.sym_sizes(), x.options()); }
 
-/// Returns an uninitialized tensor (B, H, length, width) with contiguous heads for each token; B and H are those of x.
+/// Returns an uninitialized tensor (B, H, length, width), in which the heads of each token are contiguous. B and H are
+/// the same as in x.
 at::Tensor empty_side_by_side(const at::Tensor& x, const c10::SymInt& length, const c10::SymInt& width);
 
 }  // namespace cachet::ops

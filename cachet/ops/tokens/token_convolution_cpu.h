@@ -13,7 +13,7 @@ namespace cachet::ops {
 at::Tensor token_convolution_forward(const at::Tensor& tokens, const at::Tensor& weight, const OptionalTensor& bias,
                                      const OptionalTensor& addend, const TokenGrid& grid, bool gelu);
 
-/// The gradients of tokens, weight and bias. The gradient of the addend is `grad` itself.
+/// The gradients of tokens, weight and bias. The gradient of the addend is the output gradient `grad` itself.
 struct TokenConvolutionGradients {
   at::Tensor tokens, weight, bias;
 };

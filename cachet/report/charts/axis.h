@@ -18,7 +18,8 @@ struct Axis {
   Ticks ticks(int count) const;
 };
 
-/// Return an axis with the range of the drawn points. A range without width is widened on both sides.
+/// x_axis() and y_axis() return an axis with the range of the points that the chart shows. If all points have the same
+/// coordinate, the range is widened on both sides.
 Axis x_axis(const std::vector<DrawnSeries>& series);
 Axis y_axis(const std::vector<DrawnSeries>& series, bool logarithmic, bool from_zero);
 

@@ -5,11 +5,12 @@
 
 namespace cachet::report {
 
-/// Returns a table of at most `most` classes with their recall and precision, in ascending order of recall. The table
-/// has no rows unless `counts` has classes × classes values.
+/// Returns a table of at most `most` classes with their recall and precision, in ascending order of recall. If `counts`
+/// does not have classes × classes values, the table has no rows.
 Table class_table(const ConfusionMatrix& matrix, size_t most);
 
-/// Draws an HTML figure: the matrix, shaded by the fraction of each true class, next to the table of classes.
+/// Draws an HTML figure with the confusion matrix and, next to it, the table of classes. The cells are shaded by the
+/// fraction of each true class.
 void draw(Markup& html, const ConfusionMatrix& matrix);
 
 }  // namespace cachet::report

@@ -9,20 +9,21 @@ namespace cachet::report {
 /// Draws an HTML figure: switches for the series, the plot, its numbers as JSON (for the script) and as a table.
 void draw(Markup& html, const LineChart& chart);
 
-/// Draws small figures that a reader opens on demand.
+/// Draws small charts that are hidden until a reader opens them.
 void draw(Markup& html, const ChartFold& fold);
 
-/// Whether each series has at most one point and all points are finite. The numbers of such a chart are shown as text.
+/// Whether each series has at most one point and all points are finite. If a chart has only single points, their
+/// numbers are shown as text.
 bool has_one_point(const LineChart& chart);
 
 /// Writes the y value and the x value of each series as text.
 void draw_numbers(Markup& html, const LineChart& chart);
 
-/// Draws a switch for each series, in its colour. Draws nothing for a single series.
+/// Draws a switch for each series, in its colour. Draws nothing if there is only one series.
 void draw_legend(Markup& html, const std::vector<Series>& series);
 
-/// Draws the plot with its JSON and, if useful, a hidden plot on the other scale (linear or logarithmic). `y` overrides
-/// the vertical axis. Returns whether the hidden plot was drawn.
+/// Draws the plot and its JSON. If useful, also draws a hidden plot with the other scale (linear or logarithmic). `y`
+/// overrides the vertical axis. Returns whether the plot with the other scale was drawn.
 bool draw_plot_box(Markup& html, const LineChart& chart, const PlotSize& size, const Axis* y = nullptr);
 
 /// Returns "2 values are not finite (×)", or an empty text if all are finite.

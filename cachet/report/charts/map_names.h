@@ -2,11 +2,11 @@
 
 namespace cachet::report {
 
-/// Width of one letter of a row's or column's name at its largest size, which is that on a phone, in units of the
-/// drawing.
+/// Width of one letter of a row's or column's name, in units of the drawing, at the largest size of the letters, which
+/// is used on a phone.
 inline constexpr double kMapLetter = 8.4;
 
-/// Sine and cosine of the angle of a column's name that is longer than its column is wide.
+/// Sine and cosine of the angle at which the name of a column is written if the name is longer than the column is wide.
 inline constexpr double kMapNameSine = 0.67;
 inline constexpr double kMapNameCosine = 0.74;
 

@@ -19,11 +19,12 @@ struct PlotSize {
   double letter = 10.5;  // size of the tick labels on a phone, where they are largest
 };
 
-/// Returns the CSS classes of the series at `index`. The first six have colours that colour-blind people can
-/// distinguish; the next ones have the same colours with dashed lines, then with dotted lines.
+/// Returns the CSS classes of the series at `index`. The first six series have colours that colour-blind people can
+/// distinguish. Later series have the same colours with dashed lines, then with dotted lines.
 std::string series_class(size_t index);
 
-/// Draws the SVG of a chart's curves and axes. `y` has the values at the ends of the vertical axis; its pixels are set.
+/// Draws the SVG of a chart's curves and axes. `y` has the values at the ends of the vertical axis. The function sets
+/// the pixels of `y`.
 void draw_plot(Markup& svg, const LineChart& chart, const std::vector<DrawnSeries>& series, Axis y,
                const PlotSize& size, bool hidden = false);
 

@@ -13,14 +13,15 @@ struct Point {
   double deviation = 0;  // half the height of the band around the point
 };
 
-/// The drawn points of a series.
+/// The points of a series that a chart shows.
 struct DrawnSeries {
   std::vector<Point> points;    // all finite
   std::vector<double> missing;  // some finite x values with a y that is not finite
   size_t missing_count = 0;     // number of all points that were left out
   std::vector<Point> trend;     // means of neighbouring points if the points are many and noisy; else empty
 
-  /// Returns the main line, around which a band is drawn.
+  /// Returns the main line of the series, around which the chart draws a band: `trend`, or `points` if there is no
+  /// trend.
   const std::vector<Point>& line() const { return trend.empty() ? points : trend; }
 };
 

@@ -11,11 +11,12 @@ struct Ticks {
 };
 
 /// Returns multiples of 1, 2, 2.5 or 5 times a power of ten in [least, most]: at most `count`, and at least two if the
-/// range is not empty and count is 4 or more. Labels have only as many decimals as they need to differ. With `whole`,
-/// all ticks are whole numbers, and a short range may have fewer than two of them.
+/// range is not empty and count is 4 or more. Labels have only as many decimals as they need to differ. If `whole` is
+/// set, all ticks are whole numbers, and a short range may have fewer than two of them.
 Ticks linear_ticks(double least, double most, int count, bool whole = false);
 
-/// Returns powers of ten in [least, most] (both > 0), in short ranges also 2 and 5 times these, in long ones every nth.
+/// Returns powers of ten in [least, most] (both > 0). In short ranges, the result also has 2 and 5 times the powers of
+/// ten. In long ranges, it has only every nth power.
 Ticks logarithmic_ticks(double least, double most, int count);
 
 }  // namespace cachet::report

@@ -5,7 +5,7 @@
 
 namespace cachet::report {
 
-/// Draws an HTML figure: the unchanged text, with highlighted table heads, keys and comments of TOML.
+/// Writes an HTML figure of the unchanged text, in which table heads, keys and comments of TOML are highlighted.
 void draw(Markup& html, const CodeBlock& code);
 
 }  // namespace cachet::report

@@ -7,13 +7,14 @@
 namespace cachet::report {
 
 /// Returns the page as one HTML file that needs no other file: it contains drawings as SVG, numbers as JSON, the style
-/// and the script. The page is complete without JavaScript. The script adds a read-out under the pointer, switches for
-/// series and scale, and a slider that smooths the curves. The page of an unfinished run reloads itself every 20
-/// seconds; sessionStorage stores which parts a reader opened or smoothed. The function accepts any content: invalid
-/// UTF-8 is replaced, and numbers that are not finite are left out and marked.
+/// and the script. The page is complete without JavaScript. The script adds a display of the values at the pointer,
+/// switches for series and scale, and a slider that smooths the curves. The page of an unfinished run reloads itself
+/// every 20 seconds; sessionStorage stores which parts a reader opened or smoothed. The function accepts any content:
+/// invalid UTF-8 is replaced, and numbers that are not finite are left out and marked.
 std::string render_html(const Page& page);
 
-/// Returns the mark of a source (Page::source). Each page with that source has the mark in its first kilobyte.
+/// Returns the HTML element that marks a page with its source (Page::source). A page with the given source has the
+/// element in its first kilobyte.
 std::string source_mark(const std::string& source);
 
 }  // namespace cachet::report

@@ -23,7 +23,8 @@ struct Attribute {
   Attribute(std::string_view name, double value) : name(name), value(coordinate(value)) {}
 };
 
-/// Writes elements of HTML or SVG as well-formed XML. The caller closes elements in order; the class escapes all text.
+/// Writes elements of HTML or SVG as well-formed XML. The caller must close elements in the correct order; the class
+/// escapes all text.
 class Markup {
  public:
   using Attributes = std::initializer_list<Attribute>;
@@ -32,7 +33,7 @@ class Markup {
   Markup& close();
   Markup& text(std::string_view text);
   /// Writes text in which a browser may break the line before a part of a dotted or underscored name, "blocks.0.|attn".
-  /// A name of at most ten characters is not broken.
+  /// A name of at most ten characters is not broken across lines.
   Markup& breakable(std::string_view text);
   /// Writes an element that contains only text.
   Markup& element(std::string_view tag, Attributes attributes, std::string_view text);

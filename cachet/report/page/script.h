@@ -4,8 +4,8 @@
 
 namespace cachet::report {
 
-/// Returns the script of a report: a read-out under the pointer (or by the arrow keys), and switches for the series and
-/// the scale. All content of the page is visible without the script.
+/// Returns the script of a report: a display of the values at a position that the pointer or the arrow keys select, and
+/// switches for the series and the scale. All content of the page is visible without the script.
 std::string_view script();
 
 }  // namespace cachet::report

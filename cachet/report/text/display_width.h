@@ -15,7 +15,8 @@ void append_code_point(std::string& text, char32_t code_point);
 int display_width(std::string_view text);
 int display_width(char32_t code_point);
 
-/// Returns the longest beginning of `text` with at most `columns` columns. If the text is cut, it ends with `mark`.
+/// Returns the longest beginning of `text` that is at most `columns` terminal columns wide. If the text is cut, it ends
+/// with `mark`.
 std::string fit_width(std::string_view text, int columns, char32_t mark = U'…');
 
 }  // namespace cachet::report

@@ -5,7 +5,7 @@
 
 namespace cachet::report {
 
-/// A field of a line, which is left out if the line has no room for it.
+/// A field of a line of text. The field is left out if the line is too long.
 struct LineField {
   std::string text;
   int importance = 0;   // the least important fields are left out first; the most important one always stays

@@ -52,20 +52,22 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Updates the line. Call this at every step: a call costs little if it is too early to draw again.
+  /// Updates the line. Call update() at every step. If the line was updated only a moment ago, update() returns at
+  /// once.
   void update(const ProgressState& state) noexcept;
 
   /// Prints a line in every mode, above the bar if there is one.
   void log(std::string_view line) noexcept;
 
   /// Ends a phase with a line of its results, which replaces the bar and is printed in every mode. On a terminal, the
-  /// line has the fields that fit; elsewhere it has all fields.
+  /// line has only the fields that fit. In other outputs, the line has all fields.
   void conclude(const std::vector<LineField>& fields) noexcept;
 
-  /// Draws the last state again and ends the line. Further updates start a new line.
+  /// Writes the line once more with the last state, and ends the line. A call of update() after finish() starts a new
+  /// line.
   void finish() noexcept;
 
-  /// Returns the mode. For `automatic`, returns the mode that was chosen instead.
+  /// Returns the mode. If the mode is `automatic`, returns the mode that was chosen instead.
   ProgressMode mode() const noexcept { return mode_; }
 
  private:

@@ -8,11 +8,11 @@ namespace cachet::report {
 /// (evaluations, checkpoints) are part of the time that the work took.
 class RemainingTime {
  public:
-  /// Records that `done` of `total` units are done at `now` (seconds of any clock). Units done before the first call
-  /// (in a resumed run), or before `done` decreased, do not count for the speed.
+  /// Records that `done` of `total` units are done at `now` (seconds of any clock). Units that were done before the
+  /// first call (in a resumed run), or before `done` decreased, do not count for the speed.
   void update(double done, double total, double now);
 
-  /// Returns the seconds left, or an empty value before two updates with progress.
+  /// Returns the estimated number of seconds left. Before two updates with progress, returns an empty value.
   std::optional<double> seconds(double now) const;
 
  private:

@@ -5,14 +5,16 @@
 
 namespace cachet::report {
 
-/// The form of text for its output. The defaults suit files and pipes: tables are whole and in UTF-8.
+/// The form of text for its output. The default values suit files and pipes: wide tables stay whole, and text is in
+/// UTF-8.
 struct TextForm {
   int columns = 100;       // maximum width; a wider table is turned (rows become columns) if that makes it narrower
   bool whole = true;       // whether wider text stays whole; if not, cells and sentences wrap and columns are left out
   bool unicode = true;     // if false, Cachet writes ASCII wherever it can choose
   std::string whole_by{};  // the option that shows the columns that are left out: "--wide"
 
-  /// Returns the form for a descriptor. A terminal's form depends on its width and locale. Other forms are whole.
+  /// Returns the form of text for the file descriptor `descriptor`. A terminal's form depends on its width and locale.
+  /// For a descriptor that is not a terminal, wide text stays whole.
   static TextForm of(int descriptor);
 };
 

@@ -25,21 +25,23 @@ struct TextGrid {
 
   /// Returns the width of each column if no cell is wrapped.
   std::vector<int> natural_widths() const;
-  /// Returns the width of each column such that the table has at most `columns` columns. The widest columns are
-  /// narrowed first. Empty if this would break names or heads.
+  /// Returns the width of each column such that the table is at most `columns` terminal columns wide. The widest
+  /// columns are narrowed first. The result is empty if the columns would become so narrow that names or column heads
+  /// would be broken.
   std::optional<std::vector<int>> widths_within(int columns) const;
 };
 
-/// Returns these columns of a table, with `*` after the best value of each column.
+/// Returns the columns `columns` of a table, with `*` after the best value of each column.
 TextGrid grid_of(const Table& table, const std::vector<size_t>& columns, bool unicode);
 
-/// Turns lines into columns. All cells are then aligned right, because a new column has values of many kinds.
+/// Turns lines into columns. In the turned table, all cells are aligned right, because a new column has values of
+/// different kinds.
 TextGrid turned(const TextGrid& grid);
 
 /// Returns the width of all columns together, in terminal columns.
 int width_of(const std::vector<int>& widths);
 
-/// Returns the drawn grid: a rule below the head, and cells wrapped to the width of their column.
+/// Returns the grid as text, with a rule below the head. Cells are wrapped to the width of their column.
 std::string drawn(const TextGrid& grid, const std::vector<int>& widths, bool unicode);
 
 }  // namespace cachet::report

@@ -8,15 +8,18 @@
 namespace cachet::report {
 
 /// Returns a table for a terminal: columns aligned by display width, a rule below the head, `*` after the best cell of
-/// a column. If the table is too wide for the form and turning makes it narrower, each column becomes a line. If it is
-/// still too wide and the form is not whole, heads and texts are wrapped instead. If that fails, columns are left out,
-/// the least important first, with a note below. Only a table whose first column is too wide stays too wide.
+/// a column. If the table is too wide for `form`, and would be narrower with rows and columns exchanged, rows and
+/// columns are exchanged. If the table is still too wide and form.whole is not set, headings and texts are wrapped. If
+/// wrapping is not enough, the least important columns are left out, with a note below the table. The result is too
+/// wide only if its first column alone is too wide.
 std::string text_table(const Table& table, const TextForm& form = {});
 
-/// Returns a table in GitHub's Markdown, with the best cell of a column in bold. Pipes and line breaks are escaped.
+/// Returns a table in GitHub's Markdown, with the best cell of a column in bold. Pipe characters and line breaks in
+/// cells are escaped.
 std::string markdown_table(const Table& table);
 
-/// Returns CSV (RFC 4180) with a header line. A cell is written as its number (shortest exact form), or else its text.
+/// Returns CSV (RFC 4180) with a header line. Each cell is written as its number, in the shortest exact form. A cell
+/// without a number is written as its text.
 std::string csv_table(const Table& table);
 
 }  // namespace cachet::report

@@ -34,12 +34,13 @@ struct ImagesRead {
   std::string digest{};
 };
 
-/// A run under analysis. Applies the run's model to evaluation samples, and to the first training steps of such a run.
-/// Restores the model's weights and state afterwards.
+/// A run under analysis. Applies the run's model to evaluation samples, and repeats the first training steps of the
+/// run. After an analysis, restores the weights and the state of the model.
 class AnalysedRun {
  public:
-  /// Opens a run. `name` is its name in tables and pages. `settings` is the argument of open_saved_run(). Throws the
-  /// errors of open_saved_run(), and io::Error for an export, because the layers of an export cannot be examined.
+  /// Opens a run. `name` is the name of the run in tables and pages. `settings` has the settings for open_saved_run().
+  /// Throws the errors of open_saved_run(), and io::Error for an export, because the layers of an export cannot be
+  /// examined.
   AnalysedRun(std::string name, const std::filesystem::path& path, const std::vector<std::string>& settings,
               const AnalysisOptions& options, c10::Device device);
 
@@ -53,40 +54,44 @@ class AnalysedRun {
   void keep_image_digests(AnalysisEffort effort);
   /// Returns the image files that were read since keep_image_digests().
   ImagesRead images_read(AnalysisEffort effort);
-  /// Returns a digest of the bytes that these image files have now. Empty if the data lack a split or an index.
+  /// Returns a digest of the present bytes of the image files that `images` lists by split and index. Returns an empty
+  /// text if the data lack one of the splits or indices.
   std::string digest_of_images(AnalysisEffort effort, const std::map<std::string, std::vector<int64_t>>& images);
 
-  /// Returns the task that evaluates the samples of the analysis, in evaluation mode. The first call opens the task.
+  /// Returns the task that evaluates the samples of the analysis, in evaluation mode. The first call of evaluation()
+  /// opens the task.
   Task& evaluation();
   torch::nn::Module& model() { return evaluation().model(); }
-  /// Returns the number of samples of evaluation(): the requested number, or all samples if there are fewer. Empty if
-  /// no analysis has opened the evaluation.
+  /// Returns the number of samples that evaluation() uses: the requested number, or all samples if there are fewer.
+  /// Returns an empty value if no analysis has opened the evaluation.
   std::optional<int64_t> samples() const;
-  /// Describes the samples: "16 evaluation samples of 33, drawn by seed 0". Empty if no analysis has opened samples.
+  /// Describes the samples: "16 evaluation samples of 33, drawn by seed 0". Returns an empty text if no analysis has
+  /// opened samples.
   std::string samples_text() const;
   /// Returns the random seed that selects the details for an analysis. The seed is the recipe's data.subset_seed, which
   /// also selects the evaluation samples; 0 if the task does not select samples by a seed.
   uint64_t seed() const { return saved_.plan.task->seed_of_samples().value_or(0); }
-  /// Returns the task in its state at the beginning of training. The first call opens the task.
+  /// Returns the task in its state at the beginning of training. The first call of training() opens the task.
   Task& training();
 
   /// Returns the metrics of evaluation(). `listener`, if not empty, gets intermediate tensors of at least float32.
   train::Metrics evaluate(const nn::Listener& listener, const train::EvaluationProgress& progress);
 
-  /// Replays training steps. Calls `look` with the task's model before the first step, and after each step the function
-  /// `after_step` that `look` has returned. A step is the forward and backward pass of a micro-batch in training mode,
-  /// at its position in the run's data, without an update of the weights.
+  /// Replays training steps. Calls `look` with the task's model before the first step. After each step, calls the
+  /// function `after_step` that `look` has returned. A step is the forward and backward pass of a micro-batch in
+  /// training mode, at its position in the run's data, without an update of the weights.
   struct Replay {
     nn::Listener listener;
     std::function<void()> after_step = [] {};
   };
   void replay(const std::function<Replay(torch::nn::Module& model)>& look, const train::EvaluationProgress& progress);
 
-  /// Returns the checkpoints of the run's folder, oldest first, and locks them while they are in use. Empty if the
-  /// folder has only one checkpoint, or if the path is not a run's folder.
+  /// Returns the checkpoints of the run's folder, oldest first, and locks them while they are in use. Returns an empty
+  /// list if the folder has only one checkpoint, or if the path is not the folder of a run.
   std::vector<train::HeldCheckpoint> saved_checkpoints() const;
-  /// Calls `look` with the step of each checkpoint of saved_checkpoints(). Before each call, `model` (of this run's
-  /// evaluation or training) gets the weights of that checkpoint. At the end, `model` gets its own weights again.
+  /// Calls `look` with the step of each checkpoint of saved_checkpoints(). Before each call, the weights of the
+  /// checkpoint are loaded into `model`, which is the model of evaluation() or training(). After the last call, `model`
+  /// gets its own weights again.
   void over_checkpoints(torch::nn::Module& model, const std::function<void(int64_t step)>& look) const;
 
  private:
@@ -103,7 +108,8 @@ class AnalysedRun {
   std::unique_ptr<Task> evaluation_, training_;
 };
 
-/// Restores the buffers of a model when this object is destroyed. Until then, the buffers may be changed.
+/// Restores the buffers of a model when this object is destroyed. As long as the object exists, the buffers may be
+/// changed.
 class BuffersKept {
  public:
   explicit BuffersKept(torch::nn::Module& model);

@@ -14,13 +14,15 @@
 
 namespace cachet::tasks {
 
-/// A job: one measurement of an analysis, on one run or on two runs together. The members are indices of runs.
+/// A job: one measurement of an analysis, on one run or on two runs together. The members of an AnalysisJob are indices
+/// of runs.
 struct AnalysisJob {
   size_t run = 0;
   std::optional<size_t> beside{};
 };
 
-/// The result of a measurement: JSON with all data of the page, and the pictures that the JSON names.
+/// The result of a measurement: JSON with all data of the measurement that the analysis page shows, and the pictures
+/// that the JSON names.
 struct AnalysisResult {
   std::string values;
   std::vector<NamedFile> files{};
@@ -41,10 +43,11 @@ class Analysis {
   virtual std::string_view title() const = 0;  // title of the analysis's section
   /// Whether the analysis uses the evaluation samples, or replayed training steps.
   virtual AnalysisEffort effort() const = 0;
-  /// Describes what the model lacks for this analysis: "has no cache". Empty if the model lacks nothing.
+  /// Describes what the model lacks for this analysis: "has no cache". If the model lacks nothing, returns
+  /// std::nullopt.
   virtual std::optional<std::string> lacks(const torch::nn::Module& model) const = 0;
   /// Estimates how many samples pass through the model in measure(); the backward pass of a replayed step counts as two
-  /// passes. The estimate of the remaining time uses this number.
+  /// passes. The result of passes() is used to estimate the remaining time of the analysis.
   virtual double passes(const AnalysedRun& run) const;
   /// Returns the jobs of the analysis: by default, one job for each run.
   virtual std::vector<AnalysisJob> jobs(size_t runs) const;
@@ -61,7 +64,7 @@ const std::vector<std::unique_ptr<Analysis>>& analyses();
 /// names all analyses. For an unknown word, throws std::invalid_argument, which names the nearest known word.
 std::vector<const Analysis*> analyses_named(const std::string& list);
 
-// Each function is defined in its own file.
+// Each of the following functions is defined in its own source file.
 std::unique_ptr<Analysis> cache_analysis();
 std::unique_ptr<Analysis> gate_analysis();
 std::unique_ptr<Analysis> map_analysis();

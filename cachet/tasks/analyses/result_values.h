@@ -17,7 +17,7 @@ namespace cachet::tasks {
 
 using nlohmann::ordered_json;
 
-/// Reads a number. Returns NaN if the number was not finite when it was written.
+/// Reads a number. If the number was not finite when it was written, returns NaN.
 inline double number_in(const ordered_json& value) {
   return value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
 }
@@ -47,8 +47,9 @@ inline std::vector<double> matrix_in(const ordered_json& rows) {
   return all;
 }
 
-/// Returns a map of similarities with square cells. The colour scale goes from the smallest to the largest value, so
-/// that small differences are visible. If the rows are also the columns, the scale ignores the diagonal of ones.
+/// Returns the heat map `map` of similarities, with square cells. The colour scale goes from the smallest to the
+/// largest value, so that small differences are visible. If the rows are also the columns, the scale ignores the
+/// diagonal of ones.
 inline report::HeatMap similarity_map(report::HeatMap map) {
   map.square = true;
   const bool with_itself = map.rows == map.columns;

@@ -11,7 +11,7 @@
 
 namespace cachet::tasks {
 
-/// A measurement in the form that a folder stores.
+/// The result of a measurement in the form in which a folder stores it.
 struct SavedResult {
   std::string values;    // JSON
   std::string left_out;  // reason why there are no values: "has no cache"; empty if there are values
@@ -21,7 +21,7 @@ struct SavedResult {
   std::function<std::string(const std::string& name)> file = {};  // returns the bytes of a picture that the values name
 };
 
-/// The error for an analysis that is impossible for these runs or options. what() completes a sentence about a run.
+/// The error for an analysis that is impossible for the given runs or options. what() completes a sentence about a run.
 class NotMeasurable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -37,7 +37,7 @@ class SavedResults {
 
   bool keeps() const { return !folder_.empty(); }
   std::optional<SavedResult> find(const std::string& part) const;
-  /// Stores the result of a measurement and returns it. Throws io::Error.
+  /// Stores the result of a measurement in the folder and returns it. Throws io::Error.
   SavedResult keep(const std::string& part, const AnalysisResult& result, std::array<ImagesRead, 2> images = {}) const;
   SavedResult keep_lack(const std::string& part, const std::string& why) const;
 
@@ -46,7 +46,8 @@ class SavedResults {
   std::filesystem::path folder_;
 };
 
-/// Returns the measurement that the folder stores. If the folder does not have it, measures now.
+/// Returns the measurement of an analysis that the folder of saved results stores. If the folder does not have the
+/// measurement, measures now.
 SavedResult measured_or_kept(const Analysis& analysis, AnalysedRun& run, AnalysedRun* beside, const SavedResults& kept,
                              const train::EvaluationProgress& progress);
 

@@ -9,7 +9,7 @@
 
 namespace cachet::tasks {
 
-/// A sample in a form for people: a picture, or the tokens of a text.
+/// A sample in a form that people can read: a picture, or the tokens of a text.
 struct ShownSample {
   at::Tensor picture{};               // (h, w, 1 or 3) uint8; undefined for texts
   std::vector<std::string> tokens{};  // an empty string for a token without text; tokens can be invalid UTF-8
@@ -23,7 +23,8 @@ class ShowsSamples {
   virtual ~ShowsSamples() = default;
   /// Runs the model on one evaluation sample alone, and returns this sample. The model is in evaluation mode.
   virtual ShownSample run_over(int64_t index) = 0;
-  /// Returns the class of an evaluation sample, to select different classes; empty if samples have no class.
+  /// Returns the class of an evaluation sample, by which samples of different classes can be selected. If samples have
+  /// no class, the result is empty.
   virtual std::optional<int64_t> class_of(int64_t /*index*/) const { return std::nullopt; }
 };
 

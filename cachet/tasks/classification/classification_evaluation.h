@@ -21,7 +21,8 @@ struct ClassifiedSample {
   double probability = 0;  // probability of the predicted class
 };
 
-/// The largest number of classes with a stored confusion matrix. ImageNet-22k's matrix (4 GB) is too large to read.
+/// The largest number of classes with a stored confusion matrix. For example, the matrix of ImageNet-22k (4 GB) is too
+/// large to read.
 inline constexpr int64_t kMaxConfusedClasses = 2000;
 
 /// The results of an evaluation.
@@ -36,8 +37,8 @@ struct ClassificationEvaluation {
   train::Metrics metrics() const;
 };
 
-/// Returns the JSON that a run stores. The confusion matrix is a list of its nonzero counts, each as the three numbers
-/// true class, predicted class and count.
+/// Returns the JSON text with which a run stores its evaluation. The confusion matrix is a list of its nonzero counts,
+/// each as the three numbers true class, predicted class and count.
 std::string to_json(const ClassificationEvaluation& evaluation);
 /// Reads the JSON of to_json(). Empty for any other text.
 std::optional<ClassificationEvaluation> evaluation_from_json(const std::string& text);
@@ -53,7 +54,7 @@ struct ClassifiedBatch {
   std::vector<at::Tensor> inputs{};  // the model's inputs, in the order of deploy::inputs_of()
 };
 
-/// A sample with the values that an evaluation sums.
+/// An evaluation sample with the values that the evaluation sums over all samples.
 struct MeasuredSample {
   ClassifiedSample sample{};
   double loss = 0;          // −log p of the true class, in nats

@@ -25,22 +25,22 @@ class ClassificationTask : public Task, public Predictor, public AnswersEvaluati
   /// Whether numbers serve as class names, because the names of the model's classes are not known.
   virtual bool lacks_class_names() const { return false; }
 
-  /// Runs the model on batches of evaluation samples in their order, beginning with the batch of sample `first`. The
-  /// caller has set evaluation mode.
+  /// Runs the model on batches of evaluation samples in their order, beginning with the batch of sample `first`. Before
+  /// the call, the caller must set the model to evaluation mode.
   virtual void classify_in_order(int64_t first, const UseBatch& use) = 0;
-  /// Runs the model on the batches in the fastest order, which evaluate() uses. Begins with the batch that has the
-  /// sample at position `first` of this order.
+  /// Runs the model on the batches in the fastest order, which evaluate() uses. The first batch is the batch that
+  /// contains the position `first` of the fastest order.
   virtual void classify_all(int64_t first, const UseBatch& use) { classify_in_order(first, use); }
   /// Returns the index of the sample at a position in the order of classify_all().
   virtual int64_t sample_at(int64_t place) { return place; }
   virtual int64_t evaluation_batches() const = 0;
 
   /// Returns the logits (N, classes), float32 on the CPU, of samples that prepare_given() has prepared like evaluation
-  /// samples. The caller has set evaluation mode.
+  /// samples. Before the call, the caller must set the model to evaluation mode.
   virtual at::Tensor classify_given(const PreparedSamples& samples) = 0;
 
-  /// Describes how an image becomes the input, for programs that have only the export. Empty if the samples are not
-  /// images.
+  /// Describes how an image becomes the input, for programs that have only the export. Returns an empty value if the
+  /// samples are not images.
   virtual std::optional<runtime::ImagePreparation> image_preparation() const { return std::nullopt; }
 
   /// Computes the model's predictions for the evaluation samples in their order, beginning with sample `first`.
@@ -64,7 +64,7 @@ class ClassificationTask : public Task, public Predictor, public AnswersEvaluati
  protected:
   using Task::Task;
 
-  /// Sets the model that the derived task built.
+  /// Sets the model, which the derived class has built.
   void set_model(std::shared_ptr<models::Model> model) { model_ = std::move(model); }
 
   /// Returns sections with the confusion matrix and then the blocks of evaluation_samples().
@@ -80,9 +80,9 @@ class ClassificationTask : public Task, public Predictor, public AnswersEvaluati
 /// Describes the metrics: loss, top-1 and, for more than five classes, top-5. The deciding metric is top-1.
 std::vector<report::MetricDescription> classification_metrics();
 
-/// Computes the result of a training step from logits (B, classes) and targets (B, classes), whose rows sum to one: the
-/// sum of the cross-entropies, the model's penalties as a separate value, and the number of samples whose logits and
-/// targets prefer the same class. The caller sets `tokens`.
+/// Computes the result of a training step from logits (B, classes) and targets (B, classes), whose rows sum to one. The
+/// result has the sum of the cross-entropies, the model's penalties as a separate value, and the number of samples
+/// whose logits and targets prefer the same class. The caller sets `tokens`.
 train::ForwardResult classification_step(torch::nn::Module& model, const at::Tensor& logits, const at::Tensor& targets);
 
 }  // namespace cachet::tasks

@@ -11,7 +11,7 @@ namespace cachet::tasks {
 
 /// Writes a measured sample as a record: {"index":0,"sample":17,"label":3,"predicted":3,"probability":0.98,"loss":0.02}
 /// and "among_five" if there are more than five classes. `index` is the sample's position in the order of the
-/// evaluation. Reading a record restores the bits of its numbers.
+/// evaluation. When a record is read, its numbers have exactly the bits with which they were written.
 Record measured_record(const MeasuredSample& measured, int64_t place, int64_t classes);
 
 /// Reads the records of measured_record(), one after the other.

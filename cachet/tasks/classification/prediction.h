@@ -25,7 +25,8 @@ struct Prediction {
 std::vector<Prediction::Guess> top_guesses(const at::Tensor& probabilities, int64_t count);
 
 /// Returns {"index":0,"file":…,"label":…,"predicted":…,"top":[{"label":8,"class":"Bag","probability":0.98}]} as a line.
-/// For a text, the member "text" has the beginning of the text. The logits, if any, follow "top".
+/// For a text, the member "text" has the beginning of the text. If the prediction has logits, they follow the key
+/// "top".
 std::string to_json_line(const Prediction& prediction, const std::vector<std::string>& class_names);
 
 }  // namespace cachet::tasks

@@ -13,9 +13,9 @@ namespace cachet::tasks {
 /// names, or if a recipe cannot hold them (data::can_be_stored).
 SavedFiles keep_class_names(const std::vector<std::string>& names);
 
-/// If `names` is empty, as in exports of runs without names, sets `names` to the names of an export's classes. Numbers
-/// do not count as names. Throws io::Error if the manifest's number of names is not `classes`, or if its names differ
-/// from `names`.
+/// If `names` is empty, as in exports of runs without names, sets `names` to the names of an export's classes. Class
+/// numbers that an export has in place of names are not taken as names. Throws io::Error if the manifest's number of
+/// names is not `classes`, or if its names differ from `names`.
 void take_class_names(const runtime::ExportManifest& manifest, int64_t classes, std::vector<std::string>& names);
 
 }  // namespace cachet::tasks

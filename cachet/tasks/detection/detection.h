@@ -22,7 +22,8 @@
 
 namespace cachet::tasks {
 
-/// Object detection: boxes and, if the model has them, masks. The metrics are COCO's numbers on the validation set.
+/// Object detection: boxes and, if the model has them, masks. The metrics are the numbers of COCO's evaluation,
+/// measured on the validation set.
 class Detection : public Task,
                   public Predictor,
                   public AnswersEvaluationSamples,
@@ -33,8 +34,8 @@ class Detection : public Task,
                   public ExportsRewrittenModel,
                   public TabulatesEvaluation {
  public:
-  /// Opens the data and builds the model. Throws io::Error if data cannot be read, std::invalid_argument if they do not
-  /// fit the model.
+  /// Opens the data and builds the model. Throws io::Error if data cannot be read, and std::invalid_argument if the
+  /// data do not fit the model.
   Detection(const DetectionPlan& plan, const train::TrainOptions& training, Splits splits = Splits::both);
 
   torch::nn::Module& model() override { return *model_; }
@@ -60,7 +61,8 @@ class Detection : public Task,
   std::vector<Record> answer_given(const PreparedSamples& samples, const AnswerOptions& options) override;
   void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) override;
   std::string sample_digest(int64_t index) override { return validation_->sample_digest(index); }
-  /// Returns the digest of all images in the image's batch: version 0.1.0 padded images to the largest of the batch.
+  /// Returns the digest of all images in the batch that contains image `index`, because version 0.1.0 padded images to
+  /// the size of the largest image in the batch.
   std::string earlier_digest(int64_t index) override;
   int64_t evaluation_records() const override { return evaluation_size(); }
   std::string record_digest(int64_t index) override { return sample_digest(index); }
@@ -87,15 +89,15 @@ class Detection : public Task,
   std::vector<report::Section> evaluation_sections() const override;
 
  private:
-  /// Sums records of the evaluation's images, in their order.
+  /// Sums the records of the evaluation's images, in the order of the images.
   class Evaluation;
   std::vector<std::vector<FoundObject>> detect(const data::DetectionBatch& batch);
   /// Returns the size of a window: the number of consecutive images of the evaluation that are sorted by size into
-  /// batches. All images of a window are predicted before the next window begins.
+  /// batches. The evaluation predicts all images of a window before it predicts images of the next window.
   int64_t window() const;
   /// Returns the number of the first batch of the window to which image `index` belongs.
   int64_t first_batch_of_window(int64_t index) const;
-  /// Returns a batch of only this image (H, W, 3), prepared for the model.
+  /// Returns a batch with one image, prepared for the model. `pixels` is the image (H, W, 3).
   data::DetectionBatch shown(at::Tensor pixels) const;
   std::vector<metrics::TrueObject> true_objects(int64_t index) const;
   std::vector<int64_t> category_ids() const;

@@ -50,7 +50,8 @@ struct DetectionEvaluation {
   std::vector<ShownImage> best{}, worst{};
 
   /// Returns "box_ap", "box_ap_stderr", "box_ap50", …, "mask_ap", …; leaves out metrics without objects. If no object
-  /// was measured, "box_ap" and "mask_ap" are NaN. If images could not be read, adds "unreadable_images".
+  /// was measured, "box_ap" and "mask_ap" are NaN. If images could not be read, the result also has the metric
+  /// "unreadable_images".
   train::Metrics metrics() const;
 };
 
@@ -77,7 +78,8 @@ class DetectionTally {
   std::vector<ShownImage> best_, worst_;
 };
 
-/// Write and read the run folder's JSON. Reading returns an empty value if the JSON or the number of classes differs.
+/// Convert an evaluation to the JSON in the run's folder, and convert this JSON back to an evaluation. If the JSON has
+/// another form or another number of classes, reading returns an empty value.
 std::string to_json(const DetectionEvaluation& evaluation, const std::vector<std::string>& class_names);
 std::optional<DetectionEvaluation> detection_evaluation_from_json(const std::string& text, int64_t classes);
 

@@ -30,7 +30,8 @@ struct DetectorOptions {
   int64_t classes = 80;
   std::vector<std::string> class_names{};  // empty: the categories of the annotation file, in its order
   std::vector<int64_t> category_ids{};     // ids in files of results; empty: ids of the current file, or 1, 2, …
-  /// If all classes of a run are categories of its training file, evaluation refuses other categories.
+  /// If all classes of a run are categories of its training file, evaluation refuses categories that are no classes of
+  /// the run.
   std::optional<data::OtherCategories> other_categories{};  // the option of this name in DetectionSetOptions
   data::DetectionTransformOptions transform{};
   io::OrientationRule orientation = io::OrientationRule::apply;
@@ -84,7 +85,7 @@ class DetectionPlan : public TaskPlan, public TakesRewrittenModel {
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
   DataLook look_at_data(const data::LookProgress& progress) const override;
-  /// Returns the class names if the recipe leaves them to the annotation file, so that the run stores them.
+  /// If the recipe takes the class names from the annotation file, returns these names, so that the run stores them.
   SavedFiles files_to_keep() const override;
   std::vector<std::string> class_name_settings() const override;
   std::optional<int64_t> data_limit() const override { return options_.subset.limit; }

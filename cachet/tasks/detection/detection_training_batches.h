@@ -9,8 +9,9 @@
 
 namespace cachet::tasks {
 
-/// The divisor of the losses of anchors: a count over the whole step (all micro-batches in all processes), or a count
-/// over each part (a micro-batch of a process).
+/// The divisor of the anchors' losses. With LossDivisor::step, the divisor is a count over the whole step (all
+/// micro-batches in all processes). With LossDivisor::part, the divisor is a count over each part (a micro-batch of a
+/// process).
 enum class LossDivisor { step, part };
 
 /// Returns the position of an image in a batch whose sides are multiples of `multiple`.

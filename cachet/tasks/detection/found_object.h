@@ -36,14 +36,15 @@ std::optional<FoundObjects> found_objects_from_json(const std::string& line);
 /// line does not have the form of to_json_line(), or if a label is not below `classes`.
 FoundObjects read_found_objects(const std::string& record, int64_t classes);
 
-/// The forms of an object in a file of results. If a file has boxes, pycocotools uses the areas of the boxes. The
-/// measurement of masks therefore needs a file without boxes.
+/// The forms in which a file of results stores an object. If a file has boxes, pycocotools uses the areas of the boxes.
+/// To measure masks, a file of results without boxes is therefore necessary.
 enum class ResultForms { boxes, masks, both };
 
-/// Returns a file of COCO results. The id of an image without id is its index. `category_ids` has the id of each class.
+/// Returns a file of COCO results. The id of an image without id is its index. `category_ids` has the category id of
+/// each class.
 std::string coco_results(const std::vector<FoundObjects>& images, const std::vector<int64_t>& category_ids,
                          ResultForms forms = ResultForms::both);
-/// Adds the results of one image to `text`.
+/// Adds the detections of one image to `text`.
 void add_results(data::CocoResultsText& text, const FoundObjects& image, const std::vector<int64_t>& category_ids,
                  ResultForms forms);
 

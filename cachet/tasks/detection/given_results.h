@@ -12,7 +12,7 @@
 namespace cachet::tasks {
 
 /// If a file's name without folder and suffix is a number, as in COCO, returns it: 139 for "val2017/000000000139.jpg".
-/// Empty for other names and for numbers above 2⁵³.
+/// The result is empty if the file's name is not a number, or if the number is above 2⁵³.
 std::optional<int64_t> number_in_name(const std::string& file);
 
 /// The objects found in a user's images, as files that pycocotools reads: results.json with the results, and
@@ -23,7 +23,8 @@ class GivenResults {
   /// `category_ids` and `class_names` have one entry for each class of the model.
   GivenResults(std::vector<int64_t> category_ids, std::vector<std::string> class_names);
 
-  /// Adds the next image, in the order of the user's images. An image that could not be read is left out of both files.
+  /// Adds the next image, in the order of the user's images. If an image could not be read, it is left out of
+  /// results.json and images.json.
   void add(FoundObjects image);
   std::vector<NamedFile> finish() &&;
 

@@ -14,7 +14,8 @@ struct StrokeText {
   int64_t width(std::string_view text) const { return scale * 6 * static_cast<int64_t>(text.size()); }
   int64_t height() const { return scale * 7; }
 
-  /// Calls draw(x, y) for each pixel of the text, whose upper left corner is (0, 0). May draw a pixel more than once.
+  /// Calls draw(x, y) for each pixel of the text, whose upper left corner is (0, 0). The function may call draw() more
+  /// than once for the same pixel.
   void for_pixels(std::string_view text, const std::function<void(int64_t x, int64_t y)>& draw) const;
 };
 

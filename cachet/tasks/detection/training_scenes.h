@@ -9,7 +9,7 @@
 namespace cachet::tasks {
 
 /// Returns the first images of a run's first batch as a detector gets them, with the boxes and masks of its targets.
-/// Reads only the images that are shown. Throws the errors of the loader.
+/// The function reads only the images that the page shows. Throws the errors of the DetectionLoader.
 report::ImageGrid training_scenes(const data::DetectionLoader& loader, const data::Normalization& normalization,
                                   const std::vector<std::string>& class_names);
 

@@ -5,7 +5,8 @@
 
 namespace cachet::tasks {
 
-/// Returns the page of an export: its contents, its difference from its model, and the new form of each norm and cache.
+/// Returns the page of an export: the contents of the export, its difference from its model, and the new form of each
+/// norm and cache.
 report::Page export_page(const ExportReport& report);
 
 }  // namespace cachet::tasks

@@ -17,11 +17,12 @@ struct ExportSpeed {
   analysis::Quartiles times_as_fast;                       // model's time / export's time, pair by pair
 
   /// Whether the ratios of times vary so little that the speeds can be compared: the upper quartile is at most twice
-  /// the lower quartile. Otherwise, the machine was also doing other work.
+  /// the lower quartile. If the ratios vary more, the machine was also doing other work.
   bool is_comparable() const { return times_as_fast.upper <= 2 * times_as_fast.lower; }
 };
 
-/// The sources of times: functions that run a batch and return the time in seconds, and a clock in seconds.
+/// The functions with which speeds are measured: two functions that run a batch and return the time in seconds, and a
+/// clock in seconds.
 struct SpeedClocks {
   std::function<double()> model, exported, now;
 };
@@ -31,12 +32,13 @@ struct SpeedClocks {
 ExportSpeed timed_in_turns(const SpeedClocks& clocks, int64_t batch);
 
 /// Measures the times of a model and its export on the CPU with timed_in_turns(). A batch has 8 samples, or 1 if a
-/// batch of 8 would take longer than about an eighth of a second. The random state of the process stays the same.
+/// batch of 8 would take longer than about an eighth of a second. The measurement does not change the random state of
+/// the process.
 ExportSpeed compare_speed(const SavedRun& model, const SavedRun& exported);
 
 /// Returns "1.32 times as fast as the model (quartiles 1.29 to 1.35): 12.1 ms instead of 16 ms for a batch of 8", or
-/// "slower than the model: it takes 1.30 times as long (…)". If the speeds are not comparable, states that the machine
-/// was too busy.
+/// "slower than the model: it takes 1.30 times as long (…)". If the speeds are not comparable, the returned text states
+/// that the machine was too busy.
 std::string to_text(const ExportSpeed& speed);
 
 }  // namespace cachet::tasks

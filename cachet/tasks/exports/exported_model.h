@@ -36,16 +36,18 @@ RecipePlan with_sessions(const RecipePlan& plan, const runtime::ExportManifest& 
 RecipePlan with_exported_model(const RecipePlan& plan, const runtime::ExportManifest& manifest,
                                const std::filesystem::path& folder);
 
-/// Builds the model that an export of `plan` computes: in evaluation mode, and rewritten in the same way. The model
-/// does not have the weights of the export.
+/// Builds the model that an export of `plan` computes: in evaluation mode, and rewritten in the same way. The built
+/// model does not have the weights of the export.
 std::shared_ptr<models::Model> built_as_exported(const models::ModelPlan& plan);
 
 /// Returns the pattern ("model.*", "data.class_names") of the first key in a setting ("key=value", also of a table)
-/// that affects the predictions of an export; empty if there is no such key. An export fixes the values of such keys.
+/// that affects the predictions of an export; empty if there is no such key. An export fixes the values of keys that
+/// affect its predictions.
 std::optional<std::string> fixed_key(const std::string& setting);
 
 /// Returns the settings that an export stores, one for each value: settings of the model, of the preparation of a
-/// user's sample, and of the task's decisions. Other settings select the data of one command and the way of computing.
+/// user's sample, and of the task's decisions. All other settings are left out, because they select the data of one
+/// command or the way of computing.
 std::vector<std::string> settings_to_keep(const std::vector<std::string>& settings);
 
 }  // namespace cachet::tasks

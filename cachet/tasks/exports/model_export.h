@@ -18,7 +18,8 @@ namespace cachet::tasks {
 struct ExportOptions {
   runtime::EngineKind engine = runtime::EngineKind::openvino;
   runtime::Precision precision = runtime::Precision::float32;
-  /// Whether to compare all evaluation data and the accuracy (always with int8), or a sample drawn by data.subset_seed.
+  /// Whether to compare all evaluation data and the accuracy, instead of a sample of the data, drawn by
+  /// data.subset_seed. With int8, all data are always compared.
   bool check_all = false;
 };
 
@@ -26,7 +27,7 @@ struct ExportOptions {
 enum class ExportPart { calibration, comparison };
 const char* to_string(ExportPart part);  // "calibrate", "compare"
 
-/// A function that is called with the progress of a part.
+/// A function that is called with the progress of one part of an export.
 using ExportProgress = std::function<void(ExportPart part, int64_t done, int64_t total)>;
 
 /// The largest allowed differences between an export of some precision and its model.
@@ -34,7 +35,8 @@ struct ExportTolerance {
   deploy::Tolerance answers{};  // tolerance for evaluation samples
   double metric = 0;            // tolerance of the deciding metric: absolute for accuracies, relative for others
 
-  /// Returns the tolerance for inputs that users send. Any number of these may have two nearly equal classes.
+  /// Returns the tolerance for inputs that users send. Any number of users' inputs may have two nearly equal classes,
+  /// so the best class of any number of them may change.
   deploy::Tolerance sent() const { return {answers.log_probability, 1}; }
 };
 ExportTolerance export_tolerance(runtime::Precision precision);
@@ -72,7 +74,8 @@ struct ExportSource {
   std::filesystem::path path;         // argument of open_saved_run()
   std::vector<std::string> settings;  // settings that replace values of the source's recipe
 
-  /// Returns the settings that also apply to the export's recipe: all but those of [model], which the export includes.
+  /// Returns the settings that also apply to the recipe of the export. The settings of [model] are left out, because
+  /// the export includes the model.
   std::vector<std::string> settings_of_export() const;
 };
 
@@ -81,11 +84,12 @@ struct ExportSource {
 void check_export_options(const ExportOptions& options);
 
 /// Rewrites a model (deploy/rewrite.h) and writes it for an engine into a folder. The folder appears, or replaces an
-/// existing folder, atomically. Before that, compares the results of the folder with the results of the model in
-/// float32: on evaluation data if they can be read, otherwise on noise. Then measures the times of both. Throws the
-/// errors of check_export_options(); std::runtime_error if the difference exceeds the tolerance (the message states it)
-/// or the engine cannot take or run the model (the message names another engine); ops::NotFinite if the model returns
-/// NaN or infinity; io::Error if a file cannot be read or written.
+/// existing folder, atomically. Before the folder appears, compares the results of the export with the results of the
+/// model in float32: on evaluation data if they can be read, otherwise on noise. After the comparison, measures the
+/// times of the export and of the model. Throws the errors of check_export_options(); std::runtime_error if the
+/// difference exceeds the tolerance (the message states it) or the engine cannot take or run the model (the message
+/// names another engine); ops::NotFinite if the model returns NaN or infinity; io::Error if a file cannot be read or
+/// written.
 ExportReport export_model(const ExportSource& source, const ExportOptions& options, const std::filesystem::path& folder,
                           const ExportProgress& progress);
 

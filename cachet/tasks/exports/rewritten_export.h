@@ -20,12 +20,14 @@ struct ComparedScores {
   deploy::DecisionWords words{};
 };
 
-/// A task whose model is not a graph for an engine. The export of such a task is the rewritten model itself.
+/// A task whose model cannot be written as a graph for an engine. The export of a task of this class is the rewritten
+/// model itself.
 class ExportsRewrittenModel {
  public:
   virtual ~ExportsRewrittenModel() = default;
-  /// Returns the scores of held-out data if the task has opened such data. Otherwise, returns the scores of synthetic
-  /// samples, which are equal for all models of one size. The model is in evaluation mode.
+  /// Returns the scores of held-out data if the task has opened such data. If the task has not opened held-out data,
+  /// returns the scores of synthetic samples, which are equal for all models of one size. The model is in evaluation
+  /// mode.
   virtual ComparedScores compared_scores() = 0;
   /// Returns the reason why the model is not a graph, as the end of "its model …": "writes token by token".
   virtual std::string why_no_graph() const = 0;
@@ -39,7 +41,8 @@ std::string compared_samples(const std::string& what, const train::SampleWords& 
 /// "9 boxes on 1 test image".
 std::string compared_samples(const std::string& what, int64_t count, const train::SampleWords& words, bool real);
 
-/// A plan whose model may be a rewritten model. A rewritten model runs on LibTorch alone.
+/// A task plan that accepts a rewritten model (deploy/rewrite.h) as its model. A rewritten model runs on LibTorch
+/// alone.
 class TakesRewrittenModel {
  public:
   virtual ~TakesRewrittenModel() = default;

@@ -19,8 +19,8 @@ namespace cachet::tasks {
 /// Image classification with soft targets (mixup, cutmix, label smoothing).
 class ImageClassification : public ClassificationTask, public ShowsSamples {
  public:
-  /// Opens the data and builds the model. Throws io::Error if data cannot be read, std::invalid_argument if the images
-  /// do not fit the model.
+  /// Opens the data of the task and builds its model. Throws io::Error if data cannot be read, std::invalid_argument if
+  /// the images do not fit the model.
   ImageClassification(const ImageClassificationPlan& plan, const train::TrainOptions& training,
                       Splits splits = Splits::both);
 

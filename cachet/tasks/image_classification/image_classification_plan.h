@@ -30,7 +30,8 @@ struct ImageClassificationOptions {
   /// The size of the images on which a trained model was trained. A user's file is resized to this size. 0 if the size
   /// is not known, or if it differs between images.
   io::ImageSize stored_size{};
-  /// The class numbers as names, for an export without class names. The names in a data folder are then not used.
+  /// The class numbers as names, for an export without class names. If exported_numbers is not empty, the names in a
+  /// data folder are not used.
   std::vector<std::string> exported_numbers{};
   bool is_exported = false;                   // whether the model is an export, which has all that affects predictions
   std::optional<int64_t> evaluation_limit{};  // number of images that are evaluated, instead of dataset.limit
@@ -40,7 +41,7 @@ struct ImageClassificationOptions {
 };
 
 /// Reads [data] (with its tables normalization, augmentation, resize, mixing and outliers), [model], and held_out
-/// ("validation" or "test") of [task]. The default of held_out is validation if there are validation images.
+/// ("validation" or "test") of [task]. If there are validation images, the default of held_out is validation.
 ImageClassificationOptions read_image_classification_options(const config::View& root,
                                                              data::DataRoot data_root = data::DataRoot::required);
 

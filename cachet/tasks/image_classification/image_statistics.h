@@ -9,15 +9,16 @@
 
 namespace cachet::tasks {
 
-/// The statistics of a run's training images, which the run stores in the file kImageStatistics. Predictions then do
-/// not depend on the images of a data folder.
+/// The statistics of a run's training images, which the run stores in the file kImageStatistics. Therefore, the
+/// predictions of the run do not depend on the images of a data folder.
 struct ImageStatistics {
   data::Normalization normalization{};  // mean and deviation per channel; empty if recipe or data kind have them
   io::ImageSize size{};                 // size of each image
 };
 inline constexpr const char* kImageStatistics = "image_statistics.json";
 
-/// Returns {"mean": [0.286], "std": [0.353], "height": 28, "width": 28}, without mean and std if they are empty.
+/// Returns the statistics as JSON: {"mean": [0.286], "std": [0.353], "height": 28, "width": 28}. If mean and std are
+/// empty, the JSON has no such keys.
 std::string to_json(const ImageStatistics& statistics);
 
 /// Reads the file kImageStatistics. Throws io::Error.

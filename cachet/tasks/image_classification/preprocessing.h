@@ -25,8 +25,8 @@ class PreparesImages {
   virtual ~PreparesImages() = default;
   virtual Preprocessing preprocessing() const = 0;
   /// Reads the preparation in timm's config.json in the folder of these weights, and returns it as settings of a recipe
-  /// ("data.normalization.mean=[0.5, 0.5, 0.5]"). Leaves out values that the recipe sets. Empty if there is no such
-  /// file. Throws the errors of timm_preprocessing().
+  /// ("data.normalization.mean=[0.5, 0.5, 0.5]"). Leaves out the values that the recipe itself sets. Returns an empty
+  /// list if the folder has no config.json. Throws the errors of timm_preprocessing().
   virtual std::vector<std::string> preparation_settings(const std::filesystem::path& weights) const = 0;
 };
 
@@ -35,23 +35,26 @@ class PreparesImages {
 std::vector<std::string> normalization_settings(const data::NormalizationOptions& normalization);
 std::vector<std::string> resize_settings(const data::ResizeOptions& resize);
 
-/// Returns mean and deviation for images of one or three channels. For other images, leaves them to the recipe.
+/// Returns mean and deviation for images of one or three channels. For images with other numbers of channels, leaves
+/// mean and deviation to the recipe.
 data::NormalizationOptions normalization_options(const data::Normalization& normalization, int64_t channels);
 
 /// Returns the preprocessing of the publisher of the weights. Mean and deviation are ImageNet's, but 0.5 for timm's
 /// ViTs, which were trained on ImageNet-21k. The crop is 7/8 of the shorter side, but 0.9 in timm and T2T-ViT. The
-/// interpolation is bicubic. `image` is the model's image shape. A single channel gets the mean of the three values.
+/// interpolation is bicubic. `image` is the image shape of the model. For images with a single channel, the channel
+/// gets the mean of the values of the three channels.
 Preprocessing published_preprocessing(io::NameSource source, std::string_view model, const models::ImageShape& image);
 
-/// Returns the preprocessing for the weights of a file or folder. The sources, in this order: the run or model folder
-/// to which the weights belong; timm's config.json next to the file (weights/timm_config.h); published_preprocessing().
-/// Throws io::Error if config.json cannot be read, or asks for something that is not supported.
+/// Returns the preprocessing for the weights of a file or folder. The function uses the first of the following sources
+/// that exists: the run or model folder to which the weights belong; timm's config.json next to the file
+/// (weights/timm_config.h); published_preprocessing(). Throws io::Error if config.json cannot be read, or asks for
+/// something that is not supported.
 Preprocessing preprocessing_of(const std::filesystem::path& weights, io::NameSource source,
                                const models::ImageClassifierPlan& model);
 
 /// Reads the part of [data] that belongs to a model and not to a folder of images: kind (class folders by default),
-/// class_names, classes, channels, and the tables normalization and resize. Adds these values to the document's
-/// resolved text.
+/// class_names, classes, channels, and the tables normalization and resize. Adds the values that it read to the
+/// resolved text of the document.
 Preprocessing read_preprocessing(const config::View& data, const models::ImageClassifierPlan& model,
                                  const Preprocessing& defaults);
 

@@ -6,7 +6,7 @@
 namespace cachet::tasks {
 
 /// Returns `count` images of noise in the model's size. The images are the same in each call, and have the classes in
-/// turn. They serve to try a recipe without its data.
+/// turn. With synthetic images, you can try a recipe without its data.
 data::LabelledImages synthetic_images(const models::ImageClassifierPlan& model, int64_t count);
 
 }  // namespace cachet::tasks

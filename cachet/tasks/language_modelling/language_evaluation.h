@@ -62,10 +62,10 @@ inline constexpr int64_t kBlockTokens = 512;
 /// The loss is a ratio of sums over blocks, L = ΣS / Σn, where S is a block's sum of losses and n its number of tokens.
 /// The standard error of the ratio of B blocks is √(B / (B − 1) · Σ(S − L·n)²) / Σn (Cochran, Sampling Techniques,
 /// 1977, §6.3): the deviations of the blocks' means from the loss, weighted by tokens. A block consists of consecutive
-/// segments of one batch row, until they have kBlockTokens tokens. The rest of a row is a smaller block.
+/// segments of one batch row, until they have kBlockTokens tokens. The last block of a batch row may be smaller.
 class LanguageTally {
  public:
-  /// Adds a segment's losses. The segments come in order and have the same batch rows.
+  /// Adds a segment's losses. Segments must be added in their order, and all segments have the same batch rows.
   void add(const SegmentLosses& losses);
   LanguageEvaluation finish() const;  // sets only the members that the losses determine
 
@@ -81,7 +81,8 @@ class LanguageTally {
   std::vector<Block> blocks_, open_;  // blocks_: full blocks; open_: the unfinished block of each batch row
 };
 
-/// Write and read the JSON in the run's folder. Reading returns an empty value for other JSON.
+/// Convert an evaluation to the JSON in the run's folder, and convert this JSON back to an evaluation. If the JSON has
+/// another form, reading returns an empty value.
 std::string to_json(const LanguageEvaluation& evaluation);
 std::optional<LanguageEvaluation> language_evaluation_from_json(const std::string& text);
 

@@ -44,11 +44,11 @@ class LanguageModelling : public Task,
   train::Metrics evaluate(const train::EvaluationProgress& progress) override;
   std::string evaluation_details() const override { return to_json(evaluation_); }
   void restore_evaluation(const std::string& details) override;
-  /// Returns the number of records. A record is a segment of all batch rows.
+  /// Returns the number of records. A record belongs to one segment of all batch rows.
   int64_t evaluation_records() const override;
   std::string record_digest(int64_t index) override;
-  /// A model with a memory first reads the segments before `first` again, without predictions. Other models skip these
-  /// segments.
+  /// A model with a memory first reads the segments before `first` again, without predictions. Models without a memory
+  /// skip the segments before `first`.
   void record_evaluation(int64_t first, const SeenRecord& seen) override;
   train::Metrics evaluate_records(const NextRecord& next) override;
   void generate(const std::string& prompt, const GenerationOptions& options,

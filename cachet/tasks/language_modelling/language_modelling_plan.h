@@ -37,8 +37,8 @@ struct LanguageModellingOptions {
 };
 
 /// Reads [data], [model] and [task]. [task] has held_out ("validation" or "test"), segments_per_step, baseline, and the
-/// table evaluation. This table has `lanes`, samples, bits_of, and the keys target_length, memory_length, clamp_length,
-/// same_length and whole_past, whose defaults are the model's.
+/// table evaluation. The table evaluation has `lanes`, samples, bits_of, and the keys target_length, memory_length,
+/// clamp_length, same_length and whole_past, whose defaults are the model's.
 LanguageModellingOptions read_language_modelling_options(const config::View& root,
                                                          data::DataRoot data_root = data::DataRoot::required);
 
@@ -67,8 +67,8 @@ class LanguageModellingPlan : public TaskPlan, public TakesRewrittenModel {
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
   void replace_model(std::function<std::shared_ptr<models::Model>()> make) override;
 
-  // A run has a copy of its vocabulary. Changes of the file that its recipe names therefore do not change the meaning
-  // of its tokens.
+  // A run has a copy of its vocabulary. If the vocabulary file that the run's recipe names changes, the meaning of the
+  // run's tokens therefore stays the same.
   SavedFiles files_to_keep() const override;
   std::vector<std::string> saved_file_settings(const std::filesystem::path& run) const override;
 

@@ -10,8 +10,8 @@
 namespace cachet::tasks {
 
 /// Returns passages at equal distances in a text, and their continuations by a model in evaluation mode. The
-/// continuations are sampled from the more likely tokens with a fixed seed, so that the same weights give the same
-/// texts. Returns fewer than `count` passages if the text is short.
+/// continuations are sampled from the more likely tokens with a fixed seed, so equal weights give equal texts. Returns
+/// fewer than `count` passages if the text is short.
 std::vector<WrittenSample> write_samples(models::LanguageModel& model, const models::SegmentOptions& segments,
                                          const data::TokenSequence& text, const data::TextEncoder& encoder,
                                          int64_t count);

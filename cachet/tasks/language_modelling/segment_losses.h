@@ -11,7 +11,8 @@
 namespace cachet::tasks {
 
 /// Two sums over a segment of each batch row: −log p of the predicted tokens, in nats, and the number of these tokens.
-/// Each sum is stored for each position in the segment (over the rows) and for each row (over the positions).
+/// Each of the two sums is stored for each position in the segment (summed over the batch rows) and for each batch row
+/// (summed over the positions).
 struct SegmentLosses {
   std::vector<double> by_place{}, by_batch_row{};
   std::vector<int64_t> tokens_by_place{}, tokens_by_batch_row{};
@@ -28,9 +29,10 @@ at::Tensor losses_of(models::LanguageModel& model, const at::Tensor& ids, const 
 SegmentLosses segment_losses(const at::Tensor& losses, const at::Tensor& targets);
 
 /// Returns {"index":0,"loss_by_place":[…],"tokens_by_place":[…],"loss_by_lane":[…],"tokens_by_lane":[…]}. `index` is
-/// the number of the segment. Reading a record restores the bits of its values.
+/// the number of the segment. If a record is read, its values have the same bits as before.
 Record segment_record(const SegmentLosses& losses, int64_t index);
-/// Reads a record of segment_record(). Throws std::runtime_error if the text, the index or the number of rows differs.
+/// Reads a record of segment_record(). Throws std::runtime_error if the text of the record is invalid, or if its index
+/// or number of batch rows differs from the argument.
 SegmentLosses segment_from_record(const Record& record, int64_t index, int64_t batch_rows);
 
 }  // namespace cachet::tasks

@@ -40,7 +40,8 @@ struct OwnAnnotations {
   bool given() const { return !file.empty(); }
 };
 
-/// The files of a COCO folder by split. If the data have only one file, it is `train`, and `validation` is empty.
+/// The files of a COCO folder by split. If the folder has only one annotation file, this file is `train`, and
+/// `validation` is empty.
 struct OwnCoco {
   OwnAnnotations train{}, validation{}, test{};
   int64_t classes = 0;
@@ -48,7 +49,7 @@ struct OwnCoco {
   bool masks = false;        // whether any object of `train` has a mask
 };
 
-/// Texts of one or two languages, by split. If there are no splits, all texts are in `train`.
+/// Texts of one or two languages, by split. If the data are not divided into splits, all texts are in `train`.
 struct OwnTexts {
   std::vector<std::filesystem::path> train{}, validation{}, test{};
 };

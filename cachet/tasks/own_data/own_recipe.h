@@ -11,7 +11,8 @@ struct OwnDataRequest {
   std::string model;               // a name (models/registry.h)
   std::filesystem::path data;      // a folder or a file
   std::filesystem::path prepared;  // folder in which texts are prepared
-  /// Settings "key=value" that replace values of the recipe. The other values of the recipe may depend on them.
+  /// Settings "key=value" that replace values of the recipe. Values of the recipe that are not set may depend on the
+  /// given settings.
   std::vector<std::string> settings{};
   std::string init{};               // the initial weights, as the user names them
   std::filesystem::path weights{};  // a file next to timm's config.json, or a model folder, from which the recipe takes
@@ -25,9 +26,9 @@ struct OwnRecipe {
 };
 
 /// Recognises the data, prepares texts, and chooses the values of a recipe: number of classes, crops, subwords, batch
-/// size, epochs. If the data fit several kinds, the model's task decides, and the line for the user names both kinds.
-/// Throws io::Error if data cannot be used (an empty class), std::invalid_argument if the data fit no task of the
-/// model.
+/// size, epochs. If the data fit several kinds of data, the task of the model decides, and the line for the user names
+/// both kinds. Throws io::Error if data cannot be used (an empty class), std::invalid_argument if the data fit no task
+/// of the model.
 OwnRecipe make_own_recipe(const OwnDataRequest& request);
 
 }  // namespace cachet::tasks

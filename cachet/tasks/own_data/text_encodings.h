@@ -9,13 +9,14 @@
 namespace cachet::tasks {
 
 /// Returns a text as UTF-8 without a byte-order mark, with lines ending in "\n". Text with a mark of UTF-16 is read as
-/// UTF-16; other bytes that are not UTF-8 are read as Windows-1252. `encoding` gets the name of the encoding.
+/// UTF-16; other bytes that are not UTF-8 are read as Windows-1252. If `encoding` is not null, the name of the text's
+/// encoding is stored in *encoding.
 std::string as_utf8(std::string_view bytes, std::string* encoding = nullptr);
 
 /// Reads files with as_utf8(), and counts the files that are not UTF-8.
 class TextReader {
  public:
-  /// Reads a plain, .gz or .xz file. Throws io::Error.
+  /// Reads a text file, which may be compressed (.gz or .xz). Throws io::Error.
   std::string read(const std::filesystem::path& file);
   /// Returns the bytes of a file, unpacked. Throws io::Error.
   static std::string read_bytes(const std::filesystem::path& file);

@@ -7,9 +7,9 @@
 
 namespace cachet::tasks {
 
-/// Describes how the conditions of a group's results differ from the first finished group's. The conditions are the
-/// task, the test data, and values that report::MetricDescription::condition marks, such as "bytes of the text: 1200
-/// and 1100". Empty if no difference is known.
+/// Describes how the conditions of a group's results differ from the conditions of the first finished group's results.
+/// The conditions are the task, the test data, and values that report::MetricDescription::condition marks, such as
+/// "bytes of the text: 1200 and 1100". If no difference is known, the description is empty.
 std::string differing_conditions(const RunGroup& group, const std::vector<RunGroup>& groups);
 
 /// Whether the group is compared with the first finished group, although the test data or another condition of one of
@@ -21,8 +21,9 @@ bool are_conditions_unknown(const RunGroup& group, const std::vector<RunGroup>& 
 /// test data among the runs of a group.
 std::vector<std::string> runs_with_other_times(const std::vector<RunGroup>& groups);
 
-/// Whether the group takes part in statistical tests and in the choice of the best group: it is finished, none of its
-/// seeds has failed, and its conditions are not known to differ.
+/// Whether the group of runs takes part in statistical tests and in the choice of the best group. The group must be
+/// finished, none of its seeds may have failed, and its conditions must not be known to differ from those of the first
+/// finished group.
 bool is_ranked(const RunGroup& group, const std::vector<RunGroup>& groups);
 
 }  // namespace cachet::tasks

@@ -16,27 +16,29 @@ struct CostPoint {
   double value = 0;      // value of the deciding metric
 };
 
-/// The points of models of one family with the same plug-ins, the cheapest first.
+/// A curve of the chart: the points of models of one family with the same plug-ins, in the order of rising cost.
 struct CostCurve {
   std::string name;  // "pvt", "pvt, cache grc"
   std::vector<CostPoint> points;
 };
 
-/// Results over multiply-accumulates, as in Fig. 1 of Cached Transformers (arXiv 2312.12742).
+/// A chart of the results of models over their multiply-accumulates, as in Fig. 1 of Cached Transformers (arXiv
+/// 2312.12742).
 struct CostCurves {
   std::string metric;  // "top-1"
   report::ValueForm form = report::ValueForm::number;
   std::vector<CostCurve> curves;
 };
 
-/// Returns the curves of the ranked groups that have known multiply-accumulates and the first such group's deciding
-/// metric. Empty if the groups have fewer than two different costs.
+/// Returns the curves of those ranked groups whose multiply-accumulates are known and whose deciding metric is that of
+/// the first group with known multiply-accumulates. Empty if the groups have fewer than two different costs.
 CostCurves cost_curves(const std::vector<RunGroup>& groups);
 
 /// Returns the family of a model, which is its name up to the size: "pvt_v2" for "pvt_v2_b2".
 std::string model_family(const std::string& model);
 
-/// Return the chart and the table. `curves` must not be empty.
+/// cost_chart() and cost_table() return the chart and the table of the results over the cost. `curves` must not be
+/// empty.
 report::LineChart cost_chart(const CostCurves& curves);
 report::Table cost_table(const CostCurves& curves);
 

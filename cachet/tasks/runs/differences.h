@@ -9,7 +9,8 @@
 
 namespace cachet::tasks {
 
-/// A run, or the mean of several seeds, with its deciding value, for comparison with others.
+/// One run, or the mean of runs with several seeds, and the value of its deciding metric. Contenders are compared with
+/// each other.
 struct Contender {
   std::string name;
   RunValue value;  // value of one run (its spread is a standard error on the test data), or mean of seeds
@@ -20,15 +21,17 @@ struct Contender {
 inline constexpr const char* kNotCorrected =
     "Each verdict is at 95 % by itself; the verdicts are not corrected for several comparisons.";
 
-/// Returns the text of a difference of two values of this metric: "1.2", in points for an accuracy.
+/// Returns the difference `gap` of two values of a metric as text, such as "1.2". For an accuracy, the difference is in
+/// points.
 std::string gap_text(const RunValue& value, double gap);
 
 /// Returns the deciding metric of each ranked group (is_ranked); empty if there were no evaluations.
 std::vector<Contender> contenders(const std::vector<RunGroup>& groups);
 
 /// The difference of a contender from the first contender, and whether it exceeds chance at 95 %. Means of seeds are
-/// compared by Welch's t-test. Two single runs are compared by twice the standard error on the test data, which does
-/// not cover other seeds. The difference of a single run from a mean of seeds has no verdict.
+/// compared by Welch's t-test. The difference of two single runs is compared with twice its standard error on the test
+/// data. The standard error does not include the effect of other seeds. The difference of a single run from a mean of
+/// seeds has no verdict.
 struct Difference {
   enum class Verdict { none, more, no_more };
 
@@ -41,10 +44,12 @@ struct Difference {
   std::string verdict_text() const;
 };
 
-/// Returns the difference of each later contender that has the same metric as the first contender.
+/// Returns the differences of the later contenders from the first contender, for contenders with the same metric as the
+/// first.
 std::vector<Difference> differences(const std::vector<Contender>& all);
 
-/// Show up to three differences as sentences (the table is then empty), and more as a table (without sentences).
+/// If there are up to three differences, they are shown as sentences, and the table is empty. If there are more
+/// differences, they are shown as a table, without sentences.
 std::string difference_sentences(const std::vector<Difference>& all);
 report::Table difference_table(const std::vector<Difference>& all);
 

@@ -6,8 +6,8 @@
 
 namespace cachet::tasks {
 
-/// The mean of several runs' curves at their common steps, with the mean times of these steps and the deviation between
-/// the curves (with n − 1). The mean ends with the shortest curve.
+/// The mean of several runs' curves at their common steps, with the mean times of these steps and the standard
+/// deviation between the curves (with the divisor n − 1). The mean curve ends where the shortest curve ends.
 struct MeanCurve {
   train::StepCurve mean;
   std::vector<double> deviation;

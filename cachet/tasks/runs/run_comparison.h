@@ -15,10 +15,12 @@ std::vector<report::ComparedRun> compared(const std::vector<RunGroup>& groups);
 /// Returns a row of the results for each single run, without curves.
 std::vector<report::ComparedRun> compared_alone(const std::vector<RunGroup>& groups);
 
-/// Returns a table of the runs of each mean: seed, state, step, deciding metric. Empty if no group has several seeds.
+/// Returns a table with a row for each run over which the mean of a group is taken, and with the columns seed, state,
+/// step and deciding metric. Empty if no group has several seeds.
 report::Table seeds_table(const std::vector<RunGroup>& groups);
 
-/// Returns a sentence for each run with unreadable lines in metrics.jsonl. The run's numbers come from its other lines.
+/// Returns a sentence for each run with unreadable lines in metrics.jsonl. If a run has unreadable lines in
+/// metrics.jsonl, its numbers are computed from the readable lines.
 std::vector<std::string> unreadable_lines(const std::vector<RunGroup>& groups);
 
 /// Returns the sentences below the results: differences of groups, the meaning of ±, and runs outside the means.

@@ -24,9 +24,11 @@ struct RunGroup {
   bool has_seeds() const { return runs.size() + missing.size() > 1; }
   /// Returns the runs over which means are taken: the finished runs, or else the evaluated runs, or else all runs.
   std::vector<const RunRecord*> counted() const;
-  /// Returns the number of failed runs. If the number is not 0, the group's means are not compared as a result.
+  /// Returns the number of failed runs. If a run of the group failed, the group takes no part in statistical tests and
+  /// in the choice of the best group.
   size_t failed() const;
-  /// Whether all runs of counted() are finished. Only then is the group compared with other groups as a result.
+  /// Whether all runs of counted() are finished. Only if all runs of counted() are finished, the group takes part in
+  /// statistical tests and in the choice of the best group.
   bool is_over() const;
 
   /// The result of group_values(). A group must not change after the first call of group_values().
@@ -39,11 +41,11 @@ struct ReadGroups {
 };
 
 /// Reads runs and folders of runs or seeds, and groups the runs in the order of the paths. A repeated run counts once.
-/// If no run can be read, throws std::runtime_error with all lines of ReadGroups::unreadable. `look`, if not empty,
-/// determines whether test data are the same (settle_test_data).
+/// If no run can be read, throws std::runtime_error with all lines of ReadGroups::unreadable. If `look` is not empty,
+/// it determines whether test data are the same (settle_test_data).
 ReadGroups read_groups(const std::vector<std::filesystem::path>& paths, const LookAtTestData& look = {});
 
-/// Groups runs that have been read. If two runs have the same recipe and seed, the second begins a new group.
+/// Groups runs that have been read. If two runs have the same recipe and seed, the second run begins a new group.
 std::vector<RunGroup> grouped(std::vector<RunRecord> runs);
 
 }  // namespace cachet::tasks

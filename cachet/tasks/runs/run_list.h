@@ -37,8 +37,8 @@ struct RunList {
 };
 
 /// Returns the folders of runs in a folder, or the folder itself, sorted by path. Includes runs of seeds and sweeps, at
-/// most five levels down. Leaves out links, and folders whose name begins with a dot. If `seeds_as_one`, a folder of
-/// seeds is one entry.
+/// most five levels down. Leaves out links, and folders whose name begins with a dot. If `seeds_as_one` is true, a
+/// folder of seeds is one entry.
 std::vector<std::filesystem::path> run_folders_below(const std::filesystem::path& folder, bool seeds_as_one = false);
 
 /// Lists the runs in a folder. Throws std::runtime_error if the folder does not exist.

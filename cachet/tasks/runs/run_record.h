@@ -17,8 +17,8 @@ namespace cachet::tasks {
 
 inline constexpr const char* kSeedKey = "train.seed";
 
-/// Whether a key stores the class names. Runs of version 0.1.0 do not have such a key; comparisons treat
-/// these runs as if they had it.
+/// Whether a key stores the class names. Runs of version 0.1.0 have no key for the class names; comparisons treat these
+/// runs as if they had one.
 inline bool names_classes(const std::string& key) {
   return key == "data.class_names" || key == "data.other_categories";
 }
@@ -47,7 +47,7 @@ struct RunRecord {
   int64_t last_step() const { return events.empty() ? 0 : events.back().step; }
   /// Whether the run ended as planned. A run whose folder does not report its end counts as ended.
   bool is_over() const;
-  /// Whether the best checkpoint was chosen on the same data on which a test of the run reports.
+  /// Whether a test of the run reports results on the same data on which the best checkpoint was chosen.
   bool reports_choice() const { return description.reports_choice && has_choice(events); }
   /// Whether the run ended by an error, or by a value that is not finite.
   bool has_failed() const;
@@ -55,8 +55,8 @@ struct RunRecord {
 
 /// Reads a run. Throws std::runtime_error if the folder is not a run. If the run began before runs had descriptions,
 /// computes the description from the recipe by the current rules; throws config::Error if the recipe can no longer be
-/// read. If its multiply–accumulates were counted by an earlier rule, they are counted again from its recipe, or left
-/// out if that fails.
+/// read. If the multiply–accumulates of the run were counted by an earlier rule, they are counted again from the run's
+/// recipe. If the new count fails, the multiply–accumulates are left out.
 RunRecord read_run(const std::filesystem::path& run);
 
 }  // namespace cachet::tasks

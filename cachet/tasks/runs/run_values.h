@@ -33,14 +33,15 @@ RunValue metric_value(const report::MetricDescription& metric, double value);
 /// Returns the last evaluation, the best value of the deciding metric, the model's size, and the speed.
 std::vector<RunValue> run_values(const RunRecord& run);
 
-/// Returns the mean of each value over the runs that have it, with the deviation between runs (with n − 1; NaN for one
-/// run). For values with OverSeeds::best, returns the best.
+/// Returns the mean of each value over the runs that have it, with the deviation between runs. The deviation has the
+/// divisor n − 1, and is NaN for one run. If a value has OverSeeds::best, returns the best value instead of the mean.
 std::vector<RunValue> over_seeds(const std::vector<std::vector<RunValue>>& runs);
 
-/// Returns run_values() of a single run, or over_seeds() of a group's counted runs. Computes them once for a group.
+/// If the group has only a single run, returns its run_values(). Otherwise, returns over_seeds() of the group's counted
+/// runs. The values of a group are computed only once.
 const std::vector<RunValue>& group_values(const RunGroup& group);
 
-/// Returns the value as tables show it: "85.6 % ± 0.8 %".
+/// Returns the value in the form that tables show: "85.6 % ± 0.8 %".
 report::Metric shown(const RunValue& value);
 
 }  // namespace cachet::tasks

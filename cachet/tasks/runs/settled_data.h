@@ -10,7 +10,8 @@
 
 namespace cachet::tasks {
 
-/// The digest of the test data that a run's recipe names, as they are now, and their digest in version 0.1.0.
+/// The digest of the test data that a run's recipe names, computed from the present files, and the digest that version
+/// 0.1.0 computes from these files.
 struct PresentDigest {
   data::DataDigest digest{};
   std::string fingerprint{};
@@ -24,8 +25,8 @@ using LookAtTestData = std::function<std::optional<PresentDigest>(const RunRecor
 
 /// Makes digests of test data comparable if some runs have a digest of version 0.1.0, and others a current digest.
 /// Opens the data that are named in the recipes of runs with an old digest. If the old digest of a run matches the
-/// present data, the run gets the current digest of these data. All other runs stay as they are. Data that several
-/// recipes name are opened once.
+/// present data, the run gets the current digest of these data. The digests of all other runs do not change. Data that
+/// several recipes name are opened once.
 void settle_test_data(std::vector<RunRecord>& runs, const LookAtTestData& look);
 
 }  // namespace cachet::tasks

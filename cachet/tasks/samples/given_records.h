@@ -10,7 +10,7 @@
 
 namespace cachet::tasks {
 
-/// The possible positions of a saved record's sample among the user's samples.
+/// The possible positions, among the user's samples, of the sample to which a saved record belongs.
 enum class SampleLocations {
   same,  // the sample is at the index of the record
   any,   // the sample is anywhere: samples may have been inserted, and their order may have changed
@@ -20,22 +20,23 @@ enum class SampleLocations {
 /// the options, the sample's name and bytes.
 class GivenRecords {
  public:
-  /// Compares all records with the samples before the first prediction. Then removes the first record of version 0.1.0
-  /// and all later records. For a record without a sample, throws the error of RecordFile::require(), and leaves the
-  /// file unchanged. With SampleLocations::any, reads all samples if a sample is not at the index of its record.
+  /// Compares all records with the samples before the first prediction. After the comparison, removes the first record
+  /// that version 0.1.0 wrote, and all records after it. For a record without a sample, throws the error of
+  /// RecordFile::require(), and leaves the file unchanged. If `locations` is SampleLocations::any and a sample is not
+  /// at the index of its record, reads all samples.
   GivenRecords(RecordFile& file, NextSample next, SampleForm form, const RecordSource& source,
                SampleLocations locations);
 
-  /// Returns a function that returns all samples, each once.
+  /// Returns a function that gives the user's samples one after the other, each sample once.
   NextSample samples();
-  /// Whether the file has the record of this sample.
+  /// Whether the file has a record of the sample with the index `sample`.
   bool has(int64_t sample) const {
     return sample < static_cast<int64_t>(lines_.size()) && lines_[static_cast<size_t>(sample)];
   }
-  /// Appends a record to the file as its next line. The sample must not have a record yet.
+  /// Appends a record to the file as its next line. The file must not have a record of `sample` yet.
   void append(const Record& record, int64_t sample, const RecordOrigin& origin);
-  /// If some lines are not in the order of the samples (`samples` is their number), replaces the whole file by a file
-  /// in this order. No record may be appended after this call.
+  /// If some lines of the file are not in the order of the samples, replaces the whole file by a file in the order of
+  /// the samples. `samples` is the number of samples. After finish(), no record may be appended.
   void finish(int64_t samples);
 
  private:

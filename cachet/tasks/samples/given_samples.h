@@ -32,7 +32,8 @@ struct GivenOptions {
   UnreadableSamples unreadable = UnreadableSamples::end;
 };
 
-/// A function that is called in order with each sample's index and text. Returns whether to skip the prediction.
+/// A function that is called in order with each sample's index and text. The function returns whether to skip the
+/// prediction of the sample.
 using SkipGiven = std::function<bool(int64_t index, const std::string& text)>;
 /// A function that is called in order with the records of the samples that need a prediction.
 using UseAnswer = std::function<void(const PreparedSample& sample, const Record& record)>;

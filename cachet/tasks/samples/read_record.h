@@ -13,14 +13,15 @@ namespace cachet::tasks {
 /// std::runtime_error with the number of the record.
 class ReadRecord {
  public:
-  /// Reads the record. Throws if the text is not record number `index`.
+  /// Reads the record. Throws an exception if the text is not the record with the index `index`.
   ReadRecord(const Record& record, int64_t index);
   ~ReadRecord();
 
   /// Returns the integer of a key, from 0 to `end` − 1.
   int64_t integer(const char* key, int64_t end) const;
   std::vector<int64_t> integers(const char* key, int64_t end) const;
-  /// Returns the number of a key. Returns NaN if the number was not finite when it was written.
+  /// Returns the number that the record stores under the key `key`. Returns NaN if the number was not finite when it
+  /// was written.
   double number(const char* key) const;
   std::vector<double> numbers(const char* key) const;
   bool is_true(const char* key) const;  // false if the key is missing
@@ -37,9 +38,10 @@ class ReadRecord {
 class SamplesOfRecords {
  public:
   explicit SamplesOfRecords(int64_t samples) : seen_(static_cast<size_t>(samples), false) {}
-  /// Adds a record of sample 0 ≤ `sample` < samples. Throws std::runtime_error if the sample already has a record.
+  /// Adds a record of the sample with the index `sample`, from 0 to samples − 1. Throws std::runtime_error if the
+  /// sample already has a record.
   void add(int64_t sample);
-  /// Throws std::runtime_error if samples are missing; `many` is the plural of the sample: "images".
+  /// Throws std::runtime_error if a sample has no record. `many` is the plural of the sample: "images".
   void require_all(const std::string& many) const;
   int64_t records() const { return records_; }
 

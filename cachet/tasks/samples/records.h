@@ -14,21 +14,21 @@
 
 namespace cachet::tasks {
 
-/// Two digests that cover all inputs of a record, each of 16 hexadecimal digits. A record stores them as "source" and
-/// "sample_digest".
+/// Two digests that cover all inputs of a record, each of 16 hexadecimal digits. A record stores the two digests as
+/// "source" and "sample_digest".
 struct RecordOrigin {
   std::string source;  // digest of model, recipe and options of predictions, and of all labels, texts and annotations
   std::string sample;  // digest of the sample's bytes; empty in records of version 0.1.0
   bool operator==(const RecordOrigin&) const = default;
 };
-/// A function that returns the origin which record `index` would have now.
+/// A function that returns the origin that record `index` would have if it were made now.
 using OriginOf = std::function<RecordOrigin(int64_t index)>;
 
 /// Describes the source of records.
 class RecordSource {
  public:
-  /// `more` has further options that records depend on. Throws train::DamagedCheckpoint, and io::Error if the digest of
-  /// the weights cannot be read.
+  /// `more` has options on which records depend, in addition to `options`. Throws train::DamagedCheckpoint, and
+  /// io::Error if the digest of the weights cannot be read.
   RecordSource(const SavedRun& saved, const AnswerOptions& options, const std::string& more = {});
 
   /// Returns the source of the records of a task's evaluation data.
@@ -51,7 +51,7 @@ Record with_index(const Record& record, int64_t index);
 /// The treatment of existing records in a file.
 enum class EarlierRecords { resumed, replaced };
 
-/// The reason why a record of version 0.1.0 is made again.
+/// The reason why a record of version 0.1.0 must be made again.
 enum class WhyForgotten {
   unsaid_bytes,  // the record lacks the digest of its sample's bytes
   earlier_rule,  // another rule made the record
@@ -59,35 +59,36 @@ enum class WhyForgotten {
 
 /// Records in a growing file, from index 0 on. An interrupted process leaves complete records and an incomplete last
 /// line, which is cut off when the file is opened again. Earlier versions let two processes write one file at the same
-/// time, which left repeated and mixed lines. Opening the file removes these lines. If a record was lost, it also
-/// removes all later records.
+/// time, which left repeated and mixed lines. When the file is opened, repeated and mixed lines are removed. If a
+/// record was lost, all later records are also removed.
 class RecordFile {
  public:
-  /// Locks the file until this object ends. Throws io::FileInUse if another process has locked the file. Throws
-  /// std::runtime_error if the file has other contents, is a symbolic link, or cannot be written, and leaves it
-  /// unchanged. With EarlierRecords::replaced, replaces a symbolic link by a file.
+  /// Locks the file until this object ends. Throws io::FileInUse if another process has locked the file. If the file
+  /// has other contents, is a symbolic link, or cannot be written, leaves the file unchanged and throws
+  /// std::runtime_error. If `earlier` is EarlierRecords::replaced, a symbolic link is no error: a file replaces the
+  /// link.
   RecordFile(std::filesystem::path path, EarlierRecords earlier);
 
   int64_t done() const { return static_cast<int64_t>(origins_.size()); }
   /// Returns the number of repeated and mixed lines that were removed when the file was opened.
   int64_t removed_lines() const { return removed_lines_; }
 
-  /// Returns the origin of record `index` < done().
+  /// Returns the origin of the record `index`, which must be below done().
   const RecordOrigin& origin(int64_t index) const { return origins_.at(static_cast<size_t>(index)); }
   bool is_of(int64_t index, const RecordOrigin& other) const { return origin(index) == other; }
-  /// Throws std::runtime_error unless the record has this origin. The error states whether the bytes of the sample or
-  /// another input differs.
+  /// Throws std::runtime_error unless the record `index` has the origin `origin`. The error states which input differs:
+  /// the bytes of the sample or another input.
   void require(int64_t index, const RecordOrigin& origin) const;
   /// Throws std::runtime_error if there are more than `samples` records.
   void require_at_most(int64_t samples) const;
 
-  /// Whether record `index` < done() is a record of version 0.1.0, which lacks the digest of its sample's bytes. Such a
-  /// record and all later records are made again: forget_from() removes the records from `index` on. require_old()
-  /// throws the error of require() if the record has none of `sources`.
+  /// Whether record `index` < done() is a record of version 0.1.0, which lacks the digest of its sample's bytes. A
+  /// record without the digest of its sample's bytes is made again, and so are all later records: forget_from() removes
+  /// the records from `index` on. If the record has none of `sources`, require_old() throws the error of require().
   bool is_old(int64_t index) const { return origin(index).sample.empty(); }
   void require_old(int64_t index, const std::vector<std::string>& sources) const;
   void forget_from(int64_t index, WhyForgotten why = WhyForgotten::unsaid_bytes);
-  /// Returns the number of records that forget_from() removed for the reason `why`.
+  /// Returns how many records forget_from() has removed for the reason `why`.
   int64_t forgotten(WhyForgotten why = WhyForgotten::unsaid_bytes) const {
     return forgotten_.at(static_cast<size_t>(why));
   }
@@ -102,7 +103,7 @@ class RecordFile {
 
  private:
   [[noreturn]] void refuse(int64_t index, const std::string& why) const;
-  /// Reads the existing records. Returns false if the file has been replaced by a repaired file.
+  /// Reads the existing records. Returns false if a repaired file has replaced the file.
   bool read_records();
 
   std::filesystem::path path_;
@@ -114,15 +115,16 @@ class RecordFile {
 };
 
 /// Compares all records of a file with their present origins. Before any removal, throws the error of
-/// RecordFile::require(). Then finds the first record of version 0.1.0 that has no digest of its sample's bytes, or
-/// that another rule made (its origin is `earlier`). Removes this record and all later records.
+/// RecordFile::require(). After that, finds the first record of version 0.1.0 that either has no digest of its sample's
+/// bytes, or was made by another rule (so that its origin is `earlier`). Removes the found record and all later
+/// records.
 void require_all(RecordFile& file, const OriginOf& origin, const std::function<std::vector<std::string>()>& old_sources,
                  const OriginOf& earlier = {});
 
-/// Opens a file to append records. Removes the existing records from the first record of another origin on.
+/// Opens a file to append records. If a record has another origin, removes this record and all later records.
 RecordFile records_of(const std::filesystem::path& file, const OriginOf& origin);
 
-/// Returns the first `count` records of a file. Throws std::runtime_error if the file has fewer records.
+/// Returns the first `count` records of a file. Throws std::runtime_error if the file has fewer than `count` records.
 NextRecord records_in(const std::filesystem::path& file, int64_t count);
 
 }  // namespace cachet::tasks

@@ -16,8 +16,8 @@ namespace cachet::tasks {
 /// Classification of token sequences, or of pairs of sequences: the tasks of the Long Range Arena (arXiv 2011.04006).
 class SequenceClassification : public ClassificationTask, public ShowsSamples {
  public:
-  /// Opens the data and builds the model. Splits::given opens no data, because the classes are known without them.
-  /// Throws io::Error if data cannot be read, std::invalid_argument if they do not fit the model.
+  /// Opens the data of the task and builds its model. With Splits::given, opens no data, because the classes are known
+  /// without them. Throws io::Error if data cannot be read, std::invalid_argument if they do not fit the model.
   SequenceClassification(const SequenceClassificationPlan& plan, const train::TrainOptions& training,
                          Splits splits = Splits::both);
 
@@ -39,7 +39,7 @@ class SequenceClassification : public ClassificationTask, public ShowsSamples {
   /// model.attention.pattern_length = "batch".
   at::Tensor classify_given(const PreparedSamples& samples) override;
   std::vector<std::string> notes_on_given() const override;
-  /// Runs the model on a sample. For a pair, returns the second sequence, which the model reads last.
+  /// Runs the model on a sample. For a pair of sequences, returns the second sequence, which the model reads last.
   ShownSample run_over(int64_t index) override;
   std::optional<int64_t> class_of(int64_t index) const override { return held_out_->label(index); }
 

@@ -35,7 +35,8 @@ class SequenceClassificationPlan : public TaskPlan, public ClassifiesData, publi
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
   DataLook look_at_data(const data::LookProgress& progress) const override;
-  /// Returns settings for the order of the data instead of the order by length, so that a batch has all lengths.
+  /// Returns settings for batches in the order of the data instead of the order by length, so that each batch has
+  /// sequences of all lengths.
   std::vector<std::string> settings_for_batches_of(int64_t batch) const override {
     return {"train.batch_size=" + std::to_string(batch), "data.bucket_batches=0"};
   }
@@ -49,8 +50,8 @@ class SequenceClassificationPlan : public TaskPlan, public ClassifiesData, publi
   void replace_model(const runtime::ExportManifest& manifest, MakeSession make) override;
   runtime::ExportManifest with_limits(const runtime::ExportManifest& manifest) const override;
 
-  // A run stores its class names, and a copy (subwords.model) of the subword model of its texts. The run can therefore
-  // be moved to another machine, and changes of the file that its recipe names do not change the meaning of its
+  // A run stores its class names, and a copy (subwords.model) of the subword model of its texts. Therefore, the run can
+  // be moved to another machine, and changes of the file that its recipe names do not change the meaning of the run's
   // tokens.
   SavedFiles files_to_keep() const override;
   std::vector<std::string> class_name_settings() const override;

@@ -8,8 +8,8 @@
 
 namespace cachet::tasks {
 
-/// Returns `count` sequences of noise, the same in each call. Their lengths alternate between the model's length and
-/// half of it. Returns pairs of sequences if the model takes pairs.
+/// Returns `count` sequences of noise, the same in each call. The lengths of the sequences alternate between the
+/// model's length and half of it. If the model takes pairs of sequences, returns pairs.
 std::shared_ptr<const data::SequenceDataset> synthetic_sequences(const models::SequenceClassifierPlan& model,
                                                                  int64_t count);
 

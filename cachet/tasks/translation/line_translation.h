@@ -25,7 +25,7 @@ std::vector<std::vector<data::Token>> parts_of_line(std::string_view line, const
                                                     int64_t most, int64_t& replaced);
 
 /// Translates lines: reads several lines, translates their parts in batches of similar lengths, and joins the
-/// translations of the parts by spaces. Each line gives one translated line.
+/// translations of the parts by spaces. Each input line gives one translated line.
 void translate_lines(models::TranslationModel& model, const data::ParallelEncoders& encoders, int64_t most_tokens,
                      const std::function<std::optional<std::string>()>& next_line, const TranslationOptions& options,
                      LineCounts& counts, const std::function<void(const TranslatedLine& line)>& seen);

@@ -18,7 +18,7 @@ struct SentenceToTranslate {
 };
 
 /// Groups sentences of similar lengths into batches, the shortest first. A batch has at most max_tokens tokens,
-/// including the padding to its longest sentence. A longer sentence is a batch of its own.
+/// including the padding to its longest sentence. A sentence with more than max_tokens tokens is a batch of its own.
 std::vector<std::vector<int64_t>> batches_by_length(std::span<const SentenceToTranslate> sentences, int64_t max_tokens);
 
 /// Returns each sentence's hypotheses, best first, in the order of `batch`. The model is in evaluation mode.
@@ -27,14 +27,14 @@ std::vector<std::vector<models::Hypothesis>> translate_batch(models::Translation
                                                              const std::vector<int64_t>& batch,
                                                              const TranslationOptions& options);
 
-/// Translates all sentences, batch by batch. The result has the order of `sentences`. Calls `progress` with the number
-/// of finished batches; `progress` may throw to stop.
+/// Translates all sentences, batch by batch. The translations are in the order of `sentences`. Calls `progress` with
+/// the number of finished batches; `progress` may throw to stop.
 std::vector<std::vector<models::Hypothesis>> translate_sentences(
     models::TranslationModel& model, std::span<const SentenceToTranslate> sentences, const TranslationOptions& options,
     const std::function<void(int64_t done)>& progress = {});
 
-/// Returns the text of a hypothesis as one line, in the Unicode normalization form of the texts. A line end in the
-/// vocabulary becomes a space.
+/// Returns the text of a hypothesis as one line, in the Unicode normalization form of the texts. If a token of the
+/// vocabulary contains a line end, the line end becomes a space.
 std::string text_of(const models::Hypothesis& hypothesis, const data::SentenceEncoder& target);
 
 }  // namespace cachet::tasks

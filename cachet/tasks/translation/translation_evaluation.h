@@ -48,7 +48,8 @@ struct TranslationEvaluation {
   std::optional<double> bleu_error{}, chrf_error{};  // standard errors over at least two sentences
   bool operator==(const TranslationEvaluation&) const = default;
 
-  /// Returns the metrics. If `translates`, includes BLEU, chrF, their standard errors and the ratio of lengths.
+  /// Returns the metrics. If `translates` is true, the metrics include BLEU, chrF, their standard errors and the ratio
+  /// of lengths.
   train::Metrics metrics(bool translates) const;
 };
 
@@ -67,7 +68,8 @@ class TranslationTally {
 void score_translations(std::vector<TranslatedSentence> sentences, const metrics::BleuOptions& options,
                         TranslationEvaluation& evaluation);
 
-/// Write and read the JSON in the run's folder. Reading returns an empty value for other JSON.
+/// Write and read the JSON of a translation evaluation in the run's folder. If the JSON does not have the form of a
+/// translation evaluation, the function that reads it returns an empty value.
 std::string to_json(const TranslationEvaluation& evaluation);
 std::optional<TranslationEvaluation> translation_evaluation_from_json(const std::string& text);
 

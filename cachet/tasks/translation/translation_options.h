@@ -9,7 +9,7 @@
 namespace cachet::tasks {
 
 /// Options for translating sentences by beam search or, if `sampling` is set, by random sampling of beam.n_best
-/// translations for each sentence. Evaluations, translations of a user's lines and benchmarks use them.
+/// translations for each sentence. Evaluations, translations of a user's lines and benchmarks use these options.
 struct TranslationOptions {
   models::BeamOptions beam{};
   std::optional<models::SamplingOptions> sampling{};

@@ -69,8 +69,8 @@ class TranslationPlan : public TaskPlan, public TakesRewrittenModel {
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
   void replace_model(std::function<std::shared_ptr<models::Model>()> make) override;
 
-  // A run has copies of its vocabularies. Changes of the files that its recipe names therefore do not change the
-  // meaning of its tokens.
+  // The folder of a run has copies of the run's vocabularies. If the vocabulary files that the run's recipe names
+  // change, the meaning of the run's tokens therefore stays the same.
   SavedFiles files_to_keep() const override;
   std::vector<std::string> saved_file_settings(const std::filesystem::path& run) const override;
 
@@ -83,7 +83,7 @@ class TranslationPlan : public TaskPlan, public TakesRewrittenModel {
 
 /// Describes the metrics: BLEU (which decides if there are translations), chrF, the loss of smoothed targets, the loss
 /// of unsmoothed targets (which decides otherwise), the latter's perplexity, and the length of translations. The unit
-/// tokens/s counts target tokens, as in fairseq.
+/// tokens/s refers to target tokens, as in fairseq.
 std::vector<report::MetricDescription> translation_metrics(bool translates);
 
 }  // namespace cachet::tasks

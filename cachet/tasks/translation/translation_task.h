@@ -17,7 +17,7 @@ namespace cachet::tasks {
 
 /// Trains an encoder-decoder to translate sentences, on smoothed targets (Szegedy et al., arXiv 1512.00567), and
 /// evaluates it by the BLEU of its translations. data.max_tokens is the number of tokens of a micro-batch. A step has
-/// train.accumulate micro-batches. Its gradient is divided by the number of the step's target tokens.
+/// train.accumulate micro-batches. The gradient of a step is divided by the number of target tokens of the step.
 class TranslationTask : public Task,
                         public TranslatesText,
                         public EvaluatesRecords,
@@ -26,7 +26,7 @@ class TranslationTask : public Task,
                         public ShowsSamples {
  public:
   /// Opens the data and builds the model. Splits::given opens only the vocabularies. Throws io::Error if data cannot be
-  /// read, std::invalid_argument if they do not fit the model.
+  /// read, and std::invalid_argument if the data do not fit the model.
   TranslationTask(const TranslationPlan& plan, const train::TrainOptions& training, Splits splits = Splits::both);
 
   torch::nn::Module& model() override { return *model_; }

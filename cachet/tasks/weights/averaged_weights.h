@@ -7,18 +7,21 @@
 
 namespace cachet::tasks {
 
-/// Returns the mean of a run's newest checkpoints (train.keep), each step once. `last` is their number. Throws
-/// io::Error if there are fewer checkpoints, and the errors of train::mean_of_checkpoints().
+/// Returns the mean of a run's newest checkpoints (train.keep), in which each step counts once. `last` is their number.
+/// Throws io::Error if the run has fewer than `last` checkpoints. Also throws the errors of
+/// train::mean_of_checkpoints().
 train::CheckpointMean mean_of_last_checkpoints(const std::filesystem::path& run, int64_t last);
 
-/// Returns the folder of a mean in its run: RUN/checkpoints/mean-10. The folder is a checkpoint with only weights.
+/// Returns the folder of a mean in its run: RUN/checkpoints/mean-10. The folder of the mean is a checkpoint with only
+/// weights.
 std::filesystem::path mean_folder(const std::filesystem::path& run, int64_t last);
 
 /// Returns the moving average of the weights (train.ema_decay) of the newest checkpoint of a run, as a mean of one
-/// checkpoint. Throws io::Error if there is no average, and DamagedCheckpoint.
+/// checkpoint. Throws io::Error if the checkpoint has no moving average, and train::DamagedCheckpoint if the checkpoint
+/// is damaged.
 train::CheckpointMean newest_moving_average(const std::filesystem::path& run);
 
-/// Returns the default folder of the weights of newest_moving_average() in their run: RUN/checkpoints/ema.
+/// Returns the default folder, within a run, for the weights of newest_moving_average(): RUN/checkpoints/ema.
 std::filesystem::path moving_average_folder(const std::filesystem::path& run);
 
 }  // namespace cachet::tasks

@@ -22,11 +22,11 @@ struct ModelFolderFacts {
   std::string source{};         // the file from which the weights came
   std::string names{};          // the source of the tensors' names: "pvt"
   std::string source_digest{};  // SHA-256 of that file
-  /// A JSON object about the model's input, whose keys are copied into config.json. Images: num_classes, label_names
-  /// (if the classes have names), input_size ([channels, height, width]) and preprocessing. Texts: the sizes, as an
-  /// object under the kind of text.
+  /// A JSON object about the model's input, whose keys are copied into config.json. For images, the object has the keys
+  /// num_classes, label_names (if the classes have names), input_size ([channels, height, width]) and preprocessing.
+  /// For texts, the object has the sizes, as an object under the kind of text.
   std::string input = "{}";
-  /// The tensors that are not from the source and were never trained.
+  /// The tensors of the model that are not from the source of the weights and were never trained.
   std::vector<std::string> untrained{};
 };
 
@@ -38,12 +38,14 @@ void write_model_folder(const std::filesystem::path& folder, const io::TensorMap
 bool is_model_folder(const std::filesystem::path& path);
 /// Whether a path is the path of one of the three files of a model folder.
 bool is_model_file(const std::filesystem::path& path);
-/// Whether a model folder has this architecture, and was made from a file with the digest `source_digest`.
+/// Whether a model folder has the architecture `architecture`, and was made from a file with the digest
+/// `source_digest`.
 bool is_model_folder_of(const std::filesystem::path& folder, const std::string& architecture,
                         const std::string& source_digest);
 std::filesystem::path model_folder_recipe(const std::filesystem::path& folder);
 
-/// Returns ModelFolderFacts::untrained; empty for folders that were written without this list. Throws io::Error.
+/// Returns ModelFolderFacts::untrained. If the folder was written without the list of untrained parts, the result is
+/// empty. Throws io::Error.
 std::vector<std::string> untrained_tensors(const std::filesystem::path& folder);
 /// Returns the parts ("blocks.*.attn.cache") of a model folder or of its export that were never trained; empty for any
 /// other path. Throws io::Error.
@@ -54,7 +56,7 @@ std::optional<std::string> untrained_note(const std::filesystem::path& path);
 /// Returns the SHA-256 of the weights from config.json. Throws io::Error.
 std::string model_folder_digest(const std::filesystem::path& folder);
 
-/// Reads the weights, and checks them against the digest. Throws io::Error.
+/// Reads the weights of a model folder, and checks them against the SHA-256 in config.json. Throws io::Error.
 io::TensorMap read_model_folder(const std::filesystem::path& folder);
 
 }  // namespace cachet::tasks

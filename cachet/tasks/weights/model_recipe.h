@@ -21,7 +21,8 @@ struct ModelRecipe {
 bool has_model_folder(models::Capability ability);
 
 /// Reads `[model]`, the kind of its task, and the preparation of images. `defaults` is the preparation for the recipe
-/// of a classifier that lacks these keys. Problems are recorded in the document, which the caller finishes.
+/// of a classifier that lacks these keys. Problems are recorded in the document, and the caller must call finish() of
+/// the document.
 ModelRecipe read_model_recipe(config::Document& document, const Preprocessing& defaults = {});
 
 }  // namespace cachet::tasks

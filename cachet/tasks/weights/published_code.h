@@ -9,8 +9,9 @@
 namespace cachet::tasks {
 
 /// Returns the part of a model that a source's code does not compute, with the keys that select it: "an attention
-/// function other than softmax (model.attention.kind)". Empty if the code computes the model. Weights do not reveal
-/// this part: elu attention has the weights of softmax attention, so the code would compute softmax.
+/// function other than softmax (model.attention.kind)". If the published code computes the whole model, returns
+/// std::nullopt. Weights do not reveal such a part: for example, elu attention has the same weights as softmax
+/// attention, so the published code would compute softmax attention.
 std::optional<std::string> not_computed_by(io::NameSource source, const models::Model& model);
 
 }  // namespace cachet::tasks

@@ -13,9 +13,9 @@ namespace cachet::tasks {
 // The config.json that timm writes next to weights. The file is not trusted. Image settings are in `pretrained_cfg` or,
 // in the older form, at the top level: mean, std, crop_pct, crop_mode, interpolation. Classes are in label_names.
 
-/// Returns `defaults` with the image settings of timm's config.json in the folder of these weights. Empty if there is
-/// no such file, or if the file is of another program. Throws io::Error if the file is not JSON, or if a value is not
-/// supported or cannot be timm's; the error names the key.
+/// Returns `defaults` with the image settings of the config.json that timm wrote in the folder of `weights`. Returns an
+/// empty value if there is no config.json, or if another program wrote it. Throws io::Error if the file is not JSON, or
+/// if a value is not supported or cannot be timm's; the error names the key.
 std::optional<Preprocessing> timm_preprocessing(const std::filesystem::path& weights, const Preprocessing& defaults,
                                                 int64_t channels);
 
@@ -25,8 +25,8 @@ struct TimmModel {
   std::vector<std::string> settings{};  // settings such as "model.classes=1000", if the file has them
 };
 
-/// Reads the model. Empty if there is no such file, or if the file names no model. Throws io::Error if the file is not
-/// JSON, or if sizes are not integers from 1 to 1,000,000.
+/// Reads the model. Returns an empty value if there is no config.json, or if it names no model. Throws io::Error if the
+/// file is not JSON, or if sizes are not integers from 1 to 1,000,000.
 std::optional<TimmModel> timm_model(const std::filesystem::path& weights);
 
 /// Returns the class names in timm's config.json, in the model's order; empty without such a file, or if it has no

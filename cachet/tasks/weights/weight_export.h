@@ -14,8 +14,8 @@ namespace cachet::tasks {
 /// model's parts do not fit the source's form, or if the source's code would compute something else with these weights.
 io::TensorMap export_weights(const SavedModel& saved, io::NameSource source);
 
-/// If weights under Cachet's names also have the names of another code, returns a line for the user; otherwise empty. A
-/// plain ViT's weights, for example, also have timm's names; import_weights() takes them for timm's weights.
+/// If weights under Cachet's names also have the names of another code, returns a line for the user; otherwise empty.
+/// For example, the weights of a plain ViT also have timm's names, so import_weights() takes them for timm's weights.
 std::optional<std::string> note_on_names(const SavedModel& saved, io::NameSource source, const io::TensorMap& written);
 
 /// Returns the default names: timm's for an image model that timm's code computes, otherwise Cachet's.

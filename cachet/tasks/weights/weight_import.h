@@ -61,12 +61,12 @@ struct WeightImportReport {
   }
 };
 
-/// Fills a model with the weights of a file (safetensors or PyTorch's, of any origin), a run, a checkpoint or a model
-/// folder. Weights of plain attention fill the self-attention of cached attention. Parts that a plain model lacks start
-/// with their initial values: the cache and its gates, λ, statistics of norms, trained kernels, and a head of another
-/// number of classes. A classifier's file fills the backbone of a detector with its gates and λ, but the caches stay
-/// empty. Throws io::Error and leaves the model unchanged if a weight is NaN or infinity. Unless `partial`, also throws
-/// if anything else is missing, left over or of another shape.
+/// Fills a model with weights. They come from a file (safetensors or PyTorch's, of any origin), a run, a checkpoint or
+/// a model folder. Weights of plain attention fill the self-attention of cached attention. Parts that a plain model
+/// lacks start with their initial values: the cache and its gates, λ, statistics of norms, trained kernels, and a head
+/// of another number of classes. A classifier's file fills the backbone of a detector with its gates and λ, but the
+/// caches stay empty. Throws io::Error and leaves the model unchanged if a weight is NaN or infinity. Unless the option
+/// `partial` is set, also throws if any other weight is missing, left over or of another shape.
 WeightImportReport import_weights(torch::nn::Module& model, const std::filesystem::path& path,
                                   const WeightImportOptions& options = {});
 

@@ -31,10 +31,11 @@ class DamagedCheckpoint : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Writes a checkpoint folder atomically. The files go to a hidden folder next to the checkpoint folder, and each file
-/// is flushed to the disk. manifest.json, with the size and SHA-256 of each file, comes last. Then the hidden folder is
-/// renamed and its parent is flushed. An evaluation later adds an EvaluationMark. If writing fails, throws io::Error,
-/// which names path and bytes, and removes everything that was written.
+/// Writes a checkpoint folder atomically. The files are written to a hidden folder next to the checkpoint folder, and
+/// each file is flushed to the disk. The last file is manifest.json, with the size and SHA-256 of each file. After the
+/// last file, the hidden folder is renamed and its parent folder is flushed. A later evaluation adds an EvaluationMark
+/// to the checkpoint. If writing fails, throws io::Error, which names path and bytes, and removes everything that was
+/// written.
 void write_checkpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint, const std::string& run_id,
                       io::FileSystem& file_system = io::FileSystem::real());
 
@@ -42,21 +43,24 @@ void write_checkpoint(const std::filesystem::path& folder, const Checkpoint& che
 /// checkpoint counts as not yet evaluated. Throws DamagedCheckpoint and io::NewerSchema.
 Checkpoint read_checkpoint(const std::filesystem::path& folder);
 
-/// Reads a checkpoint's state without tensors. The checkpoint may have only weights. Throws read_checkpoint()'s errors.
+/// Reads a checkpoint's state without tensors. The checkpoint may also be one that has only weights. Throws
+/// read_checkpoint()'s errors.
 TrainState read_checkpoint_state(const std::filesystem::path& folder);
 
-/// Reads only the weights of a checkpoint: the averaged weights if `averaged` is true and they exist. Verifies the
-/// file. Throws DamagedCheckpoint, and io::Error if weights are NaN or infinite.
+/// Reads only the weights of a checkpoint: the averaged weights if `averaged` is true and they exist. Verifies the file
+/// of the weights. Throws DamagedCheckpoint, and io::Error if weights are NaN or infinite.
 io::TensorMap read_weights(const std::filesystem::path& folder, bool averaged = true);
 
 /// Returns the manifest's SHA-256 of the file that read_weights() reads. Throws DamagedCheckpoint.
 std::string weights_digest(const std::filesystem::path& folder, bool averaged = true);
 
-/// Whether a checkpoint has only weights. A run cannot continue from such a checkpoint. Throws DamagedCheckpoint.
+/// Whether a checkpoint has only weights. A run cannot continue from a checkpoint that has only weights. Throws
+/// DamagedCheckpoint.
 bool holds_weights_alone(const std::filesystem::path& folder);
 
-/// Removes a checkpoint's files (all in its manifest, and its evaluation mark), and the folder if no other files are
-/// left. Renames the folder first, so that a partly removed checkpoint is never mistaken for a complete one.
+/// Removes all files in a checkpoint's manifest and the checkpoint's evaluation mark. Also removes the folder if no
+/// other files are left. Renames the checkpoint's folder before the first file is removed, so that a partly removed
+/// checkpoint is never mistaken for a complete one.
 void remove_checkpoint(const std::filesystem::path& folder, io::FileSystem& file_system = io::FileSystem::real());
 
 /// Removes the remains of a checkpoint that a killed process was writing or removing.

@@ -12,16 +12,17 @@
 
 namespace cachet::train {
 
-/// The checkpoints of a run. A checkpoint is a folder `step-<number>`, written once; later only an evaluation mark
-/// is added. Two small files, `last` and `best`, each name one folder. These pointers are plain files, because
-/// plain files can be replaced atomically on every file system and copied with every tool. A resume does not need
-/// the pointers: it takes the newest complete folder. Only real folders in the run's folder count as its
-/// checkpoints. Pointers that name a path and symbolic links `step-…` do not count. The run's folder itself may be
-/// a link.
+/// The checkpoints of a run. A checkpoint is a folder `step-<number>`, written once; later only an evaluation mark is
+/// added. Two small files, `last` and `best`, each name one folder. The pointers `last` and `best` are plain files,
+/// because plain files can be replaced atomically on every file system and copied with every tool. A resume does not
+/// need the pointers: it takes the newest complete checkpoint. Only real folders in the run's folder count as its
+/// checkpoints. Pointers that name a path and symbolic links `step-…` do not count. The run's folder itself may be a
+/// link.
 class CheckpointStore {
  public:
   /// `keep` >= 1 is the number of newest checkpoints that a save leaves, in addition to the best and the last one. A
-  /// checkpoint saved only for its evaluation does not count, and the next save removes it unless it is the best.
+  /// checkpoint that was saved only for its evaluation does not count as one of the `keep` checkpoints. The next save
+  /// removes a checkpoint that was saved only for its evaluation, unless it is the best checkpoint.
   CheckpointStore(std::filesystem::path folder, std::string run_id, int64_t keep,
                   io::FileSystem& file_system = io::FileSystem::real());
 
@@ -31,8 +32,8 @@ class CheckpointStore {
     std::vector<std::string> not_removed;  // reasons why obsolete checkpoints could not be removed
   };
   /// Reads the newest complete checkpoint. Skips damaged checkpoints and lists them in refused(). Corrects the pointers
-  /// accordingly, and removes the remains of a killed process. If checkpoints exist but all are damaged, throws
-  /// DamagedCheckpoint, which names them. Throws io::NewerSchema.
+  /// `last` and `best` accordingly, and removes the remains of a killed process. If checkpoints exist but all are
+  /// damaged, throws DamagedCheckpoint, which names them. Throws io::NewerSchema.
   std::optional<Found> resume();
   const std::vector<std::string>& refused() const { return refused_; }
 
@@ -40,9 +41,9 @@ class CheckpointStore {
     std::filesystem::path folder;
     std::vector<std::string> not_removed;  // reasons why obsolete checkpoints could not be removed
   };
-  /// Writes a checkpoint and makes `last` name it. If it is the best checkpoint, `best` also names it. Then removes
-  /// older checkpoints. Nothing is removed before the new checkpoint is on the disk. Throws io::Error if the write
-  /// fails. A checkpoint that another process reads (HeldCheckpoint) is removed by a later save.
+  /// Writes a checkpoint and makes `last` name it. If the new checkpoint is the best, `best` also names it. Then
+  /// removes older checkpoints. Nothing is removed before the new checkpoint is on the disk. Throws io::Error if the
+  /// write fails. A checkpoint that another process reads (HeldCheckpoint) is removed by a later save.
   Saved save(const Checkpoint& checkpoint);
   /// Adds the results of an evaluation to its checkpoint. For a new best checkpoint, points `best` to it, then removes
   /// older checkpoints, also the earlier best. If writing fails, throws io::Error, and the checkpoint does not change.
@@ -70,14 +71,14 @@ class CheckpointStore {
   std::vector<std::filesystem::path> damaged_;
 };
 
-/// A hold on a checkpoint. While this object or a copy of it exists, no training process removes the checkpoint.
+/// A hold on a checkpoint. While a HeldCheckpoint or a copy of it exists, no training process removes the checkpoint.
 struct HeldCheckpoint {
   std::filesystem::path folder;
   std::optional<io::FolderLock> lock;
 };
 
 /// Finds a checkpoint with find_checkpoint(), and holds it. If training removes the checkpoint that a pointer names
-/// before the hold, reads the pointer again. Throws the errors of find_checkpoint().
+/// before the function holds it, the function reads the pointer again. Throws the errors of find_checkpoint().
 HeldCheckpoint hold_checkpoint(const std::filesystem::path& run_or_checkpoint);
 
 /// Returns a folder's checkpoints by name, newest first. Of several checkpoints of a step, returns only the newest.
@@ -86,8 +87,8 @@ std::vector<std::filesystem::path> newest_checkpoints(const std::filesystem::pat
 /// The choice of checkpoints for hold_newest_checkpoints().
 enum class CheckpointChoice {
   all,
-  /// All checkpoints except those that were saved only for their evaluation, which train.keep does not count. Always
-  /// includes the last checkpoint.
+  /// All checkpoints except those that were saved only for their evaluation, which train.keep does not count. The last
+  /// checkpoint is always included.
   regular,
 };
 
@@ -98,11 +99,13 @@ std::vector<HeldCheckpoint> hold_newest_checkpoints(const std::filesystem::path&
 /// Returns the folder name of the checkpoint of a step: `step-00000120`.
 std::string checkpoint_name(int64_t step);
 
-/// Returns the step in the name of a checkpoint's folder. Throws std::invalid_argument for any other name.
+/// Returns the step in the name of a checkpoint's folder. If the folder's name is not the name of a checkpoint, throws
+/// std::invalid_argument.
 int64_t step_of_checkpoint(const std::filesystem::path& folder);
 
 /// Returns the checkpoint of a run folder (the best, else the last, else the newest), or the given checkpoint itself.
-/// If there is none, throws std::runtime_error, which lists the tried paths or names a pointer to a missing checkpoint.
+/// If there is no checkpoint, throws std::runtime_error, which lists the tried paths or names a pointer to a missing
+/// checkpoint.
 std::filesystem::path find_checkpoint(const std::filesystem::path& run_or_checkpoint);
 
 }  // namespace cachet::train

@@ -9,10 +9,11 @@
 
 namespace cachet::train {
 
-/// The fields of TrainState that an evaluation changes. A checkpoint is saved before its step is evaluated, so it lacks
-/// these fields at first. The fields are stored in evaluated.json in the checkpoint's folder; the manifest does not
-/// list this file. One rename creates the file, so the weights are not written again. The file has a digest of its own
-/// content and the digest of the checkpoint's manifest.
+/// The fields of TrainState that an evaluation changes. A checkpoint is saved before its step is evaluated, so at first
+/// it lacks the fields that the evaluation changes. The fields of an evaluation mark are stored in evaluated.json in
+/// the checkpoint's folder; the checkpoint's manifest does not list evaluated.json. The file evaluated.json is created
+/// by one rename, so the weights are not written again. The file evaluated.json has a digest of its own content and the
+/// digest of the checkpoint's manifest.
 struct EvaluationMark {
   bool evaluated = false;
   double seconds = 0;
@@ -31,9 +32,9 @@ void apply(const EvaluationMark& mark, TrainState& state);
 void write_evaluation_mark(const std::filesystem::path& checkpoint, const EvaluationMark& mark,
                            io::FileSystem& file_system = io::FileSystem::real());
 
-/// Reads the evaluation mark of a checkpoint. Returns std::nullopt if there is no mark. The checkpoint then has only
-/// its own state. Throws io::Error for a mark that is damaged or belongs to another checkpoint, io::NewerSchema, and
-/// DamagedCheckpoint if the folder has no manifest.
+/// Reads the evaluation mark of a checkpoint. Returns std::nullopt if the checkpoint has no evaluation mark. A
+/// checkpoint without a mark has only the state with which it was saved. Throws io::Error for a mark that is damaged or
+/// belongs to another checkpoint, io::NewerSchema, and DamagedCheckpoint if the folder has no manifest.
 std::optional<EvaluationMark> read_evaluation_mark(const std::filesystem::path& checkpoint);
 
 }  // namespace cachet::train

@@ -14,8 +14,9 @@
 #include "cachet/train/training_task.h"
 
 /// Processes that train one model together. Every process has the model and a part of every batch. Rank 0 runs a
-/// Trainer. Before each act that concerns the other processes, it sends them a command, which they run. During a step,
-/// TrainingStep and modules that sum over a batch exchange values between the processes (nn::use_batch_reducer).
+/// Trainer. Before an act in which all processes take part, rank 0 sends a command to the other processes, and they run
+/// it. During a step, TrainingStep and modules that sum over a batch exchange values between the processes
+/// (nn::use_batch_reducer).
 namespace cachet::train {
 
 /// The next act of rank 0, in which all processes take part.
@@ -29,8 +30,9 @@ struct RunIdentity {
   int64_t accumulate = 1;                        // left out of config_hash if parts have states of their own
 };
 
-/// Compares the processes; all must call this. If a process has another recipe, other data or another version, throws
-/// std::runtime_error in all processes (it names that process). Writes nothing: a run's folder is created later.
+/// Compares the recipe, the data and the version of all processes. All processes must call this function. If a process
+/// has another recipe, other data or another version, all processes throw std::runtime_error, which names that process.
+/// Writes nothing: a run's folder is created later.
 void agree(const RunIdentity& own, processes::ProcessGroup& processes);
 
 /// Rank 0's side of joint training. Does nothing if there are no other processes.
@@ -48,7 +50,7 @@ class Leader {
   int64_t processes() const { return processes_ ? processes_->size() : 1; }
 
   /// Waits for all processes, which then begin or continue from the checkpoint. If a process has another recipe, other
-  /// data or another version, throws std::runtime_error in all processes (it names that process).
+  /// data or another version, all processes throw std::runtime_error, which names that process.
   void begin(const RunIdentity& own, const std::optional<std::filesystem::path>& checkpoint);
   /// Performs an act in which the other processes take part, and returns the result of `function`.
   template <class Function>
@@ -59,7 +61,8 @@ class Leader {
     they_wait_ = true;
     return result;
   }
-  /// Ends the run for the other processes. If an act is unfinished, they notice that this process has left.
+  /// Ends the run for the other processes. If the processes are in the middle of an act in which all take part, the
+  /// other processes notice that this process has left.
   void leave() noexcept;
 
  private:
@@ -70,8 +73,8 @@ class Leader {
 };
 
 /// Trains the task in a process of another rank until rank 0 ends. If a signal asks this process to stop, rank 0 stops
-/// after the current step. Returns whether a signal asked this process to stop. Throws NotFinite when rank 0 throws it,
-/// the task's exceptions, and processes::ProcessLost.
+/// after the current step. Returns whether a signal asked this process to stop. If rank 0 throws NotFinite,
+/// run_worker() throws it too. Also throws the task's exceptions and processes::ProcessLost.
 bool run_worker(TrainingTask& task, const Options& options, const std::string& config_hash,
                 const std::shared_ptr<processes::ProcessGroup>& processes);
 

@@ -7,12 +7,12 @@
 
 namespace cachet::train {
 
-/// Throws std::runtime_error if parts have their own states, and the number of a step's parts differs between these
-/// options and the checkpoint. The state of a part belongs to one of N groups of samples, so N must not change.
+/// Throws std::runtime_error if parts have their own states, and the number of a step's parts differs between `options`
+/// and the checkpoint. The state of a part belongs to one of N groups of samples, so N must not change.
 void require_as_many_parts(const TrainState& saved, const TrainOptions& options);
 
-/// Checks the newest readable checkpoint of a folder with require_as_many_parts(). Must be called before a resume
-/// changes anything in the run.
+/// Checks the newest readable checkpoint of a folder with require_as_many_parts(). A resume must call this function
+/// before it changes anything in the run.
 void require_parts_of_newest(const std::filesystem::path& checkpoints, const TrainOptions& options);
 
 }  // namespace cachet::train

@@ -19,14 +19,17 @@ namespace cachet::train {
 inline constexpr std::string_view kPartPrefix = "part.";
 
 /// The states of the parts of a step, if train.state is "separate" or "first": the model's buffers (not its parameters)
-/// and the states of torch's generators. Part r draws the random numbers of process r of a run.
+/// and the states of torch's generators. Part r uses the same random numbers as process r of a run with several
+/// processes.
 ///
-/// The states are stored outside the model. Copying a state into the model's buffers and back does not change the
-/// addresses of the buffers. Between two steps, model and generators have the state of this process's first part (in
-/// process 0: part 0). With "first", the model has the state of part 0 in every process, but the generators do not.
+/// The states of the parts are stored outside the model. Copying a state into the model's buffers and back does not
+/// change the addresses of the buffers. Between two steps, model and generators have the state of this process's first
+/// part (in process 0: part 0). With train.state = "first", the model has the state of part 0 in every process, but the
+/// generators do not.
 class PartStates {
  public:
-  /// Starts every part with the model's buffers. Draws no numbers. The model must outlive this and keep its device.
+  /// At first, each part has a copy of the model's buffers as its state. Uses no random numbers. The model must outlive
+  /// the PartStates object and keep its device.
   PartStates(torch::nn::Module& model, const TrainOptions& options);
 
   int64_t own() const { return shard_.parts; }        // number of parts of this process
@@ -42,13 +45,15 @@ class PartStates {
   /// process gets the state of part 0. If this process trains alone, `processes` is null.
   void end_step(processes::ProcessGroup* processes);
 
-  /// Returns the tensors of this process's parts for a checkpoint, without the model: states as "part.3/<buffer>"
-  /// (except part 0; none with "first"), and the states of the parts' generators, named as in random_state().
+  /// Returns the tensors of this process's parts for a checkpoint, without the model. The names of states are like
+  /// "part.3/<buffer>". Part 0 has no such state, and with train.state = "first" no part has one. The states of the
+  /// parts' generators are named as in random_state().
   io::TensorMap states() const;
   io::TensorMap generators() const;
-  /// Restores tensors from states(). May be called only between two steps. If this process has part 0, the model must
-  /// already have that part's state. Returns whether random draws continue as if uninterrupted (see set_random_state).
-  /// If a state is missing or has another shape, throws std::runtime_error, which names the part and the buffer.
+  /// Restores tensors from states(). load() may be called only between two training steps. If this process has part 0,
+  /// the model must already have that part's state. Returns whether random draws continue as if uninterrupted (see
+  /// set_random_state). If a state is missing or has another shape, throws std::runtime_error, which names the part and
+  /// the buffer.
   bool load(const io::TensorMap& states, const io::TensorMap& generators);
 
  private:
@@ -69,8 +74,9 @@ class PartStates {
   data::Shard shard_;
   std::vector<io::NamedTensor> buffers_;
   std::vector<ops::HostFlag*> flagged_;  // modules of the model that have a flag
-  // States in a process with several parts. With "separate", the state of each part of the process. With "first", the
-  // state of part 0, and the common state of all parts at the beginning of the step.
+  // The states that a process with several parts stores. With train.state = "separate", these are the states of all
+  // parts of the process. With train.state = "first", these are the state of part 0, and the common state that all
+  // parts have at the beginning of a step.
   std::vector<State> states_;
   std::vector<io::TensorMap> generators_;
 };
@@ -80,9 +86,11 @@ int64_t state_bytes(const torch::nn::Module& model);
 
 /// Bytes of the additional copies of the model's buffers, if parts have their own states (train.state).
 struct PartStateBytes {
-  /// In each process: with "separate", one copy for each part; with "first", two copies; none if it has only one part.
+  /// With train.state = "separate", a process has one additional copy for each of its parts. With train.state =
+  /// "first", a process has two additional copies. A process with only one part has no additional copies.
   int64_t in_memory = 0;
-  /// In a checkpoint: with "separate", one copy for each part except part 0; with "first", no copies.
+  /// With train.state = "separate", a checkpoint has one additional copy for each part except part 0. With
+  /// train.state = "first", a checkpoint has no additional copies.
   int64_t in_checkpoint = 0;
 };
 PartStateBytes part_state_bytes(const torch::nn::Module& model, const TrainOptions& options);

@@ -9,7 +9,7 @@
 
 namespace cachet::train {
 
-// A checkpoint has the state of the micro-batches of each process. Tensors of process 0 have their own names. Names of
+// A checkpoint has the state of the micro-batches of each process. Tensors of process 0 keep their names. Names of
 // tensors of process 1 begin with "process.1/". If parts have their own states, tensors of part r are named like
 // tensors of process r.
 
@@ -20,11 +20,12 @@ std::string carried_name(const std::string& name, int64_t rank);
 io::TensorMap carried_by(const io::TensorMap& carried, int64_t rank);
 
 /// Returns the bytes that a process sends to rank 0 for a checkpoint: the tensors `own`, and a digest of the tensors
-/// `common`. The latter must be equal in all processes.
+/// `common`. The tensors `common` must be equal in all processes.
 std::string packed_state(io::TensorMap own, const io::TensorMap& common);
 
-/// Adds the states of the other processes to rank 0's checkpoint. `states` are ordered by rank and begin with rank 0's.
-/// Throws std::logic_error if the digests differ.
+/// Adds the states of the other processes to rank 0's checkpoint. `states` has the states of all processes in the order
+/// of their ranks, from rank 0 on. Throws std::logic_error if the digests of the tensors that all processes have in
+/// common differ.
 void add_states_of_others(Checkpoint& checkpoint, const std::vector<std::string>& states);
 
 }  // namespace cachet::train

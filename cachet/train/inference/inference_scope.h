@@ -16,13 +16,15 @@ namespace cachet::train {
 
 struct InferenceOptions {
   Precision precision = Precision::float32;
-  /// Whether to reorder the weights of linear layers once instead of in each product. Reordering speeds a CPU up in
-  /// float32. Results are equal up to rounding (1e-6 of the largest). The copies take as much memory as the weights.
+  /// Whether to reorder the weights of linear layers once instead of in each product. In float32, reordering makes
+  /// products on a CPU faster. Results with and without reordering are equal up to rounding (1e-6 of the largest
+  /// value). The copies take as much memory as the weights.
   bool packed = false;
 };
 
 /// Prepares a model for inference during the object's lifetime: evaluation mode, no gradients, and one precision. The
-/// destructor restores the model's mode and weights. All commands that predict use it. Use in a program:
+/// destructor restores the model's mode and weights. All commands that make predictions use InferenceScope. Use in a
+/// program:
 ///
 ///   const cachet::train::InferenceScope inference(*model, {.packed = true});
 ///   const at::Tensor logits = model->forward(images);

@@ -2,10 +2,11 @@
 
 namespace cachet::train {
 
-/// Returns the seconds of a clock that never goes back. This clock measures the durations of a run.
+/// Returns the seconds of a clock that never goes back. The durations of a run are measured with this clock.
 double clock_seconds();
 
-/// For tests: during the object's lifetime, only advance() moves clock_seconds(). At most one such object may exist.
+/// For tests: during the object's lifetime, only advance() moves clock_seconds(). At most one PlayedClock may exist at
+/// a time.
 class PlayedClock {
  public:
   PlayedClock();

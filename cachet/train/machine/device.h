@@ -16,7 +16,8 @@ namespace cachet::train {
 /// Returns the devices that this LibTorch can use on this machine: the CPU, then "cuda:0", "cuda:1", …
 std::vector<c10::Device> available_devices();
 
-/// Returns the chosen device. If it does not exist, throws std::runtime_error, which names the available devices.
+/// Returns the chosen device. If the device does not exist, throws std::runtime_error, which names the available
+/// devices.
 c10::Device find_device(const DeviceChoice& choice, const std::vector<c10::Device>& available = available_devices());
 
 /// Returns the device choice for process number `process` of several processes on a machine. For "cuda", and for "auto"

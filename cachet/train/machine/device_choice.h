@@ -23,7 +23,8 @@ struct DeviceChoice {
   bool operator==(const DeviceChoice&) const = default;
 };
 
-/// Parses "auto", "cpu", "cuda" (the first GPU) and "cuda:1". Returns std::nullopt for any other word.
+/// Parses "auto", "cpu", "cuda" (the first GPU) and "cuda:1". Returns std::nullopt if `word` does not describe a
+/// device.
 std::optional<DeviceChoice> parse_device(std::string_view word);
 
 /// Reads the value of a key with parse_device(). Only find_device() checks whether the device exists.

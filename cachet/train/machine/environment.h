@@ -35,7 +35,7 @@ struct EnvironmentEntry {
 
   std::string text() const;  // text for people: bytes as "23.5 GiB"
 };
-/// Returns the entries in the order of display.
+/// Returns the entries of `environment` in the order in which they are displayed.
 std::vector<EnvironmentEntry> entries(const Environment& environment);
 
 /// Whether a run whose `train.device` is `choice` uses a GPU on this machine.

@@ -6,8 +6,9 @@
 namespace cachet::train {
 
 /// Returns the message of an error for a user. LibTorch's messages have the call stack; only the first line is
-/// returned, without positions in a library's sources (config::plain_message). A file-system error begins with the
-/// path. Lack of memory names the requested size. Failure to start a thread names the limit that is reached.
+/// returned, without positions in a library's sources (config::plain_message). The message of a file-system error
+/// begins with the path. If memory is lacking, the message names the requested size. If a thread cannot be started, the
+/// message names the limit that was reached.
 std::string error_message(const std::exception& error);
 
 /// Returns the first line of a message, for tables and sentences.

@@ -7,8 +7,9 @@
 namespace cachet::train {
 
 /// Handles SIGINT, SIGTERM, SIGHUP (the terminal is gone) and SIGQUIT during the object's lifetime. The first signal
-/// only sets a flag. The second signal ends the process at once, with exit code 128 + its number. A signal that the
-/// process ignored at its start stays ignored, such as SIGHUP under nohup. A process may have only one such object.
+/// only sets a flag. The second signal ends the process at once, with exit code 128 + its number. If the process
+/// ignored a signal at its start, such as SIGHUP under nohup, the process continues to ignore this signal. A process
+/// may have only one Interruption object.
 class Interruption {
  public:
   Interruption();
@@ -21,7 +22,8 @@ class Interruption {
   bool requested() const { return signal() != 0; }
   /// Returns the number of the signal that this or another process of the training has received, or 0 without a signal.
   int signal() const;
-  /// Records a signal of another process (0: no signal). The next signal to this process still counts as the first.
+  /// Records the signal that another process received; 0 means that it received no signal. The next signal that this
+  /// process itself receives still counts as its first signal.
   void pass_on(int signal);
   /// Returns the exit code of a process that was asked to stop: 128 plus the signal() of the last Interruption, or 130
   /// if there was no Interruption.

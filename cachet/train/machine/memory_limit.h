@@ -6,7 +6,7 @@
 
 namespace cachet::train {
 
-/// The paths at which the system reports memory. Tests use paths of their own.
+/// The paths at which the system reports memory. Tests replace the paths of the system by paths of their own.
 struct MemoryFiles {
   std::filesystem::path meminfo = "/proc/meminfo";
   std::filesystem::path own_groups = "/proc/self/cgroup";
@@ -17,9 +17,9 @@ struct MemoryFiles {
 inline constexpr const char* kMemoryVariable = "CACHET_MEMORY_LIMIT";
 
 /// Returns the number of bytes of memory that this process can still take: the smaller of the machine's free memory and
-/// the memory that the process's control groups (version 1 or 2) and their parent groups leave. If kMemoryVariable is
-/// set, returns the rest of that limit. Returns std::nullopt if the system reports no limit. Throws std::runtime_error
-/// if the variable is not a number of bytes.
+/// the memory that the process's control groups (version 1 or 2) and their parent groups leave. If the environment
+/// variable kMemoryVariable sets a limit, returns the number of bytes that are left of this limit. Returns std::nullopt
+/// if the system reports no limit. Throws std::runtime_error if the variable is not a number of bytes.
 std::optional<int64_t> available_bytes(const MemoryFiles& files = {});
 
 /// Returns the bytes that a control group (version 2, given by its folder) may still take. Cached files count as free,
@@ -33,7 +33,8 @@ std::optional<int64_t> bytes_left_in_first_group(const std::filesystem::path& gr
 int64_t resident_bytes();
 
 /// Limits further allocations of this process to about `bytes` bytes during the object's lifetime. Larger allocations
-/// fail. Without a limit, the kernel may end the process instead. Does nothing if the system has no such limit.
+/// fail. Without an AllocationLimit, the kernel may end the process instead of refusing an allocation. Does nothing if
+/// the system cannot limit allocations.
 class AllocationLimit {
  public:
   explicit AllocationLimit(int64_t bytes);
@@ -48,7 +49,8 @@ class AllocationLimit {
 /// Returns the unused memory of the allocator to the system.
 void release_unused_memory();
 
-/// Measures the largest resident set of this process during the object's lifetime. Only one object may exist at a time.
+/// Measures the largest resident set of this process during the object's lifetime. Only one ResidentPeak object may
+/// exist at a time.
 class ResidentPeak {
  public:
   ResidentPeak();

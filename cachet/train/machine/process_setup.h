@@ -13,16 +13,17 @@
 
 namespace cachet::train {
 
-/// Sets threads, determinism and the seeds of torch's generators for a run. Must be called before the model is built,
-/// because the seed determines the random initialization of the weights.
+/// Sets threads, determinism and the seeds of torch's generators for a run. prepare_process() must be called before the
+/// model is built, because the seed determines the random initialization of the weights.
 void prepare_process(const TrainOptions& options);
 
-/// Seeds torch's generators for process (or part) `number` >= 1 of a run. Each number gives a different seed. Process 0
-/// continues from the seed of prepare_process().
+/// Seeds torch's generators for process (or part) `number` >= 1 of a run. Two different numbers give different seeds.
+/// For process 0, no call of seed_draws() is necessary: its generators continue from the seed that prepare_process()
+/// set.
 void seed_draws(uint64_t seed, int64_t number);
 
-/// Sets the number of LibTorch's threads. If the system starts fewer threads, throws std::runtime_error; otherwise
-/// OpenMP would end the process.
+/// Sets the number of LibTorch's threads. If the system starts fewer than `threads` threads, throws std::runtime_error,
+/// because OpenMP would otherwise end the process.
 void use_threads(int64_t threads);
 
 /// Sets the precision of forward passes on the device during the object's lifetime. Gradients and weights stay float32.
@@ -44,9 +45,9 @@ class PrecisionScope {
 /// processes of a run except the first, the role has the process's rank: "device.1".
 io::TensorMap random_state(const torch::nn::Module& model, int64_t rank = 0);
 
-/// Restores states from random_state(). Also accepts the name "cuda:0", an old name of a CUDA device's state. Returns
-/// whether random draws continue as if uninterrupted: false if the model is now on another kind of device. Throws
-/// std::runtime_error if the state of the CPU is missing.
+/// Restores states from random_state(). The name "cuda:0", which older versions used for the state of a CUDA device's
+/// generator, is also accepted. Returns whether random draws continue as if uninterrupted: false if the model is now on
+/// another kind of device. Throws std::runtime_error if the state of the CPU's generator is missing.
 bool set_random_state(const torch::nn::Module& model, const io::TensorMap& state, int64_t rank = 0);
 
 /// Restores the states of a model's generators when the scope ends.

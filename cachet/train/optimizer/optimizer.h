@@ -18,8 +18,8 @@ struct UpdateRates {
 /// Updates parameters by their gradients with LibTorch's fused operators. In each step, skips parameters without a
 /// gradient.
 ///
-/// This class replaces torch::optim, which identifies a parameter's state by the parameter's address and saves states
-/// as pickle. The state of this class consists of tensors named after the parameters.
+/// The class Optimizer replaces torch::optim, which identifies a parameter's state by the parameter's address and saves
+/// states as pickle. The state of the class Optimizer consists of tensors named after the parameters.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -29,8 +29,8 @@ class Optimizer {
   /// Whether a step leaves state for the next step, in addition to the parameters.
   virtual bool keeps_state() const = 0;
 
-  /// Returns the state, with names "<parameter>.<quantity>". The tensors share the optimizer's storage. Parameters that
-  /// never had a gradient are absent.
+  /// Returns the state, with names "<parameter>.<quantity>". The tensors share the optimizer's storage. The state has
+  /// no tensors for parameters that never had a gradient.
   virtual io::TensorMap state() const = 0;
   /// Restores the state. Throws std::runtime_error with the names of missing, unexpected or differently shaped tensors.
   virtual void load_state(const io::TensorMap& state) = 0;

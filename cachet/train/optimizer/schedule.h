@@ -12,7 +12,7 @@ namespace cachet::train {
 
 /// The learning rate as a function of the step s, counted from 0. In the w steps of the warm-up, the rate rises
 /// linearly:
-///   from + (peak - from)·(s + f)/w,
+///   from + (peak - from)·(s + f)/w.
 /// After the warm-up, the rate is
 ///   minimum + (peak - minimum)·(1 + cos πp)/2    (cosine)
 ///   minimum + (peak - minimum)·(1 - p)           (linear)
@@ -20,20 +20,22 @@ namespace cachet::train {
 ///   peak·√(w/(s + f))                            (inverse_sqrt; arena)
 /// where p rises from 0 at step w to 1 at the end of the run, and f is first_update, the number of the first step.
 /// The kind arena is inverse_sqrt with a peak of lr/√w, which is the Long Range Arena's lr·min(1, s/w)/√max(s, w). The
-/// kind one_cycle is OneCycle. For runs that began before OneCycle, it is the curve of version 0.1.0: half a cosine up
-/// and half a cosine down, by default from a 25th of the peak to a 10,000th of that 25th. The schedule has no state. If
-/// a run becomes longer, only this function of the step changes.
+/// kind one_cycle is OneCycle. For runs that began before OneCycle existed, the kind one_cycle is the curve of version
+/// 0.1.0: the rate rises along half a cosine and falls along half a cosine, by default from a 25th of the peak to a
+/// 10,000th of this initial rate. The schedule has no state. If a run is made longer, only the rate as a function of
+/// the step changes.
 ///
-/// The rate of the kind step is peak·factorᵏ after k milestones, as in mmdetection 2.13 for detectors. The warm-up
-/// multiplies this rate, also as in mmdetection, by a factor that rises linearly from warmup_factor at the first step
-/// to 1 at the first step after the warm-up.
+/// With the kind `step`, the rate is peak·factorᵏ after k milestones, as in mmdetection 2.13 for detectors. As in
+/// mmdetection, the rate of the kind `step` is multiplied by a factor during the warm-up. The factor rises linearly
+/// from warmup_factor at the first step to 1 at the first step after the warm-up.
 class Schedule {
  public:
   Schedule(const ScheduleOptions& options, double peak, int64_t total_steps, int64_t steps_per_epoch);
 
   /// Returns the learning rate for step `step` of the run, counted from 0.
   double learning_rate(int64_t step) const;
-  /// Returns the value that replaces AdamW's first beta or SGD's momentum in this step, or std::nullopt for no change.
+  /// Returns the value that replaces AdamW's first beta or SGD's momentum in step `step`, or std::nullopt for no
+  /// change.
   std::optional<double> momentum(int64_t step) const;
   UpdateRates rates(int64_t step) const { return {learning_rate(step), momentum(step)}; }
 

@@ -29,18 +29,19 @@ std::optional<std::string> slow_decay_note(const AverageOptions& options, int64_
 
 /// An exponential moving average of a model's parameters: a ← d·a + (1 − d)·p after each step. Buffers (cache, norm
 /// statistics, counters) are states of the model instead of weights, so they are never averaged. The average uses the
-/// model's buffers until recalibrate() computes the average's own buffers. These are valid until the next update.
+/// model's buffers until recalibrate() computes the average's own buffers. The average's own buffers are valid until
+/// the next update.
 class WeightAverage {
  public:
-  /// Starts with the model's current parameters. The model must outlive this object.
+  /// At first, the average has the values of the model's present parameters. The model must outlive this object.
   WeightAverage(torch::nn::Module& model, const AverageOptions& options);
 
   /// Updates the average after the n-th step of a run, counted from 1.
   void update(int64_t step);
 
   /// Calls `passes` while the model has the averaged parameters, and stores the resulting buffers as the average's own
-  /// buffers. Then restores the model's parameters and buffers. Returns whether the average had different buffers
-  /// before.
+  /// buffers. After the passes, the model has its own parameters and buffers again. Returns whether recalibrate()
+  /// changed the average's own buffers.
   bool recalibrate(const std::function<void()>& passes);
 
   /// Gives the model the averaged parameters, and the average's own buffers if any, during the object's lifetime.

@@ -21,7 +21,8 @@ report::Series curve(const std::vector<Event>& events, Event::Kind kind, const s
                      const std::string& name);
 
 /// Returns the duration in seconds of the steps up to the last step line, without evaluations and checkpoints. For step
-/// lines of version 0.1.0, which lack it, uses the time since the previous line without evaluations.
+/// lines of version 0.1.0, which do not store the duration of steps, uses the time since the previous step line, minus
+/// the time of evaluations.
 double training_seconds(const std::vector<Event>& events);
 
 /// Returns the names of the metrics of a kind's events, in the order of first occurrence, without standard errors.

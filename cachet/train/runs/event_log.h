@@ -35,7 +35,8 @@ struct EventFile {
   int64_t damaged_lines = 0;  // number of lines that are not events
   bool is_torn = false;       // whether the last line has no end, because it is being written or its process was killed
 };
-/// Reads a file of events; empty if it is missing. Throws io::Error (unreadable or not regular), io::NewerSchema.
+/// Reads a file of events. If the file is missing, the result is empty. Throws io::Error if the file is unreadable or
+/// not a regular file, and io::NewerSchema.
 EventFile read_event_file(const std::filesystem::path& path);
 /// Reads only the events of a file of events.
 std::vector<Event> read_events(const std::filesystem::path& path);

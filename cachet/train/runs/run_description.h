@@ -11,27 +11,31 @@
 
 namespace cachet::train {
 
-/// The description of a run, which run.json stores at the start. It has everything that tables and pages need except
-/// the run's events. Therefore, code that shows a run need not build the model or read the recipe.
+/// The description of a run, which run.json stores at the start. The description has everything that tables and pages
+/// need except the run's events. Code that shows a run therefore needs neither to build the model nor to read the
+/// recipe.
 struct RunDescription {
   std::string task;  // value of [task] kind: "image_classification"
   SampleWords words;
   std::string model;  // "vit_small_patch16_224"
   int64_t parameters = 0;
   int64_t linear_convolution_macs = 0, attention_macs = 0;  // for one sample; 0 if not counted
-  /// Returns false if an earlier rule counted both numbers; both are then kNoMacs.
+  /// Returns false if an earlier version of Cachet counted the multiply-accumulates by another rule, so that
+  /// linear_convolution_macs and attention_macs are kNoMacs.
   bool has_macs() const { return attention_macs != kNoMacs; }
   static constexpr int64_t kNoMacs = -1;
   std::vector<report::MetricDescription> metrics;
-  /// Numbers of samples for the deciding metric and in the whole split; 0 if the run does not store them.
+  /// The number of samples from which the deciding metric is computed, and the number of samples of the whole split. If
+  /// the run does not store these two numbers, they are 0.
   int64_t evaluated = 0, split_size = 0;
-  /// Keys and values of `[model]` that define the size of the named model, for the page. The run's folder does not
-  /// store these values.
+  /// Keys and values of `[model]` that define the size of the named model, to be shown on the run's page. The file
+  /// run.json of a run does not store these keys and values.
   std::vector<std::pair<std::string, std::string>> named_sizes{};
   /// Whether the data for choosing the best checkpoint are also the run's test data.
   bool reports_choice = false;
 
-  /// Returns the denominator of a metric that is a fraction of samples; 0 for other metrics, or if the run lacks it.
+  /// Returns the denominator of a metric that is a fraction of samples. For other metrics, or if the run does not store
+  /// the denominator, returns 0.
   int64_t samples_of(const report::MetricDescription& metric) const { return metric.share ? evaluated : 0; }
 
   bool operator==(const RunDescription&) const = default;
@@ -40,7 +44,8 @@ struct RunDescription {
 /// Returns "64 of 10000 test images" if a limit leaves out samples, else "10000 test images".
 std::string evaluated_text(const SampleWords& words, int64_t evaluated, int64_t split_size);
 
-/// Returns the note for the results of a run whose best checkpoint was chosen on the data of these results.
+/// Returns the note for the results of a run whose best checkpoint was chosen on the data from which the results were
+/// computed.
 std::string choice_note(const SampleWords& words);
 
 /// Writes the description as one JSON object. Later versions only add fields.

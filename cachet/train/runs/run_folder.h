@@ -39,8 +39,8 @@ enum class LatestLink { pointed, untouched };
 class RunFolder {
  public:
   /// Creates the folder and, with LatestLink::pointed, the link `latest` next to it. `document` is the recipe as it was
-  /// read; `more` maps names of further files to their texts. Changes no existing files. Throws std::runtime_error if
-  /// the folder exists or cannot be written.
+  /// read. `more` has the further files of the run: it maps the name of each file to its text. Changes no existing
+  /// files. Throws std::runtime_error if the folder exists or cannot be written.
   static RunFolder create(const std::filesystem::path& path, const WrittenRecipe& recipe,
                           const config::Document& document, const std::vector<std::string>& command,
                           const std::map<std::string, std::string>& more = {}, LatestLink latest = LatestLink::pointed);
@@ -76,13 +76,15 @@ class RunFolder {
   const std::set<std::string>& default_keys() const { return run_.defaults; }  // keys that the user did not set
   const std::set<std::string>& set_keys() const { return run_.set; }           // keys that a command line set
   std::string config_hash() const;  // hash of values that may not change on resume, with the original data path
-  /// Returns std::nullopt if the run began before runs had descriptions, and was not resumed since then.
+  /// If the run began with a version of Cachet that stored no descriptions, and was not resumed since then, returns
+  /// std::nullopt.
   const std::optional<RunDescription>& description() const { return run_.description; }
   /// Stores the description in run.json. Throws io::Error.
   void describe(const RunDescription& description);
   /// Stores in environment.json the number of processes that train the run together from now on. Throws io::Error.
   void trained_by(int64_t processes);
-  /// Returns the last argument of trained_by(), or 0 if there is none or environment.json cannot be read.
+  /// Returns the number of processes that trained_by() stored last, or 0 if it stored none or environment.json cannot
+  /// be read.
   int64_t processes() const { return processes_; }
 
   bool knows_its_data() const { return !run_.data.empty(); }
@@ -94,15 +96,16 @@ class RunFolder {
   /// which names the split and the differences.
   std::vector<std::string> compare_data(const std::map<std::string, data::DataDigest>& digests,
                                         const Fingerprints& fingerprints) const;
-  /// Compares data with compare_data(). Then stores the digests if the run has no digests or only digests of version
-  /// 0.1.0. On the first resume with a version that changed rules, the returned lines also list the earlier rules that
-  /// the run still uses. Throws the errors of compare_data(), and io::Error.
+  /// Compares data with compare_data(). After the comparison, stores the digests if the run has no digests or only
+  /// digests of version 0.1.0. On the first resume with a version that changed rules, the returned lines also list the
+  /// earlier rules that the run still uses. Throws the errors of compare_data(), and io::Error.
   std::vector<std::string> require_same_data(const std::map<std::string, data::DataDigest>& digests,
                                              const Fingerprints& fingerprints);
-  /// Stores the change by this resume that waits for the comparison of the data: a changed data.root in the recipe.
+  /// Stores the change of this resume that was postponed until the comparison of the data: a changed data.root in the
+  /// recipe.
   void keep_changes();
-  /// Returns the text of recipe.toml, which is only for display, because a resume uses other files. Returns
-  /// std::nullopt if the file is missing or unreadable.
+  /// Returns the text of recipe.toml, which is only for display, because a resume uses other files. If recipe.toml is
+  /// missing or unreadable, returns std::nullopt.
   std::optional<std::string> recipe_text() const;
   /// Whether recipe.toml has changed since the run was created.
   bool recipe_was_edited() const;
@@ -150,10 +153,9 @@ bool is_being_trained(const std::filesystem::path& run);
 
 bool is_run_folder(const std::filesystem::path& path);
 
-/// Returns the folder of the run to which a path belongs. The path names one of the run's own
-/// files, stored files or checkpoints. The file itself need not exist. Returns std::nullopt for
-/// any other path, even in a run's folder. Follows links in the path, except in its last
-/// component.
+/// Returns the folder of the run to which `path` belongs, if `path` names one of the run's own files, stored files or
+/// checkpoints. The named file itself need not exist. For any other path, even in a run's folder, returns std::nullopt.
+/// Follows symbolic links in `path`, except in its last component.
 std::optional<std::filesystem::path> run_of_file(const std::filesystem::path& path);
 
 /// Returns the number of processes that train a file's recipe: the run's number for a run's resolved.toml, else 1.

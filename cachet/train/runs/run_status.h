@@ -17,7 +17,8 @@ std::string to_json(const Status& status);
 std::optional<Status> read_status(const std::filesystem::path& file);
 
 /// Returns the status in a run's folder, or `killed` if the file has "running" and no process trains the run. Returns
-/// std::nullopt if the file is missing. Throws io::Error if the file is damaged, because the state is then unknown.
+/// std::nullopt if the file is missing. If the file is damaged, the run's status cannot be known, and the function
+/// throws io::Error.
 std::optional<Status> current_status(const RunFolder& folder);
 
 /// Whether a run has ended for good: it was finished or stopped early.

@@ -15,12 +15,12 @@ namespace cachet::train {
 inline constexpr uint64_t kGreatestSeed = std::numeric_limits<int64_t>::max();
 
 /// The folder of one recipe's runs with several seeds. The folder has the files of a run, seeds.json, and for each seed
-/// a complete run folder such as `seed-3`. Several processes may use the folder at once, each for different seeds. A
-/// process holds lock() while it changes the common files.
+/// a complete run folder such as `seed-3`. Several processes may use the folder at once if each works on different
+/// seeds. A process holds lock() while it changes the common files.
 class SeedFolder {
  public:
-  /// Creates the folder. The folder of a seed is created when its run begins. In `document`, train.seed is the first
-  /// seed. Throws the errors of RunFolder::create.
+  /// Creates the folder. The folder of a seed is created when its run begins. The value of train.seed in `document` is
+  /// the first seed. Throws the errors of RunFolder::create.
   static SeedFolder create(const std::filesystem::path& path, const WrittenRecipe& recipe,
                            const config::Document& document, const std::vector<std::string>& command,
                            const std::vector<uint64_t>& seeds, LatestLink latest = LatestLink::pointed);
@@ -29,7 +29,7 @@ class SeedFolder {
   static SeedFolder resume(const std::filesystem::path& path, const config::Document& document,
                            const std::vector<std::string>& command, const std::vector<uint64_t>& seeds = {});
 
-  /// Opens the folder for reading. Throws std::runtime_error if it is damaged.
+  /// Opens the folder for reading. Throws std::runtime_error if the folder is damaged.
   static SeedFolder open(const std::filesystem::path& path);
 
   /// Returns the path of a seed's run folder in a folder of seeds. The run folder need not exist.
@@ -40,7 +40,7 @@ class SeedFolder {
   /// Whether a folder is a folder of seeds rather than the folder of a single run.
   static bool is_at(const std::filesystem::path& path);
 
-  /// Locks the folder, except for the runs in it. Waits until the lock is free.
+  /// Locks the folder of seeds, but not the folders of the runs in it. Waits until the lock is free.
   io::FolderLock lock() const { return io::FolderLock::wait_for(shared_.path()); }
   const RunFolder& shared() const { return shared_; }            // recipe, command line, environment
   const std::vector<uint64_t>& seeds() const { return seeds_; }  // never empty
@@ -56,7 +56,7 @@ class SeedFolder {
 };
 
 /// Parses the argument of `--seeds`: "5" means five seeds from `first` on, and "0,1,7" these three seeds. Returns
-/// std::nullopt for other texts, no seeds, repeated seeds, and more than 1,000 seeds.
+/// std::nullopt if the text has another form, no seeds, a repeated seed, or more than 1,000 seeds.
 std::optional<std::vector<uint64_t>> seeds_from_text(const std::string& text, uint64_t first);
 
 }  // namespace cachet::train

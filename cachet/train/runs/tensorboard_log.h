@@ -16,18 +16,19 @@ namespace cachet::train {
 
 /// The events of a run in TensorBoard's format, in `events.out.tfevents.<seconds>.cachet`. A tag is "training/",
 /// "evaluation/" or "machine/", followed by a name from metrics.jsonl and, for a value of a series, the value's index.
-/// If several events of a step have the same tag, the first one determines its value. Title, unit and better direction
-/// of a metric come from the task's description.
+/// If several events of a step have the same tag, the first of these events determines the value of the tag. Title,
+/// unit and better direction of a metric come from the task's description.
 ///
-/// Each uninterrupted part of a run has its own file. The file names sort in the order of the parts. A file does not
-/// change after the beginning of the next part, because a running TensorBoard may still read it.
+/// Each uninterrupted part of a run has its own file. In the order of their names, the files are in the order of the
+/// run's parts. A file does not change after the next part of the run begins, because a running TensorBoard may still
+/// read it.
 class TensorBoardLog {
  public:
   /// Begins a new file. `events` are the events of metrics.jsonl up to step `resumed_at`, from which the run is resumed
-  /// (0 for a new run). If the files of earlier parts have all events before this step, the new file starts a session
-  /// at this step, and readers drop later events of the old files. If the run logs for TensorBoard for the first time,
-  /// or if files are missing or damaged, the new file has all events and starts a session at step 0. `recipe` is shown
-  /// as a text. Throws io::Error.
+  /// (0 for a new run). If the files of the run's earlier parts have all events before step `resumed_at`, the new file
+  /// starts a TensorBoard session at this step, and TensorBoard then ignores later events in the old files. If the run
+  /// logs for TensorBoard for the first time, or if files are missing or damaged, the new file has all events, and its
+  /// TensorBoard session starts at step 0. TensorBoard shows `recipe` as a text. Throws io::Error.
   TensorBoardLog(const std::filesystem::path& run, const std::string& recipe,
                  const std::vector<report::MetricDescription>& metrics, const std::vector<Event>& events,
                  int64_t resumed_at);

@@ -16,13 +16,15 @@ void zero_gradients(const std::vector<NamedParameter>& parameters);
 /// Returns the 2-norms of the parameters' gradients: a vector on the gradients' device, empty without gradients.
 at::Tensor gradient_norms(const std::vector<NamedParameter>& parameters);
 
-/// Returns the norm of all gradients from the single norms, whose squares are summed in float64 in their order.
+/// Returns the norm of all gradients, computed from the norms of the single gradients. The squares of the norms are
+/// summed in float64, in their order.
 double norm_of_norms(std::span<const double> norms);
 
 /// Multiplies all gradients by `factor`.
 void scale_gradients(const std::vector<NamedParameter>& parameters, double factor);
 
-/// Sums the gradients over all processes. A parameter that has no gradient in any process still has none afterwards.
+/// Sums the gradients over all processes. If no process has a gradient of a parameter, the parameter still has no
+/// gradient after the call.
 void add_gradients(const std::vector<NamedParameter>& parameters, ops::BatchReducer& reducer);
 
 /// Multiplies all gradients by most / norm if `norm` exceeds `most`.

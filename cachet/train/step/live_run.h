@@ -19,12 +19,12 @@ namespace cachet::train {
 RunLength run_length(const TrainOptions& options, int64_t batches_per_epoch);
 
 /// A run in memory, between two optimizer steps: model, optimizer, averaged weights, generators, the iterator of
-/// micro-batches, and the numbers of TrainState. A checkpoint captures and restores exactly this content.
+/// micro-batches, and the numbers of TrainState. A checkpoint captures and restores exactly the content of a LiveRun.
 class LiveRun {
  public:
   /// Moves the task's model to the device of the options. Throws std::runtime_error if the device does not exist.
-  /// `processes` are the processes that train the model together, each with a part of each batch, or null if this
-  /// process trains alone. In training, each process draws its own random numbers.
+  /// `processes` are the processes that train the model together; each of them trains on a part of each batch. If this
+  /// process trains alone, `processes` is null. In training, each process draws its own random numbers.
   LiveRun(TrainingTask& task, const Options& options, std::shared_ptr<processes::ProcessGroup> processes = nullptr);
 
   /// Takes the next step. `stop_signal` is the signal that asked this process to stop, and is passed to the other
@@ -44,10 +44,10 @@ class LiveRun {
   /// Sends this process's contribution to a checkpoint to rank 0: its generators, its state between batches, and the
   /// states of its parts.
   void send_state() const;
-  /// Restores a checkpoint. The checkpoint may come from another device. If parts have their own states, it may also
-  /// come from another number of processes with the same number of parts. Returns the reasons why the run does not
-  /// continue bit by bit, as lines for its log. Throws std::runtime_error or io::Error if the checkpoint has another
-  /// model, recipe, data or number of parts.
+  /// Restores a checkpoint. The checkpoint may have been written on another device. If the parts of a batch have their
+  /// own states, the checkpoint may also come from another number of processes, as long as the number of parts is the
+  /// same. Returns the reasons why the run does not continue bit by bit, as lines for its log. Throws
+  /// std::runtime_error or io::Error if the checkpoint has another model, recipe, data or number of parts.
   std::vector<std::string> restore(const Checkpoint& checkpoint);
 
   /// Returns the task's metrics in evaluation mode, with the averaged weights if they exist. Random draws in an
@@ -62,13 +62,13 @@ class LiveRun {
   double learning_rate() const { return schedule_.learning_rate(state.step); }  // rate of the next step
   c10::Device device() const { return device_; }
   const TrainingStep& training_step() const { return training_step_; }
-  /// Returns the states of the parts; null if all parts have one state.
+  /// Returns the state of each part of a batch, or null if all parts have one common state.
   const PartStates* parts() const { return parts_.get(); }
 
   /// If the options require it, computes the averaged weights' own states (statistics of norms, caches) with training
-  /// batches. The evaluation and the checkpoint of this step use these states. Calls `passed` after each batch. All
-  /// processes take part. The trained weights do not change. Returns whether the averaged weights had different states
-  /// before. Throws NotFinite.
+  /// batches. The evaluation and the checkpoint of the current step use these states of the averaged weights. Calls
+  /// `passed` after each batch. All processes of the run take part in the computation. The trained weights do not
+  /// change. Returns whether the computation changed the states of the averaged weights. Throws NotFinite.
   bool renew_average(const std::function<void(int64_t done, int64_t total)>& passed = {});
   bool renews_average() const { return renews_average_; }
 

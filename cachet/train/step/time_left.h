@@ -11,8 +11,8 @@ struct WorkLeft {
   int64_t steps = 0, evaluations = 0, checkpoints = 0;
 };
 
-/// Returns the work that is left after `step` steps, including an evaluation and a checkpoint that are due at this
-/// step. An evaluation and a checkpoint are also due at the last step. A checkpoint is saved before each evaluation.
+/// Returns the work that is left after `step` steps, including an evaluation and a checkpoint that are due at the step
+/// `step`. An evaluation and a checkpoint are also due at the last step. A checkpoint is saved before each evaluation.
 WorkLeft work_left(const TrainOptions& options, int64_t steps_per_epoch, int64_t total_steps, int64_t step);
 
 /// Estimates the remaining duration of a run from the means of measured times.
@@ -22,7 +22,8 @@ class TimeLeft {
   void add_evaluation(double seconds) { evaluations_.add(seconds); }
   void add_checkpoint(double seconds) { checkpoints_.add(seconds); }
 
-  /// Until an evaluation is measured, an evaluation counts as forward passes of `evaluated_samples` samples.
+  /// Until the first evaluation has been timed, its time is estimated as the time of forward passes of
+  /// `evaluated_samples` samples.
   double seconds(const WorkLeft& left, int64_t evaluated_samples) const;
 
  private:

@@ -18,7 +18,7 @@ namespace cachet::train {
 /// The error for a loss, a gradient, a weight or a score that is NaN or infinite. what() names the value.
 using ops::NotFinite;
 
-/// The numbers of one optimizer step, over all processes.
+/// The results of one optimizer step, over all processes.
 struct StepSummary {
   std::vector<MetricSum> sums;  // sums of loss and penalty (if any), both weighted; then the task's metrics
   int64_t samples = 0;
@@ -32,19 +32,21 @@ struct StepSummary {
 class TrainingStep {
  public:
   /// `processes` are all processes that train the model, each with a part of every micro-batch, or null if this process
-  /// trains alone with whole micro-batches. `parts` has the states of the parts of a step if parts have their own
-  /// states; each micro-batch of this process is then one part. `parts` is null if all parts have the model's state in
-  /// common. Processes and parts must outlive this object.
+  /// trains alone with whole micro-batches. If parts of a step have their own states, `parts` has these states, and
+  /// each micro-batch of this process is one part. If all parts use the state of the model, `parts` is null.
+  /// `processes` and `parts` must outlive this object.
   TrainingStep(TrainingTask& task, const Options& options, std::shared_ptr<processes::ProcessGroup> processes = nullptr,
                PartStates* parts = nullptr);
 
-  /// Takes `micro_batches` micro-batches. The gradient equals the gradient of one large batch (see ForwardResult). Each
-  /// forward pass updates the model's state (batch statistics, caches) once, in order. If the whole step has weight 0,
-  /// no parameter is updated. Reads no values from the device before the last backward pass, then all numbers at once.
+  /// Takes `micro_batches` micro-batches. The gradient equals the gradient of one large batch with all samples of the
+  /// step (see ForwardResult). Each forward pass updates the model's state (batch statistics, caches) once, in order.
+  /// If the whole step has weight 0, no parameter is updated. Before the end of the last backward pass, the step reads
+  /// no values from the device. After the last backward pass, the step reads all numbers at once.
   ///
-  /// With several processes, each process gets the sums over all processes, and makes the same update. `stop_signal` is
-  /// the signal that asked this process to stop, or 0. Throws NotFinite before the update, in all processes;
-  /// std::runtime_error if the batches end early; std::logic_error if a weight is negative or not finite.
+  /// If there are several processes, each process gets the sums over all processes, and makes the same update.
+  /// `stop_signal` is the signal that asked this process to stop, or 0 if there was none. Throws NotFinite before the
+  /// update, in all processes; std::runtime_error if the batches end early; std::logic_error if a weight is negative or
+  /// not finite.
   StepSummary run(TrainingBatches& batches, int64_t micro_batches, const UpdateRates& rates, int stop_signal = 0);
 
   Optimizer& optimizer() { return *optimizer_; }
@@ -53,14 +55,15 @@ class TrainingStep {
   int64_t parameter_bytes() const;
 
  private:
-  /// The losses and metrics of one micro-batch. The tensors remain on the device until the step reads them.
+  /// The losses and metrics of one micro-batch. The tensors stay on the device until TrainingStep reads their values.
   struct UnreadNumbers {
     at::Tensor loss;     // the loss divided by its weight
     at::Tensor penalty;  // undefined = none
     double weight = 0;
     std::vector<StepMetric> metrics;
   };
-  /// The results of a step's backward passes. Gradients are sums over this process's micro-batches, divided by `unit`.
+  /// The results of a step's backward passes. Each gradient is the sum over the micro-batches of this process, divided
+  /// by `unit`.
   struct Accumulated {
     double unit = 0;    // the divisor of the loss: the weight of the first micro-batch that has one, of all processes;
                         // with parts, part 0's weight
@@ -69,13 +72,14 @@ class TrainingStep {
   };
 
   Accumulated accumulate(TrainingBatches& batches, int64_t micro_batches, StepSummary& summary) const;
-  /// Waits for the data of the whole step, and then lets the batches count the divisors of the loss.
+  /// Waits until the data of the whole step are loaded. After that, the batches count the divisors of the loss.
   void fetch_step(TrainingBatches& batches, int64_t micro_batches, StepSummary& summary) const;
   void accumulate_one(TrainingBatches& batches, Accumulated& step, StepSummary& summary) const;
   ForwardResult forward(TrainingBatches& batches) const;
   double unit_of(double weight) const;
 
-  /// Converts gradients to means over the total weight of all processes. If the weight is 0, removes the gradients.
+  /// Converts gradients to means over the total weight of all processes. If the total weight is 0, removes the
+  /// gradients.
   void all_reduce_gradients(const Accumulated& step) const;
 
   /// Reads the numbers of all micro-batches and the norms of the gradients from the device at once, and sums the

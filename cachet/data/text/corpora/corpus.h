@@ -25,16 +25,18 @@ enum class CorpusTokens { words, subwords, bytes };
 struct CorpusOptions {
   std::filesystem::path root{};  // a folder; relative to the working folder, else to CACHET_DATA
   CorpusTokens tokens = CorpusTokens::words;
-  std::filesystem::path vocabulary_file = "words.txt";  // file of words, or SentencePiece model; searched for below
-                                                        // the root, then below the working folder, then CACHET_DATA
-  int64_t vocabulary = 0;                               // required number of tokens; 0: any
-  std::string vocabulary_hash{};                        // if given, the file must have this hash
+  std::filesystem::path vocabulary_file = "words.txt";        // file of words, or SentencePiece model
+                                                              // The file is searched for below the root, then below the
+                                                              // working folder, then below CACHET_DATA.
+  int64_t vocabulary = 0;                                     // required number of tokens; 0: any
+  std::string vocabulary_hash{};                              // if given, the file must have this hash
   TextNormalization normalization = TextNormalization::none;  // the form that all texts are brought into
   double fraction = 1;                                        // fraction of the training tokens, from the first; (0, 1]
   int64_t limit = 0;                                          // largest number of tokens of each split; 0 = all
 };
 
-/// Reads root, tokens, vocabulary_file, vocabulary, vocabulary_hash, normalize, fraction and limit.
+/// Reads the keys root, tokens, vocabulary_file, vocabulary, vocabulary_hash, normalize, fraction and limit of the
+/// table [data].
 CorpusOptions read_corpus_options(const config::View& data, DataRoot root = DataRoot::required);
 
 /// Returns a description of the files that the folder of the data should have.
@@ -50,8 +52,8 @@ struct VocabularyFile {
 };
 VocabularyFile read_vocabulary_file(const CorpusOptions& options, const std::filesystem::path& working_folder);
 
-/// Makes the encoder of the corpus. Throws io::Error if the vocabulary's file is missing or damaged, or if its hash,
-/// its number of tokens or its normalization differs from the options.
+/// Makes the text encoder of the corpus. Throws io::Error if the vocabulary's file is missing or damaged, or if its
+/// hash, its number of tokens or its normalization differs from the options.
 std::unique_ptr<const TextEncoder> make_corpus_encoder(const CorpusOptions& options,
                                                        const std::filesystem::path& working_folder);
 
@@ -61,8 +63,9 @@ struct Corpus {
   std::shared_ptr<const TokenSequence> tokens;
   TokenFileFacts facts;                    // `text` and `coded` are empty if the text is cut
   std::filesystem::path path;              // path of the file that was read
-  int64_t unknown = 0, replaced = 0;       // unknown tokens, and replaced bytes (not UTF-8). 0 for a file of tokens;
-                                           // `unknown` is also 0 if the text is cut
+  int64_t unknown = 0, replaced = 0;       // unknown tokens, and replaced bytes (not UTF-8)
+                                           // For a file of tokens, `unknown` and `replaced` are 0.
+                                           // If the text is cut, `unknown` is 0.
   bool begins_with_mark = false;           // whether a text begins with a byte-order mark; unknown for token files
   int64_t split_tokens = 0;                // tokens of the whole split; facts.tokens of them are used. 0 without a file
   std::optional<std::string> file_note{};  // TokenFile::note() of the file
@@ -72,13 +75,13 @@ struct Corpus {
   std::vector<std::string> notes(const char* split) const;  // lines about the contents, for the log
 };
 
-/// Returns the token of a line's end. Throws io::Error for a subword model without an end token.
+/// Returns the token that represents the end of a line. Throws io::Error for a subword model without an end token.
 Token line_end(CorpusTokens tokens, const Vocabulary& vocabulary);
 
-/// The tokens of a text, line by line. Sizes refer to the text in the encoder's form. The coded text of a line is the
-/// text to which its tokens (without unknown tokens) are decoded, but not more than the line. The end of a line is
-/// always coded. `coded.size` is counted only on request, because counting takes time. Throws io::Error for a subword
-/// model without an end token.
+/// The tokens of a text, line by line. Sizes of text are measured after the encoder has normalized the text. The coded
+/// text of a line is the text to which its tokens (without unknown tokens) are decoded, but not more than the line. The
+/// end of a line is always coded. `coded.size` is counted only on request, because counting takes time. Throws
+/// io::Error for a subword model without an end token.
 struct EncodedCorpus {
   std::vector<Token> tokens;
   TextSize text{};
@@ -99,11 +102,11 @@ struct CodedCorpus {
 CodedCorpus coded_text(const Corpus& corpus, const TextEncoder& encoder, CorpusTokens tokens);
 
 /// Finds the text of a split in the folder `place` ("wiki.train.tokens", "train.txt", "train"; plain, .gz or .xz). If
-/// `place` is a file, returns it. Throws io::Error if there is no such text.
+/// `place` is a file, returns `place`. Throws io::Error if the folder has no text for the split.
 std::filesystem::path find_corpus_text(const std::filesystem::path& place, SequenceSplit split);
 bool has_corpus_text(const std::filesystem::path& folder, SequenceSplit split);
 
-/// Finds the text of a split in the folder of the options. Throws io::Error if there is no such text.
+/// Finds the text of a split in the folder of the options. Throws io::Error if the folder has no text for the split.
 std::filesystem::path find_corpus_text(const CorpusOptions& options, SequenceSplit split,
                                        const std::filesystem::path& working_folder);
 
@@ -114,9 +117,9 @@ std::string token_file_name(SequenceSplit split);
 std::string digest_of_corpus_file(const CorpusOptions& options, SequenceSplit split,
                                   const std::filesystem::path& working_folder = std::filesystem::current_path());
 
-/// Reads the tokens of a split from its file of tokens ("train.tokens-cachet"). If this file does not exist, tokenizes
-/// the text of the split. Throws io::Error if both files are missing, if a file is damaged, if the file of tokens has
-/// another vocabulary, or if the text has fewer than two tokens.
+/// Reads the tokens of a split from its file of tokens ("train.tokens-cachet"). If the split has no file of tokens,
+/// tokenizes the text of the split. Throws io::Error if both files are missing, if a file is damaged, if the file of
+/// tokens has another vocabulary, or if the text has fewer than two tokens.
 Corpus open_corpus(const CorpusOptions& options, const TextEncoder& encoder, SequenceSplit split,
                    const std::filesystem::path& working_folder = std::filesystem::current_path());
 

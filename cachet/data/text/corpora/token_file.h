@@ -20,7 +20,7 @@
 
 namespace cachet::data {
 
-/// Properties of a long sequence of tokens.
+/// The properties of a file with a long sequence of tokens.
 struct TokenFileFacts {
   int64_t vocabulary = 0;     // number of tokens of the vocabulary; ids are smaller
   std::string fingerprint{};  // fingerprint of the vocabulary and its normalization; at most 64 bytes
@@ -30,16 +30,17 @@ struct TokenFileFacts {
   bool operator==(const TokenFileFacts&) const = default;
 };
 
-/// A sequence of tokens in a file, read on demand. It takes no memory, however long the sequence is.
+/// A sequence of tokens in a file, read on demand. The tokens stay in the file and take no memory, however long the
+/// sequence is.
 ///
 /// The file is little-endian and has these parts: "CACHTOK2", bytes of an id (u32; 2 if the vocabulary fits, else 4),
 /// bytes of the header (u32, 160), vocabulary, tokens, text bytes, text characters (u64 each), fingerprint (64 bytes,
 /// filled up with zeros), bytes of a block (u32, 65536), CRC-32 of the table of checksums, 1 if the coded text was
 /// counted, else 0 (u32), zero (u32), coded bytes, coded characters, unknown tokens (u64 each), zero (u32), CRC-32 of
-/// the header before it; then the ids, and the table: the CRC-32 of each block of ids (u32). A block is verified when
-/// it is first read. A file of the first version, "CACHTOK1", has a header of 128 bytes that ends with 16 zeros, and no
-/// checksums. The file is read piece by piece and not memory-mapped. So if the file shrinks while it is read, the
-/// reader throws an error, and the process does not crash.
+/// the header before it; then the ids, and the table: the CRC-32 of each block of ids (u32). The checksum of a block is
+/// verified when the block is first read. A file of the first version, "CACHTOK1", has a header of 128 bytes that ends
+/// with 16 zeros, and no checksums. The file is read piece by piece and not memory-mapped. If the file shrinks while it
+/// is read, the reader therefore throws an error, and the process does not crash.
 class TokenFile final : public TokenSequence {
  public:
   /// Throws io::Error, which begins with `name`, for a missing file, another version, a damaged header or table of
@@ -59,7 +60,7 @@ class TokenFile final : public TokenSequence {
 
  private:
   void read_checksums(uint64_t bytes, uint32_t table_checksum);
-  /// A block whose checksum was correct.
+  /// The bytes of a block whose checksum was correct.
   using Block = std::shared_ptr<const std::vector<std::byte>>;
   Block checked_block(int64_t block) const;
   void read_ids(int64_t first, int64_t count, int64_t* out) const;
@@ -83,7 +84,8 @@ class TokenFile final : public TokenSequence {
   std::unique_ptr<Checksums> checksums_;  // null for a file of the first version
 };
 
-/// Writes a file of tokens id by id. The file has a temporary name and is renamed at the end.
+/// Writes a file of tokens id by id. While the file is written, it has a temporary name. At the end, it gets its final
+/// name.
 class TokenFileWriter {
  public:
   /// Throws std::invalid_argument for a vocabulary above kMaxTokens or a fingerprint that is too long. Throws io::Error
@@ -97,7 +99,8 @@ class TokenFileWriter {
   void add(std::span<const Token> tokens);
   /// Adds the size of the text from which the tokens were made.
   void add_text(const TextSize& size);
-  /// Adds the size of the part of a text that the tokens encode. Must be called for all parts of a text or for none.
+  /// Adds the size of the part of a text that the tokens encode. Call add_coded() for all parts of a text, or for none
+  /// of them.
   void add_coded(const CodedText& coded);
   TokenFileFacts finish();
 

@@ -29,8 +29,8 @@ inline TextSize size_of(std::string_view text) {
           std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; })};
 }
 
-/// The part of a text that its tokens encode: the text to which they decode, but not more than the original. The part
-/// lacks unknown words, characters without a token, and blanks that tokens do not encode.
+/// The part of a text that its tokens encode: the text to which they decode, but not more than the original. Unknown
+/// words, characters without a token, and blanks that tokens do not encode are not in this part.
 struct CodedText {
   TextSize size{};
   int64_t unknown = 0;  // number of tokens for text that the vocabulary does not have
@@ -43,7 +43,7 @@ struct CodedText {
   bool operator==(const CodedText&) const = default;
 };
 
-/// Returns the smaller number of bytes and the smaller number of characters of two sizes.
+/// Returns the smaller of the numbers of bytes and the smaller of the numbers of characters of two sizes.
 inline TextSize smaller(const TextSize& one, const TextSize& other) {
   return {std::min(one.bytes, other.bytes), std::min(one.characters, other.characters)};
 }

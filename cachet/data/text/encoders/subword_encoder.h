@@ -10,7 +10,8 @@
 namespace cachet::data {
 
 /// Splits text with a SentencePiece model (Kudo and Richardson 2018). Bytes that are not UTF-8 become U+FFFD and are
-/// counted. A model with NFKC reads U+FFFD as a blank, which may vanish. For other models, U+FFFD is an unknown token.
+/// counted. A SentencePiece model with NFKC reads U+FFFD as a blank, which may vanish; any other SentencePiece model
+/// reads U+FFFD as an unknown token.
 class SubwordEncoder final : public TextEncoder {
  public:
   /// Takes the bytes of a model whose id 0 is padding, such as a model of `cachet data subwords`. Throws io::Error,
@@ -18,7 +19,8 @@ class SubwordEncoder final : public TextEncoder {
   SubwordEncoder(std::string_view model, const std::string& name);
   ~SubwordEncoder() override;
 
-  /// Returns the vocabulary. Its fingerprint is the SHA-256 of the model, and the model defines its special ids.
+  /// Returns the vocabulary. The fingerprint of the vocabulary is the SHA-256 of the SentencePiece model, and this
+  /// model also defines the special ids.
   Vocabulary vocabulary() const override { return vocabulary_; }
   EncodedText encode(std::string_view text, int64_t most) const override;
 
@@ -30,14 +32,16 @@ class SubwordEncoder final : public TextEncoder {
   Vocabulary vocabulary_;
 };
 
-/// Replaces each byte that does not begin a UTF-8 sequence by U+FFFD. Adds the number of replacements to `replaced`.
+/// Replaces each byte that does not begin a UTF-8 sequence by U+FFFD. Increases `replaced` by the number of
+/// replacements.
 std::string with_valid_utf8(std::string_view text, int64_t& replaced);
 
 /// Returns a note for the user about replaced bytes, without a full stop: "2 bytes that are not UTF-8 were read as
-/// U+FFFD, …". `of` is inserted after "bytes": " of de".
+/// U+FFFD, …". `of` is a text that the note has after the word "bytes", such as " of de".
 std::string replaced_bytes_text(int64_t replaced, const std::string& of = "");
 
-/// The path and the bytes of the options' subword model. The path is searched for like the data root. Throws io::Error.
+/// The path and the bytes of the options' subword model. The path of the subword model is searched for like the data
+/// root. Throws io::Error.
 struct SubwordModelFile {
   std::filesystem::path path;
   std::string bytes;

@@ -12,8 +12,9 @@ namespace cachet::data {
 std::optional<std::vector<std::string_view>> normalization_tables(std::string_view model);
 
 /// Returns the fault that makes a table unsafe, or std::nullopt. SentencePiece follows the table along a text's bytes
-/// without checks. So each step of the table's double array (Aoe 1989; units of darts-clone) must stay inside, no step
-/// may lead back, and a path may have at most 32 entries. Tables of sizes that SentencePiece refuses are ignored.
+/// without checks. Therefore, each step of the table's double array (Aoe 1989; units of darts-clone) must stay inside
+/// the array, no step may lead back, and a path may have at most 32 entries. Ignores a table if SentencePiece refuses
+/// it because of its size.
 std::optional<std::string> table_problem(std::string_view table);
 
 }  // namespace cachet::data

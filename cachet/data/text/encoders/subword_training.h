@@ -16,8 +16,9 @@ struct SubwordOptions {
   int64_t vocabulary = 8000;  // number of pieces, including padding (id 0) and unknown (id 1); at most kMaxTokens
   SubwordKind kind = SubwordKind::bpe;
   bool begin_and_end = false;    // whether ids 2 and 3 are the begin and the end of a sequence
-  bool keep_characters = false;  // false: the model normalizes its input by NFKC and a few more rules, so that
-                                 // decomposed characters are composed after decoding
+  bool keep_characters = false;  // false: the model normalizes its input by NFKC and a few more rules
+                                 // After normalization by NFKC, a decoded text has composed characters in place of
+                                 // decomposed characters.
 };
 
 struct TrainingTexts {
@@ -27,10 +28,11 @@ struct TrainingTexts {
 };
 
 /// Reads the texts for training a subword model, from each path in turn. A folder has one text for each .txt file below
-/// it (data/folder_walk.h), in the order of the names. A TSV file of pairs (data/text/sequences/matching.h) gives each
-/// of its texts once. Any other file (plain, .gz or .xz) has one text in each line that is not empty. Byte-order marks
-/// are removed, and texts are normalised to `form`. Bytes that are not UTF-8, and the character that SentencePiece
-/// reserves, are replaced. At most `most` texts are drawn, evenly; 0 = all. Throws io::Error, also for a folder with
+/// it (data/folder_walk.h), in the order of the names. From a TSV file of pairs (data/text/sequences/matching.h), each
+/// different text is read once. A file that is not a TSV file (plain, .gz or .xz) has one text in each line that is not
+/// empty. Byte-order marks are removed, and texts are normalised to `form`. Bytes that are not UTF-8, and the character
+/// that SentencePiece reserves, are replaced. If there are more than `most` texts, `most` of them are selected at
+/// random, each with the same probability. If `most` is 0, all texts are used. Throws io::Error, also for a folder with
 /// subfolders train and test, whose texts must not be mixed.
 TrainingTexts read_training_texts(const std::vector<std::filesystem::path>& paths, int64_t most,
                                   TextNormalization form = TextNormalization::none);

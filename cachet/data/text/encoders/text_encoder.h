@@ -19,15 +19,17 @@ struct EncodedText {
   int64_t replaced = 0;           // bytes that were not UTF-8, if the encoder requires UTF-8
 };
 
-/// Converts text to tokens and back. All members may be called from several threads at once.
+/// Converts text to tokens and back. Several threads may call the members of a TextEncoder at once.
 class TextEncoder {
  public:
   virtual ~TextEncoder() = default;
   virtual Vocabulary vocabulary() const = 0;
-  /// Returns the tokens of a text. If there are more than `most`, the tokens after the first most + 1 may be missing.
+  /// Returns the tokens of a text. If the text has more than `most` tokens, the tokens after the first most + 1 tokens
+  /// may be missing.
   virtual EncodedText encode(std::string_view text, int64_t most) const = 0;
-  /// Returns the text of tokens, without parts that encoding lost. Padding, begin and end have no text. For a token
-  /// outside the vocabulary, throws std::out_of_range, which names the token and its index.
+  /// Returns the text that `tokens` encode. Parts of the original text that the encoding lost are missing. The tokens
+  /// for padding, begin and end have no text. For a token outside the vocabulary, throws std::out_of_range, which names
+  /// the token and its index.
   std::string decode(TokenView tokens) const;
 
  private:
@@ -46,7 +48,8 @@ class ByteEncoder final : public TextEncoder {
   std::string decode_known(const std::vector<Token>& tokens) const override;
 };
 
-/// Makes the options' encoder. Throws io::Error if a subword model is missing or damaged, or contradicts the options.
+/// Makes the text encoder that the options select. Throws io::Error if a subword model is missing or damaged, or
+/// contradicts the options.
 std::unique_ptr<const TextEncoder> make_text_encoder(const TextOptions& options,
                                                      const std::filesystem::path& working_folder);
 

@@ -11,9 +11,10 @@ namespace cachet::data {
 enum class TextNormalization { none, nfc, nfkc };
 const char* to_string(TextNormalization form);  // "none", "nfc" or "nfkc"
 
-/// Returns the text in the form `form`. Bytes that are not UTF-8, and control characters (including NUL), do not
-/// change; the texts before and after them are normalized separately. Line ends and a byte-order mark do not change.
-/// The time is linear in the length, times the logarithm of the longest sequence of combining marks.
+/// Returns the text in the Unicode normalization form `form`. Bytes that are not UTF-8, and control characters
+/// (including NUL), do not change; the texts before and after them are normalized separately. Line ends and a
+/// byte-order mark do not change. The time is linear in the length, times the logarithm of the longest sequence of
+/// combining marks.
 std::string normalized(std::string_view text, TextNormalization form);
 
 }  // namespace cachet::data

@@ -14,8 +14,9 @@ using Token = int32_t;
 /// The maximum size of a vocabulary: far above sizes in use (One Billion Word: 0.8 million), far below harmful sizes.
 inline constexpr int64_t kMaxTokens = int64_t{1} << 24;
 
-/// The id that pads a shorter sequence of a batch. In text and ListOps, this id is only padding. In pixel sequences,
-/// the id is also black, and only the padding mask marks padding.
+/// The id that pads a shorter sequence of a batch. In vocabularies of text and of ListOps, the padding id has no other
+/// meaning than padding. In pixel sequences, the padding id is also the value of a black pixel, and only the padding
+/// mask marks padding.
 inline constexpr Token kPaddingToken = 0;
 
 /// The ids that have no text of their own, if the vocabulary has such ids.

@@ -30,9 +30,10 @@ class WordCounter {
   void add_line(std::string_view line);
   int64_t tokens() const { return tokens_; }  // number of tokens, including <eos>
 
-  /// Returns <eos>, then the words by descending count; words of equal count are in order of first occurrence. So the
-  /// ids are the same as in Transformer-XL's code. Words with a count below `least`, and words after the first `most`
-  /// of the list, are counted as <unk>. The list always has <unk>: if the text does not contain it, <unk> comes last.
+  /// Returns <eos>, then the words by descending count; words of equal count are in order of first occurrence. Because
+  /// of the order of the words, each word has the same id as in Transformer-XL's code. Words with a count below
+  /// `least`, and words after the first `most` of the list, are counted as <unk>. The returned list always contains
+  /// <unk>. If the text does not contain <unk>, it is the last word of the list.
   std::vector<CountedWord> words(int64_t most = kMaxTokens, int64_t least = 1) const;
 
  private:
@@ -54,11 +55,12 @@ class WordEncoder final : public TextEncoder {
  public:
   static constexpr Token kEndOfLine = 0;
 
-  /// Takes the bytes of a vocabulary's file (parse_words()). The file's SHA-256 is the vocabulary's fingerprint.
+  /// `file` has the bytes of a vocabulary file in the form that parse_words() reads. The file's SHA-256 is the
+  /// vocabulary's fingerprint.
   WordEncoder(std::string_view file, const std::string& name);
 
   Vocabulary vocabulary() const override { return vocabulary_; }
-  /// Returns the tokens of a text. `replaced` stays 0, because words may have any bytes.
+  /// Returns the tokens of a text. The count `replaced` of the result stays 0, because words may have any bytes.
   EncodedText encode(std::string_view text, int64_t most) const override;
   const std::vector<CountedWord>& words() const { return words_; }
 

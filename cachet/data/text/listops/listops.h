@@ -10,7 +10,7 @@
 #include "cachet/data/text/sequences/token_store.h"
 
 /// ListOps (Nangia and Bowman 2018) in the form of the Long Range Arena (Tay et al. 2021): nested lists of digits under
-/// operators. Each list has a digit as its value.
+/// operators. The value of each list is a digit.
 namespace cachet::data {
 
 /// Token ids: padding, the digits, the operators (with their opening brackets), the closing bracket, and the unknown
@@ -29,8 +29,9 @@ inline constexpr std::array<std::string_view, 4> kListOpsOperators{"MIN", "MAX",
 
 Vocabulary listops_vocabulary();
 
-/// Returns the tokens of an expression such as "( ( ( [MIN 6 ) 7 ) ] )". Drops round parentheses, which the arena's
-/// files have around each pair; they may be missing, but must balance. Throws io::Error, which names the wrong word.
+/// Returns the tokens of an expression such as "( ( ( [MIN 6 ) 7 ) ] )". Ignores round parentheses, which the files of
+/// the Long Range Arena have around each pair of parts. Parentheses may be missing, but must balance. If the expression
+/// is invalid, throws io::Error, which names the wrong word.
 std::vector<Token> parse_listops(std::string_view text);
 
 /// Returns the spelling of a token in an expression: "[MIN", "7", "]".

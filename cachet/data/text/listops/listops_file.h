@@ -18,8 +18,9 @@ std::shared_ptr<const SequenceDataset> read_listops(const io::ByteSource& source
 std::shared_ptr<const SequenceDataset> read_listops_file(const std::filesystem::path& folder, const std::string& files,
                                                          SequenceSplit split, const SequenceRules& rules);
 
-/// Generates basic_train.tsv, basic_val.tsv and basic_test.tsv in a new folder. The folder appears when all three files
-/// are complete. generate_listops() calls `progress`. Throws io::Error if the folder is not empty.
+/// Generates basic_train.tsv, basic_val.tsv and basic_test.tsv in a new folder. The folder appears only when all three
+/// files are complete. During the generation, generate_listops() calls `progress`. Throws io::Error if the folder is
+/// not empty.
 ListOpsStatistics write_listops_folder(const std::filesystem::path& folder, const ListOpsOptions& options,
                                        const WatchListOps& progress = {});
 

@@ -21,15 +21,17 @@ struct ListOpsStatistics {
   void add(const ListOpsExpression& expression, const ListOpsOptions& options);
 };
 
-/// A function that receives one expression. It may throw to stop the generation.
+/// A function that receives one generated expression. The function may throw an exception to stop the generation.
 using TakeListOps = std::function<void(int64_t index, const ListOpsExpression& expression)>;
 
-/// A function that receives the number of expressions so far, after every few thousand draws. It may throw to stop.
+/// A function that receives the number of expressions generated so far, each time after a few thousand attempts. The
+/// function may throw an exception to stop the generation.
 using WatchListOps = std::function<void(int64_t done)>;
 
-/// Draws options.size() different expressions: index 0 … train − 1, then validation, then test. The result does not
-/// depend on the number of threads. Throws std::runtime_error if there are too few expressions of such lengths, or if
-/// they are so rare that some seconds pass without a new one.
+/// Generates options.size() different random expressions. The indices 0 … train − 1 are the training expressions. The
+/// next indices are the expressions of validation, and the last indices are the expressions of test. The result does
+/// not depend on the number of threads. Throws std::runtime_error if there are too few expressions with the lengths in
+/// `options`, or if new expressions are so rare that some seconds pass without a new one.
 ListOpsStatistics generate_listops(const ListOpsOptions& options, const TakeListOps& take,
                                    const WatchListOps& watch = {});
 

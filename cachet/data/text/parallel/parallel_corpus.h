@@ -15,7 +15,7 @@
 
 namespace cachet::data {
 
-/// The encoders of both sides. If the vocabulary is shared, both are the same encoder.
+/// The encoders of both sides. If the vocabulary is shared, source and target have the same encoder.
 struct ParallelEncoders {
   SentenceEncoder source, target;
   const SentenceEncoder& of(ParallelSide side) const { return side == ParallelSide::source ? source : target; }
@@ -23,11 +23,12 @@ struct ParallelEncoders {
 /// Makes the encoders of both sides. Throws io::Error for the faults of make_sentence_encoder().
 ParallelEncoders make_parallel_encoders(const ParallelOptions& options, const std::filesystem::path& working_folder);
 
-/// Whether data.fraction selects training pair `pair`, counted in the order of reading. Pairs are drawn independently,
-/// so no other pair must be read first. The pairs of a smaller fraction also belong to a larger fraction.
+/// Whether data.fraction selects training pair `pair`, counted in the order of reading. Whether a pair is selected does
+/// not depend on other pairs, so no other pair must be read first. A pair that a smaller fraction selects is also
+/// selected by every larger fraction.
 bool is_kept_to_train(const ParallelOptions& options, int64_t pair);
 
-/// Counts of the pairs of a split.
+/// Counts of the sentence pairs of a split.
 struct PairCounts {
   int64_t read = 0;
   int64_t empty = 0, too_long = 0, unbalanced = 0;         // pairs left out of training, by the first applicable reason
@@ -48,15 +49,17 @@ class ParallelCorpus {
       const std::filesystem::path& working_folder = std::filesystem::current_path());
 
   int64_t size() const { return sides_[0].sentences->size(); }
-  /// Returns the number of pairs in the split's files, or size() for training data. A limit may leave out some pairs.
+  /// Returns the number of pairs in the files of an evaluation split, which exceeds size() if a limit leaves out pairs.
+  /// For training data, returns size().
   int64_t split_size() const { return std::max(split_size_, size()); }
   const Vocabulary& vocabulary(ParallelSide side) const { return of(side).vocabulary; }
   const SentenceMarks& marks(ParallelSide side) const { return of(side).marks; }
-  /// Returns the number of tokens of a sentence, without its marks. Throws std::out_of_range for an invalid index.
+  /// Returns the number of tokens of a sentence, without its begin and end marks. Throws std::out_of_range if there is
+  /// no pair with the index `pair`.
   int64_t length(ParallelSide side, int64_t pair) const { return of(side).sentences->length(pair); }
   std::vector<Token> tokens(ParallelSide side, int64_t pair) const { return of(side).sentences->tokens(pair); }
-  /// Returns the whole sentences of the files, as normalised by the encoders. The list is empty for training
-  /// data.
+  /// Returns the whole sentences of the files, as normalised by the encoders. For training data, the list of sentences
+  /// is empty.
   const std::vector<std::string>& texts(ParallelSide side) const { return of(side).texts; }
 
   const PairCounts& counts() const { return counts_; }
@@ -87,8 +90,9 @@ class ParallelCorpus {
   std::vector<std::string> file_notes_;  // TokenFile::note() of files of tokens
 };
 
-/// Writes a training text as files of tokens, one for each side, with an end token after each sentence. Training then
-/// needs no tokenizing, and only 8 bytes of memory per sentence. Returns the facts of the files. Throws io::Error.
+/// Writes a training text as files of tokens, one for each side, with an end token after each sentence. Training on
+/// token files needs no tokenizing, and only 8 bytes of memory per sentence. Returns the paths of the token files and
+/// facts about them. Throws io::Error.
 struct ParallelTokenFiles {
   std::filesystem::path source, target;
   TokenFileFacts source_facts, target_facts;

@@ -18,21 +18,23 @@ struct ParallelFiles {
   std::string name() const;  // "train.de and train.en", with the common folder before them
 };
 
-/// Finds the files of a split, in the order of reading. Throws io::Error if there are none, or if one side is missing.
+/// Finds the files of a split, in the order of reading. Throws io::Error if the split has no files, or if one side of
+/// the parallel text is missing.
 std::vector<ParallelFiles> find_parallel_files(const ParallelOptions& options, SequenceSplit split,
                                                const std::filesystem::path& root);
 
 /// Finds the files of tokens of a training text ("train.de.tokens-cachet", made by `cachet data tokens`), in the order
-/// of the text's files. The list is empty unless the whole text has such files for both sides.
+/// of the text's files. If files of tokens are missing for a part of the text or for one of its two sides, the list is
+/// empty.
 std::vector<ParallelFiles> find_parallel_token_files(const ParallelOptions& options, const std::filesystem::path& root);
 std::string parallel_token_file_name(const std::string& stem, const std::string& language);
 
 /// Returns the beginnings of the names of a split's files: the beginnings in the options, or else the first usual
-/// beginning for which files exist. Throws io::Error if no such file exists.
+/// beginning for which files exist. Throws io::Error if no file has a name with one of the beginnings.
 std::vector<std::string> parallel_stems(const ParallelOptions& options, SequenceSplit split,
                                         const std::filesystem::path& root);
 
-/// A function that receives a sentence and its translation, unchanged from the files.
+/// A function that receives a sentence and its translation, exactly as they are in the files.
 using TakePair = std::function<void(std::string_view source, std::string_view target)>;
 
 /// Calls `take` with each pair. Plain files are read in pieces; .gz and .xz files are unpacked as a whole, up to 8 GiB.
@@ -43,7 +45,8 @@ void read_pairs(const ParallelFiles& files, const ParallelOptions& options, cons
 /// Calls `take` with each pair of two texts, like read_pairs(). Error messages begin with the names of the texts.
 void read_pair_lines(const io::ByteSource& source, const std::string& source_name, const io::ByteSource& target,
                      const std::string& target_name, const TakePair& take);
-/// Reads a text with both sides in each line, like read_pairs(). Throws std::invalid_argument if a column is missing.
+/// Reads a text like read_pairs(), if each line has a sentence and its translation. Throws std::invalid_argument if a
+/// column is missing.
 void read_pair_rows(const io::ByteSource& text, const std::string& name, const ParallelOptions& options,
                     const TakePair& take);
 

@@ -11,7 +11,8 @@
 
 namespace cachet::data {
 
-/// A batch of sentences and their translations. Each side has its own length.
+/// A batch of sentences and their translations. The sources and the translations of a batch are padded separately, each
+/// side to its own length.
 struct ParallelBatch {
   PaddedTokens source;           // (B, S): each sentence, then its end
   PaddedTokens input;            // (B, T): input of the decoder: the begin token, then the translation
@@ -26,8 +27,8 @@ struct ParallelLoaderOptions {
   PaddingOptions padding{};
 };
 
-/// Reads workers, prefetch, max_tokens, max_samples and pad_multiple. `max_length` is the greatest length of a pair; a
-/// batch must have room for such a pair.
+/// Reads the keys workers, prefetch, max_tokens, max_samples and pad_multiple. `max_length` is the greatest length of a
+/// pair; a batch must have room for such a pair.
 ParallelLoaderOptions read_parallel_loader_options(const config::View& data, int64_t max_length);
 
 /// Makes batches of pairs of similar lengths within the budget on each side. The order of the batches differs between
@@ -40,7 +41,7 @@ std::shared_ptr<const BatchOrder> evaluation_order(const ParallelCorpus& corpus,
 
 class ParallelLoader {
  public:
-  /// Throws std::invalid_argument for invalid options, and if the order has another number of samples than the corpus.
+  /// The model must outlive the PartStates object and keep its device.
   ParallelLoader(std::shared_ptr<const ParallelCorpus> corpus, std::shared_ptr<const BatchOrder> order,
                  LoaderOptions loader = {}, PaddingOptions padding = {});
 

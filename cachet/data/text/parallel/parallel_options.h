@@ -57,9 +57,10 @@ struct ParallelOptions {
   const std::string& language(ParallelSide side) const { return side == ParallelSide::source ? source : target; }
 };
 
-/// Reads root, source, target, train, validation, test, columns, tokens, shared_vocabulary, max_length, max_ratio,
-/// normalize, fraction, limit and subset_seed. Reads vocabulary_file, vocabulary and vocabulary_hash; if the vocabulary
-/// is not shared, these keys have the prefixes source_ and target_. If the root is optional, so are the languages.
+/// Reads the keys root, source, target, train, validation, test, columns, tokens, shared_vocabulary, max_length,
+/// max_ratio, normalize, fraction, limit and subset_seed. Also reads the keys vocabulary_file, vocabulary and
+/// vocabulary_hash; if the vocabulary is not shared, these keys have the prefixes source_ and target_. If `root` is
+/// optional, the keys source and target (the languages) are optional, too.
 ParallelOptions read_parallel_options(const config::View& data, DataRoot root = DataRoot::required);
 
 /// Returns a description of the files that the folder of the data should have.
@@ -68,7 +69,7 @@ std::string expected_parallel_files(const ParallelOptions& options);
 /// the files that the folder should hold.
 std::filesystem::path find_parallel_root(const ParallelOptions& options, const std::filesystem::path& working_folder);
 
-/// Reads the vocabulary file of a side. Throws io::Error.
+/// Reads the vocabulary file of one side (source or target). Throws io::Error.
 VocabularyFile read_parallel_vocabulary(const ParallelOptions& options, ParallelSide side,
                                         const std::filesystem::path& working_folder);
 
@@ -78,7 +79,7 @@ struct SentenceMarks {
   bool operator==(const SentenceMarks&) const = default;
 };
 
-/// Converts sentences of one side to tokens.
+/// Converts the sentences of one side (source or target) to tokens.
 struct SentenceEncoder {
   std::shared_ptr<const TextEncoder> texts;
   SentenceMarks marks;
@@ -90,8 +91,8 @@ struct SentenceEncoder {
   Sentence encode(std::string_view sentence) const;
 };
 
-/// Makes the encoder of a side. Throws io::Error if the vocabulary's file is missing or damaged, if its hash, number of
-/// tokens or normalization differs from the options, or if it has no end token.
+/// Makes the encoder of one side (source or target). Throws io::Error if the vocabulary's file is missing or damaged,
+/// if its hash, number of tokens or normalization differs from the options, or if it has no end token.
 SentenceEncoder make_sentence_encoder(const ParallelOptions& options, ParallelSide side,
                                       const std::filesystem::path& working_folder);
 

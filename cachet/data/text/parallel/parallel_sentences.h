@@ -11,7 +11,7 @@
 
 namespace cachet::data {
 
-/// The sentences of one language as tokens, without marks.
+/// The sentences of one language as tokens, without begin and end tokens.
 class Sentences {
  public:
   virtual ~Sentences() = default;
@@ -37,8 +37,8 @@ class SentencesInMemory final : public Sentences {
   TokenStore store_;
 };
 
-/// Sentences in a file of tokens, read on demand. Memory holds eight bytes for each sentence: its start in the file.
-/// Each sentence is followed by its end token, which no sentence contains.
+/// Sentences in a file of tokens, read on demand. For each sentence, the object stores eight bytes in memory: the
+/// position of the sentence in the file. Each sentence is followed by its end token, which no sentence contains.
 class SentencesInFile final : public Sentences {
  public:
   /// Reads the whole file once. Throws io::Error if the file is missing or damaged or has another vocabulary, and if
@@ -49,7 +49,8 @@ class SentencesInFile final : public Sentences {
   int64_t size() const override { return static_cast<int64_t>(starts_.size()) - 1; }
   int64_t length(int64_t sentence) const override;
   std::vector<Token> tokens(int64_t sentence) const override;
-  /// Adds sentences to a digest with the same result as Sentences::add_to(), but reads many sentences at once.
+  /// Adds sentences to a digest with the same result as Sentences::add_to(), but reads the tokens of many sentences
+  /// together from the file.
   void add_to(Fingerprint& fingerprint, int64_t first, int64_t end) const override;
 
  private:

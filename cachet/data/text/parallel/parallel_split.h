@@ -28,12 +28,12 @@ struct PairSplitCounts {
 /// Splits a .tsv file (plain, .gz or .xz) of sentences and translations at random. Pairs that share a sentence on
 /// either side stay in one split (SampleGroups; sentences are compared by split_key()). So no sentence of either
 /// language is used both for training and for testing. Writes train, valid and test in random order, with one file for
-/// each language ("train.de"), into a new folder. The folder appears when it is complete. Throws io::Error for damaged
-/// rows and too few sentences, and std::invalid_argument for invalid options.
+/// each language ("train.de"), into a new folder. The new folder appears only when all its files are complete. Throws
+/// io::Error for damaged rows and too few sentences, and std::invalid_argument for invalid options.
 PairSplitCounts write_pair_folder(const std::filesystem::path& tsv, const std::filesystem::path& folder,
                                   const PairSplitOptions& options, bool replace = false);
 
-/// Whether a folder holds only files that write_pair_folder() makes for these languages.
+/// Whether a folder holds only files that write_pair_folder() makes for the languages `columns`.
 bool is_pair_folder(const std::filesystem::path& folder, const std::vector<std::string>& columns);
 
 }  // namespace cachet::data

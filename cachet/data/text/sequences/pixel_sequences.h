@@ -23,12 +23,12 @@ uint8_t arena_grey(uint8_t red, uint8_t green, uint8_t blue);
 std::vector<Token> pixel_tokens(const at::Tensor& image);
 
 /// Returns the grey values of a JPEG or PNG file. The whole image is first resized to kPixelSide ×
-/// kPixelSide (bicubic). `see_bytes` receives the bytes of the file. Throws io::Error, which names the
-/// file.
+/// kPixelSide (bicubic). Calls `see_bytes` with the bytes of the file. If the file cannot be read, throws io::Error,
+/// which names the file.
 std::vector<Token> pixel_tokens_of_file(const std::filesystem::path& file,
                                         const std::function<void(std::span<const std::byte> bytes)>& see_bytes = {});
 
-/// Reads each image of CIFAR-10 as 1,024 grey values 0 … 255, row by row. The grey values are the token ids.
+/// Reads each image of CIFAR-10 as 1,024 grey values 0 … 255, row by row. The grey value of a pixel is its token id.
 std::shared_ptr<const SequenceDataset> read_cifar10_pixels(const std::filesystem::path& folder, Split split,
                                                            const SequenceRules& rules);
 

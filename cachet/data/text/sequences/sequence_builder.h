@@ -13,7 +13,7 @@
 
 namespace cachet::data {
 
-/// Rules for sequences that are too long or empty.
+/// Rules for the treatment of sequences that are too long or empty.
 struct SequenceRules {
   int64_t max_length = 2000;
   TooLong too_long = TooLong::truncate;
@@ -21,8 +21,9 @@ struct SequenceRules {
   bool keep_origins = false;  // whether to store SequenceOrigins
 };
 
-/// Applies the rules to a sequence: if it is too long, cuts and counts it. Throws io::Error, with the fault but without
-/// the position, if the sequence is empty, or if it is too long and the rules forbid this.
+/// Applies the rules to a sequence. If the sequence is too long, cuts it and counts the cut. Throws io::Error, whose
+/// message names the fault but not the position in the file, if the sequence is empty, or if it is too long and the
+/// rules forbid this.
 std::vector<Token> fit_sequence(std::vector<Token> tokens, const SequenceRules& rules, SequenceCounts& counts);
 
 /// Collects the samples of a data set and applies the rules for sequences.
@@ -31,21 +32,24 @@ class SequenceBuilder {
   SequenceBuilder(const Vocabulary& vocabulary, const SequenceRules& rules)
       : vocabulary_(vocabulary), rules_(rules), store_(std::make_shared<TokenStore>(vocabulary.size)) {}
 
-  /// Adds a sequence and returns its number, or std::nullopt if it is empty and empty samples are skipped. If origins
-  /// are stored, `text_key` is the key of a text. Throws io::Error with the fault, but without the position.
+  /// Adds a sequence and returns its number, or std::nullopt if it is empty and empty samples are skipped. If the data
+  /// set stores origins, `text_key` identifies the text of the sequence. Throws io::Error, whose message names the
+  /// fault but not the position in the file.
   std::optional<int64_t> add_sequence(std::vector<Token> tokens, std::string text_key = {});
   void add_sample(const SequenceSample& sample) { samples_.push_back(sample); }
   void skip_sample() { ++counts_.skipped; }
-  /// Stores, for the counts, the files that the reader ignored.
+  /// Stores in the counts which files the reader ignored.
   void pass_over(const PassedOver& files) { counts_.passed_over = files; }
   void count_replaced(int64_t bytes) { counts_.replaced += bytes; }
-  /// Adds text from which the reader makes sequences. For the digest of the data set, all such text must be added.
+  /// Adds a text, from which the reader makes sequences, to the digest of the data set. Every text from which sequences
+  /// are made must be added.
   void add_text(std::string_view text) {
     texts_.add(text);
     has_texts_ = true;
   }
 
-  /// Makes the data set. `origins` serves to name samples. Throws io::Error "<name>: there are no samples" if empty.
+  /// Makes the data set. `origins` serves to name samples. If the data set is empty, throws io::Error "<name>: there
+  /// are no samples".
   std::shared_ptr<const SequenceDataset> finish(const std::string& name, std::vector<std::string> class_names,
                                                 SequenceOrigins origins);
 

@@ -36,7 +36,7 @@ struct SequenceOrigins {
   std::string before_place{};        // a sample's name is this text and its position: "basic_val.tsv:", "image "
   std::vector<std::string> files{};  // file at each position, if every sample is a file
   /// The key of each sequence, for comparing splits. The key of a text is a digest of its split_key(), or empty if the
-  /// text is blank. The key of any other sequence is a digest of all tokens.
+  /// text is blank. If a sequence is not a text, its key is a digest of all its tokens.
   std::vector<std::string> keys{};
 };
 
@@ -58,7 +58,7 @@ class SequenceDataset {
 
   /// Returns the first sequence of a sample: one or more ids, each below vocabulary().size.
   TokenView tokens(int64_t index) const { return (*store_)[sample(index).tokens]; }
-  /// Returns the second sequence of a pair. The sequence is empty if samples are not pairs.
+  /// Returns the second sequence of a pair. If samples are not pairs, the returned sequence is empty.
   TokenView second(int64_t index) const;
   int64_t label(int64_t index) const { return sample(index).label; }
   /// Returns the number of tokens of a sample, or of the longer sequence of a pair.
@@ -70,21 +70,21 @@ class SequenceDataset {
   std::string sample_digest(int64_t index) const;  // digest of the sample's tokens and class
   std::string fingerprint() const;                 // fingerprint as in version 0.1.0
 
-  /// Returns the same samples with classes of another list: class i becomes class `to[i]` of `class_names`. The
-  /// sequences are not copied.
+  /// Returns the samples of this data set with classes of another list: class i becomes class `to[i]` of `class_names`.
+  /// The sequences are not copied.
   std::shared_ptr<const SequenceDataset> with_classes(const std::vector<int64_t>& to,
                                                       std::vector<std::string> class_names) const;
 
   /// Returns the keys by which splits are compared: the key of the sample's sequence, or of both sequences of a pair
   /// (SequenceOrigins::keys). Throws std::logic_error unless origins were stored.
   std::vector<std::string> split_keys(int64_t index) const;
-  /// Returns a sample's name in messages: its file, or the file and the line. Throws like split_keys().
+  /// Returns a sample's name in messages: its file, or the file and the line. Throws the errors of split_keys().
   std::string sample_name(int64_t index) const;
   void set_origins(std::shared_ptr<const SequenceOrigins> origins) { origins_ = std::move(origins); }
 
-  /// Returns the samples of these indices, in this order, without copying sequences. counts() of the result has the cut
-  /// samples of the subset, but the skipped samples and replaced bytes of all samples that were read. If a limit chose
-  /// the indices, `split_size` is the size of their split.
+  /// Returns the samples with the indices `indices`, in this order, without copying sequences. The counts() of the
+  /// result have the cut samples of the subset, but the skipped samples and replaced bytes of all samples that were
+  /// read. If a limit chose the indices, `split_size` is the size of their split.
   std::shared_ptr<const SequenceDataset> subset(const std::vector<int64_t>& indices, int64_t split_size = 0) const;
   /// Returns the number of samples of the split, which exceeds size() if a limit left out samples.
   int64_t split_size() const { return std::max(split_size_, size()); }

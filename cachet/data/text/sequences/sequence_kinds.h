@@ -17,7 +17,7 @@ namespace cachet::data {
 /// The form of a sample that the user gives, in contrast to a sample of the data set's files.
 enum class GivenForm { expression, text, pair_of_texts, image };
 
-/// The files that are read, and the way in which they are read.
+/// The files of sequences that a reader reads, and the way in which it reads them.
 struct SequenceFiles {
   const SequenceDatasetOptions& options;
   SequenceSplit split;
@@ -47,9 +47,10 @@ struct SequenceKind {
 /// Returns all kinds of sequences, in the order in which messages list them.
 std::span<const SequenceKind* const> sequence_kinds();
 
-/// The kinds that code refers to. listops: the Long Range Arena's TSV files. imdb: a folder with one file for each
-/// review. matching: pairs of texts in the TSV form of the ACL Anthology Network. cifar10_pixels: images of CIFAR-10 as
-/// 1,024 grey values. texts: TSV files of texts with the names of their classes; recipes list the classes.
+/// The kinds of sequence data to which code refers. The kind listops reads the TSV files of the Long Range Arena. The
+/// kind imdb reads a folder with one file for each review. The kind matching reads pairs of texts in the TSV form of
+/// the ACL Anthology Network. The kind cifar10_pixels reads images of CIFAR-10 as 1,024 grey values. The kind texts
+/// reads TSV files of texts with the names of their classes; recipes list the classes.
 extern const SequenceKind kListOps, kImdb, kMatching, kCifar10Pixels, kTexts;
 
 }  // namespace cachet::data

@@ -30,7 +30,7 @@ struct SequenceBatch {
 };
 
 /// The length of a batch's sequences: the length of the longest sequence, rounded up to a multiple, and at least
-/// `least_length`. Rounding stops at `most_length`, the greatest length that the model reads.
+/// `least_length`. The length is rounded up to at most `most_length`, the greatest length that the model reads.
 struct PaddingOptions {
   int64_t multiple = 1;
   int64_t least_length = 1;  // if it is data.max_length, all batches have one length
@@ -56,7 +56,7 @@ SequenceLoaderOptions read_sequence_loader_options(const config::View& view, int
 PaddedTokens pad(const std::vector<TokenView>& sequences, const PaddingOptions& options);
 
 /// Makes LengthBuckets of a data set's samples, or EqualBatches if bucket_batches is 0. Throws std::invalid_argument
-/// for the faults of these classes.
+/// under the same conditions as the constructors of LengthBuckets and EqualBatches.
 std::shared_ptr<const BatchOrder> sequence_order(const SequenceDataset& dataset, const EqualBatchOptions& options,
                                                  int64_t bucket_batches, Shard shard = {});
 
@@ -66,7 +66,7 @@ std::vector<Lengths> padded_lengths(const SequenceDataset& dataset, const Paddin
 /// Makes batches of sequences.
 class SequenceLoader {
  public:
-  /// Throws std::invalid_argument for invalid options, or if the order has another number of samples than the data.
+  /// Throws std::invalid_argument for invalid options, and if `order` and `dataset` have different numbers of samples.
   SequenceLoader(std::shared_ptr<const SequenceDataset> dataset, std::shared_ptr<const BatchOrder> order,
                  LoaderOptions loader = {}, PaddingOptions padding = {});
 

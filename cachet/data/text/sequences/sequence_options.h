@@ -18,7 +18,8 @@ extern const SequenceKind kListOps;
 /// The encoding of texts as tokens: the value of each byte plus 1, or pieces of a SentencePiece model.
 enum class TokenKind { bytes, subwords };
 
-/// The treatment of a sequence of more than max_length tokens: `truncate` cuts off its end, and `refuse` is an error.
+/// The treatment of a sequence of more than max_length tokens: `truncate` cuts off its end, and `refuse` reports it as
+/// an error.
 enum class TooLong { truncate, refuse };
 /// The treatment of a sample with an empty text.
 enum class EmptyText { refuse, skip };
@@ -55,9 +56,10 @@ struct SequenceDatasetOptions {
   uint64_t subset_seed = 0;            // seed for drawing the samples of validation_fraction, fraction and limit
 };
 
-/// Reads kind, root, class_names, max_length, too_long, fraction, limit and subset_seed. For listops and matching, also
-/// reads files. For imdb and matching, also reads empty_texts, tokens, subword_model, vocabulary and vocabulary_hash.
-/// For imdb and cifar10_pixels, also reads validation_fraction and, if it holds out samples, split_by.
+/// Reads the keys kind, root, class_names, max_length, too_long, fraction, limit and subset_seed. For the kinds listops
+/// and matching, also reads the key `files`. For imdb and matching, also reads empty_texts, tokens, subword_model,
+/// vocabulary and vocabulary_hash. For the kinds imdb and cifar10_pixels, also reads the key validation_fraction and,
+/// if it holds out samples, the key split_by.
 SequenceDatasetOptions read_sequence_dataset_options(const config::View& data);
 
 /// Properties of the data that a model needs before the files are read.

@@ -29,7 +29,7 @@ class TokenView {
   Token operator[](size_t place) const {
     return std::visit([place](const auto& tokens) { return Token{tokens[place]}; }, tokens_);
   }
-  /// Writes size() ids to `out`. Returns the end of the written range.
+  /// Writes size() ids to `out`. Returns a pointer to the position after the last id.
   int64_t* copy_to(int64_t* out) const;
 
   class Iterator {
@@ -70,11 +70,11 @@ class TokenStore {
 
   int64_t size() const { return static_cast<int64_t>(starts_.size()) - 1; }
   int64_t bytes_per_token() const { return static_cast<int64_t>(is_narrow() ? sizeof(uint16_t) : sizeof(Token)); }
-  /// Adds a sequence and returns its number. `is_cut` means that the sequence was already cut. Throws
+  /// Adds a sequence and returns its number. If `is_cut` is true, the sequence was cut before this call. Throws
   /// std::invalid_argument for an id outside the vocabulary.
   int64_t add(std::span<const Token> tokens, bool is_cut = false);
   bool is_cut(int64_t number) const { return cut_.at(static_cast<size_t>(number)); }
-  /// Returns the sequence of this number. Throws std::out_of_range if there is no such sequence.
+  /// Returns the sequence with the number `number`. Throws std::out_of_range if there is no such sequence.
   TokenView operator[](int64_t number) const;
 
  private:

@@ -11,7 +11,7 @@ enum class Interpolation { bilinear, bicubic, lanczos };
 inline constexpr std::array<config::Choice<Interpolation>, 3> kInterpolations{
     {{"bilinear", Interpolation::bilinear}, {"bicubic", Interpolation::bicubic}, {"lanczos", Interpolation::lanczos}}};
 
-/// The choice of the region of an image that is used.
+/// Which region of an image is used.
 enum class CropKind {
   padded,   // a window of the image's own size, shifted by up to crop_padding
   resized,  // a region of random area and aspect, which is resized (Szegedy et al. 2014)
@@ -32,8 +32,9 @@ struct ColorJitterOptions {
   bool active() const { return brightness > 0 || contrast > 0 || saturation > 0 || hue > 0; }
 };
 
-/// RandAugment (Cubuk et al. 2019) like timm's `rand-m9-mstd0.5-inc1`, with 15 possible operations. A drawn operation
-/// is applied with `probability`; its magnitude is drawn from normal(magnitude, deviation) and clamped to [0, 10].
+/// RandAugment (Cubuk et al. 2019) like timm's `rand-m9-mstd0.5-inc1`, with 15 possible operations. An operation that
+/// was chosen at random is applied with `probability`. The magnitude of an operation is sampled from normal(magnitude,
+/// deviation) and clamped to [0, 10].
 struct RandAugmentOptions {
   int64_t operations = 0;  // operations for each image, one after the other; 0 = off, 2 as published
   double magnitude = 9, deviation = 0.5;
@@ -62,12 +63,13 @@ struct AugmentationOptions {
   ErasingOptions erasing{};
 };
 
-/// Reads flip, crop, crop_padding, crop_fill, crop_area, crop_aspect, brightness, contrast, saturation, hue, the
-/// erasing keys and the table rand_augment. `own_sizes` means that each image has its own size; crop is then `resized`,
-/// unless the recipe sets `centre`.
+/// Reads the keys flip, crop, crop_padding, crop_fill, crop_area, crop_aspect, brightness, contrast, saturation, hue,
+/// the erasing keys and the table rand_augment. `own_sizes` means that each image has its own size; crop is then
+/// `resized`, unless the recipe sets `centre`.
 AugmentationOptions read_augmentation_options(const config::View& view, bool own_sizes = false);
 
-/// The height and width in pixels to which images are resized. 0 × 0 disables resizing. A single number means a square.
+/// The height and width in pixels to which images are resized. 0 × 0 disables resizing. If a recipe has a single
+/// number, the size is a square.
 struct TargetSize {
   int64_t height = 0, width = 0;
 
@@ -83,15 +85,16 @@ struct ResizeOptions {
   TargetSize image_size{};  // 0 × 0: images stay at the size of the data
   Interpolation interpolation = Interpolation::bicubic;
   /// In evaluation, an image is resized in proportion until it covers image_size / crop_fraction (a square by its
-  /// shorter side), and its middle is used. With crop_fraction = 1, images of one size are resized as a whole.
+  /// shorter side). The middle of the resized image is used. With crop_fraction = 1, images of one size are resized as
+  /// a whole.
   double crop_fraction = 1;
 
   /// Returns the usual options for images of different sizes: a crop of 224 pixels after resizing to 256 pixels.
   static ResizeOptions of_own_sizes() { return {.image_size = 224, .crop_fraction = 0.875}; }
 };
 
-/// Reads image_size (one number or [height, width]), interpolation and crop_fraction. If the defaults have an image
-/// size, image_size must not be 0.
+/// Reads the keys image_size (one number or [height, width]), interpolation and crop_fraction. If the defaults have an
+/// image size, image_size must not be 0.
 ResizeOptions read_resize_options(const config::View& view, ResizeOptions defaults = {});
 
 }  // namespace cachet::data

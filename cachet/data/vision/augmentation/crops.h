@@ -8,12 +8,13 @@
 
 namespace cachet::data {
 
-/// Draws a region of an image. The fraction of the image area and the logarithm of the aspect are drawn uniformly. If
-/// ten drawn regions do not fit, returns the largest region in the middle whose aspect is within the bounds.
+/// Chooses a region of an image at random. The fraction of the image area and the logarithm of the aspect are uniformly
+/// distributed random numbers. If ten randomly drawn regions do not fit into the image, returns the largest region in
+/// the middle of the image whose aspect is within the bounds.
 io::ImageRegion draw_resized_crop(const ResizedCropOptions& options, const io::ImageSize& image, CounterRandom random);
 
-/// The crop of an image in evaluation. `region` of the image is resized to `resized`, and the crop begins at (top,
-/// left) of the resized region.
+/// The crop of an image in evaluation. The part `region` of the image is resized to the size `resized`. The crop begins
+/// at (top, left) of the resized part.
 struct CentreCrop {
   io::ImageRegion region;
   io::ImageSize resized;
@@ -21,9 +22,10 @@ struct CentreCrop {
 };
 
 /// Determines the crop of an image. The image is resized in proportion to the smallest size that covers ⌊crop /
-/// fraction⌋ on both sides. For a square crop, the shorter side gets this length. As in torchvision, the other side is
-/// rounded down, and the crop's corner is rounded half to even. If the image is more than four times as long as the
-/// crop's proportions require, only its middle is resized, so that a line of pixels does not become a gigabyte.
+/// fraction⌋ on both sides. If the crop is square, the shorter side of the image gets the length ⌊crop / fraction⌋. As
+/// in torchvision, the length of the other side is rounded down, and the crop's corner is rounded half to even. If the
+/// image is more than four times as long as the crop's proportions require, only its middle is resized, so that a line
+/// of pixels does not become a gigabyte.
 CentreCrop centre_crop(const io::ImageSize& image, const TargetSize& crop, double fraction);
 
 }  // namespace cachet::data

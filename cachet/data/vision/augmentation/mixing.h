@@ -21,7 +21,7 @@ struct MixingOptions {
   bool mixes() const { return mixup > 0 || cutmix > 0; }
 };
 
-/// Reads mixup, cutmix, probability, switch_probability and label_smoothing.
+/// Reads the keys mixup, cutmix, probability, switch_probability and label_smoothing.
 MixingOptions read_mixing_options(const config::View& view);
 
 struct MixedBatch {
@@ -43,16 +43,17 @@ struct Mixing {
   Side rows{}, columns{};           // rows and columns of the box, in pixels
 };
 
-/// Chooses at random how the images of a batch are mixed: `count` images of height × width pixels. The choice depends
-/// only on the seed, the epoch and the number of the batch. Returns std::nullopt if the batch is not mixed.
+/// Chooses at random how the images of a batch are mixed: `count` images of height × width pixels. How the images are
+/// mixed depends only on the seed, the epoch and the number of the batch. Returns std::nullopt if the batch is not
+/// mixed.
 std::optional<Mixing> draw_mixing(int64_t count, int64_t height, int64_t width, const MixingOptions& options,
                                   uint64_t seed, int64_t epoch, int64_t number);
 
 /// Mixes each image and target of `own` with the image and target of `partners` at the same index. Returns a new batch.
 MixedBatch mix(const MixedBatch& own, const MixedBatch& partners, const Mixing& mixing);
 
-/// Mixes each image with a partner of the same batch; draw_mixing() draws the partners. `images` (B, C, H, W) do not
-/// change.
+/// Mixes each image with a partner of the same batch. draw_mixing() chooses the partners at random. The function does
+/// not change `images` (B, C, H, W).
 MixedBatch mix_batch(const at::Tensor& images, const at::Tensor& labels, int64_t classes, const MixingOptions& options,
                      uint64_t seed, int64_t epoch, int64_t number);
 

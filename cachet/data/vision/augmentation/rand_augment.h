@@ -41,7 +41,8 @@ std::optional<AffineMap> operation_map(RandAugmentOperation operation, double ma
                                        int64_t width);
 
 /// Applies one operation at a magnitude in [0, 10]: rotation up to 30°, shears up to 0.3, translations up to 0.45 of a
-/// side, blends up to 1 ± 0.9, posterization to 0 … 4 bits. `opposite` reverses an operation that has a direction.
+/// side, blends up to 1 ± 0.9, posterization to 0 … 4 bits. If an operation has a direction, `opposite` reverses the
+/// direction.
 at::Tensor apply_operation(const at::Tensor& image, RandAugmentOperation operation, double magnitude, bool opposite,
                            bool increasing, const AffineStyle& style);
 
@@ -50,7 +51,7 @@ struct RandAugmented {
   AffineMap map;     // maps each position in the result to its position in the input
 };
 
-/// Draws operations and applies them to an image (H, W, C) uint8.
+/// Chooses operations at random and applies them to an image (H, W, C) uint8.
 RandAugmented rand_augment(at::Tensor image, const RandAugmentOptions& options, const AffineStyle& style,
                            CounterRandom random);
 

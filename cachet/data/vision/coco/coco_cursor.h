@@ -11,7 +11,7 @@
 /// Parsers for parts of COCO's files.
 namespace cachet::data {
 
-/// Reads a JSON array. Calls `element()` for each value of the array; `element()` must read the value.
+/// Reads a JSON array. Calls `element()` for each value of the array. In each call, `element()` must read one value.
 template <class Element>
 void read_array(io::JsonCursor& cursor, std::string_view what, Element element) {
   if (!cursor.take('[')) cursor.fail(std::string(what) + " must be an array");
@@ -22,8 +22,8 @@ void read_array(io::JsonCursor& cursor, std::string_view what, Element element) 
   cursor.expect(']');
 }
 
-/// Reads a JSON object. Calls `value(key)` for each key of the object. `value` reads the value and returns true, or
-/// returns false to skip it. None of `keys` may occur twice.
+/// Reads a JSON object. Calls `value(key)` for each key of the object. The function `value` either reads the value and
+/// returns true, or returns false to skip the value. None of the keys in `keys` may occur twice in the object.
 template <class Value>
 void read_object(io::JsonCursor& cursor, std::string_view what, const std::vector<std::string_view>& keys,
                  Value value) {
@@ -43,7 +43,8 @@ void read_object(io::JsonCursor& cursor, std::string_view what, const std::vecto
   cursor.expect('}');
 }
 
-/// A segmentation as run lengths, unchanged from the file. Only the types of its values were checked.
+/// A segmentation as run lengths, unchanged from the file. The types of the values were checked, but not the values
+/// themselves.
 struct CocoRuns {
   std::vector<int64_t> size;    // height and width: two numbers in a valid file
   std::vector<int64_t> counts;  // run lengths in the plain form
@@ -51,10 +52,12 @@ struct CocoRuns {
   bool compressed = false;
 };
 
-/// Reads {"size": [h, w], "counts": …}. Throws an error that names the file if values have other types.
+/// Reads {"size": [h, w], "counts": …}. Throws an error that names the file if "size" or "counts" has values of another
+/// type.
 CocoRuns read_coco_runs(io::JsonCursor& cursor);
 
-/// Returns the mask of the runs. Throws std::invalid_argument if the size is not two numbers, or if the runs are wrong.
+/// Returns the mask that the run lengths describe. Throws std::invalid_argument if the size is not two numbers, or if
+/// the run lengths are invalid.
 geometry::RunLengths mask_of(const CocoRuns& runs);
 
 /// Reads an array of numbers and stores up to `most` of them.

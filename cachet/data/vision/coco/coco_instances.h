@@ -45,11 +45,11 @@ struct CocoAnnotation {
 
 /// A file of COCO instances (cocodataset.org: data format, object detection), read into a compact index.
 ///
-/// A damaged file is refused with io::Error ("<path>: JSON byte 71: …", or with the number of the image). Faults are:
-/// no JSON, unknown values nested more than 16 deep, a wrong type, a missing or repeated key, repeated images or
-/// categories, impossible image sizes, names that leave the folder, no images, no categories. A file without
-/// annotations is accepted, such as COCO's image_info_test-dev2017.json for predictions. Faults of single annotations
-/// affect only these annotations, by the rules of CocoFault, and are counted.
+/// A damaged file is refused with io::Error ("<path>: JSON byte 71: …", or with the number of the image). These faults
+/// make a file damaged: no JSON, unknown values nested more than 16 deep, a wrong type, a missing or repeated key,
+/// repeated images or categories, impossible image sizes, names that leave the folder, no images, no categories. A file
+/// without annotations is accepted, such as COCO's image_info_test-dev2017.json for predictions. Faults of single
+/// annotations affect only these annotations, by the rules of CocoFault, and are counted.
 class CocoInstances {
  public:
   static CocoInstances read(const std::filesystem::path& file);

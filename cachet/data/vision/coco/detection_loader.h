@@ -27,8 +27,8 @@ OnBadImage read_on_bad_image(const config::View& view);
 std::shared_ptr<ImageNotes> skipped_images();
 
 struct DetectionBatch {
-  /// (B, 3, H, W) float32: each sample is in the upper left corner of its image, with zeros outside. B is smaller than
-  /// the batch size if images were skipped, and may be 0.
+  /// The images of the batch, (B, 3, H, W) float32. Each sample is in the upper left corner of its image, with zeros
+  /// outside the sample. If images were skipped, B is smaller than the batch size, and may be 0.
   at::Tensor images{};
   std::vector<DetectionSample> samples{};    // without their pixels, which are in `images`
   int64_t number = 0;                        // number of the batch in the epoch
@@ -41,9 +41,10 @@ DetectionBatch collate(std::vector<DetectionSample> samples, int64_t multiple);
 /// Returns the groups for GroupedBatches: 1 for images that are wider than high, 0 for all other images.
 std::vector<int64_t> orientations(const DetectionSet& set);
 
-/// Returns the groups for GroupedBatches in the order of the set. The images of a group come from `window` consecutive
-/// images. In evaluation, all images of a group have one size after padding to the multiple. So a batch pads no image
-/// further, and the model's result for an image does not depend on the other images.
+/// Returns the group of each image for GroupedBatches, in the order of the data set. The images of one group come from
+/// `window` consecutive images of the data set. In evaluation, all images of a group have one size after padding to the
+/// multiple. Therefore, no image of a batch is padded further, and the model's result for an image does not depend on
+/// the other images.
 std::vector<int64_t> padded_sizes(const DetectionSet& set, const DetectionTransformOptions& transform, int64_t window);
 
 /// Makes batches from a detection set.

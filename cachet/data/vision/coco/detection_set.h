@@ -27,7 +27,7 @@ struct DetectionObjects {
   size_t size() const { return boxes.size(); }
 };
 
-/// The choice of the images that a set contains.
+/// Whether a detection set contains images without objects.
 enum class EmptyImages {
   keep,
   leave_out,  // images without an object of the classes; crowds count as objects, as in mmdetection
@@ -39,8 +39,9 @@ enum class OtherCategories { leave_out, refuse };
 struct DetectionSetOptions {
   std::vector<std::string> class_names{};  // in the model's order; empty: all categories, in the order of the file
   bool may_lack_classes = false;           // whether the file needs only one of the classes, as in evaluation
-  /// The treatment of objects of other categories. By default, such objects are left out if the file has all classes,
-  /// because the classes are then a selection of the file's categories. Otherwise such objects are refused.
+  /// The treatment of objects whose category is not one of the classes. By default, such objects are left out if the
+  /// file has all classes, because the classes are then a selection of the file's categories. Otherwise such objects
+  /// are refused.
   std::optional<OtherCategories> other_categories{};
   bool masks = false;              // whether objects need masks; objects without a mask are left out
   bool needs_annotations = false;  // whether a file without annotations is an error
@@ -54,8 +55,9 @@ struct DetectionSetOptions {
 /// Images with objects, from a file of COCO instances and a folder of images.
 class DetectionSet {
  public:
-  /// Throws io::Error, which names the class, for a class that is not a category of the file (unless the file may lack
-  /// classes), for a category with objects that is not a class (if it is to be refused), and if no image is left.
+  /// Throws io::Error, which names the class, if a class is not a category of the file (unless the file may lack
+  /// classes). Also throws io::Error if an object has another category and such objects are to be refused, and if no
+  /// image is left.
   DetectionSet(std::shared_ptr<const CocoInstances> instances, std::filesystem::path folder,
                DetectionSetOptions options);
 
@@ -72,7 +74,8 @@ class DetectionSet {
   }
   std::filesystem::path path(int64_t index) const { return files_.path(kept_.at(static_cast<size_t>(index))); }
 
-  /// Reads an image (H, W, 3) uint8. Throws io::Error, which names the file, also if the annotations give another size.
+  /// Reads an image (H, W, 3) uint8. Throws io::Error, which names the file, if the image cannot be read, or if its
+  /// size differs from the size in the annotations.
   at::Tensor pixels(int64_t index) const;
 
   /// Returns the objects for training a detector, by the rules of mmdetection: without ignored annotations, and without
@@ -85,10 +88,11 @@ class DetectionSet {
   /// Whether the set has an annotation for measuring average precision: an object of a class, other than a crowd.
   bool has_objects() const;
 
-  /// Returns the images of these indices, in order. If a limit chose them, `split_size` is the size of their split.
+  /// Returns the set of the images with these indices, in the order of `indices`. If a limit chose the indices,
+  /// `split_size` is the size of the whole split.
   std::shared_ptr<const DetectionSet> subset(const std::vector<int64_t>& indices, int64_t split_size = 0) const;
-  /// Returns the number of images of the split, which exceeds size() if a limit left out images. Images that a rule
-  /// leaves out do not count.
+  /// Returns the number of images of the split, which exceeds size() if a limit left out images. The number does not
+  /// include images that a rule leaves out.
   int64_t split_size() const { return std::max(split_size_, size()); }
 
   DataDigest digest() const;

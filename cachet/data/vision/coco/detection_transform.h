@@ -23,7 +23,8 @@ struct ScaleLimit {
 /// Returns the size within a limit: both sides times min(longer / long side, shorter / short side), then rounded.
 geometry::Size size_within(const geometry::Size& image, const ScaleLimit& limit);
 
-/// Transform of a detector's images and objects. The defaults come from PVT's recipes. Evaluation is not random.
+/// Transform of a detector's images and objects. The defaults come from PVT's recipes. In evaluation, the transform is
+/// not random.
 struct DetectionTransformOptions {
   std::vector<ScaleLimit> scales{ScaleLimit{}};  // one scale is drawn for each image
   double mirror = 0.5;                           // probability of mirroring left and right
@@ -44,11 +45,11 @@ struct DetectionTransformOptions {
   DetectionTransformOptions for_evaluation() const;
 };
 
-/// Reads scales ("single" or "multi"; or instead long_side and short_sides), mirror, crop_share, crop_short_sides,
-/// crop_sides and pad_multiple.
+/// Reads the keys scales ("single" or "multi"; or instead long_side and short_sides), mirror, crop_share,
+/// crop_short_sides, crop_sides and pad_multiple.
 DetectionTransformOptions read_detection_transform(const config::View& view);
 
-/// The input image of a detector, with its objects. Boxes are in pixels of this image.
+/// The input image of a detector, with its objects. Boxes are in pixels of the input image.
 struct DetectionSample {
   int64_t index = 0;     // index in the set
   int64_t image_id = 0;  // id in the file
@@ -59,7 +60,7 @@ struct DetectionSample {
   DetectionObjects objects{};  // masks at the size of `resized`
 };
 
-/// The random draws for one image.
+/// The random numbers that determine the transform of one image.
 struct DetectionDraws {
   ScaleLimit scale{};
   bool mirrored = false, cropped = false;
@@ -96,7 +97,7 @@ class DetectionTransform {
   std::array<std::array<float, 256>, 3> levels_;  // normalised value for each channel and pixel value
 };
 
-/// Returns a side, rounded up to a multiple of `multiple`.
+/// Returns the length of an image's side, rounded up to a multiple of `multiple`.
 inline int64_t padded_side(int64_t side, int64_t multiple) { return (side + multiple - 1) / multiple * multiple; }
 
 }  // namespace cachet::data

@@ -14,7 +14,8 @@ struct ShapeCounts {
   std::array<int64_t, kShapeNames.size()> objects{};  // number of objects of each class, without crowds
 };
 
-/// Progress callback that receives the number of pictures written so far. It may throw to stop.
+/// Progress callback that receives the number of pictures written so far. The callback may throw to stop the
+/// generation.
 using ShapeProgress = std::function<void(int64_t done)>;
 
 /// Makes a data set in COCO's form in a new folder, which appears when it is complete: annotations/instances_train.json

@@ -27,8 +27,9 @@ struct AffineMap {
 /// The value of a colour for each channel.
 using FillColour = std::array<uint8_t, 3>;
 
-/// Applies the map to an image (H, W, C) uint8. Positions outside the image become `fill`. Interpolation uses the
-/// border's value for neighbours outside. Bicubic has a = −1. Values are truncated, not rounded, as in Pillow.
+/// Applies an affine map to an image (H, W, C) uint8. A pixel whose position lies outside the image gets the colour
+/// `fill`. For neighbours outside the image, interpolation uses the value at the border. Bicubic has a = −1. Values are
+/// truncated, not rounded, as in Pillow.
 at::Tensor apply_affine(const at::Tensor& image, const AffineMap& map, Interpolation interpolation,
                         const FillColour& fill);
 

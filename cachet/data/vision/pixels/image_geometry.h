@@ -23,7 +23,7 @@ struct ImageGeometry {
 
   static ImageGeometry of(const io::ImageSize& size) { return {size, size, {}}; }
 
-  // Each of these functions applies a change to the current result.
+  // Each of the following functions applies a change to the result of the changes so far.
   void crop(const io::ImageRegion& region);  // parts outside the image are padding
   void resize(const io::ImageSize& size);
   void mirror();
@@ -31,12 +31,12 @@ struct ImageGeometry {
 
   ImagePoint in_result(const ImagePoint& place) const;
   ImagePoint in_original(const ImagePoint& place) const;
-  /// Returns the smallest upright box around the mapped box. The result may exceed the image: see within().
+  /// Returns the smallest upright box around the mapped box. The returned box may exceed the image: see within().
   ImageBox in_result(const ImageBox& box) const;
   ImageBox in_original(const ImageBox& box) const;
 };
 
-/// Returns the part of a box that lies in an image. The part is empty if the box lies outside.
+/// Returns the part of a box that lies in an image. If the box lies outside the image, the returned part is empty.
 ImageBox within(const ImageBox& box, const io::ImageSize& size);
 
 }  // namespace cachet::data

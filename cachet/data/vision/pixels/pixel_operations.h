@@ -18,7 +18,8 @@ at::Tensor resize_batch(const at::Tensor& batch, const io::ImageSize& size, Inte
 at::Tensor resize_pixels(const at::Tensor& image, const io::ImageSize& size, Interpolation interpolation);
 void mirror_pixels(at::Tensor& image);
 
-// Blend the image with a plainer one: a factor below 1 moves towards it, above 1 away from it; 1 changes nothing.
+// Blend the image with a plainer image. If the factor is below 1, the result is nearer to the plainer image; if the
+// factor is above 1, the result is farther from it. The factor 1 changes nothing.
 void adjust_brightness(at::Tensor& image, double factor);  // plainer image: black
 void adjust_contrast(at::Tensor& image, double factor);    // plainer image: the mean grey
 void adjust_saturation(at::Tensor& image, double factor);  // plainer image: the image in grey
@@ -27,7 +28,7 @@ void adjust_sharpness(at::Tensor& image, double factor);   // plainer image: smo
 /// Rotates the hue by a fraction of a circle in [−0.5, 0.5], through 8-bit HSV. Grey images have no hue.
 void adjust_hue(at::Tensor& image, double turn_fraction);
 
-// These functions treat each channel separately.
+// The following functions treat each channel separately.
 void autocontrast(at::Tensor& image);  // stretches the darkest and lightest value to 0 and 255
 void equalize(at::Tensor& image);      // makes all values about equally frequent
 void invert(at::Tensor& image);

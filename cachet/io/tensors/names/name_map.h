@@ -16,15 +16,17 @@ namespace cachet::io {
 // number, `**` matches any characters or none. From the left, each wildcard matches as many characters as possible.
 // Both sides of a rule have the same wildcards in the same order: "block#.*.**" may become "stages.#.blocks.*.**".
 
-/// Renames a tensor, and adds `add` to the number that the first `#` matches. With a negative sum, it does not match.
+/// Renames a tensor, and adds `add` to the number that the first `#` matches. If the sum is negative, the rule does not
+/// apply to the tensor.
 struct Rename {
   std::string from;
   std::string to;
   int64_t add = 0;
 };
 
-/// Concatenates several tensors along a dimension: q (D rows) and kv (2 D rows) become qkv (3 D rows). The sizes must
-/// be in the proportion of `parts`, here {1, 2}. The inverse rule splits a tensor in this proportion.
+/// Concatenates several tensors along a dimension: q (D rows) and kv (2 D rows) become qkv (3 D rows). The sizes of the
+/// tensors along the dimension must be in the proportion of `parts`, which is {1, 2} for q and kv. The inverse rule
+/// splits a tensor in the proportion of `parts`.
 struct Join {
   std::vector<std::string> from;
   std::string to;
@@ -40,7 +42,8 @@ struct Split {
   int64_t dim = 0;
 };
 
-/// Changes the name and the shape of a tensor. A size of -1 is inferred. `back` is the shape for the inverse rule.
+/// Changes the name and the shape of a tensor. If a size is −1, it is computed from the other sizes. `back` is the
+/// shape that the inverse rule gives to the tensor.
 struct Reshape {
   std::string from;
   std::string to;
@@ -55,7 +58,7 @@ struct Permute {
   std::vector<int64_t> order;
 };
 
-/// Drops a tensor, such as a constant table or a count. The inverse does not restore the tensor.
+/// Drops a tensor, such as a constant table or a count. The inverse rule does not restore the dropped tensor.
 struct Drop {
   std::string from;
 };
@@ -77,7 +80,8 @@ class NameMap {
   explicit NameMap(std::vector<NameRule> rules);
 
   /// Applies the rules. Throws io::Error, which names the tensors, if two tensors get one name, a Join lacks some
-  /// parts, or sizes are not in the proportion of `parts`. If possible, results use the memory of the sources.
+  /// parts, or sizes are not in the proportion of `parts`. If possible, the resulting tensors share the memory of the
+  /// source tensors.
   Result apply(const TensorMap& tensors, Unmatched unmatched = Unmatched::kPass) const;
 
   /// Returns the inverse map, from our names to the foreign names.

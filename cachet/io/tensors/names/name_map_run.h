@@ -17,7 +17,7 @@ class NameMapRun {
 
   NameMap::Result over(const TensorMap& tensors);
 
-  // Each function tries one rule on one tensor, and returns whether the rule took the tensor.
+  // Each function tries one rule on one tensor, and returns whether the rule accepted the tensor.
   bool take(size_t index, const Rename& rule, const std::string& name, const at::Tensor& tensor);
   bool take(size_t index, const Join& rule, const std::string& name, const at::Tensor& tensor);
   bool take(size_t index, const Split& rule, const std::string& name, const at::Tensor& tensor);

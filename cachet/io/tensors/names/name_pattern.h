@@ -14,11 +14,11 @@ class NamePattern {
  public:
   explicit NamePattern(std::string_view text);
 
-  /// Returns the texts that the wildcards match, in order. From the left, each text is as long as possible. Returns an
-  /// empty value if the name does not match.
+  /// Returns the parts of the name that the wildcards match, in the order of the wildcards. From left to right, each
+  /// wildcard matches as much of the name as possible. Returns an empty value if the name does not match.
   std::optional<std::vector<std::string>> match(std::string_view name) const;
 
-  /// Returns the name with these texts instead of the wildcards.
+  /// Returns a name that has the texts `texts` in place of the pattern's wildcards.
   std::string fill(const std::vector<std::string>& texts) const;
 
   /// Returns the wildcards of the pattern, in order: "#" and "**" for "#.**".
@@ -34,7 +34,8 @@ class NamePattern {
   std::vector<Piece> pieces_;
 };
 
-/// Adds `add` to the number that the first `#` matched. Returns false if the sum is negative or does not fit int64.
+/// Adds `add` to the number that the first `#` matched. Returns false if the resulting number is negative or does not
+/// fit int64.
 bool shift_number(const NamePattern& pattern, std::vector<std::string>& texts, int64_t add);
 
 }  // namespace cachet::io

@@ -28,7 +28,8 @@ std::string_view to_string(NameSource source);  // such as "pvt"
 const std::vector<std::string_view>& name_source_words();
 std::optional<NameSource> name_source(std::string_view word);
 
-/// Returns the source of these names, or timm if the names do not distinguish the sources.
+/// Returns the code base from which the names of `tensors` come, or timm if the names do not distinguish the code
+/// bases.
 NameSource recognize_names(const TensorMap& tensors);
 
 /// Facts about a model, other than its weights, that determine the names and tensors of an export.
@@ -37,10 +38,10 @@ struct ExportFacts {
   std::optional<std::pair<int64_t, int64_t>> unified_norm_windows;  // forward and backward; empty without unified norms
 };
 
-/// Converts weights from the names of `source` to ours. A tensor that no rule matches retains its name, such as T2T's
-/// frozen `pos_embed`, which our model computes. Tables that a source's code computes and also saves are left out:
-/// Swin's indices and masks, Transformer-XL's frequencies, fairseq's positions and versions. Throws io::Error if names
-/// clash or parts do not fit.
+/// Converts weights from the names of `source` to Cachet's names. A tensor that no rule matches retains its name, such
+/// as T2T's frozen `pos_embed`, which Cachet's model computes. Tables that a source's code computes and also saves are
+/// left out: Swin's indices and masks, Transformer-XL's frequencies, fairseq's positions and versions. If two weights
+/// would get the same name, or if parts of a weight do not fit together, throws io::Error.
 TensorMap to_our_names(NameSource source, const TensorMap& theirs);
 
 /// Converts weights to the names of `source`: the inverse of to_our_names(). Adds the tables that to_our_names() leaves

@@ -6,13 +6,14 @@
 
 namespace cachet::io {
 
-/// Returns the tables that Swin's repository saves in addition to these parameters, under the repository's names. Each
-/// block has `relative_position_index` (w², w²) int64. If the windows of every other block are shifted, these blocks
-/// also have `attn_mask` (windows, w², w²) with the values 0 and -100.
+/// Returns the tables that Swin's repository saves in addition to the parameters `theirs`, under the repository's
+/// names. Each block has `relative_position_index` (w², w²) int64. If the windows of every other block are shifted,
+/// these blocks also have `attn_mask` (windows, w², w²) with the values 0 and -100.
 TensorMap swin_constants(const TensorMap& theirs, int64_t image_height, int64_t image_width);
 
-/// Returns the constants that kimiyoung's Transformer-XL saves in addition to these parameters: `pos_emb.inv_freq`,
-/// with 10000^(−2i/D) for the D channels that a layer reads, in float32 (float64 for a float64 model).
+/// Returns the constants that kimiyoung's Transformer-XL saves in addition to the parameters `theirs`. The only
+/// constant is `pos_emb.inv_freq`, with 10000^(−2i/D) for the D channels that a layer reads, in float32 (float64 for a
+/// float64 model).
 TensorMap transformer_xl_constants(const TensorMap& theirs);
 
 /// Returns the constants that fairseq saves in addition to the parameters of an encoder and a decoder. Without a

@@ -11,7 +11,7 @@ namespace cachet::io {
 NameMap published_grc();
 
 /// Returns the map for layers of the published cache in which both attentions reduce their context (PVT's spatial
-/// reduction). The query and the context then differ, so `q` and `kv` stay separate.
+/// reduction). Because of the spatial reduction, the query and the context differ, so `q` and `kv` stay separate.
 NameMap published_grc_spatial_reduction();
 
 /// Returns the map from the names of PVT v1 and v2 (whai362/PVT) to timm's names for v2, which we also use for v1:
@@ -19,32 +19,36 @@ NameMap published_grc_spatial_reduction();
 /// `cls_token` -> `stages.3.cls_token`, `norm1` -> `stages.0.norm`, `dwconv.dwconv` -> `dwconv`.
 NameMap published_pvt();
 
-/// Returns the map from Swin's names (microsoft/Swin-Transformer) to timm's names. A downsample moves to the next
-/// stage, `head` becomes `head.fc`, and constant tables are dropped (swin_constants() makes them again).
+/// Returns the map from Swin's names (microsoft/Swin-Transformer) to timm's names. In timm's names, the `downsample` of
+/// a stage belongs to the next stage, and `head` is `head.fc`. Constant tables are dropped, and swin_constants() makes
+/// them again.
 NameMap published_swin();
 
-/// Returns the map for T2T-ViT's token performers (yitu-opensource/T2T-ViT, hikvision-research/Unified-Normalization):
-/// `kqv`, `proj` and the random map `w` become `attn.kqv`, `attn.proj` and `attn.features`; `mlp.0` and `mlp.2` become
-/// `mlp.fc1` and `mlp.fc2`. Our names for all other parts of T2T-ViT, such as token transformers, are the same.
+/// Returns the map for T2T-ViT's token performers (yitu-opensource/T2T-ViT, hikvision-research/Unified-Normalization).
+/// The tensors `kqv`, `proj` and the random map `w` become `attn.kqv`, `attn.proj` and `attn.features`. `mlp.0` and
+/// `mlp.2` become `mlp.fc1` and `mlp.fc2`. Our names for all other parts of T2T-ViT, such as token transformers, are
+/// the same.
 NameMap published_t2t_performer();
 
 /// Returns the map from Transformer-XL (kimiyoung/transformer-xl, pytorch) to our names:
 /// `word_emb.emb_layers.0.weight` -> `embedding.table_0`, `crit.out_layers.0` and `crit.out_projs.0` -> `output`,
-/// `layers.0.dec_attn` -> `blocks.0.attn` and `norm1`, `layers.0.pos_ff` -> `blocks.0.mlp` and `norm2`; `r_w_bias` and
-/// `r_r_bias`, which all layers share, are `content_bias` and `position_bias` of the first layer; `mem_tokens`
-/// (booydar/LM-RMT) is `memory_tokens`. Frequencies of positions are dropped.
+/// `layers.0.dec_attn` -> `blocks.0.attn` and `norm1`, `layers.0.pos_ff` -> `blocks.0.mlp` and `norm2`. The biases
+/// `r_w_bias` and `r_r_bias`, which all layers share, are `content_bias` and `position_bias` of the first layer.
+/// `mem_tokens` (booydar/LM-RMT) is `memory_tokens`. Frequencies of positions are dropped.
 NameMap published_transformer_xl();
 
 /// Returns the map from fairseq's encoder-decoders (such as transformer_iwslt_de_en) to our names:
 /// `encoder.embed_tokens` -> `source_embed`, `decoder.embed_tokens` -> `target_embed`, `decoder.output_projection` ->
 /// `output`, `encoder.layers.0` -> `encoder_blocks.0`, its `self_attn` with `q_proj`, `k_proj` and `v_proj` joined ->
 /// `attn.qkv`, `encoder_attn` -> `cross_attn` with `q` and `kv`, `self_attn_layer_norm`, `encoder_attn_layer_norm` and
-/// `final_layer_norm` -> `norm1`, `cross_norm` and `norm2`. Versions and tables of positions are dropped.
+/// `final_layer_norm` -> `norm1`, `cross_norm` and `norm2`. fairseq's tensors of version numbers and its tables of
+/// positions are dropped.
 NameMap published_fairseq_translation();
 
-/// Returns two maps that are applied in this order. The maps convert the published state of unified normalization (six
-/// tensors per layer) to the two tensors of ops::UnifiedNormState. `<layer>.unrecorded` (2) must have two counters that
-/// the published code does not record: the steps on the window, and whether the last step was filtered.
+/// Returns two maps of names. The first of the two maps must be applied before the second. The maps convert the
+/// published state of unified normalization (six tensors per layer) to the two tensors of ops::UnifiedNormState.
+/// `<layer>.unrecorded` (2) must have two counters that the published code does not record: the steps on the window,
+/// and whether the last step was filtered.
 std::vector<NameMap> published_unified_norm(int64_t forward_window, int64_t backward_window);
 /// Adds `<layer>.unrecorded`, as zeros, to each layer that has `<layer>.iters`.
 void add_unrecorded_counters(TensorMap& theirs);

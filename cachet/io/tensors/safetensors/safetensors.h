@@ -26,7 +26,8 @@ Safetensors read_safetensors(const std::filesystem::path& path);
 /// Reads only the metadata of a safetensors file. Throws io::Error for the faults of read_safetensors().
 std::map<std::string, std::string> read_safetensors_metadata(const std::filesystem::path& path);
 
-/// Parses a safetensors file in memory. The memory may be released afterwards. Messages begin with `name`.
+/// Parses a safetensors file in memory. After the call, the memory of `file` may be released. Messages begin with
+/// `name`.
 Safetensors parse_safetensors(std::span<const std::byte> file, std::string_view name);
 
 /// Returns the bytes of a safetensors file. Tensors are ordered by element size, then by name, so each tensor is
@@ -43,7 +44,7 @@ void write_safetensors(const std::filesystem::path& path, const TensorMap& tenso
 /// Returns the names of the tensors that have a NaN or an infinity.
 std::vector<std::string> non_finite(const TensorMap& tensors);
 /// Throws Error if a tensor has a NaN or an infinity, because a model with such weights computes no valid output. The
-/// message begins with `name`, the path of the weights, and names the first such tensor.
+/// message begins with `name`, the path of the weights, and names the first tensor that is not finite.
 void require_finite(const TensorMap& weights, const std::string& name);
 
 }  // namespace cachet::io

@@ -10,13 +10,29 @@
 
 namespace cachet::io {
 
-/// The element types that both the format and LibTorch have. The format also has types
-/// that are smaller than one byte. A file with such a type causes an error that names the
-/// type.
-// clang-format off
+/// The element types that both the format and LibTorch have. The safetensors format also has types that are smaller
+/// than one byte. If a file has a type that is smaller than one byte, the error names this type.
+/// clang-format off
 enum class SafetensorsType {
-  kBool, kU8, kI8, kF8E5M2, kF8E4M3, kF8E8M0, kF8E4M3FNUZ, kF8E5M2FNUZ,
-  kI16, kU16, kF16, kBF16, kI32, kU32, kF32, kC64, kF64, kI64, kU64
+  kBool,
+  kU8,
+  kI8,
+  kF8E5M2,
+  kF8E4M3,
+  kF8E8M0,
+  kF8E4M3FNUZ,
+  kF8E5M2FNUZ,
+  kI16,
+  kU16,
+  kF16,
+  kBF16,
+  kI32,
+  kU32,
+  kF32,
+  kC64,
+  kF64,
+  kI64,
+  kU64
 };
 // clang-format on
 
@@ -37,7 +53,8 @@ struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;
 };
 
-/// Limits of the reader, in addition to the limits of the format. They bound the memory used beyond the file's size.
+/// Limits of the safetensors reader, in addition to the limits of the format. The limits bound the memory that the
+/// reader uses beyond the size of the file.
 struct SafetensorsLimits {
   uint64_t header_bytes = 100'000'000;   // the limit of the reference implementation
   size_t name_bytes = 1024;              // bytes of one name
@@ -54,15 +71,15 @@ constexpr uint64_t kSafetensorsPrefix = 8;
 uint64_t safetensors_header_size(std::span<const std::byte> prefix, uint64_t file_size, std::string_view name,
                                  const SafetensorsLimits& limits = {});
 
-/// Reads and checks the header itself, which follows the prefix. `data_size` is the number of bytes after the header.
-/// Throws io::Error for everything outside the subset of the format in docs/file-formats.md. The time is n log n in the
-/// number of tensors, and otherwise linear in the size of the header.
+/// Reads and checks the JSON of the header, which follows the prefix of the file. `data_size` is the number of bytes
+/// after the header. Throws io::Error for everything outside the subset of the format in docs/file-formats.md. The time
+/// is n log n in the number of tensors, and otherwise linear in the size of the header.
 SafetensorsHeader parse_safetensors_header(std::string_view json, uint64_t data_size, std::string_view name,
                                            const SafetensorsLimits& limits = {});
 
-/// Throws io::Error unless a tensor may have this name.
+/// If a tensor may not have the name `tensor`, throws io::Error.
 /// A name has 1 ... name_bytes bytes of UTF-8, and no control characters.
-/// The name `__metadata__` is not allowed.
+/// A tensor may not have the name `__metadata__`.
 void check_tensor_name(std::string_view tensor, std::string_view file, const SafetensorsLimits& limits = {});
 
 }  // namespace cachet::io

@@ -10,7 +10,8 @@ namespace cachet::io {
 bool is_safetensors_index(const std::filesystem::path& path);
 
 /// Reads the tensors of all files that an index names; the files lie next to the index. Throws io::Error if the file is
-/// not an index, or if it names a file elsewhere, a tensor twice, or other tensors than the files have.
+/// not an index, if the index names a file in another folder, if it lists a tensor twice, or if it does not list
+/// exactly the tensors of the files.
 TensorMap read_sharded_safetensors(const std::filesystem::path& index);
 
 }  // namespace cachet::io

@@ -11,7 +11,8 @@
 
 namespace cachet::io {
 
-/// Reads the bytes of a pickle. All functions throw io::Error: "<name>: byte 17: the pickle ends inside a text".
+/// Reads the bytes of a pickle. All functions report a damaged pickle with io::Error, such as "<name>: byte 17: the
+/// pickle ends inside a text".
 class PickleCursor {
  public:
   PickleCursor(std::span<const std::byte> bytes, std::string name) : bytes_(bytes), name_(std::move(name)) {}
@@ -19,7 +20,8 @@ class PickleCursor {
   size_t position() const { return position_; }
   bool at_end() const { return position_ == bytes_.size(); }
 
-  /// Reads the next `count` bytes; `what` names them in messages. Allocates no memory, whatever `count` is.
+  /// Reads the next `count` bytes; `what` names them in messages. The function allocates no memory, whatever the value
+  /// of `count`.
   std::string_view take(uint64_t count, const char* what) {
     if (count > bytes_.size() - position_) fail(std::string("the pickle ends inside ") + what);
     const std::string_view taken(reinterpret_cast<const char*>(bytes_.data()) + position_, count);
@@ -33,7 +35,7 @@ class PickleCursor {
     return little_endian<Int>(std::as_bytes(std::span(taken)), 0);
   }
 
-  /// Reads up to the next line feed. Returns the bytes before the line feed.
+  /// Reads up to the next line feed, and returns the bytes before this line feed.
   std::string_view line(const char* what) {
     const std::string_view rest(reinterpret_cast<const char*>(bytes_.data()) + position_, bytes_.size() - position_);
     const size_t size = rest.find('\n');

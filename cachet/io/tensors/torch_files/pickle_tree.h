@@ -50,7 +50,8 @@ class PickleTree {
   struct Tensor {
     uint32_t index;  // index in tensors
   };
-  /// A placeholder for any other object. Only its class is stored; no code is run to create it.
+  /// A placeholder for an object that has none of the other types of Value. A placeholder stores only the class of the
+  /// object. No code is run to create the object.
   struct Object {
     uint32_t index;              // index in globals of the object's class, or of the function that would have made it
     bool may_be_tensor = false;  // whether it is an unreadable tensor, or the result of an unknown function

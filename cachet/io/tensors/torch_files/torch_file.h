@@ -12,15 +12,15 @@
 
 namespace cachet::io {
 
-/// A file that torch.save wrote in PyTorch 1.6 or later (a zip archive). The file is read without Python, and its
-/// content is never run. The constructor reads and checks the pickle. A tensor's bytes are read only on request, so
+/// A file that torch.save wrote in PyTorch 1.6 or later (a zip archive). The file is read without Python, and code in
+/// the file is never run. The constructor reads and checks the pickle. A tensor's bytes are read only on request, so
 /// other tensors in the file (optimizer, averages) need no time or memory.
 class TorchFile {
  public:
-  /// Throws io::Error, which names the file and the fault: damage, code, or another format of .pth files. The other
-  /// formats are PyTorch's before 1.6, TorchScript, a raw pickle, tar, 7z and gzip; the message names the format.
+  /// Throws io::Error, which names the file and the fault: damage, code, or another format of .pth files. The message
+  /// names the other format, which may be PyTorch's format before 1.6, TorchScript, a raw pickle, tar, 7z or gzip.
   explicit TorchFile(const std::filesystem::path& path);
-  /// Reads a file in memory. The memory must outlive this object. Messages begin with `name`.
+  /// Reads a file in memory. `memory` must outlive the TorchFile object. Messages begin with `name`.
   TorchFile(std::span<const std::byte> memory, std::string name);
 
   const PickleTree& contents() const { return tree_; }

@@ -7,7 +7,8 @@
 
 namespace cachet::io {
 
-/// A Python name in a pickle, and its treatment by the reader. The reader neither looks up nor calls any name.
+/// A Python name in a pickle, and its treatment by the reader. The reader of the pickle neither looks up nor calls any
+/// Python name.
 struct TorchGlobal {
   enum class Kind {
     dictionary,           // collections.OrderedDict or defaultdict: read as a dictionary
@@ -27,8 +28,8 @@ struct TorchGlobal {
   SafetensorsType element = SafetensorsType::kF32;  // element type, for `storage` and `element_type`
 };
 
-/// Classifies a name. The list of names of the kind `code` serves only for a clear error message. Safety does not
-/// depend on the list, because no function that a file mentions is ever run.
+/// Classifies a Python name in a pickle. The list of Python names of the kind `code` serves only for a clear error
+/// message. Even an incomplete list would be safe, because no function that a file mentions is ever run.
 TorchGlobal torch_global(std::string_view module, std::string_view name);
 
 }  // namespace cachet::io

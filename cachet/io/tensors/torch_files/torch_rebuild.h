@@ -9,22 +9,24 @@
 
 namespace cachet::io {
 
-/// Computes the results of calls in a torch.save file from the arguments of a call, which are a tuple in `tree`. Each
-/// function throws io::Error without a position; the caller adds the position.
+/// The functions of this file compute the results of calls in a torch.save file. The arguments of a call are a tuple in
+/// `tree`. Each function throws io::Error without a position; the caller adds the position.
 
 /// Returns the index in tree.globals of a storage's element type if Cachet does not support it, else an empty value.
 std::optional<uint32_t> unread_storage(const PickleTree& tree, PickleTree::Ref arguments);
 
-/// Returns the index in tree.globals of a part of a tensor or parameter that cannot be read, given the arguments of the
-/// call. The part is a placeholder for the storage or the tensor, or an element type that Cachet does not support.
-/// Returns an empty value if all parts can be read, and for other functions.
+/// Returns the index in tree.globals of a part that Cachet cannot read. The part belongs to the tensor or parameter
+/// that the call `function` with `arguments` makes. A part that cannot be read is a placeholder for the storage or the
+/// tensor, or an element type that Cachet does not support. Returns an empty value if all parts can be read, or if
+/// `function` does not make a tensor or a parameter.
 std::optional<uint32_t> unread_part(const PickleTree& tree, const TorchGlobal& function, PickleTree::Ref arguments);
 
-/// Makes a storage from a persistent id ("storage", type, key, location, count). Its record must have `count` elements.
+/// Makes a storage from a persistent id ("storage", type, key, location, count). The storage's record in the file must
+/// have `count` elements.
 PickledStorage rebuild_storage(const PickleTree& tree, PickleTree::Ref arguments, const StorageBytes& storage_bytes);
 
 /// Makes a tensor from (storage, offset, shape, strides, requires_grad, hooks[, type of _v3][, metadata]). The tensor
-/// must lie in its storage, and have no more elements than the storage.
+/// must lie in its storage, and must not have more elements than the storage.
 PickledTensor rebuild_tensor(const PickleTree& tree, const TorchGlobal& function, PickleTree::Ref arguments,
                              size_t most_rank);
 

@@ -21,7 +21,8 @@ struct AnchorOptions {
   static std::vector<double> octave(double base, int64_t count);
 
   /// Reads the keys of the table `anchors`: ratios, strides, and either scales or octave_base_scale with
-  /// scales_per_octave. Strides are optional. They must equal the strides of `defaults`, which are the neck's strides.
+  /// scales_per_octave. Strides are optional. If the table has strides, they must equal the strides of `defaults`,
+  /// which are the neck's strides.
   static AnchorOptions read(const config::View& table, AnchorOptions defaults);
 };
 
@@ -36,17 +37,19 @@ struct LaidAnchors {
 /// Returns the anchors (per_cell, 4) of the cell at the origin of a level, in float64.
 at::Tensor cell_anchors(const AnchorOptions& options, size_t level);
 
-/// Returns the anchors of maps of these sizes (one map for each level), on the device and in the dtype of `like`.
+/// Returns the anchors of maps with the sizes `maps` (one map for each level), on the device and in the dtype of
+/// `like`.
 LaidAnchors lay_anchors(const AnchorOptions& options, const std::vector<ImageSize>& maps, const at::Tensor& like);
 
-/// Returns at most `most` rows, evenly spaced.
+/// Returns at most `most` of the rows of the tensor `rows`, evenly spaced.
 at::Tensor evenly(const at::Tensor& rows, int64_t most);
 
 /// Returns (n) bool: whether the cell of each anchor lies in its image and not in the padding of the batch.
 at::Tensor anchors_of_image(const AnchorOptions& options, const std::vector<ImageSize>& maps, const ImageSize& padded,
                             c10::Device device);
 
-/// Returns (n) bool: whether an anchor extends at most `allowed_border` pixels beyond the image; below 0: always true.
+/// Returns (n) bool: whether an anchor extends at most `allowed_border` pixels beyond the image. If `allowed_border` is
+/// below 0, all values are true.
 at::Tensor anchors_inside(const at::Tensor& boxes, const ImageSize& image, int64_t allowed_border);
 
 }  // namespace cachet::models

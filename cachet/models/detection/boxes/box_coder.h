@@ -11,7 +11,8 @@
 namespace cachet::models {
 
 /// The code that describes a box relative to a nearby box: the shift of the centre in units of the sides, and the
-/// logarithms of the sides' ratios. It is normalised as (code − means)/deviations (R-CNN, arXiv 1311.2524, App. C).
+/// logarithms of the sides' ratios. The code is normalised as (code − means)/deviations (R-CNN, arXiv 1311.2524,
+/// Appendix C).
 struct BoxCoderOptions {
   std::array<double, 4> means{0, 0, 0, 0}, deviations{1, 1, 1, 1};
   double ratio_clip = 16.0 / 1000.0;  // minimum ratio of a decoded side to the box's side; the maximum is 1/ratio_clip

@@ -11,7 +11,7 @@
 
 namespace cachet::models {
 
-/// The limits on the numbers of an image's assigned boxes that take part in a training step.
+/// Limits on how many of an image's assigned boxes take part in a training step.
 struct SampleOptions {
   int64_t count = 256;                  // maximum number of boxes of an image
   double positive_share = 0.5;          // maximum fraction of positives among these boxes
@@ -22,7 +22,8 @@ struct SampleOptions {
   static SampleOptions read(const config::View& table, SampleOptions defaults);
 };
 
-/// The sampled candidates. Indices are in ascending order. Added boxes of objects come first.
+/// The sampled candidates. Indices are in ascending order. If the boxes of objects were added as candidates, they come
+/// first.
 struct BoxSample {
   at::Tensor positives, negatives;  // (p), (q) int64
   at::Tensor objects;               // (p) int64: the object of each positive
@@ -33,17 +34,19 @@ struct BoxSample {
   at::Tensor positive_boxes() const { return boxes.narrow(0, 0, positive_count()); }
 };
 
-/// Samples boxes at random. If candidates are too many, takes those of lowest `priority`, (candidates) float64.
+/// Samples boxes at random. If there are too many candidates, takes the candidates with the lowest `priority`,
+/// (candidates) float64.
 BoxSample sample(const at::Tensor& boxes, const Assignment& assignment, const at::Tensor& objects,
                  const at::Tensor& priority, const SampleOptions& options);
-/// Returns the number of candidates, which includes the objects if they are added.
+/// Returns the number of candidates for sampling, which includes the boxes of objects if these are added.
 int64_t candidates(const at::Tensor& boxes, const at::Tensor& objects, const SampleOptions& options);
 
 /// Returns all positive and all negative boxes, for a head without sampling.
 BoxSample sample_all(const at::Tensor& boxes, const Assignment& assignment, const at::Tensor& objects);
 
-/// Returns priorities that depend only on the seed, the step, the image's number in its data set and the box's index. A
-/// resumed run thus draws the same boxes as an uninterrupted run. `images` has one number for each image of the batch.
+/// Returns priorities that depend only on the seed, the step, the image's number in its data set and the box's index.
+/// Therefore, a resumed run samples the same boxes as an uninterrupted run. `images` has one number for each image of
+/// the batch.
 SamplingPriorities counted_priorities(uint64_t seed, uint64_t step, std::vector<uint64_t> images);
 
 }  // namespace cachet::models

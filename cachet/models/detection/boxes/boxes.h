@@ -11,7 +11,8 @@ namespace cachet::models {
 /// Converts outputs of heads to float32 or wider. The eight bits of bfloat16 are too few for positions in a photograph.
 at::Tensor widened(const at::Tensor& x);
 
-/// Returns the intersection over union (n, m) of boxes (n, 4) and others (m, 4). It is 0 if the union is empty.
+/// Returns the intersection over union (n, m) of boxes (n, 4) and others (m, 4). The ratio is 0 if the union of two
+/// boxes is empty.
 at::Tensor box_iou(const at::Tensor& boxes, const at::Tensor& others);
 /// Returns (n, m): the fraction of the area of each of the `boxes` that lies within each of the `others`.
 at::Tensor box_share(const at::Tensor& boxes, const at::Tensor& others);

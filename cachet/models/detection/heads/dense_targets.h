@@ -46,7 +46,8 @@ struct DenseSample {
   at::Tensor deltas;                // (p, 4): the target deltas of each positive
 };
 
-/// Returns the samples of each image of a batch. Converts the boxes of targets to the anchors' dtype.
+/// Returns, for each image of a batch, the anchors that are training samples. Converts the boxes of targets to the
+/// anchors' dtype.
 std::vector<DenseSample> dense_samples(const LaidAnchors& anchors, const std::vector<ImageSize>& maps,
                                        const DetectionBatch& batch, const DenseTargetOptions& options);
 
@@ -56,8 +57,9 @@ struct AnchorTargets {
   std::vector<ImageSize> maps{};  // size of the map of each level
   LaidAnchors anchors{};
   std::vector<DenseSample> samples{};  // samples of each image
-  /// The divisor of the sums of losses. A head sets the divisor to the number of samples of its batch. If the batch is
-  /// a part of a step, the caller may set it to the step's number of samples, times the part's fraction of the step.
+  /// The number by which the sums of losses are divided. A head sets the divisor to the number of samples of its batch.
+  /// If the batch is a part of a step, the caller may set the divisor to the number of samples of the step, times the
+  /// part's fraction of the step.
   double divisor = 0;
 };
 
@@ -68,19 +70,20 @@ std::vector<ImageSize> level_maps(const std::vector<int64_t>& strides, const Ima
 AnchorTargets lay_targets(const std::vector<ImageSize>& maps, const DetectionBatch& batch,
                           const DenseTargetOptions& options, const at::Tensor& like);
 
-/// Throws c10::Error if the targets belong to other maps or to a different number of images than the outputs.
+/// If the targets and the outputs belong to different maps or to different numbers of images, throws c10::Error.
 void check_targets_fit(const AnchorTargets& targets, const DenseOutputs& outputs);
 
 /// The outputs of a head for an image's anchors of one level.
 struct LevelOfImage {
   at::Tensor scores, deltas, anchors;  // (n, classes) or (n), (n, 4), (n, 4)
 
-  /// Returns the outputs of the `most` anchors with the largest `sureness` (n). Anchors with equal sureness stay in
-  /// their order. If `most` is below 1, returns the outputs of all anchors.
+  /// Returns the outputs of the `most` anchors with the largest `sureness` (n). Anchors with equal values of `sureness`
+  /// stay in their order. If `most` is below 1, returns the outputs of all anchors.
   LevelOfImage surest(const at::Tensor& sureness, int64_t most) const;
 };
 
-/// The given anchors that lie in one level: their `indices` within the level and positions `which` among the given.
+/// The given anchors that lie in one level: `indices` are their indices within the level, and `which` are their
+/// positions among the given anchors.
 struct InLevel {
   at::Tensor indices, which;
 };

@@ -10,7 +10,7 @@
 
 namespace cachet::models {
 
-/// The source of the levels above the backbone's last stage.
+/// The maps from which a feature pyramid computes the levels above the backbone's last stage.
 enum class ExtraLevels {
   pooled,      // every second cell of the level below
   on_input,    // convolutions of stride 2; the first convolution reads the backbone's last stage
@@ -30,13 +30,15 @@ struct FpnOptions {
   static FpnOptions read(const config::View& table, FpnOptions defaults, int64_t stages);
 };
 
-/// Feature pyramid network (Lin et al., arXiv 1612.03144). It maps all stages to one width. To each map, it adds the
-/// next coarser map, enlarged by 2 (nearest), and smooths the sum. Parts: lateral_convs, fpn_convs.
+/// Feature pyramid network (Lin et al., arXiv 1612.03144). The network maps the maps of all stages to one number of
+/// channels. To each map, the network adds the next coarser map, enlarged by a factor of 2 (nearest neighbour), and
+/// smooths the sum. Parts: lateral_convs, fpn_convs.
 class FeaturePyramidNetwork : public nn::Cloneable<FeaturePyramidNetwork> {
  public:
   FeaturePyramidNetwork(const FpnOptions& options, const std::vector<int64_t>& stage_channels);
 
-  /// Returns the maps of the levels, the finest first, from the maps of the stages.
+  /// Computes the maps of the pyramid's levels from the maps of the backbone's stages, and returns them in order, the
+  /// finest map first.
   std::vector<at::Tensor> forward(const std::vector<at::Tensor>& stages) const;
   int64_t levels() const { return options_.outputs; }
 

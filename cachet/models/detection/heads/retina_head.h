@@ -32,8 +32,8 @@ class RetinaHead : public nn::Cloneable<RetinaHead> {
   RetinaHead(const RetinaHeadOptions& options, int64_t inputs);
 
   DenseOutputs forward(const std::vector<at::Tensor>& levels) const;
-  /// Returns the targets of anchors on maps of these sizes. The divisor is the number of positive anchors, with at
-  /// least one for each image.
+  /// Returns the targets of the anchors on feature maps of the sizes `maps`. The divisor of the losses is the number of
+  /// positive anchors. An image without positive anchors counts as one positive anchor.
   AnchorTargets targets(const std::vector<ImageSize>& maps, const DetectionBatch& batch) const;
   /// Returns the losses of each level: sums over the level's anchors, divided by `targets.divisor`.
   DenseLosses losses(const DenseOutputs& outputs, const DetectionBatch& batch, const AnchorTargets& targets) const;

@@ -48,7 +48,7 @@ class RoiHead : public nn::Cloneable<RoiHead> {
                    const DetectionBatch& batch) const;
   std::vector<Detections> detections(const std::vector<at::Tensor>& levels, const std::vector<at::Tensor>& proposals,
                                      const std::vector<DetectionImage>& sizes, DetectionFrame frame) const;
-  /// Returns the class scores (images · boxes, classes + 1) of these boxes (n, 4) on every image.
+  /// Returns the class scores (images · boxes, classes + 1) of the boxes `boxes` (n, 4) on every image.
   at::Tensor box_scores(const std::vector<at::Tensor>& levels, const at::Tensor& boxes) const;
   /// Runs both heads on `count` synthetic boxes for each image, equally many on each level, to measure the heads' cost.
   /// Does not select detections.

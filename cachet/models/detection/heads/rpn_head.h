@@ -34,15 +34,15 @@ struct Proposals {
   at::Tensor boxes, scores;  // (n, 4), (n)
 };
 
-/// Region proposal network (Ren et al., arXiv 1506.01497, Sec. 3.1). For each anchor, it predicts a score for the
-/// presence of an object, and the object's box. Parts: rpn_conv, rpn_cls, rpn_reg.
+/// Region proposal network (Ren et al., arXiv 1506.01497, Sec. 3.1). For each anchor, the network predicts a score for
+/// the presence of an object, and the object's box. Parts: rpn_conv, rpn_cls, rpn_reg.
 class RpnHead : public nn::Cloneable<RpnHead> {
  public:
   RpnHead(const RpnOptions& options, int64_t inputs);
 
   DenseOutputs forward(const std::vector<at::Tensor>& levels) const;
-  /// Returns the targets of anchors on maps of these sizes. The divisor is the number of samples, with at least one
-  /// positive and one negative for each image.
+  /// Returns the targets of the anchors on feature maps of the sizes `maps`. The losses are divided by the number of
+  /// sampled anchors, in which each image counts at least one positive and one negative anchor.
   AnchorTargets targets(const std::vector<ImageSize>& maps, const DetectionBatch& batch) const;
   /// Returns the losses of each level: sums over the level's samples, divided by `targets.divisor`.
   DenseLosses losses(const DenseOutputs& outputs, const AnchorTargets& targets) const;

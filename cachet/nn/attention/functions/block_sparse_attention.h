@@ -20,18 +20,21 @@ struct BigBirdOptions {
   static const AttentionFunctionKind<BigBirdOptions> kKind;
 };
 
-/// Returns the key blocks of each block of queries except the first and the last, for Nq ≥ 2 blocks of queries and
-/// Nk ≥ 1 blocks of keys: the first and the last block, the window around ⌊i·Nk/Nq⌋, and the random blocks. random (H,
-/// Nq − 2, R) int64, −1 = no block -> (H, Nq − 2, 2 + window + R). Each block occurs once; unused entries are −1.
+/// Returns the key blocks of each block of queries except the first and the last, for Nq ≥ 2 blocks of queries and Nk ≥
+/// 1 blocks of keys: the first and the last block, the window around ⌊i·Nk/Nq⌋, and the random blocks. random (H, Nq −
+/// 2, R) int64, −1 = no block -> (H, Nq − 2, 2 + window + R). For each block of queries, each key block occurs once,
+/// and unused entries are −1.
 torch::Tensor big_bird_blocks(const torch::Tensor& random, int64_t context_blocks, int64_t window);
 
-/// Returns random key blocks for the blocks of queries i = 1 … Nq − 2, (H, Nq − 2, R). The key blocks are distinct, not
-/// global and not in the window; if there are too few, unused entries are −1. draws (H, rows, R) int64 in [0, 2^31):
-/// block i uses row (i − 1) mod rows. Draw x selects number ⌊x·n ÷ 2^31⌋ of the n blocks that remain.
+/// Returns random key blocks for the blocks of queries i = 1 … Nq − 2, (H, Nq − 2, R). The key blocks of a query block
+/// are distinct, not global and not in the window. If fewer than R key blocks are possible, unused entries are −1. The
+/// random numbers `draws` (H, rows, R) are int64 in [0, 2^31); query block i uses row (i − 1) mod rows. A random number
+/// x selects the block with the index ⌊x·n ÷ 2^31⌋ among the n blocks that remain.
 torch::Tensor choose_random_blocks(const torch::Tensor& draws, int64_t query_blocks, int64_t context_blocks,
                                    int64_t window);
 
-/// The lengths of queries and keys, the block size, and the numbers of blocks of the pattern's lengths.
+/// The sizes that determine a BigBird pattern: the lengths of queries and keys, the block size, and the numbers of
+/// query blocks and key blocks.
 struct BlockPattern {
   int64_t queries, keys, query_blocks, context_blocks, size;
   bool operator==(const BlockPattern&) const = default;
@@ -44,7 +47,7 @@ struct BlockPattern {
   int64_t inner() const { return std::min(queries, (query_blocks - 1) * size) - size; }
 };
 
-/// Attention of BigBird (Zaheer et al., arXiv 2007.14062, Sec. 2 and App. D): softmax over the key blocks that
+/// Attention of BigBird (Zaheer et al., arXiv 2007.14062, Sec. 2 and Appendix D): softmax over the key blocks that
 /// big_bird_blocks() returns. Queries of the first and the last block see all keys. If the context has few blocks, all
 /// queries see all keys. Time and memory are linear in the length.
 ///
@@ -57,9 +60,9 @@ torch::Tensor block_sparse_attention(const torch::Tensor& q, const torch::Tensor
                                      const torch::Tensor& random, const BigBirdOptions& options,
                                      const AttentionArgs& args);
 
-/// block_sparse_attention() as an attention function with its own random blocks. The layer draws the buffer `draws`
-/// (H, 256, R) from the generator when it is made, and saves it with the model. These draws determine the pattern for
-/// every full length, in training and in evaluation.
+/// block_sparse_attention() as an attention function with its own random blocks. The layer draws the buffer `draws` (H,
+/// 256, R) from the generator when it is made, and saves it with the model. The buffer `draws` determines the pattern
+/// for every full length, in training and in evaluation.
 class BlockSparseAttention : public Cloneable<BlockSparseAttention, AttentionFunction> {
  public:
   BlockSparseAttention(const BigBirdOptions& options, int64_t num_heads);

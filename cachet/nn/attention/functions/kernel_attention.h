@@ -40,8 +40,9 @@ struct KernelOptions {
   static const AttentionFunctionKind<KernelOptions> kKind;
 };
 
-/// Attention whose time is linear in the length. The kernel is the product of positive features φ(q)·φ(k) (see
-/// ops::kernel_attention). The feature map is elu + 1 or a small trained network, and is applied head by head.
+/// Attention whose time is linear in the length of the sequence. The kernel is the product of positive features
+/// φ(q)·φ(k) (see ops::kernel_attention). The feature map is elu + 1 or a small trained network, and is applied head by
+/// head.
 ///
 /// Parameters of layer i of a trained map: (H, n, n), or (1, n, n) if all heads share their weights:
 ///   linear, feed-forward   features.i.weight
@@ -64,7 +65,8 @@ class KernelAttention : public Cloneable<KernelAttention, AttentionFunction>, pu
   torch::Tensor weights_of_features(const torch::Tensor& of_q, const torch::Tensor& of_k,
                                     const torch::Tensor& hidden = {}) const;
 
-  /// Returns the weights (H or 1, n, n) of all layers that a penalty makes orthogonal. Empty for forms without penalty.
+  /// Returns the weights (H or 1, n, n) of all layers that a penalty makes orthogonal. For forms of the feature map
+  /// without a penalty, the list is empty.
   std::vector<torch::Tensor> orthogonal_weights() const;
 
   bool keeps_state() const override { return true; }
@@ -81,7 +83,8 @@ class KernelAttention : public Cloneable<KernelAttention, AttentionFunction>, pu
     Submodule<Norm> norm;
     ops::FeatureUnit unit;
   };
-  // Returns options_.penalty · Σ_h ‖W_h W_hᵀ − I‖²_F over the orthogonal weights. Undefined without such weights.
+  // Returns options_.penalty · Σ_h ‖W_h W_hᵀ − I‖²_F over the orthogonal weights. If there are no orthogonal weights,
+  // the result is undefined.
   torch::Tensor wide_penalty() const override;
   torch::Tensor joined_weight(const Layer& layer) const;
   ops::FeatureMap map(size_t from, size_t to) const;

@@ -6,7 +6,7 @@
 
 namespace cachet::nn {
 
-/// The score of a query and a key. Both are the same projection of the tokens.
+/// The score of a query and a key. Queries and keys are one projection of the tokens.
 enum class LshScore {
   unit,    // q·k/√(‖k‖² + d·1e-6), as in trax and Hugging Face
   scaled,  // q·k/(‖k‖√d), as in lucidrains' code
@@ -26,8 +26,9 @@ struct LshOptions {
 // Attention of Reformer (Kitaev et al., arXiv 2001.04451, Sec. 2) in two steps that can be used separately: a hash
 // gives every token a bucket, and attention uses given buckets.
 
-/// Returns the buckets of an angular hash (ibid., "Locality sensitive hashing"): argmax([xR, −xR]) for each round. x
-/// (B, H, L, d), rotations R (H, rounds, d, buckets/2) -> (B, H, rounds, L) int64 in [0, buckets). Not differentiable.
+/// Returns the buckets of an angular hash (arXiv 2001.04451, Sec. 2, "Locality sensitive hashing"): argmax([xR, −xR])
+/// for each round. x (B, H, L, d), rotations R (H, rounds, d, buckets/2) -> (B, H, rounds, L) int64 in [0, buckets).
+/// Not differentiable.
 torch::Tensor lsh_buckets(const torch::Tensor& x, const torch::Tensor& rotations);
 
 /// Returns, for each round, the positions of the tokens, sorted by bucket: (B, H, rounds, L). In a bucket, positions
@@ -35,25 +36,25 @@ torch::Tensor lsh_buckets(const torch::Tensor& x, const torch::Tensor& rotations
 torch::Tensor lsh_order(const torch::Tensor& buckets, const torch::Tensor& padding);
 
 /// Computes attention in the order of buckets (Reformer, arXiv 2001.04451, Sec. 2). The concatenated rounds are cut
-/// into chunks of chunk_size tokens (the last may be shorter). The queries have Nq chunks, the context has Nk chunks.
-/// Chunk i of the queries attends to chunk j = ⌊i·Nk/Nq⌋ of the context and to chunk j − 1 (to the last chunk, if j is
-/// 0). Buckets only set the order. Rounds are weighted by softmax(logsumexp).
+/// into chunks of chunk_size tokens (the last may be shorter). The tokens of the queries form Nq chunks, and the tokens
+/// of the context form Nk chunks. Chunk i of the queries attends to chunk j = ⌊i·Nk/Nq⌋ of the context and to chunk
+/// j − 1 (to the last chunk, if j is 0). Buckets only set the order. Rounds are weighted by softmax(logsumexp).
 ///
-/// If options.pattern_length is PatternLength::model, each round begins with a new chunk, and Nq and Nk follow
-/// from the full lengths of the layout: missing chunks count as padding, and the result equals the result for a
-/// sequence padded to the full length. If it is PatternLength::batch, a chunk may contain the end of one round
-/// and the beginning of the next, and Nq and Nk follow from the tokens of the batch. If the chunk size divides the
-/// full lengths and the lengths of the batch, both rules give the same result.
+/// If options.pattern_length is PatternLength::model, each round begins with a new chunk, and Nq and Nk follow from the
+/// full lengths of the layout. Missing chunks count as padding, so that the result equals the result for a sequence
+/// padded to the full length. If options.pattern_length is PatternLength::batch, a chunk may contain the end of one
+/// round and the beginning of the next, and Nq and Nk follow from the tokens of the batch. If the chunk size divides
+/// the full lengths and the lengths of the batch, PatternLength::model and PatternLength::batch give the same result.
 ///
 /// q (B, H, Lq, d); k (B or 1, H, Lk, d) not normalised; v (B or 1, H, Lk, e); orders from lsh_order(). If k and q are
 /// the same tensor, a token attends to itself only if it sees no other token. Padded keys (args.context) are
-/// masked. Time is O(n·log n) because of the sort; memory is linear in the length.
+/// masked. For n tokens, the time is O(n·log n), because the tokens are sorted, and the memory is O(n).
 torch::Tensor lsh_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                             const torch::Tensor& query_order, const torch::Tensor& key_order, const LshOptions& options,
                             const AttentionArgs& args);
 
 /// lsh_order() and lsh_attention() as an attention function. Queries and keys must be one projection of the
-/// tokens (shares_query_and_key). In training, each forward draws rotations from the generator.
+/// tokens (shares_query_and_key). In training, each forward pass draws new random rotations from the generator.
 /// Evaluation hashes with the buffer `rotations` (H, rounds, d, buckets/2), which is drawn when the layer is made.
 /// Throws c10::Error if args is causal or has a bias.
 class LshAttention : public Cloneable<LshAttention, AttentionFunction> {

@@ -11,15 +11,16 @@ namespace cachet::nn {
 /// The length that determines the pattern of an attention function: the number of blocks or chunks, and the positions
 /// of the queries in a context whose length differs.
 enum class PatternLength {
-  model,  // the longest sequence that the model can read; the result does not depend on the rest of the batch, and is
-          // the result for a sequence padded to this length
+  model,  // the longest sequence that the model can read
+          // With `model`, the result for a sequence does not depend on the rest of the batch: it equals the result for
+          // the sequence padded to the model's longest length.
   batch,  // the tokens of the batch, padded to its longest sequence (the rule of version 0.1.0)
 };
 
 /// Reads `pattern_length` of an `attention` table.
 PatternLength read_pattern_length(const config::View& table);
 
-/// Returns the length for which a pattern is made. It is at least `tokens`, the number of tokens of the batch.
+/// Returns the length for which a pattern is made. The result is at least `tokens`, the number of tokens of the batch.
 inline int64_t pattern_tokens(PatternLength rule, const TokenLayout& layout, int64_t tokens) {
   return rule == PatternLength::model ? std::max(layout.full_length, tokens) : tokens;
 }

@@ -24,8 +24,9 @@ struct PerformerOptions {
 /// Returns the number that is added to each feature: options.eps, or the default of options.form if eps is unset.
 double performer_eps(const PerformerOptions& options);
 
-/// Draws random features (count, dim) from the generator, and computes in float64. In each block of dim rows, the rows
-/// are orthogonal. The lengths of the rows are those of normal vectors (FAVOR+, arXiv 2009.14794, Sec. 2.4).
+/// Draws random features (count, dim) from the generator, and computes in float64. The rows of each block of `dim` rows
+/// are orthogonal to each other. The lengths of the rows are distributed like the lengths of normal vectors (FAVOR+,
+/// arXiv 2009.14794, Sec. 2.4).
 torch::Tensor orthogonal_features(int64_t count, int64_t dim, const torch::TensorOptions& options);
 
 /// FAVOR+ (Choromanski et al., arXiv 2009.14794, Eq. 5 and 7–8): linear attention with a kernel of random features.
@@ -33,8 +34,8 @@ torch::Tensor orthogonal_features(int64_t count, int64_t dim, const torch::Tenso
 ///   softmax   φ(x) = (exp(w·x̂ − ‖x̂‖²/2 − c) + ε)/√m,  c: the largest w·x̂ of one query, or of all keys of a head
 ///   relu      φ(x) = max(w·x̂, 0) + ε
 /// In causal attention, causal_eps is added to each entry of Σφ(k). Features are computed in float32
-/// or wider, even under autocast, because the eight bits of bfloat16 are too few for an exponential. Works in
-/// every layout without a bias.
+/// or wider, even under autocast, because the eight bits of bfloat16 are too few for an exponential. Works in every
+/// layout, but accepts no attention bias.
 ///
 /// Buffers: projection (m, d), which all heads share; and, if the projection is redrawn, forwards (1) int64, the number
 /// of training forwards since the last draw.
@@ -42,8 +43,8 @@ class PerformerAttention : public Cloneable<PerformerAttention, AttentionFunctio
  public:
   PerformerAttention(const PerformerOptions& options, int64_t num_heads, int64_t head_dim);
 
-  /// Return φ of queries and φ of keys: (B, H, L, d) -> (B, H, L, m). If `padding` (B, L) is defined, the largest w·x̂
-  /// does not count padded keys.
+  /// Return φ of queries and φ of keys: (B, H, L, d) -> (B, H, L, m). If `padding` (B, L) is defined, padded keys do
+  /// not count for c, the largest w·x̂ of the keys.
   torch::Tensor query_features(const torch::Tensor& q) const;
   torch::Tensor key_features(const torch::Tensor& k, const torch::Tensor& padding) const;
 

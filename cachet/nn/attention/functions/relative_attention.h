@@ -6,7 +6,7 @@
 
 namespace cachet::nn {
 
-/// The terms of the scores that do not depend on the query. All layers of Transformer-XL share them.
+/// The terms of the scores that do not depend on the query. All layers of a Transformer-XL model share these terms.
 struct RelativeBiases {
   torch::Tensor content, position;  // (H, d): u and v of the paper
 
@@ -23,7 +23,8 @@ struct RelativeAttentionOptions {
 ///   scores = (q + u)·k + (q + v)·(W_r R),   R the encoded distances of the layout
 /// The queries are the last tokens of the context. Parts: qkv, position (W_r), proj; parameters: content_bias (u) and
 /// position_bias (v), each (H, d).
-/// With a state for decoding, the keys and values of earlier calls stay visible, and R contains their distances too.
+/// If a session gives a state for decoding, queries also see the keys and values of earlier calls, and R also contains
+/// the distances to them.
 class RelativeAttention : public Cloneable<RelativeAttention, Attention> {
  public:
   /// Throws c10::Error if the function is not softmax, if attention.head_dim is 0 and num_heads does not divide dim,
