@@ -65,12 +65,12 @@ Action declare_clean(CLI::App& app) {
   auto arguments = std::make_shared<CleanArguments>();
   app.add_option("CHECKPOINT", arguments->checkpoint,
                  "A run (its best checkpoint, or its last if there is no best) or a checkpoint of a run. If the "
-                 "checkpoint has averaged weights, the command uses these")
+                 "checkpoint has averaged weights, the command uses the averaged weights")
       ->required()
       ->type_name("");
   add_output(app, arguments->output,
-             "A file for the weights if the name ends in .safetensors. Otherwise a folder for the run without the "
-             "optimizer's state and the logs. Every command accepts this folder as a run",
+             "If the name ends in .safetensors, a file for the weights. Otherwise a folder for the run without the "
+             "optimizer's state and the logs. Every command accepts such a folder as a run",
              "FILE")
       ->required();
   app.add_flag("--json", arguments->json, "Print one JSON object");

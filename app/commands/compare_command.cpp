@@ -177,8 +177,8 @@ int run_compare(const CompareArguments& arguments) {
 Action declare_compare(CLI::App& app) {
   auto arguments = std::make_shared<CompareArguments>();
   app.add_option("RUN", arguments->runs,
-                 "Folder of each run, or of the seeds of one recipe. For a folder that contains such folders, all of "
-                 "them are compared")
+                 "Folder of a run, or of the seeds of one recipe. If a folder contains several such folders, the "
+                 "command compares all of them")
       ->required()
       ->type_name("");
   app.add_option("--format", arguments->format,

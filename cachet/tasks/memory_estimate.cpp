@@ -274,7 +274,8 @@ std::string refusal_text(const RecipePlan& plan, const MemoryVerdict& verdict, b
   const TaskPlan::BatchCount count = plan.task->batch_count(plan.training.train);
   text += "; " + count.key + " = " + std::to_string(verdict.most_samples * count.value_of_sample) +
           " is the largest batch that fits\n" + count.key + " = " + std::to_string(choice->size) +
-          " and train.accumulate = " + std::to_string(choice->accumulate) + " give the same gradient in each step";
+          " and train.accumulate = " + std::to_string(choice->accumulate) +
+          " give each step the same gradient as the recipe";
   if (has_batch_state(plan) && plan.training.train.state == StateRule::shared)
     text += ", and train.state = \"first\" updates the states of norms and caches once per step";
   return text + " (--batch-size auto sets these keys)";

@@ -106,8 +106,8 @@ std::optional<std::string> complete_run(const std::filesystem::path& run, const 
       for (const auto& [name, bytes] : keep.files) {
         io::write_file_atomically(run / name, bytes);
         progress.log((run / name).string() +
-                     " is new: an earlier version trained the run and did not store these values. " +
-                     "These values were now computed from the training data");
+                     " is new: an earlier version trained the run and did not store the values of this file. " +
+                     "The values were now computed from the training data");
       }
       return std::nullopt;
     } catch (const std::runtime_error& error) {

@@ -27,7 +27,7 @@ class CachesAdded(NamedTuple):
         added: the names of the attention modules that got a cache.
         left: the names of the attention modules that got no cache, each with the reason.
         change: the relative change of the model's output for the example, with untrained caches: ‖new − old‖ / ‖old‖.
-            None: there was no example.
+            Without an example, change has the value None.
     """
 
     added: list[str]
@@ -44,7 +44,7 @@ class CacheBeside(CachedAttention):
         dim: D.
         num_heads: H, which must divide Dm.
         cache: the cache for a layer with dim channels.
-        share_start: λ before training.
+        share_start: the value of λ before training.
 
     The parts are those of CachedAttention. The part self_attention is the given module, with its weights.
     """
@@ -62,7 +62,7 @@ class CacheBeside(CachedAttention):
     def forward(self, x: Tensor, *arguments: Any, **named: Any) -> Any:
         """Calls the given module, and mixes its output with attention to the cache.
 
-        In training, this call is one step of the cache.
+        In training, each call updates the cache by one step.
 
         Args:
             x: (B, L, D).
@@ -105,23 +105,23 @@ def add_cache(
     """Gives each attention module of a model a cache, in place: Cached Transformers, arXiv 2312.12742.
 
     The weights of the model do not change. The untrained caches change the output only a little, because λ starts at −4
-    by default, and σ(−4) is 0.018. After this, train the model.
+    by default, and σ(−4) is 0.018. After add_cache, train the model.
 
     Args:
         model: a model, such as a ViT, Swin or PVT v2 of timm, or a ViT of Transformers.
         length: the number of tokens of each cache.
         kind: "grc": a gated recurrent cache. "fifo": a first-in-first-out cache.
         ratio: the number of channels of the cache, divided by the number of channels of the layer.
-        share_start: λ before training.
-        cache: a function that makes the cache of a layer from its number of channels. This function replaces the
-            arguments length, kind and ratio.
+        share_start: the value of λ before training.
+        cache: a function that makes the cache of a layer from its number of channels. If cache is given, the arguments
+            length, kind and ratio are not used.
         only: a pattern of names, such as "blocks.*". Attention modules with other names are ignored.
         example: an input of the model (a tensor, or a tuple of several tensors), for which the change of the output is
             measured.
 
     Returns:
-        The names of the attention modules with a new cache, and the change of the output. For each attention module
-        without a new cache, the result has its name and the reason.
+        The names of the attention modules that got a cache, and the relative change of the model's output. For each
+        attention module without a new cache, the result has its name and the reason.
 
     Raises:
         ValueError: If an option is out of its range, or if no attention module got a cache.

@@ -16,7 +16,7 @@ BINARY = _library.FOLDER / "bin" / "cachet"
 
 
 class CommandError(RuntimeError):
-    """Raised if the command ends with an error. The message is the error message of the command."""
+    """Raised if the command ends with an error. The message of the exception is the error message of the command."""
 
 
 def environment() -> dict[str, str]:

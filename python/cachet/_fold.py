@@ -51,17 +51,17 @@ class _Reader(NamedTuple):
 def fold(model: nn.Module, example: Any) -> NormsFolded:
     """Folds norms into the linear layers that read them, in place: arXiv 2208.01313, Algorithm 1.
 
-    torch.export traces the model for the example. The traced program shows which layers read the output of a norm. A
-    norm is folded only if all these layers are linear. Therefore the outputs of the model do not change, except for
-    roundings. The folded model can be used only in evaluation.
+    torch.export traces the model with the example as input. The traced program shows which layers read the output of a
+    norm. A norm is folded only if all layers that read its output are linear. Therefore folding does not change the
+    outputs of the model, except for rounding. The folded model can be used only in evaluation.
 
     Args:
         model: a model in evaluation mode, with norms such as UnifiedNorm.
         example: an input of the model: a tensor, or a tuple of several tensors.
 
     Returns:
-        The names of the folded norms and of their linear layers. For each other norm, the result has its name and the
-        reason why it was not folded.
+        The names of the folded norms, each with the names of the linear layers into which it was folded. For each other
+        norm, the result has its name and the reason why it was not folded.
 
     Raises:
         ValueError: If the model is in training mode, or if no norm was folded.

@@ -23,8 +23,8 @@ class CachesFrozen(NamedTuple):
 def freeze(model: nn.Module) -> CachesFrozen:
     """Replaces the keys and values of the caches of a model by constants, in place.
 
-    Evaluation then computes neither the gates nor the keys and values of the caches. The frozen model can be used only
-    in evaluation. The outputs of the model do not change, except for roundings.
+    After freeze(), evaluation computes neither the gates of the caches nor their keys and values. The frozen model can
+    be used only in evaluation. Freezing does not change the outputs of the model, except for rounding.
 
     Args:
         model: a model in evaluation mode.

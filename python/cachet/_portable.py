@@ -109,9 +109,9 @@ _FORMS: dict[str, Callable[..., Any]] = {
 def portable(program: ExportedProgram) -> ExportedProgram:
     """Replaces the operators of this package in an exported program by operators of PyTorch.
 
-    Processes without this package can then run the program. Engines that read programs of PyTorch can also run it, such
-    as ONNX Runtime (torch.onnx.export) and OpenVINO (openvino.convert_model). The outputs are the same, except for
-    roundings.
+    Processes without this package can run the resulting program. Engines that read PyTorch programs, such as ONNX
+    Runtime (torch.onnx.export) and OpenVINO (openvino.convert_model), can also run the resulting program. The outputs
+    of the resulting program equal those of the original program, except for rounding.
 
     Args:
         program: a program that torch.export.export made from a model in evaluation mode.
@@ -120,7 +120,7 @@ def portable(program: ExportedProgram) -> ExportedProgram:
         The program with PyTorch's operators.
 
     Raises:
-        ValueError: If the program has operators that cannot be replaced. The message names them.
+        ValueError: If the program has operators that cannot be replaced. The message names these operators.
     """
     forms = {getattr(_ops, name).default: form for name, form in _FORMS.items()}
     written: ExportedProgram = program.run_decompositions(forms)

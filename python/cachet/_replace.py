@@ -38,7 +38,8 @@ def replace_norms(
         model: a model, such as a model of timm. Only LayerNorms over the last dimension of tokens (…, C) are replaced.
         kind: "un": unified normalization. "mabn": moving average batch normalization. "pn": power normalization with
             group scaling. "pn_star": power normalization without group scaling.
-        settings: UnifiedNormSettings for "un", PowerNormSettings for "pn" and "pn_star". None: those of the papers.
+        settings: the options of the norms: UnifiedNormSettings for the kind "un", PowerNormSettings for "pn" and
+            "pn_star". If settings is not given, the options of the papers are used.
         only: a pattern of names, such as "blocks.*". Norms with other names are ignored.
 
     Returns:

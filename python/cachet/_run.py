@@ -38,11 +38,12 @@ class Run:
         folder: the path of the folder.
 
     The member `path` is the path of the folder. The member `kind` is "run", "checkpoint", "model" or "export". The
-    member `recipe` has the values of the run's recipe, as tables.
+    member `recipe` has the values of the run's recipe, as nested dictionaries.
 
     Raises:
         FileNotFoundError: If the folder does not exist.
-        ValueError: If the folder is not one of these, or if a file in it is damaged or of a newer version.
+        ValueError: If the folder is neither a run, a checkpoint, a model folder nor an export, or if a file in the
+            folder is damaged or of a newer version.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -108,12 +109,13 @@ class Run:
         """Returns the measurements as arrays of the same length, in the order of the steps.
 
         Args:
-            kind: "step": measurements of training, one for each train.log_every. "evaluation": measurements on held-out
-                data.
+            kind: the kind of the measurements. "step": measurements of training, at the interval train.log_every.
+                "evaluation": measurements on held-out data.
 
         Returns:
-            The arrays step and epoch (int64), and an array for each measured number by its name (float64), such as
-            loss, lr, top1 and seconds. If a record lacks a number, the array of this number has NaN at this record.
+            A dictionary with the arrays step and epoch (int64), and with one array (float64) for each measured
+            quantity, such as loss, lr, top1 and seconds. If a record of the log lacks a quantity, the array of this
+            quantity has NaN for this record.
 
         Raises:
             ValueError: If the folder does not belong to a run.
@@ -127,7 +129,7 @@ class Run:
         return columns
 
     def series(self, kind: EventKind = "step") -> dict[str, np.ndarray[Any, Any]]:
-        """Returns the measurements of layers by their names, such as the mixing gates of heads.
+        """Returns the measurements of layers, such as the mixing gates of heads, by their names.
 
         Each measurement is a float64 array (records, values), with one row for each record of the log.
 
@@ -195,10 +197,10 @@ class Run:
         """Returns the weights and the states of norms and caches, by their names.
 
         Args:
-            checkpoint: the checkpoint of a run. "best": the best checkpoint, or the last one if none was evaluated.
-                "last": the last checkpoint. A number: the checkpoint of this step.
+            checkpoint: the checkpoint of a run: "best", "last", or the number of its training step. If no checkpoint
+                was evaluated, "best" is the last checkpoint.
             averaged: if true and the run has averaged weights (train.ema_decay), the function returns the averaged
-                weights. The command also uses the averaged weights.
+                weights. If a run has averaged weights, the `cachet` command also uses the averaged weights.
 
         Raises:
             ValueError: If there is no such checkpoint, or if its file is damaged.
@@ -220,18 +222,18 @@ class Run:
     def model(self, checkpoint: Literal["best", "last"] | int = "best", *, averaged: bool = True) -> nn.Module:
         """Returns the trained model in evaluation mode, as a module made of the layers of cachet.nn.
 
-        The module has the C++ names, so its state dict equals that of the checkpoint. The input depends on the model. A
-        classifier of images takes images (B, C, H, W), prepared as in training. A classifier of sequences takes ids (B,
-        L) and padding. A language model takes ids and a state. The module has neither dropout nor stochastic depth,
-        even in training mode.
+        The parameters and buffers of the module have the names of the C++ model, so the state dict of the module equals
+        that of the checkpoint. The inputs of the module depend on the model. A classifier of images takes images (B, C,
+        H, W), prepared as in training. A classifier of sequences takes token ids (B, L) and padding. A language model
+        takes token ids and a state. The module has neither dropout nor stochastic depth, even in training mode.
 
         Args:
             checkpoint: see state_dict.
             averaged: see state_dict.
 
         Raises:
-            NotImplementedError: If cachet.nn has no module for the model or one of its parts. You can use predict(),
-                because it runs the command.
+            NotImplementedError: If cachet.nn has no module for the model or one of its parts. If cachet.nn has no such
+                module, you can use predict(), which runs the command.
             ValueError: If the folder has no checkpoint, or if its weights do not belong to the model of the recipe.
         """
         if self.kind == "export":
@@ -256,7 +258,8 @@ class Run:
         """Returns the predictions of `cachet predict`, or of `cachet translate` for a translation model.
 
         Args:
-            samples: paths of images, or texts. The two texts of a pair are separated by a tab. None: the test split.
+            samples: paths of images, or texts. The two texts of a pair are separated by a tab. If samples is not given,
+                the command uses the test split.
             top: the number of classes that each prediction lists.
             logits: whether predictions also have the logits of all classes.
             settings: keys of the recipe to change, such as {"data.root": "images"}.
@@ -265,7 +268,7 @@ class Run:
             An object for each sample.
 
         Raises:
-            CommandError: If the command failed. The message is the error message of the command.
+            CommandError: If the command failed. The message of the exception is the error message of the command.
         """
         given = [os.fspath(sample) for sample in samples] if samples is not None else None
         changed = _command.settings(settings)

@@ -54,9 +54,9 @@ class Training:
         return self.process.poll() is not None
 
     def stop(self) -> None:
-        """Requests that the command saves a checkpoint and ends, as Ctrl-C does.
+        """Makes the command save a checkpoint and end, as Ctrl-C does.
 
-        After this, wait() returns the run.
+        After stop(), wait() returns the run.
         """
         if not self.done():
             self.process.send_signal(signal.SIGINT)
@@ -73,8 +73,8 @@ class Training:
             The run.
 
         Raises:
-            CommandError: If the command failed. The message is the error message of the command.
-            TimeoutError: If the training has not ended after this time. The training continues.
+            CommandError: If the command failed. The message of the exception is the error message of the command.
+            TimeoutError: If the training has not ended after timeout seconds. The training continues.
         """
         try:
             code = self.process.wait(timeout)
@@ -103,7 +103,8 @@ class Training:
             kind: see Run.metrics.
 
         Raises:
-            CommandError: If the command failed before it made the run. The message is the error message of the command.
+            CommandError: If the command failed before it made the run. The message of the exception is the error
+                message of the command.
         """
         if not (self.path / "run.json").is_file():
             if self.process.poll():
@@ -126,18 +127,18 @@ def train(
     """Starts `cachet train` in another process.
 
     Args:
-        recipe: the file of a recipe, a name from `cachet recipes`, or a model if data is given. If resume is true, the
-            folder of a run.
+        recipe: the file of a recipe, or the name of a recipe that `cachet recipes` lists. If data is given, recipe can
+            also be a model. If resume is true, recipe is the folder of a run.
         data: a folder or files of your own data.
-        run: the folder of the run. None: <runs>/<date>-<recipe>.
+        run: the folder of the run. If run is not given, the folder is <runs>/<date>-<recipe>.
         runs: the folder of runs.
-        resume: if true, `recipe` is the folder of a run, and this run is resumed.
+        resume: if true, the run in the folder `recipe` is resumed.
         settings: keys of the recipe to change, such as {"train.epochs": 20, "model.cache.kind": "grc"}.
-        processes: the number of processes of this machine that train together.
+        processes: the number of processes on this machine that train the model together.
         show: whether the command prints its progress.
 
     Returns:
-        The training, which is running. If Python ends, the command continues.
+        The training, which is running. The command continues even if the Python process ends.
 
     Example: `run = cachet.train("demo_cached", settings={"train.limit": "20 steps"}).wait()`
     """

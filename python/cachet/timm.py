@@ -2,7 +2,7 @@
 
 `import cachet.timm` registers a model `cachet_<name>` with timm for each name of BASES. For example, call
 timm.create_model("cachet_vit_small_patch16_224", pretrained=True, cache_length=64, norm="un"). The weights have timm's
-names, so you can load timm's weights. The parts of the cache have the C++ names.
+names, so you can load timm's weights. The parts of the cache have the same names as in the C++ library.
 """
 from __future__ import annotations
 
@@ -70,7 +70,8 @@ class _Reduced(SpatialReductionAttention):
 def replace_attention(model: nn.Module, form: KernelForm = "glu", **options: Any) -> AttentionsReplaced:
     """Replaces the softmax attention of a ViT or PVT v2 of timm by kernel attention, in place.
 
-    The projections keep their weights. The feature maps have new weights, so train the model.
+    The projections keep their weights. The feature maps have new, untrained weights, so train the model before you
+    evaluate it.
 
     Args:
         model: a model of timm.
@@ -145,16 +146,17 @@ def with_cache(
 ) -> nn.Module:
     """Adds caches to a model of timm, in place, and returns the model.
 
-    If you set norm or attention, the function also replaces the norms or the attention.
+    If norm is given, with_cache also replaces the norms. If attention is given, with_cache also replaces the attention.
 
     Args:
         model: a ViT, Swin or PVT v2 of timm.
         cache_length: the number of tokens of each cache.
         cache_ratio: the number of channels of the cache, divided by the number of channels of the layer.
         cache: "grc": a gated recurrent cache. "fifo": a first-in-first-out cache.
-        share_start: λ before training.
-        norm: the kind of norm, see cachet.replace_norms. None: the norms do not change.
-        attention: the form of the feature map, see replace_attention. None: softmax attention.
+        share_start: the value of λ before training.
+        norm: the kind of norm, see cachet.replace_norms. If norm is not given, the norms are not replaced.
+        attention: the form of the feature map, see replace_attention. If attention is not given, softmax attention is
+            not replaced.
 
     Raises:
         ValueError: If an option is out of its range, or if nothing could be replaced.

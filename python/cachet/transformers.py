@@ -2,8 +2,8 @@
 
 `import cachet.transformers` registers two implementations of attention. "cachet_elu" is linear attention without
 weights (arXiv 2006.16236), for `from_pretrained(…, attn_implementation="cachet_elu")`. "cachet" is attention with
-trained feature maps, which `use_kernels` adds to a model. `save_pretrained` saves a model with these parts, and
-`from_pretrained` of this module opens the saved model.
+trained feature maps, which `use_kernels` adds to a model. `save_pretrained` saves a model with caches or feature maps,
+and `from_pretrained` of this module opens the saved model.
 """
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ def attend_elu(
 ) -> tuple[Tensor, None]:
     """Computes linear attention with the features elu(x) + 1.
 
-    The arguments and results are those of Transformers' attention functions: heads (B, H, L, d) -> (B, L, H, d), None.
+    Like the attention functions of Transformers, this function takes heads (B, H, L, d), and returns a tensor (B, L, H,
+    d) and None.
     """
     size = query.shape[1], query.shape[3]
     kernels = _ELU.setdefault(size, KernelAttention(*size, "elu"))
@@ -73,7 +74,8 @@ def attend(
 ) -> tuple[Tensor, None]:
     """Computes attention with the feature maps of the module.
 
-    The arguments and results are those of Transformers' attention functions: heads (B, H, L, d) -> (B, L, H, d), None.
+    Like the attention functions of Transformers, this function takes heads (B, H, L, d), and returns a tensor (B, L, H,
+    d) and None.
     """
     kernels = getattr(module, "cachet_kernels", None)
     if not isinstance(kernels, KernelAttention):
@@ -87,8 +89,9 @@ def attend(
 def use_kernels(model: Any, form: KernelForm = "glu", **options: Any) -> list[str]:
     """Replaces the softmax of each attention module by a trained feature map, in place: cachet.nn.KernelAttention.
 
-    The projections keep their weights. The feature maps have new weights, so train the model. The configuration stores
-    the form and the options, so `from_pretrained` of this module can make the model again.
+    The projections keep their weights. The feature maps have new, untrained weights, so train the model before you
+    evaluate it. The configuration stores the form and the options, so `from_pretrained` of this module can make the
+    model again.
 
     Args:
         model: a PreTrainedModel whose attention modules call the attention interface of Transformers, such as a ViT or
@@ -97,7 +100,7 @@ def use_kernels(model: Any, form: KernelForm = "glu", **options: Any) -> list[st
         options: options of cachet.nn.KernelAttention.
 
     Returns:
-        The names of the attention modules.
+        The names of the attention modules that got feature maps.
 
     Raises:
         ValueError: If an option is out of its range, or if the model has no attention module that supports feature
@@ -144,7 +147,7 @@ def add_cache(model: Any, length: int, **options: Any) -> CachesAdded:
 
 
 def from_pretrained(kind: Any, folder: str | pathlib.Path) -> Any:
-    """Opens a model with feature maps and caches that save_pretrained wrote to a local folder.
+    """Opens a model with feature maps or caches from a local folder that save_pretrained wrote.
 
     Args:
         kind: the class of the model, or an auto class such as transformers.AutoModelForImageClassification.

@@ -38,7 +38,7 @@ class Analyze(RunTest):
         of_samples = "16 evaluation samples of 33, drawn by seed 0"
         self.assertIn(f"({of_samples})", page)
         self.assertIn(f"Measured on {of_samples}, without padding.", page)
-        self.assertIn("the samples are drawn by seed 0", page)
+        self.assertIn("the samples are chosen at random with seed 0", page)
         text = self.cachet("analyze", "run", "--what", "kernels", *SMALL).stdout
         self.assertIn(f"run ({of_samples})", text)
         self.assertIn(f"Measured on {of_samples}, without padding.", " ".join(text.split()))

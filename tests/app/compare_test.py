@@ -38,7 +38,7 @@ class Compare(RunTest):
 
     def test_lines_that_cannot_be_read_are_counted(self):
         self.train("other", "--seed", "3")
-        said = "other: 3 lines of its metrics.jsonl cannot be read, and their values are missing here."
+        said = "other: 3 lines of its metrics.jsonl cannot be read, so values are missing in this comparison."
         log = self.folder / "other/metrics.jsonl"
         whole = log.read_text()
         lines = whole.splitlines(True)

@@ -558,7 +558,7 @@ lr = 1e-4
         # Another model than that of the weights.
         done = self.succeed("train", "deit_tiny_patch16_224", "--data", "hub-photos", "--init", f"hf:{self.REPOSITORY}", "--print", *sizes,
                             cwd=self.folder, variables=self.variables)
-        self.assertIn("note: the weights are of vit_tiny_patch16_224, but the trained model is deit_tiny_patch16_224\n", done.stderr)
+        self.assertIn("note: the weights are of vit_tiny_patch16_224, but the model to train is deit_tiny_patch16_224\n", done.stderr)
 
     def test_one_line_that_cannot_be_trained(self):
         self.write_own_images("hub-photos", "xyz")

@@ -108,7 +108,7 @@ class Memory(command.FolderTest):
         recipe = ["demo_plain", *words, "--set", "train.batch_size=6000", "--set", "data.limit=6000"]
         code, output, errors, peak = self.resident_peak("train", *recipe, "--run", "run", CACHET_MEMORY_LIMIT=str(limit))
         said = re.search(r"a step takes about ([0-9.]+) GiB of memory, but only ([0-9.]+) MiB are free; train.batch_size = ([0-9]+) is the largest "
-                         r"batch that fits\ntrain.batch_size = ([0-9]+) and train.accumulate = ([0-9]+) give the same gradient in each step "
+                         r"batch that fits\ntrain.batch_size = ([0-9]+) and train.accumulate = ([0-9]+) give each step the same gradient as the recipe "
                          r"\(--batch-size auto sets these keys\)\n", errors)
         self.assertTrue(said, errors)
         self.assertEqual(code, 1)
@@ -136,7 +136,7 @@ class Memory(command.FolderTest):
         limit = str(3 << 28)
         done = command.run("train", *recipe, cwd=self.folder, variables={"CACHET_MEMORY_LIMIT": limit})
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn('give the same gradient in each step, and train.state = "first" updates the states of norms and caches once per step', done.stderr)
+        self.assertIn('give each step the same gradient as the recipe, and train.state = "first" updates the states of norms and caches once per step', done.stderr)
         done = command.run("train", *recipe, "--batch-size", "auto", cwd=self.folder, variables={"CACHET_MEMORY_LIMIT": limit})
         self.assertEqual(done.returncode, 0, done.stderr)
         values = self.values("run")

@@ -74,7 +74,7 @@ class Processes(RunTest):
         self.assertTrue(rows[0]["device"].startswith("2 processes, each with "), rows[0]["device"])
         self.assertNotIn("processes", rows[1]["device"])
         text = " ".join(self.cachet("compare", "two", "one").stdout.split())
-        self.assertIn("two was trained by 2 processes. Its rates and times are for all processes together.", text)
+        self.assertIn("two was trained by 2 processes. The rates and times are for all processes together.", text)
         self.assertNotIn("one was trained", text)
         self.assertIn("each with 1 thread of", (self.folder / "two/report.html").read_text())
 

@@ -87,8 +87,9 @@ report::Table activation_table(const std::string& run, const ordered_json& layer
                        {"mixture", Alignment::right},
                        {"memory's part", Alignment::right}},
                       {},
-                      "Means of absolute values over tokens and channels. The memory's part is ‖σ(λ)·o_mem‖ ÷ ‖o‖ over "
-                      "all heads."};
+                      "o_self is the output of self-attention, o_mem is the output of memory attention, and o is their "
+                      "mixture. The values are means of absolute values over tokens and channels. The memory's part is "
+                      "‖σ(λ)·o_mem‖ ÷ ‖o‖ over all heads."};
   for (const ordered_json& layer : layers) {
     std::vector<report::Cell> row{layer.at("layer").get<std::string>()};
     for (const char* name : {"self_activation", "memory_activation", "mixture_activation", "contribution"})
@@ -102,8 +103,9 @@ report::Table activation_table(const std::string& run, const ordered_json& layer
 void add_memory_use(report::Section& section, const std::string& run, const ordered_json& layers) {
   section.blocks.push_back(head_map("σ(λ): " + run, layers, "shares",
                                     "The weight of memory attention in a head. 0 means self-attention only."));
-  section.blocks.push_back(head_map("‖σ(λ)·o_mem‖ ÷ ‖o‖: " + run, layers, "contributions",
-                                    "How much of a head's output comes from its memory."));
+  section.blocks.push_back(
+      head_map("‖σ(λ)·o_mem‖ ÷ ‖o‖: " + run, layers, "contributions",
+               "The norm of the memory's part in a head's output, divided by the norm of the head's whole output."));
   section.blocks.push_back(activation_table(run, layers));
 }
 

@@ -76,8 +76,8 @@ class GateAnalysis final : public Analysis {
       report::LineChart drift{"‖C_t − C_{t−1}‖ ÷ ‖C_t‖: " + result.run, "replayed step", "drift"};
       drift.y_from_zero = true;
       drift.note =
-          "0 means that the cache does not change. A cache for each session (`scope = \"lane\"`) is not stored, so its "
-          "drift is 0.";
+          "0 means that the cache does not change. If each session has its own cache (`scope = \"lane\"`), the caches "
+          "are not stored, and the drift is 0.";
       for (const ordered_json& layer : values.at("drift"))
         drift.series.push_back(
             {layer.at("layer"), counted_steps(layer.at("drift").size()), numbers_in(layer.at("drift"))});

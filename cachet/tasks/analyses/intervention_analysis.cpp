@@ -69,7 +69,7 @@ class InterventionAnalysis final : public Analysis {
       if (take_caches(model, beside->model()) > 0)
         evaluate(what);
       else
-        impossible(what, "it has no cache of the same layer and shape");
+        impossible(what, "the other run has no cache of the same layer and shape");
     } else {
       evaluate("as trained");
       {
@@ -90,7 +90,8 @@ class InterventionAnalysis final : public Analysis {
         std::string(title()),
         {},
         "The same evaluation with changed caches: all zero (zeroed), each layer with the cache of another layer of the "
-        "same shape (shuffled), or the caches of another run. If the model uses its memory, these results are worse."};
+        "same shape (shuffled), or the caches of another run. If the model uses its memory, the results with changed "
+        "caches are worse than the results with the trained caches."};
     std::map<std::string, report::Table> tables;
     std::vector<std::string> order;
     for (const NamedResult& result : results) {

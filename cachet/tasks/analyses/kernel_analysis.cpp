@@ -23,11 +23,11 @@ report::Table attention_table(const std::string& run, const ordered_json& values
       table.columns.push_back({column, Alignment::right});
     table.note +=
         " For kernel attention, the table also has the entropy of the softmax of the same queries and keys. The "
-        "distance is half the sum of the absolute differences between both attentions, from 0 to 1. Dead features "
-        "never reach " +
+        "distance is half the sum of the absolute differences between the weights of kernel attention and of softmax "
+        "attention, from 0 to 1. A feature is dead if its values never reach " +
         report::format_percent(analysis::kDeadFeature, 0) +
-        " of their head's mean. \"Not orthogonal\" is the largest ‖WWᵀ − I‖ ÷ √n of a layer's weights that must stay "
-        "orthogonal.";
+        " of the mean of its head. \"Not orthogonal\" is the largest ‖WWᵀ − I‖ ÷ √n of the weights W in a layer that "
+        "must stay orthogonal.";
   }
   for (const ordered_json& layer : values.at("layers")) {
     const bool kernel = layer.at("attention") == "kernel";
@@ -46,18 +46,18 @@ report::Table attention_table(const std::string& run, const ordered_json& values
 }
 
 report::HeatMap attention_map(const std::string& title, const ordered_json& weights, int64_t seed) {
-  return {
-      title,
-      "key",
-      "query",
-      counted_names(weights.front().size()),
-      counted_names(weights.size()),
-      matrix_in(weights),
-      0.0,
-      std::nullopt,
-      "The first head of one sample, drawn by seed " + std::to_string(seed) +
-          ", without padding. If the sample has more tokens than the map has cells, a cell is a mean of neighbours.",
-      /*square=*/true};
+  return {title,
+          "key",
+          "query",
+          counted_names(weights.front().size()),
+          counted_names(weights.size()),
+          matrix_in(weights),
+          0.0,
+          std::nullopt,
+          "The map shows the first head for one sample, chosen at random with seed " + std::to_string(seed) +
+              ", without padding. If the sample has more tokens than the map has cells, each cell is a mean of "
+              "neighbouring values.",
+          /*square=*/true};
 }
 
 report::SmallMultiples feature_charts(const std::string& run, const ordered_json& layers) {

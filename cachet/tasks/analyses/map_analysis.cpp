@@ -167,17 +167,17 @@ class MapAnalysis final : public Analysis {
     report::Section section{
         std::string(title()),
         {},
-        "Mean absolute activation of each token in the outputs of self-attention and of memory attention, and in their "
-        "mixture. Each map has its own scale from the smallest value (dark) to the largest (bright). The grey maps of "
-        "the middle layers are means over heads and channels without absolute values, scaled to [0, 1], as Cached "
-        "Transformers (arXiv 2312.12742, Fig. 4) draws ō_self and ō_mem."};
+        "The maps show the mean absolute activation of each token in the outputs of self-attention and of memory "
+        "attention, and in their mixture. Each map has its own scale from the smallest value (dark) to the largest "
+        "(bright). The grey maps of the middle layers are means over heads and channels without absolute values, "
+        "scaled to [0, 1], like ō_self and ō_mem in Fig. 4 of Cached Transformers (arXiv 2312.12742)."};
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
       if (values.contains("nothing")) {
         section.note += " " + result.run + " is left out: " + values.at("nothing").get<std::string>() + ".";
         continue;
       }
-      section.note += " " + result.run + ": the samples are drawn by seed " +
+      section.note += " " + result.run + ": the samples are chosen at random with seed " +
                       std::to_string(values.at("seed").get<uint64_t>()) +
                       ", from different classes if there are classes. If possible, the prediction is right for one "
                       "sample and wrong for another.";

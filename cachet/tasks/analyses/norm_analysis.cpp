@@ -100,12 +100,12 @@ std::vector<report::LineChart> density_charts(const std::string& run, const orde
   std::vector<report::LineChart> charts;
   if (const ordered_json& checkpoints = values.at("checkpoints"); !checkpoints.empty()) {
     const ordered_json& first = checkpoints.front();
-    charts.push_back(normality_density(
-        "Normal channels over layers, replayed at step " + std::to_string(first.at("step").get<int64_t>()) + ": " + run,
-        at(first.at("normal")), at(first.at("gradient_normal"))));
+    charts.push_back(normality_density("Normal channels over layers, in steps replayed from the checkpoint of step " +
+                                           std::to_string(first.at("step").get<int64_t>()) + ": " + run,
+                                       at(first.at("normal")), at(first.at("gradient_normal"))));
   }
-  charts.push_back(
-      normality_density("Normal channels over layers, replayed at the analysed checkpoint: " + run, now, gradient_now));
+  charts.push_back(normality_density(
+      "Normal channels over layers, in steps replayed from the analysed checkpoint: " + run, now, gradient_now));
   return charts;
 }
 
@@ -181,7 +181,8 @@ report::LineChart filtered_chart(const std::string& run, const ordered_json& lay
 // How normal the statistics of each layer are at the checkpoints that a run keeps: PNAC over steps.
 report::LineChart normality_chart(const std::string& title, const ordered_json& values, const char* which) {
   report::LineChart chart{title, "step", "normal channels"};
-  chart.note = "For each saved checkpoint of the run, over the same replayed steps.";
+  chart.note =
+      "Each point is a saved checkpoint of the run. All checkpoints are measured over the same replayed steps.";
   chart.y_from_zero = true;
   for (size_t layer = 0; layer < values.at("layers").size(); ++layer) {
     report::Series series{values.at("layers").at(layer).at("layer"), {}, {}};
@@ -258,8 +259,8 @@ class NormAnalysis final : public Analysis {
         std::string(title()),
         {},
         "Batch statistics of training steps that were replayed without updating the weights. Unified Normalization "
-        "(arXiv 2208.01313) tests the training iterations themselves, in which the weights change. To show that "
-        "quantity on the run's page, set train.normality_passes in the recipe."};
+        "(arXiv 2208.01313) tests the training iterations themselves, in which the weights change. To show the result "
+        "of this test on the run's page, set train.normality_passes in the recipe."};
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
       const ordered_json& layers = values.at("layers");

@@ -72,7 +72,7 @@ void add_parts(report::Section& section, const std::string& title, const NamedRe
                                            ""}));
   if (result.beside.empty() || rows != columns) return;
   report::LineChart same{"CKA of layers with the same name: " + title, "layer, in the order of the model", "CKA"};
-  same.note = "The diagonal of the map above.";
+  same.note = "The curve shows the diagonal of the map above.";
   report::Series diagonal{"CKA", counted_steps(rows.size()), {}};
   for (size_t i = 0; i < rows.size(); ++i) diagonal.y.push_back(number_in(parts.at("cka").at(i).at(i)));
   same.series.push_back(std::move(diagonal));
@@ -134,8 +134,8 @@ class SimilarityAnalysis final : public Analysis {
     report::Section section{std::string(title()),
                             {},
                             "Centred kernel alignment (CKA) between the outputs of transformer blocks, and of their "
-                            "norms, attention and feed-forward layers, for the same samples. It is 1 if the outputs of "
-                            "two layers differ only by a rotation and a scale."};
+                            "norms, attention and feed-forward layers, for the same samples. CKA is 1 if the outputs "
+                            "of two layers differ only by a rotation and a scale."};
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
       const std::string title = result.beside.empty() ? result.run : result.run + " and " + result.beside;

@@ -203,8 +203,8 @@ std::vector<report::Block> detection_blocks(const DetectionEvaluation& evaluatio
   }
   numbers.note =
       "The last evaluation, of " + std::to_string(evaluation.images) +
-      " images. Small objects have up to 32² pixels, medium objects up to 96². A dash means that there is no "
-      "object of that size. ± is the standard error of AP over the images, by bootstrap.";
+      " images. Small objects have up to 32² pixels, and medium objects up to 96² pixels. A dash means that the images "
+      "have no object of this size. ± is the standard error of AP over the images, estimated by bootstrap.";
   blocks.push_back(numbers);
 
   report::Table classes{"Classes",
@@ -215,7 +215,7 @@ std::vector<report::Block> detection_blocks(const DetectionEvaluation& evaluatio
                          {"box AP50", Alignment::right, report::Better::higher},
                          {"box AR", Alignment::right, report::Better::higher}},
                         {},
-                        "Detections of any score are counted."};
+                        "The column of detections counts detections with any score."};
   if (masks != nullptr) classes.columns.push_back({"mask AP", Alignment::right, report::Better::higher});
   for (size_t i = 0; i < boxes.classes.size(); ++i) {
     const OverlapNumbers::ClassRow& row = boxes.classes[i];
@@ -235,7 +235,7 @@ std::vector<report::Block> detection_blocks(const DetectionEvaluation& evaluatio
         series.x.push_back(static_cast<double>(i) / static_cast<double>(metrics::kRecallSteps - 1));
       chart.series.push_back(std::move(series));
     }
-    chart.note = "Each curve is the mean over classes. The area below a curve is AP at that overlap.";
+    chart.note = "Each curve is the mean over classes. The area below a curve is AP at the overlap of this curve.";
     blocks.push_back(chart);
   }
 

@@ -30,8 +30,8 @@ struct DetectorOptions {
   int64_t classes = 80;
   std::vector<std::string> class_names{};  // empty: the categories of the annotation file, in its order
   std::vector<int64_t> category_ids{};     // ids in files of results; empty: ids of the current file, or 1, 2, …
-  /// If all classes of a run are categories of its training file, evaluation refuses categories that are no classes of
-  /// the run.
+  /// If all classes of a run are categories of its training file, evaluation refuses the categories that are not
+  /// classes of the run.
   std::optional<data::OtherCategories> other_categories{};  // the option of this name in DetectionSetOptions
   data::DetectionTransformOptions transform{};
   io::OrientationRule orientation = io::OrientationRule::apply;

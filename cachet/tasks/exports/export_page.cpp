@@ -61,8 +61,8 @@ report::Table speed_and_files(const ExportReport& report) {
   add("the model in float32", speed.model_milliseconds, report.model_bytes);
   add("the export", speed.export_milliseconds, report.bytes);
   table.note = to_text(speed) +
-               ". Measured with random samples on the CPU of the machine that wrote this page. The model and the "
-               "export ran in turns, " +
+               ". The times were measured with random samples on the CPU of the machine that wrote this page. The "
+               "model and the export ran in turns, " +
                std::to_string(speed.pairs) + (speed.pairs == 1 ? " time." : " times.");
   return table;
 }

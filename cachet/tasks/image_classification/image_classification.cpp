@@ -301,7 +301,8 @@ std::vector<report::Block> ImageClassification::training_samples() const {
       training_pictures(*training_loader_, normalization_, options_.mixing, training_options_.seed);
   if (grid.pictures.empty()) return {};
   if (options_.outliers.probability > 0)
-    grid.note += " Outliers (data.outliers) are added later, drawn anew in each step.";
+    grid.note +=
+        " These images have no outliers yet (data.outliers). Outliers are chosen at random in each training step.";
   return {std::move(grid)};
 }
 

@@ -363,12 +363,12 @@ std::vector<report::Block> LanguageModelling::training_samples() const {
   if (!training_loader_ || !encoder_) return {};
   const at::Tensor ids = training_loader_->make(training_loader_->place(/*epoch=*/0, /*number=*/0)).ids;
   const int64_t batch_rows = ids.size(0), length = ids.size(1);
-  report::Table table{
-      "Text of the first step",
-      {{"batch row", report::Alignment::right}, {"text"}},
-      {},
-      "Each of the " + std::to_string(batch_rows) + " batch rows reads " + std::to_string(length) +
-          " tokens at a time and continues with the next tokens. The targets are the same text, one token later."};
+  report::Table table{"Text of the first step",
+                      {{"batch row", report::Alignment::right}, {"text"}},
+                      {},
+                      "Each of the " + std::to_string(batch_rows) + " batch rows reads " + std::to_string(length) +
+                          " tokens in each step, and continues with the next tokens in the next step. The targets are "
+                          "the same text, shifted by one token."};
   for (int64_t batch_row = 0; batch_row < std::min(batch_rows, kMaxBatchRows); ++batch_row) {
     const auto* tokens = ids.const_data_ptr<int64_t>() + batch_row * length;
     table.rows.push_back(

@@ -45,13 +45,15 @@ LanguageModellingOptions read_language_modelling_options(const config::View& roo
   own.segments.same_length = evaluation.boolean("same_length", options.model.segments.same_length);
   own.segments.whole_past = evaluation.boolean("whole_past", options.model.segments.whole_past);
   if (own.segments.whole_past && !options.model.segments.whole_past)
-    evaluation.problem("whole_past", "must be false: the model was trained without it");
+    evaluation.problem("whole_past", "must be false, because the model was trained with whole_past = false");
   if (own.segments.same_length && own.segments.memory_length == 0)
-    evaluation.problem("same_length", "needs memory_length above 0, because each token then sees memory_length tokens");
+    evaluation.problem("same_length",
+                       "needs memory_length above 0, because with same_length each token sees memory_length tokens");
   if (options.model.segments.memory_length == 0 && own.segments.memory_length > 0)
-    evaluation.problem("memory_length", "must be 0: the model was trained without a memory");
+    evaluation.problem("memory_length", "must be 0, because the model was trained without a memory");
   if (!options.model.relative_positions && own.segments.clamp_length > 0)
-    evaluation.problem("clamp_length", "must be 0: the model's positions are absolute");
+    evaluation.problem("clamp_length",
+                       "must be 0, because it needs relative positions, and the model's positions are absolute");
   return options;
 }
 

@@ -56,7 +56,8 @@ SegmentLosses segment_from_record(const Record& record, int64_t index, int64_t b
   const auto batch_row_count = static_cast<size_t>(batch_rows);
   if (losses.by_place.size() != losses.tokens_by_place.size() || losses.by_batch_row.size() != batch_row_count ||
       losses.tokens_by_batch_row.size() != batch_row_count)
-    throw std::runtime_error("record " + std::to_string(index) + " has other batch rows than the evaluation");
+    throw std::runtime_error("record " + std::to_string(index) +
+                             " does not have the same batch rows as the evaluation");
   return losses;
 }
 

@@ -266,7 +266,7 @@ void write_images(const OwnDataRequest& request, const FoundData& found, RecipeT
                          to_text(shown));
   if (!of_weights.model.empty() && of_weights.model != request.model)
     result.lines.push_back("note: the weights are of " + config::printable(of_weights.model) +
-                           ", but the trained model is " + request.model);
+                           ", but the model to train is " + request.model);
 }
 
 void write_coco(const OwnDataRequest& request, const FoundData& found, RecipeText& recipe, OwnRecipe& result) {

@@ -86,7 +86,7 @@ CostCurves cost_curves(const std::vector<RunGroup>& groups) {
 report::LineChart cost_chart(const CostCurves& curves) {
   report::LineChart chart{curves.metric + " against cost", "GMACs of a sample", curves.metric};
   chart.markers = true;
-  chart.note = std::string(kCostMeaning) + " A curve joins models of one family with the same plug-ins.";
+  chart.note = std::string(kCostMeaning) + " A curve connects models of one family that have the same plug-ins.";
   for (const CostCurve& curve : curves.curves) {
     report::Series series{curve.name, {}, {}};
     for (const CostPoint& point : curve.points) {

@@ -66,8 +66,9 @@ report::Table paired_seeds_table(const std::vector<RunGroup>& groups) {
        {"seeds to decide", Alignment::right}},
       {},
       "The effect is the mean ÷ the standard deviation of the differences. \"Seeds to decide\" is the number of seeds "
-      "that would show a difference of this effect in four of five experiments. It is empty if the seeds of the runs "
-      "already show the difference. The intervals are not corrected for several comparisons."};
+      "that would show a difference of this effect in four of five experiments. The column \"seeds to decide\" is "
+      "empty if the seeds of the runs already show the difference. The intervals are not corrected for several "
+      "comparisons."};
   if (groups.empty() || !is_ranked(groups.front(), groups)) return table;
   const auto first = decisive_values(groups.front());
   for (const RunGroup& group : groups) {

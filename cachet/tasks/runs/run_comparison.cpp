@@ -145,7 +145,7 @@ std::string processes_sentence(const RunGroup& group) {
   if (*numbers.rbegin() == 1) return "";
   std::string text;
   for (const int64_t number : numbers) text += (text.empty() ? "" : " or ") + std::to_string(number);
-  return group.title() + " was trained by " + text + " processes. Its rates and times are for all processes together.";
+  return group.title() + " was trained by " + text + " processes. The rates and times are for all processes together.";
 }
 
 Cell integer_cell(int64_t value) { return {std::to_string(value), static_cast<double>(value)}; }
@@ -220,7 +220,7 @@ std::vector<std::string> unreadable_lines(const std::vector<RunGroup>& groups) {
     for (const RunRecord& run : group.runs)
       if (const int64_t lines = run.unreadable_lines; lines > 0)
         sentences.push_back(run.name + ": " + std::to_string(lines) + (lines == 1 ? " line" : " lines") +
-                            " of its metrics.jsonl cannot be read, and their values are missing here.");
+                            " of its metrics.jsonl cannot be read, so values are missing in this comparison.");
   return sentences;
 }
 

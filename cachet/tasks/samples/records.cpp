@@ -186,7 +186,7 @@ void RecordFile::refuse(int64_t index, const std::string& why) const {
 void RecordFile::require(int64_t index, const RecordOrigin& origin) const {
   if (is_of(index, origin)) return;
   if (this->origin(index).source == origin.source)
-    refuse(index, "is the prediction of a sample whose bytes have changed since");
+    refuse(index, "is the prediction of a sample whose bytes have changed since the prediction");
   refuse(index, "belongs to another model or sample, or to other data or options");
 }
 

@@ -65,8 +65,8 @@ class RecordFile {
  public:
   /// Locks the file until this object ends. Throws io::FileInUse if another process has locked the file. If the file
   /// has other contents, is a symbolic link, or cannot be written, leaves the file unchanged and throws
-  /// std::runtime_error. If `earlier` is EarlierRecords::replaced, a symbolic link is no error: a file replaces the
-  /// link.
+  /// std::runtime_error. If `earlier` is EarlierRecords::replaced, a symbolic link is not an error: a file
+  /// replaces the link.
   RecordFile(std::filesystem::path path, EarlierRecords earlier);
 
   int64_t done() const { return static_cast<int64_t>(origins_.size()); }

@@ -258,7 +258,7 @@ class CausalTransformer(nn.Module):
         self.output = AdaptiveSoftmax(o, vocabulary)
 
     def make_state(self, batch: int) -> StreamState:
-        """Makes the state of new texts, one in each batch row."""
+        """Makes the state of new texts, with one text in each batch row."""
         return StreamState(batch, decoding=self.whole_past)
 
     def forward(self, ids: Tensor, state: StreamState | None = None) -> Tensor:

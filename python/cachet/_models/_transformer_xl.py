@@ -134,7 +134,7 @@ class TransformerXL(nn.Module):
         self.output = AdaptiveSoftmax(o, vocabulary)
 
     def make_state(self, batch: int) -> StreamState:
-        """Makes the state of new texts, one in each batch row."""
+        """Makes the state of new texts, with one text in each batch row."""
         return StreamState(batch)
 
     def _relative(self, length: int, past: int, like: Tensor) -> Relative:

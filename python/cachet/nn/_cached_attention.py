@@ -20,15 +20,15 @@ Branch = Literal["self", "memory"]
 class FixedContextAttention(nn.Module):
     """Multi-head attention to a fixed context, whose keys and values are constants.
 
-    The layer is for evaluation only.
+    A FixedContextAttention is for evaluation only.
 
     Args:
-        attention: a layer with separate projections, with softmax or kernel attention. The new layer uses the parts q,
-            proj and function of this layer.
+        attention: a layer with separate projections, with softmax or kernel attention. The FixedContextAttention uses
+            the parts q, proj and function of the given layer.
         context: (1, L, D).
         layout: the layout of the context.
 
-    The parameters are q and proj. The buffers are keys and values, (1, H, L, d).
+    The parameters are q and proj. The buffers are `keys` and `values`, both (1, H, L, d).
 
     Raises:
         ValueError: If the attention has a fused projection, a relative window or a concatenated cache.
@@ -55,7 +55,7 @@ class FixedContextAttention(nn.Module):
         self.eval()
 
     def forward(self, query: Tensor, layout: Layout) -> Tensor:
-        """(B, Lq, D) -> (B, Lq, D), with zeros at the padding of the query."""
+        """(B, Lq, D) -> (B, Lq, D), with zeros at padded positions of the query."""
         (q,) = split_heads(self.q(query), 1, self.num_heads)
         k, v = self.keys.to(q.dtype), self.values.to(q.dtype)
         attended = ops.softmax_attention(q, k, v) if self.function is None else self.function(q, k, v)
@@ -66,23 +66,26 @@ class FixedContextAttention(nn.Module):
 class CachedAttention(nn.Module):
     """Self-attention, mixed with attention to a cache: Cached Transformers, arXiv 2312.12742, Eq. 2–3.
 
-    The output is O_h = σ(λ_h)·memory_h + (1 − σ(λ_h))·self_h. The layer first computes self-attention, and then the
-    step of the cache. Then the first Dm channels of the input attend to the cache. After their projections, the outputs
-    of self-attention and memory attention are mixed for each head.
+    The output of head h is O_h = σ(λ_h)·memory_h + (1 − σ(λ_h))·self_h, where memory_h is the output of memory
+    attention and self_h that of self-attention. The layer first computes self-attention, and then calls cache.step. In
+    memory attention, the first Dm channels of the input attend to the tokens of the cache. The outputs of
+    self-attention and memory attention are mixed for each head after the projections out of the heads.
 
     Args:
         dim: D.
         num_heads: H, which must divide D and Dm.
         cache: a GatedRecurrentCache or a FifoCache for a layer with dim channels.
-        share_start: λ before training. None: −1 for the official variant of the gated recurrent cache, and 0 otherwise.
-        positional_convolution: whether a 3 × 3 convolution over the grid, with Dm groups, is added to the output. None:
-            only for the official variant.
+        share_start: the value of λ before training. If share_start is not given, λ starts at −1 for the variant
+            "official" of the gated recurrent cache, and otherwise at 0.
+        positional_convolution: whether a 3 × 3 convolution over the grid, with Dm groups, is added to the output. If
+            positional_convolution is not given, the convolution is added only for the variant "official" of the gated
+            recurrent cache.
         qkv_bias: whether the projections into the heads have biases.
-        attention: a function that returns the attention of one branch. The arguments of this function are the number of
-            channels and the branch ("self" or "memory"). For example, lambda width, branch:
-            SpatialReductionAttention(width, 2, ratio=4). None: MultiHeadAttention.
+        attention: a function that makes the attention layer of one branch. The function has two arguments: the number
+            of channels, and the name of the branch ("self" or "memory"). An example is `lambda width, branch:
+            SpatialReductionAttention(width, 2, ratio=4)`. If attention is not given, the layers are MultiHeadAttention.
 
-    The parts are self_attention, memory_attention, cache, share (λ) and position (the convolution).
+    The parts of the layer are self_attention, memory_attention, cache, share (λ) and position (the convolution).
 
     Raises:
         ValueError: If num_heads does not divide Dm, or if there is a positional convolution and Dm does not divide D.
@@ -131,7 +134,7 @@ class CachedAttention(nn.Module):
             draw_convolution(self.position)
 
     def make_state(self, batch: int, *, decoding: bool = False) -> StreamState:
-        """Makes the state of new texts, one in each batch row. Pass the state to the layer as Layout.state.
+        """Makes the state of new texts, with one text in each batch row. Pass the state to the layer as Layout.state.
 
         Args:
             batch: the number of batch rows.
@@ -140,19 +143,20 @@ class CachedAttention(nn.Module):
         return StreamState(batch, decoding=decoding)
 
     def forward(self, x: Tensor, layout: Layout | None = None, *, bias: Tensor | None = None) -> Tensor:
-        """Attends to the tokens and to the cache. In training, this call is one step of the cache.
+        """Computes self-attention and attention to the cache. In training, each call updates the cache by one step.
 
         Args:
-            x: (B, L, D), floating.
+            x: the tokens, (B, L, D), floating-point.
             layout: the layout of the tokens.
             bias: the bias of self-attention, see MultiHeadAttention.forward.
 
         Returns:
-            (B, L, D), with zeros at the padding.
+            The output, (B, L, D), with zeros at padded positions.
 
         Raises:
             ValueError: If the layer has a positional convolution, but the tokens have no grid.
-            RuntimeError: If shapes do not agree, or if the cache needs a state and the layout has no state.
+            RuntimeError: If the shapes of the arguments do not agree, or if the cache needs a state and the layout has
+                no state.
         """
         where = layout or Layout()
         own = self.self_attention(x, None, where.of_part("self_attention"), bias=bias)
@@ -161,7 +165,7 @@ class CachedAttention(nn.Module):
     def freeze_cache(self) -> None:
         """Replaces the keys and values of the cache by constants, in place.
 
-        The layer then has neither a cache nor its gates.
+        After freeze_cache(), the layer has neither a cache nor the gates of the cache.
 
         Raises:
             ValueError: If the layer is in training mode, the cache is already frozen, or the cache depends on the input

@@ -17,16 +17,16 @@ Scope = Literal["batch_mean", "batch_row"]
 
 
 class Layout(NamedTuple):
-    """The layout of the tokens of a call: their grid, class tokens, padding, causality and state.
+    """The layout of the tokens in a call of a layer: grid, class tokens, padding, causality and state.
 
     Attributes:
-        grid: the height and the width of the grid of the tokens after the class tokens. The tokens are stored row by
-            row. None: there is no grid.
-        class_tokens: the number of leading tokens that are not on the grid.
+        grid: the height and the width of the grid of the tokens that follow the class tokens. The tokens of the grid
+            are in row-major order. If grid is not given, the tokens are not on a grid.
+        class_tokens: the number of class tokens. Class tokens come before the tokens of the grid.
         padding: (B, L), bool. True marks padding.
-        causal: if true, each query sees only its own token and the tokens before it.
-        state: the state of the layer, from earlier pieces of the texts in the batch rows. None: the call does not
-            depend on earlier calls.
+        causal: if true, each query sees only its own token and earlier tokens.
+        state: the state that the layer stored for earlier pieces of the texts; each batch row has one text. If state is
+            not given, the call does not depend on earlier calls.
     """
 
     grid: tuple[int, int] | None = None
@@ -36,7 +36,7 @@ class Layout(NamedTuple):
     state: StreamState | None = None
 
     def of_part(self, name: str) -> Layout:
-        """Returns the layout for a layer that is a part of the layer with this layout."""
+        """Returns this layout for one part of the layer, with the state of this part."""
         return self if self.state is None else self._replace(state=self.state.part(name))
 
 
@@ -54,9 +54,10 @@ def cache_width(ratio: float, dim: int) -> int:
 
 
 class Cache(StateModule, abc.ABC):
-    """The base class of caches of fixed length. All samples use the same cache, or each batch row has its own cache.
+    """The base class of caches of fixed length. Either all samples use one cache, or each batch row has its own cache.
 
-    The buffer is tokens, (1, Tm, Dm), at first zeros.
+    The only buffer of a cache is `tokens`, (1, Tm, Dm): Tm tokens of Dm channels. The initial values of `tokens` are
+    zeros.
     """
 
     tokens: Tensor
@@ -73,24 +74,24 @@ class Cache(StateModule, abc.ABC):
     def step(self, input: Tensor, self_output: Tensor, layout: Layout) -> Tensor:
         """Returns the tokens that memory attention reads, (B or 1, Tm, Dm).
 
-        In training, this call also stores the next cache, without a gradient.
+        In training, this call also stores the updated cache, without a gradient.
 
         Args:
-            input: the tokens of the layer, (B, L, D).
-            self_output: the output of self-attention for these tokens, (B, L, D).
-            layout: the layout of the tokens. With scope "batch_row", layout.state has the caches, which also change in
-                evaluation.
+            input: the input tokens of the layer, (B, L, D).
+            self_output: the output of self-attention for the tokens of input, (B, L, D).
+            layout: the layout of the tokens. If the scope is "batch_row", layout.state has the caches of the batch
+                rows, which also change in evaluation.
         """
 
     @abc.abstractmethod
     def why_memory_varies(self) -> str | None:
-        """Returns the reason why, in evaluation, the tokens that memory attention reads depend on the input.
+        """Returns the reason why the tokens of memory attention depend on the input in evaluation, or None.
 
-        Returns None if these tokens do not depend on the input.
+        Returns None if the tokens of memory attention do not depend on the input in evaluation.
         """
 
     def reset(self) -> None:
-        """Sets the cache to zero, as before the first step."""
+        """Sets the cache to zero, which is its value before the first step."""
         self.tokens.zero_()
 
     def _stream(self, layout: Layout, why: str) -> StreamState:
@@ -126,34 +127,39 @@ def _length_and_layout(
 class GatedRecurrentCache(Cache):
     """The gated recurrent cache: Cached Transformers, arXiv 2312.12742, Eq. 3–5 and Algorithm 1 (ops.grc_update).
 
-    In training, memory attention reads the updated cache, and the layer stores the mean of the updated caches over the
-    batch, without a gradient. Causal layers first read the stored cache and then update the cache, so queries do not
-    see future tokens.
+    In training, memory attention reads the updated cache. The layer stores the mean of the updated caches over the
+    samples of the batch, without a gradient. Causal layers first read the stored cache and then update the cache, so
+    queries do not see future tokens.
 
     Args:
         dim: D, the number of channels of the layer.
-        length: Tm. If the samples have another number of tokens, their tokens are interpolated. None: the number of
-            tokens of the pooled grid and the class tokens. The tokens of the cache are then on this grid, which spatial
-            reduction needs.
-        ratio: Dm / D.
-        variant: "paper", or "official" as in the published code. With "official", the cache is updated from the output
-            of self-attention, and the candidate has LayerNorm and GELU.
+        length: Tm, the number of tokens of the cache. If the samples do not have Tm tokens, their tokens are
+            interpolated to Tm tokens. If length is not given, Tm is the number of cells of the pooled grid plus the
+            number of class tokens. If length is not given, the tokens of the cache are on the pooled grid, as spatial
+            reduction requires.
+        ratio: Dm / D, where Dm is the number of channels of the cache.
+        variant: "paper": as in the paper. "official": as in the published code. In the variant "official", the cache is
+            updated from the output of self-attention, and the candidate has GELU and LayerNorm.
         attend: the cache that memory attention reads in training. "mean": the mean of the samples' caches.
-            "per_sample": the cache of the sample itself. None: "per_sample" for the official variant or scope
-            "batch_row", and otherwise "mean".
+            "per_sample": the cache of the sample itself. If attend is not given, it is "per_sample" for the variant
+            "official" or the scope "batch_row", and otherwise "mean".
         inference: the cache that memory attention reads in evaluation. "frozen": the stored cache. "per_sample": the
-            stored cache, updated with the sample itself. "updated": the cache that the earlier pieces of the text have
-            updated. None: "updated" with scope "batch_row", "per_sample" for the official variant, and otherwise
-            "frozen".
-        gates: "learned", or "half" for comparison. With "half", both gates are ½.
-        pool: the side of the average pooling of the grid before the interpolation.
-        scope: "batch_mean": all samples use the same cache. "batch_row": each batch row of Layout.state has its own
-            cache.
-        gradient: the training of the gates in causal layers. "detached": the gates are not trained. "recompute": the
-            update of the last piece is computed again with a graph. "carry": the graph continues from piece to piece,
-            until the state is detached. "recompute" and "carry" need Layout.state.
-        grid: the height and the width of the grid of the layer's tokens. The grid is required if length is not given.
-        class_tokens: the number of leading tokens that are not on this grid.
+            stored cache, updated with the tokens of the sample. "updated": the cache that the earlier pieces of the
+            text have updated. If inference is not given and the scope is "batch_row", inference is "updated". If
+            inference is not given and the scope is "batch_mean", inference is "per_sample" in the variant "official",
+            and otherwise "frozen".
+        gates: the reset gate and the update gate. "learned": both gates are trained. "half": both gates are always ½,
+            for comparison.
+        pool: the side of the average pooling that reduces the grid before the interpolation. If pool is 1, the grid is
+            not reduced.
+        scope: which samples use the same cache. "batch_mean": all samples use the same cache. "batch_row": each batch
+            row of Layout.state has its own cache.
+        gradient: how the gates are trained in causal layers. "detached": the gates are not trained. "recompute": the
+            update from the previous piece of the text is computed again with an autograd graph. "carry": the autograd
+            graph continues from piece to piece, until the state is detached. "recompute" and "carry" need Layout.state.
+        grid: the height and the width of the grid of the layer's input tokens. If length is not given, the grid is
+            required.
+        class_tokens: the number of class tokens. Class tokens come before the tokens of the grid.
 
     Raises:
         ValueError: If an option is out of its range.
@@ -309,20 +315,23 @@ class GatedRecurrentCache(Cache):
 
 
 class FifoCache(Cache):
-    """A first-in-first-out cache of the last Tm tokens, without gates. This cache is our own control, for comparisons.
+    """A first-in-first-out cache of the last Tm tokens, without gates.
 
-    Memory attention reads the cache of the earlier batches. In training, the first Dm channels of the batch's valid
-    tokens then replace the oldest tokens of the cache. The new cache is the mean over the batch, without a gradient.
-    With scope "batch_row", each batch row has its own tokens, which also change in evaluation.
+    The authors of Cachet added the first-in-first-out cache as a control, to compare it with the gated recurrent cache.
+    Memory attention reads the tokens that earlier batches stored in the cache. In training, after memory attention, the
+    first Dm channels of the batch's valid tokens replace the oldest tokens of the cache. The new cache is the mean over
+    the samples of the batch, without a gradient. If the scope is "batch_row", each batch row has its own cache, which
+    also changes in evaluation.
 
     Args:
         dim: D, the number of channels of the layer.
-        length: Tm. None: the number of tokens of the grid and the class tokens.
-        ratio: Dm / D.
-        scope: "batch_mean": all samples use the same cache. "batch_row": each batch row of Layout.state has its own
-            cache.
-        grid: the height and the width of the grid of the layer's tokens. The grid is required if length is not given.
-        class_tokens: the number of leading tokens that are not on this grid.
+        length: Tm. If length is not given, Tm is the number of cells of the grid plus the number of class tokens.
+        ratio: Dm / D, where Dm is the number of channels of the cache.
+        scope: which samples use the same cache. "batch_mean": all samples use the same cache. "batch_row": each batch
+            row of Layout.state has its own cache.
+        grid: the height and the width of the grid of the layer's input tokens. If length is not given, the grid is
+            required.
+        class_tokens: the number of class tokens. Class tokens come before the tokens of the grid.
 
     Raises:
         ValueError: If an option is out of its range.
@@ -383,21 +392,21 @@ class FifoCache(Cache):
 
 
 class ConcatenatedCache(StateModule):
-    """Further keys and values in the softmax of a MultiHeadAttention. Pass the cache to the layer as `cache`.
+    """A cache that adds keys and values to the softmax of a MultiHeadAttention. Pass the cache to the layer as `cache`.
 
-    An entry of the cache is a mean over the samples of the last training step, without a gradient. The mean is over the
-    tokens from which the layer projects keys and values. If the samples have another number of tokens, these tokens are
-    interpolated first. If no step is stored, the outputs of the layer are those without a cache. The cache is for the
-    comparison in Table 2 of Cached Transformers, arXiv 2312.12742.
+    An entry of the cache is a mean over the samples of the last training step, without a gradient. The averaged tokens
+    are those from which the layer projects keys and values. If the samples do not have `length` tokens, their tokens
+    are first interpolated to this number. If no training step is stored, the layer computes the same outputs as without
+    a cache. Cachet has this cache for the comparison in Table 2 of Cached Transformers, arXiv 2312.12742.
 
     Args:
         dim: the number of channels of the context.
         length: the number of keys that the layer has without the cache.
 
-    The buffer is tokens, (1, length, dim), at first zeros.
+    The only buffer of the cache is `tokens`, (1, length, dim). The initial values of `tokens` are zeros.
 
     Raises:
-        ValueError: If there is no channel or no key.
+        ValueError: If dim or length is less than 1.
     """
 
     tokens: Tensor
@@ -412,9 +421,9 @@ class ConcatenatedCache(StateModule):
         self.register_buffer("tokens", torch.zeros(1, length, dim))
 
     def step(self, context: Tensor, padding: Tensor | None = None) -> Tensor | None:
-        """Returns the tokens of the previous step, (1, length, dim), or None if no step is stored.
+        """Returns the tokens of the last stored training step, (1, length, dim), or None if no step is stored.
 
-        In training, this call also stores the tokens of this step.
+        In training, this call also stores the tokens of the present step.
 
         Args:
             context: (B, L, dim), the tokens from which keys and values are projected.
@@ -433,13 +442,13 @@ class ConcatenatedCache(StateModule):
         return previous
 
     def holds_step(self) -> bool:
-        """Returns whether a training step is stored."""
+        """Returns whether the cache stores the tokens of a training step."""
         if self._holds is None:
             self._holds = bool(self.tokens.any())
         return self._holds
 
     def reset(self) -> None:
-        """Sets the cache to zero, as before the first step."""
+        """Sets the cache to zero, which is its value before the first step."""
         self.tokens.zero_()
         self._holds = False
 

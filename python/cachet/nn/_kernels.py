@@ -70,26 +70,28 @@ class _FeatureLayer(nn.Module):
 class KernelAttention(nn.Module):
     """Attention with the kernel φ(q)·φ(k) for positive features φ (ops.kernel_attention).
 
-    The time of this attention is linear in the length. The layer implements trainable feed-forward kernels, arXiv
-    2211.04076. The form "elu" is from arXiv 2006.16236, Eq. 7.
+    The time of kernel attention is linear in the number of tokens. The layer implements trainable feed-forward kernels,
+    arXiv 2211.04076. The form "elu" is from arXiv 2006.16236, Eq. 7.
 
     Args:
         num_heads: H.
         head_dim: n, the number of channels of a head.
-        form: the feature map. "elu": elu(x) + 1. "linear": softplus(x·W). "orthogonal_linear": as "linear", with
-            orthogonal W. "glu": layers x·W ⊙ σ(x·G), and the last layer softplus(x·W) ⊙ σ(x·G). "oglu": as "glu", with
-            orthogonal W (see penalty). "aoglu": as "oglu", but G is the product of an n × r and an r × n matrix.
-            "feed_forward": layers activation(x·W), and the last layer softplus(x·W).
-        layers: the number of layers of the feature map. The number must be 1 for "elu", "linear" and
-            "orthogonal_linear".
-        gate_rank: r of the form "aoglu". 0: a quarter of head_dim.
+        form: the form of the feature map, with weights W and gate weights G. "elu": elu(x) + 1. "linear":
+            softplus(x·W). "orthogonal_linear": as "linear", with orthogonal W. "glu": layers x·W ⊙ σ(x·G), and the last
+            layer softplus(x·W) ⊙ σ(x·G). "oglu": as "glu", with orthogonal W (see penalty). "aoglu": as "oglu", but G
+            is the product of an n × r and an r × n matrix. "feed_forward": layers activation(x·W), and the last layer
+            softplus(x·W).
+        layers: the number of layers of the feature map. The forms "elu", "linear" and "orthogonal_linear" must have one
+            layer.
+        gate_rank: the rank r of the gate weights in the form "aoglu". If gate_rank is 0, r is a quarter of head_dim.
         head_wise: whether each head has its own weights.
         penalty: the weight of Σ_h ‖WWᵀ − I‖²_F in orthogonality_loss().
-        eps: the number that is added to each query's divisor. None: 1e-6 for "elu", and 0 for the other forms.
+        eps: the number that is added to the divisor of each query's output. If eps is not given, it is 1e-6 for the
+            form "elu", and 0 for the other forms.
         activation: the activation of the form "feed_forward".
 
-    The parameters of layer i are features.i.weight, and the weights of its gate: features.i.gate, or
-    features.i.gate_down and features.i.gate_up for "aoglu".
+    Layer i of the feature map has the parameter features.i.weight. If the layer has a gate, the weights of the gate are
+    features.i.gate, or for "aoglu" features.i.gate_down and features.i.gate_up.
 
     Raises:
         ValueError: If an option is out of its range.
@@ -144,7 +146,7 @@ class KernelAttention(nn.Module):
         return [*[activation] * (layers - 1), "softplus"]
 
     def feature_map(self) -> ops.FeatureMap:
-        """Returns φ, in the form that the operators take."""
+        """Returns the feature map φ as an argument for the operators of cachet.ops."""
         layers = [cast(_FeatureLayer, layer) for layer in self.features] if _FORMS[self.form].trained else []
         return ops.FeatureMap([layer.joined() for layer in layers], self.units)
 
@@ -154,17 +156,17 @@ class KernelAttention(nn.Module):
         """Computes the attention of each head.
 
         Args:
-            q: (B, H, Lq, n), floating.
-            k: (B or 1, H, Lk, n). If the batch size of k is 1, all samples use the same keys.
-            v: (B or 1, H, Lk, e). If the batch size of v is 1, all samples use the same values.
+            q: the queries, (B, H, Lq, n), floating-point.
+            k: the keys, (B or 1, H, Lk, n). If the batch size of k is 1, all samples use the same keys.
+            v: the values, (B or 1, H, Lk, e). If the batch size of v is 1, all samples use the same values.
             padding: (B, Lk), bool. True marks padding.
-            causal: if true, query i sees the keys j ≤ i + Lk − Lq.
+            causal: if true, query i of the Lq queries sees only those of the Lk keys with an index j ≤ i + Lk − Lq.
 
         Returns:
-            (B, H, Lq, e). If a query sees no key, its output is 0.
+            The output, (B, H, Lq, e). If a query sees no key, its output is 0.
 
         Raises:
-            RuntimeError: If shapes or dtypes do not agree.
+            RuntimeError: If the shapes or dtypes of the arguments do not agree.
         """
         return ops.kernel_attention(q, k, v, self.feature_map(), padding=padding, causal=causal, eps=self.eps)
 
@@ -178,28 +180,29 @@ class KernelAttention(nn.Module):
         padding: Tensor | None = None,
         causal: bool = True,
     ) -> tuple[Tensor, Tensor]:
-        """Computes the attention for one piece of a text. Queries also see the keys of all earlier pieces.
+        """Computes the attention for one piece of a text. A query also sees the keys of all earlier pieces.
 
         Args:
-            q: (B, H, Lq, n), floating.
-            k: (B, H, Lk, n).
-            v: (B, H, Lk, e).
-            sums: the sums that the call for the previous piece returned. None: this is the first piece.
+            q: the queries, (B, H, Lq, n), floating-point.
+            k: the keys, (B, H, Lk, n).
+            v: the values, (B, H, Lk, e).
+            sums: the sums that the call for the previous piece of the text returned. If sums is not given, the call is
+                for the first piece.
             padding: (B, Lk), bool. True marks padding.
-            causal: if true, query i sees the keys j ≤ i + Lk − Lq of this piece.
+            causal: if true, query i sees only the keys j ≤ i + Lk − Lq of this piece, and all keys of earlier pieces.
 
         Returns:
             The output (B, H, Lq, e), and the running sums over all keys so far, (B, H, m, e + 1).
 
         Raises:
-            RuntimeError: If shapes or dtypes do not agree.
+            RuntimeError: If the shapes or dtypes of the arguments do not agree.
         """
         return ops.kernel_attention_stream(
             q, k, v, self.feature_map(), sums, padding=padding, causal=causal, eps=self.eps
         )
 
     def orthogonality_loss(self) -> Tensor:
-        """Returns penalty · Σ ‖WWᵀ − I‖²_F over the weights that should be orthogonal. Add it to the loss.
+        """Returns penalty · Σ ‖WWᵀ − I‖²_F over the weights that should be orthogonal. Add the result to the loss.
 
         If the form has no orthogonal weights, the result is 0.
         """

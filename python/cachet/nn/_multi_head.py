@@ -36,18 +36,19 @@ class MultiHeadAttention(nn.Module):
     Args:
         dim: the number of channels of query and context.
         num_heads: H, which must divide dim, unless head_dim is given.
-        projection: "fused": one product computes queries, keys and values, which is possible only for self-attention.
-            "separate": the context can be another tensor.
+        projection: the projections into the heads. "fused": one product computes queries, keys and values, which is
+            possible only for self-attention. "separate": the query and the context can be different tensors.
         qkv_bias: whether the projections into the heads have biases.
-        function: the attention function, such as KernelAttention(num_heads, dim // num_heads). None: softmax.
-        cache: further keys and values of the softmax, from the previous training step.
-        relative_window: the height and the width of a grid. The layer then has a learned bias for each offset between
-            two tokens of this grid.
+        function: the attention function, such as KernelAttention(num_heads, dim // num_heads). If function is not
+            given, the layer computes softmax attention.
+        cache: a ConcatenatedCache, which adds keys and values of the previous training step to the softmax.
+        relative_window: the height and the width of a grid of tokens. If relative_window is given, the layer has a
+            learned bias for each offset between two tokens of this grid.
         projection_bias: whether the projection out of the heads has a bias.
         head_dim: the number of channels of a head. None: dim / num_heads.
 
-    The parameters are qkv ("fused") or q and kv ("separate"), and proj. With a relative_window, there is also
-    relative_position_bias_table.
+    The parameters are qkv ("fused") or q and kv ("separate"), and proj. If relative_window is given, the layer also has
+    the parameter relative_position_bias_table.
 
     Raises:
         ValueError: If num_heads does not divide dim, or if a cache or a relative window is given without softmax
@@ -106,11 +107,11 @@ class MultiHeadAttention(nn.Module):
         self.register_buffer("memory_values", None)
 
     def make_state(self, batch: int, *, decoding: bool = False) -> StreamState:
-        """Makes the state of new texts, one in each batch row. Pass the state to the layer as Layout.state.
+        """Makes the state of new texts, with one text in each batch row. Pass the state to the layer as Layout.state.
 
         Args:
             batch: the number of batch rows.
-            decoding: if true, queries also attend to the keys and values of earlier pieces.
+            decoding: if true, queries also attend to the keys and values of earlier pieces of the text.
         """
         return StreamState(batch, decoding=decoding)
 
@@ -127,15 +128,16 @@ class MultiHeadAttention(nn.Module):
 
         Args:
             query: (B, Lq, D).
-            context: (B or 1, Lk, D). If the batch size of the context is 1, all samples use the same context. None: the
-                context is the query.
-            layout: the layout of the query. Without a context, the padding and the causality of this layout hide keys.
-            context_layout: the layout of a context that is not the query.
-            bias: (W, H or 1, Lq, Lk), which is added to the scores. W must divide B. Sample b uses the bias with index
-                b mod W.
+            context: the tokens to which the query attends, (B or 1, Lk, D). If the batch size of the context is 1, all
+                samples use the same context. If context is not given, the layer computes self-attention of the query.
+            layout: the layout of the query. If context is not given, the padding and the causal mask of layout also
+                hide keys.
+            context_layout: the layout of the context. If context is not given, context_layout is not used.
+            bias: a tensor (W, H or 1, Lq, Lk) that is added to the scores. W must divide B. Sample b uses the bias with
+                index b mod W.
 
         Returns:
-            (B, Lq, D), with zeros at the padding of the query.
+            The output, (B, Lq, D), with zeros at padded positions of the query.
 
         Raises:
             ValueError: If a layer with a fused projection gets a context, or if the layer does not support the layout.
@@ -232,7 +234,8 @@ class MultiHeadAttention(nn.Module):
         """Replaces the concatenated cache by constant keys and values, in place.
 
         Raises:
-            ValueError: If there is no concatenated cache, no step is stored in it, or the layer is in training mode.
+            ValueError: If the layer has no concatenated cache, if this cache stores no training step, or if the layer
+                is in training mode.
         """
         if self.cache is None:
             raise ValueError("multi_head_attention: has no cache to freeze")

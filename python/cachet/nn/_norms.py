@@ -47,17 +47,17 @@ class _WindowNorm(StateModule):
         self.register_buffer("counters", state.counters)
 
     def forward(self, x: Tensor, padding: Tensor | None = None) -> Tensor:
-        """Normalizes tokens. In training, this call is one step of the state.
+        """Normalizes tokens. In training, each call updates the running statistics by one step.
 
         Args:
-            x: (…, C), floating.
-            padding: (…), bool. True marks padding, which the statistics ignore.
+            x: the tokens, (…, C), floating-point.
+            padding: (…), bool. True marks the tokens of padding, which the statistics ignore.
 
         Returns:
             A tensor with the shape and dtype of x. The values at padded positions are not defined.
 
         Raises:
-            RuntimeError: If shapes or dtypes do not agree.
+            RuntimeError: If the shapes or dtypes of the arguments do not agree.
         """
         if not self.training:
             return _affine(x, *self.inference_affine())
@@ -86,14 +86,16 @@ class _WindowNorm(StateModule):
 class UnifiedNorm(_WindowNorm):
     """Unified normalization: arXiv 2208.01313.
 
-    In training, each forward pass is one step of the state. In evaluation, the layer is the affine map y = x·w /
-    √(σ²_running + ε) + b. The affine map can be folded into the next layer.
+    In training, each forward pass updates the running statistics by one step. In evaluation, the layer is the affine
+    map y = x·w / √(σ²_running + ε) + b. The affine map can be folded into the next layer.
 
     Args:
         channels: C.
-        settings: the options, see cachet.ops.UnifiedNormSettings. None: those of the paper.
+        settings: the options, see cachet.ops.UnifiedNormSettings. If settings is not given, the options of the paper
+            are used.
 
-    The parameters are weight and bias, (C). The buffers are statistics and counters (cachet.ops.UnifiedNormState).
+    The parameters are `weight` and `bias`, both (C). The buffers are `statistics` and `counters`, see
+    cachet.ops.UnifiedNormState.
     """
 
     def __init__(self, channels: int, settings: ops.UnifiedNormSettings | None = None) -> None:
@@ -101,14 +103,14 @@ class UnifiedNorm(_WindowNorm):
 
 
 class MABN(_WindowNorm):
-    """Moving average batch normalization (arXiv 2001.06838), as in the published code of unified normalization.
+    """Moving average batch normalization (arXiv 2001.06838), as implemented in the code of unified normalization.
 
     Args:
         channels: C.
-        window: the number of steps in the mean of the statistic, and in the mean of the gradient's statistic.
+        window: the number of steps over which the statistic and the gradient's statistic are averaged.
         momentum: the momentum of the running statistic.
-        eps: the number that is added to the statistic.
-        warmup: the number of first steps that use the statistic of their own batch.
+        eps: ε, which is added to the statistic before the square root is computed.
+        warmup: the number of steps at the start of training in which each batch is normalised with its own statistic.
     """
 
     def __init__(
@@ -134,16 +136,18 @@ class MABN(_WindowNorm):
 class PowerNorm(StateModule):
     """Power normalization: Shen et al., arXiv 2003.07845.
 
-    In training, each forward pass is one step of the state. Without group scaling (PN* of arXiv 2208.01313), the layer
-    is an affine map in evaluation.
+    In training, each forward pass updates the running statistics by one step. Without group scaling (PN* of arXiv
+    2208.01313), the layer is an affine map in evaluation.
 
     Args:
         channels: C.
-        settings: the options, see cachet.ops.PowerNormSettings. None: those of the paper.
+        settings: the options, see cachet.ops.PowerNormSettings. If settings is not given, the options of the paper are
+            used.
         group_scaling: if true, the layer first computes x / √(mean of x² over the channels of a token + ε), also in
             evaluation.
 
-    The parameters are weight and bias, (C). The buffers are statistics and counters (cachet.ops.PowerNormState).
+    The parameters are `weight` and `bias`, both (C). The buffers are `statistics` and `counters`, see
+    cachet.ops.PowerNormState.
     """
 
     statistics: Tensor
@@ -161,17 +165,17 @@ class PowerNorm(StateModule):
         self.register_buffer("counters", state.counters)
 
     def forward(self, x: Tensor, padding: Tensor | None = None) -> Tensor:
-        """Normalizes tokens. In training, this call is one step of the state.
+        """Normalizes tokens. In training, each call updates the running statistics by one step.
 
         Args:
-            x: (…, C), floating, with a leading dimension.
-            padding: (…), bool. True marks padding, which the statistics ignore.
+            x: the tokens, (…, C), floating-point, with at least one dimension before C.
+            padding: (…), bool. True marks the tokens of padding, which the statistics ignore.
 
         Returns:
             A tensor with the shape and dtype of x. The values at padded positions are not defined.
 
         Raises:
-            RuntimeError: If shapes or dtypes do not agree.
+            RuntimeError: If the shapes or dtypes of the arguments do not agree.
         """
         if self.group_scaling:
             x = torch.rms_norm(x, (x.shape[-1],), None, self.settings.eps)
@@ -190,7 +194,7 @@ class PowerNorm(StateModule):
     def inference_affine(self) -> tuple[Tensor, Tensor] | None:
         """Returns the scale and the shift, both (C), that evaluation applies to each channel.
 
-        Returns None with group scaling, because evaluation then depends on the input.
+        If the layer has group scaling, returns None, because the layer is not an affine map of its input.
         """
         if self.group_scaling:
             return None

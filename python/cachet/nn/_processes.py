@@ -63,18 +63,18 @@ def mean_over_processes(mean: Tensor, samples: int, group: str) -> Tensor:
 
 
 def share_state(model: nn.Module, group: Any = None) -> int:
-    """Synchronises the state of layers in training, over the batches of all processes of a group.
+    """Synchronises the state of a model's layers over all processes of a group in training.
 
-    The state and the outputs then equal those of one process with the whole batch. All processes must run the same
-    forward and backward passes. The loss of each process must be the mean over its part of the batch, and gradients
-    must be averaged over the processes, as DistributedDataParallel does.
+    After share_state(), the states and the outputs are those of one process that trains with the whole batch. All
+    processes must run the same forward and backward passes. The loss of each process must be the mean over its part of
+    the batch. The gradients must be averaged over the processes, as DistributedDataParallel does.
 
     Args:
         model: a model with layers such as UnifiedNorm and CachedAttention.
-        group: a process group of torch.distributed. None: all processes.
+        group: a process group of torch.distributed. If group is not given, the group consists of all processes.
 
     Returns:
-        The number of layers with a state.
+        The number of layers whose state is synchronised.
 
     Raises:
         RuntimeError: If torch.distributed is not initialized.
@@ -101,7 +101,7 @@ def distribute(
         state: "shared": all processes have the state of one process with the whole batch (share_state). "separate":
             each process has the state of its part of the batch. "first": each process begins a step with the state of
             the first process.
-        group: a process group of torch.distributed. None: all processes.
+        group: a process group of torch.distributed. If group is not given, the group consists of all processes.
         options: options of DistributedDataParallel, such as device_ids.
 
     Raises:

@@ -15,26 +15,28 @@ from cachet.nn._multi_head import MultiHeadAttention
 
 
 class SpatialReductionAttention(MultiHeadAttention):
-    """Multi-head attention to a context whose grid is reduced first.
+    """Multi-head attention to a context whose grid of tokens is first reduced to fewer tokens.
 
     Class tokens of the context are not reduced, but the norm is applied to them.
 
     Args:
         dim: the number of channels.
         num_heads: H, which must divide dim.
-        ratio: a convolution and a norm replace ratio × ratio tokens by one token: PVT, arXiv 2102.12122, Eq. 3–4. 1: no
-            reduction.
-        form: "convolution", or "pooling": average pooling to 7 × 7, a 1 × 1 convolution, a norm and GELU (PVT v2
-            linear, arXiv 2106.13797, Sec. 3.2).
+        ratio: the factor by which the convolution reduces the height and the width of the grid. A convolution and a
+            norm replace ratio × ratio tokens by one token: PVT, arXiv 2102.12122, Eq. 3–4. If ratio is 1, the form
+            "convolution" does not reduce the grid.
+        form: the form of the reduction. "convolution": a convolution and a norm, as described for ratio. "pooling":
+            average pooling to 7 × 7 tokens, a 1 × 1 convolution, a norm and GELU (PVT v2 linear, arXiv 2106.13797, Sec.
+            3.2).
         norm: a function that makes the norm for dim channels. None: LayerNorm.
         qkv_bias: whether the projections into the heads have biases.
-        function: the attention function, see MultiHeadAttention.
+        function: the attention function, as in MultiHeadAttention.
         cache: a concatenated cache, see MultiHeadAttention. The cache must have one entry for each token of the reduced
             context.
         projection_bias: see MultiHeadAttention.
         head_dim: see MultiHeadAttention.
 
-    The parameters are q, kv and proj. With a reduction, there are also sr (the convolution) and norm.
+    The parameters are q, kv and proj. If the grid is reduced, the layer also has sr (the convolution) and norm.
 
     Raises:
         ValueError: If num_heads does not divide the channels, or if the ratio is below 1.
@@ -77,7 +79,7 @@ class SpatialReductionAttention(MultiHeadAttention):
             self.norm = nn.LayerNorm(dim, eps=1e-5) if norm is None else norm(dim)
 
     def reduced(self, context: Tensor, layout: Layout) -> tuple[Tensor, Layout]:
-        """Returns the tokens from which keys and values are projected, and their layout.
+        """Reduces a context. Returns the reduced tokens, from which keys and values are projected, and their layout.
 
         Args:
             context: (B, L, D).
@@ -116,7 +118,7 @@ class SpatialReductionAttention(MultiHeadAttention):
         context_layout: Layout | None = None,
         bias: Tensor | None = None,
     ) -> Tensor:
-        """See MultiHeadAttention.forward. The context must be on a grid."""
+        """See MultiHeadAttention.forward. The tokens of the context must be on a grid."""
         where = layout or Layout()
         if not self.reduces:
             return super().forward(query, context, layout, context_layout=context_layout, bias=bias)

@@ -52,12 +52,12 @@ def _checkpoint() -> tuple[Any, bool] | None:
 class StateModule(nn.Module):
     """The base class of modules whose own buffers are running state.
 
-    If the module is converted to a narrower dtype, these buffers stay float32 or wider.
+    If the module is converted to a narrower dtype, the buffers of running state stay float32 or wider.
 
     Attributes:
-        group: the name of the process group over whose processes batches are divided. share_state sets this attribute.
-            "": the batch is not divided.
-        processes: the number of processes in this group.
+        group: the name of a process group. Each batch is divided among the processes of the group. If group is "",
+            batches are not divided. share_state sets this attribute.
+        processes: the number of processes in the process group.
     """
 
     group: str = ""

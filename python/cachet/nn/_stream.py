@@ -6,7 +6,7 @@ from torch import Tensor
 
 
 class StreamState:
-    """The state of one layer between the pieces of the texts in a batch. Each batch row has one text.
+    """The state that a layer stores between the pieces of texts. Each batch row has one text.
 
     `layer.make_state(batch)` makes the state. Your code stores the state, and passes the state to the layer with each
     piece, as `Layout(state=…)`.
@@ -16,7 +16,7 @@ class StreamState:
         decoding: if true, queries also attend to the keys and values of earlier pieces, as in decoding token by token.
 
     Raises:
-        ValueError: If there is no batch row.
+        ValueError: If batch is less than 1.
     """
 
     def __init__(self, batch: int, *, decoding: bool = False) -> None:
@@ -27,22 +27,22 @@ class StreamState:
         self._parts: dict[str, StreamState] = {}
 
     def part(self, name: str) -> StreamState:
-        """Returns the state of a part of the layer."""
+        """Returns the state of the part of the layer that has this name."""
         if name not in self._parts:
             self._parts[name] = StreamState(self.batch, decoding=self.decoding)
         return self._parts[name]
 
     def get(self, name: str) -> Tensor | None:
-        """Returns a tensor of the state, or None if the state does not have this tensor yet."""
+        """Returns the tensor of the state that has this name, or None if there is no such tensor yet."""
         return self._tensors.get(name)
 
     def set(self, name: str, tensor: Tensor) -> None:
-        """Stores a tensor.
+        """Stores a tensor in the state, under a name.
 
         The first dimension of the tensor must be the number of batch rows, or 1 if all batch rows use the same values.
 
         Raises:
-            RuntimeError: If the first dimension has another size.
+            RuntimeError: If the size of the first dimension is neither 1 nor the number of batch rows.
         """
         if tensor.shape[0] not in (1, self.batch):
             raise RuntimeError(
@@ -51,7 +51,7 @@ class StreamState:
         self._tensors[name] = tensor
 
     def append(self, name: str, more: Tensor, dim: int) -> Tensor:
-        """Appends values to a tensor of the state, and returns the whole tensor."""
+        """Appends values to a tensor of the state along dimension dim, and returns the extended tensor."""
         before = self._tensors.get(name)
         self.set(name, more if before is None else torch.cat([before, more], dim))
         return self._tensors[name]
@@ -59,16 +59,16 @@ class StreamState:
     def detach(self) -> None:
         """Detaches all tensors of the state from the graph.
 
-        Later pieces then give no gradient to earlier pieces.
+        After detach(), no gradient flows from later pieces of the text to earlier pieces.
         """
         self._tensors = {name: tensor.detach() for name, tensor in self._tensors.items()}
         for part in self._parts.values():
             part.detach()
 
     def reorder(self, rows: Tensor) -> None:
-        """Replaces each row i by the earlier row rows[i], as beam search does.
+        """Replaces batch row i of each tensor by the previous batch row rows[i], as beam search does.
 
-        Tensors that all batch rows use do not change.
+        If all batch rows use one tensor (its first dimension is 1), this tensor does not change.
 
         Args:
             rows: (batch), int64.
@@ -80,7 +80,7 @@ class StreamState:
             part.reorder(rows)
 
     def named_tensors(self) -> dict[str, Tensor]:
-        """Returns all tensors by their paths, such as "cache/cache"."""
+        """Returns all tensors of the state and of its parts, by their paths, such as "cache/cache"."""
         inside = {f"{name}/{key}": tensor
                   for name, part in self._parts.items() for key, tensor in part.named_tensors().items()}
         return {**self._tensors, **inside}

@@ -49,17 +49,17 @@ class _InWindows(nn.Module):
 
 
 class WindowAttention(_InWindows, MultiHeadAttention):
-    """Multi-head attention in windows of a map, with a learned bias for each offset: Swin, arXiv 2103.14030.
+    """Multi-head attention in windows of a map, with a bias for each offset of two tokens: Swin, arXiv 2103.14030.
 
     Args:
         dim: the number of channels.
         num_heads: H, which must divide dim.
         window: the height and the width of a window.
-        shift: the number of rows and of columns by which the map is rolled up and to the left before it is cut. The
-            shift must be less than the window.
-        order: "shift_then_pad", as in timm and the published code for classification: the shift wraps around the map,
-            and zeros fill the last windows. "pad_then_shift", as in the published code for detection: the shift wraps
-            around the padded map.
+        shift: the numbers of rows and columns by which the map is rolled up and to the left before it is cut into
+            windows. The shift must be less than the window in both directions.
+        order: the order of shifting and padding. "shift_then_pad": the shift wraps around the map, and zeros fill the
+            last windows, as in timm and in the published code for classification. "pad_then_shift": the shift wraps
+            around the padded map, as in the published code for detection.
         qkv_bias: whether the projections into the heads have biases.
         cache: a concatenated cache, see MultiHeadAttention. The cache must have one entry for each token of a window.
 
@@ -92,12 +92,12 @@ class WindowAttention(_InWindows, MultiHeadAttention):
         context_layout: Layout | None = None,
         bias: Tensor | None = None,
     ) -> Tensor:
-        """Attends within each window.
+        """Computes attention within each window.
 
         Args:
             query: (B, H·W, D).
             context: must be None, because windows have only self-attention.
-            layout: the layout, with the grid of the map, without class tokens and padding.
+            layout: the layout of the tokens: the grid of the map, without class tokens or padding.
             context_layout: must be None.
             bias: must be None.
 
@@ -105,7 +105,7 @@ class WindowAttention(_InWindows, MultiHeadAttention):
             (B, H·W, D).
 
         Raises:
-            ValueError: If there is a context or a bias, or if the layout has more than a grid.
+            ValueError: If there is a context or a bias, or if the layout has anything but a grid.
         """
         if context is not None or context_layout is not None or bias is not None:
             raise ValueError("window_attention: is a self-attention; it cannot use a context or an attention bias")
@@ -117,20 +117,22 @@ class WindowAttention(_InWindows, MultiHeadAttention):
 class CachedWindowAttention(_InWindows, CachedAttention):
     """CachedAttention in windows of a map. All windows use one cache.
 
-    The mean of the cache is over all windows of all samples.
+    The cache stores a mean over all windows of all samples.
 
     Args:
         dim: the number of channels.
         num_heads: H, which must divide dim and Dm.
-        cache: the cache for a layer with dim channels. The cache has the tokens of one window.
+        cache: the cache for a layer with dim channels. The tokens of the cache are those of one window, and not of the
+            whole map.
         window: the height and the width of a window.
         shift: see WindowAttention.
         order: see WindowAttention.
         share_start: see CachedAttention.
-        positional_convolution: see CachedAttention. The convolution is over the grid of a window.
+        positional_convolution: see CachedAttention. The convolution is over the grid of each window.
         qkv_bias: whether the projections into the heads have biases.
 
-    The layer has the parts of CachedAttention. The part self_attention also has a relative_position_bias_table.
+    The layer has the same parts as CachedAttention. The part self_attention of the layer also has the parameter
+    relative_position_bias_table.
 
     Raises:
         ValueError: If an option is out of its range.
@@ -165,18 +167,18 @@ class CachedWindowAttention(_InWindows, CachedAttention):
         self._set_windows(window, shift, order)
 
     def forward(self, x: Tensor, layout: Layout | None = None, *, bias: Tensor | None = None) -> Tensor:
-        """Attends within each window and to the cache. In training, this call is one step of the cache.
+        """Computes attention in windows and to the cache. In training, each call updates the cache by one step.
 
         Args:
             x: (B, H·W, D).
-            layout: the layout, with the grid of the map, without class tokens and padding.
+            layout: the layout of the tokens: the grid of the map, without class tokens or padding.
             bias: must be None.
 
         Returns:
             (B, H·W, D).
 
         Raises:
-            ValueError: If there is a bias, or if the layout has more than a grid.
+            ValueError: If there is a bias, or if the layout has anything but a grid.
         """
         if bias is not None:
             raise ValueError("window_attention: cannot use an attention bias")

@@ -1,10 +1,11 @@
 """The operators of Cachet as typed functions.
 
-B is the batch size, L a length and H the number of heads. C, D and n are numbers of channels. In float32 and bfloat16
-on the CPU, most operators run fused kernels. In float64 and on other devices, the operators call PyTorch's own
-operators. All tensors of a call must be on one device. If an argument does not fit, the operator raises a RuntimeError
-whose message begins with the operator's name. If the string of an option is not valid, the function raises a
-ValueError. `torch.ops.cachet.<name>` is the same operator, but its options are numbers and not strings.
+B is the batch size, L the length of a sequence, and H the number of heads. C, D and n are numbers of channels. In
+float32 and bfloat16 on the CPU, most operators run fused kernels. In float64 and on other devices, the operators call
+PyTorch's own operators. All tensors of a call must be on one device. If an argument is not valid, the operator raises a
+RuntimeError whose message begins with the operator's name. If the string of an option is not valid, the function raises
+a ValueError. `torch.ops.cachet.<name>` calls the operator `<name>` directly, with numbers instead of strings as
+options.
 """
 from __future__ import annotations
 

@@ -26,25 +26,29 @@ def softmax_attention(
 ) -> Tensor:
     """Computes softmax(q·kᵀ/√d + bias)·v: Vaswani et al., arXiv 1706.03762, Eq. 1.
 
-    The operator chooses the fastest form for the sizes of the call. The forms are block_attention, two products with
-    attention_weights between them, and PyTorch's fused attention. The forms add the terms of sums in different orders.
-    The C++ layers use the same operator.
+    The operator has three algorithms: block_attention, two matrix products with attention_weights between them, and
+    PyTorch's fused attention. The operator chooses the fastest algorithm for the sizes of the arguments. The algorithms
+    add the terms of sums in different orders, so their results can differ by rounding. The layers of Cachet's C++
+    library also use this operator.
 
     Args:
-        q: (B, H, Lq, d), floating.
-        k: (B or 1, H, Lk, d), of the dtype of q. If the batch size of k is 1, all samples use the same keys.
-        v: (B or 1, H, Lk, e), of the dtype of q. If the batch size of v is 1, all samples use the same values.
-        bias: (W, H, Lq, Lk), where H, Lq and Lk may be 1, and W must divide B. Sample b uses the bias with index b mod
-            W, as the windows of an image do. Leading dimensions may be absent.
+        q: the queries, (B, H, Lq, d), floating-point.
+        k: the keys, (B or 1, H, Lk, d), of the dtype of q. If the batch size of k is 1, all samples use the same keys.
+        v: the values, (B or 1, H, Lk, e), of the dtype of q. If the batch size of v is 1, all samples use the same
+            values.
+        bias: a tensor (W, H, Lq, Lk) that is added to the scaled scores. H, Lq and Lk may be 1, and W must divide B.
+            Sample b uses the bias with index b mod W. For example, W is the number of windows of an image if each
+            sample is a window. Leading dimensions of bias may be absent.
         padding: (B or 1, Lk), bool. True marks a key that no query sees.
-        causal: if true, query i sees the keys j ≤ i + Lk − Lq.
+        causal: if true, query i of the Lq queries sees only those of the Lk keys with an index j ≤ i + Lk − Lq.
         dropout: the probability that an attention weight is dropped. Dropout also applies in evaluation.
 
     Returns:
-        (B, H, Lq, e). If a query sees no key, its output is 0. The result is differentiable in q, k, v and bias.
+        The output, (B, H, Lq, e). If a query sees no key, its output is 0. The result is differentiable in q, k, v and
+        bias.
 
     Raises:
-        RuntimeError: If shapes or dtypes do not agree.
+        RuntimeError: If the shapes or dtypes of the arguments do not agree.
     """
     output: Tensor = _ops.softmax_attention(q, k, v, bias, padding, causal, dropout)
     return output
@@ -53,19 +57,20 @@ def softmax_attention(
 def attention_weights(scores: Tensor, bias: Tensor | None = None, *, scale: float) -> Tensor:
     """Computes softmax(scale·scores + bias) over the keys: Vaswani et al., arXiv 1706.03762, Eq. 1.
 
-    If a query sees no key (a row of −∞), its weights are 0.
+    If all scores of a query are −∞, the query sees no key, and its weights are 0.
 
     Args:
         scores: the products of queries and keys, (B, H, Lq, Lk), floating.
-        bias: (W, H, Lq, Lk), where H, Lq and Lk may be 1, and W must divide B. Sample b uses the bias with index b mod
-            W, as the windows of an image do. The bias is added in float32 or wider.
+        bias: a tensor (W, H, Lq, Lk) that is added to the scaled scores. H, Lq and Lk may be 1, and W must divide B.
+            Sample b uses the bias with index b mod W. For example, W is the number of windows of an image if each
+            sample is a window. The bias is added in float32 or wider.
         scale: the factor of the scores, such as 1/√d.
 
     Returns:
-        (B, H, Lq, Lk), in the dtype of scores. The result is differentiable in scores and bias.
+        The weights, (B, H, Lq, Lk), in the dtype of scores. The result is differentiable in scores and bias.
 
     Raises:
-        RuntimeError: If shapes do not agree.
+        RuntimeError: If the shapes of the arguments do not agree.
     """
     weights: Tensor = _ops.attention_weights(scores, bias, scale)
     return weights
@@ -76,22 +81,23 @@ def relative_attention_weights(
 ) -> Tensor:
     """Computes softmax(scale·(content + shift(position))) over the keys that are not hidden.
 
-    Dai et al., arXiv 1901.02860, Sec. 3.3 and App. B. Column c of position is the score of the distance Lk − 1 − c. For
-    query i and key j, shift takes column j + Lq − 1 − i. For keys after the query, shift gives the same values as the
-    published code. If a query sees no key, its weights are 0.
+    The weights are those of Transformer-XL: Dai et al., arXiv 1901.02860, Sec. 3.3 and Appendix B. Column c of position
+    has the scores for a distance of Lk − 1 − c between query and key. For query i and key j, shift(position)[i, j] is
+    position[i, j + Lq − 1 − i]. If key j comes after query i, shift(position)[i, j] has the value of the published
+    code. If a query sees no key, its weights are 0.
 
     Args:
-        content: the products of queries and keys, (B, H, Lq, Lk), with Lk ≥ Lq. The last key is the token of the last
-            query.
-        position: the products of queries and distances, (B, H, Lq, Lk), of the dtype of content.
-        hidden: the keys that a query does not see, (Lq, Lk), bool. None: no key is hidden.
+        content: the products of queries and keys, (B, H, Lq, Lk), with Lk ≥ Lq. The last key and the last query belong
+            to the same token.
+        position: the products of queries and encoded distances, (B, H, Lq, Lk), of the dtype of content.
+        hidden: (Lq, Lk), bool. True marks a key that the query does not see. If hidden is not given, no key is hidden.
         scale: the factor of the sum of content and shift(position).
 
     Returns:
-        (B, H, Lq, Lk), in the dtype of content. The result is differentiable in content and position.
+        The weights, (B, H, Lq, Lk), in the dtype of content. The result is differentiable in content and position.
 
     Raises:
-        RuntimeError: If shapes or dtypes do not agree.
+        RuntimeError: If the shapes or dtypes of the arguments do not agree.
     """
     weights: Tensor = _ops.relative_attention_weights(content, position, hidden, scale)
     return weights
@@ -100,16 +106,18 @@ def relative_attention_weights(
 class KeysSeen(NamedTuple):
     """The condition by which a query of block_attention sees a key of its blocks.
 
-    The position of the key minus the position of the query must be from least to most.
+    A query sees a key only if the position of the key minus the position of the query is from `least` to `most`.
 
     Attributes:
-        query_positions: (B, H, Lq), int64, where B and H may be 1. None: 0, 1, …
-        key_positions: (B, H, Lk), int64, where B and H may be 1. No query sees a key with position −1 (padding), and
-            all queries see a key with position −2. None: 0, 1, …
-        least: the smallest difference of positions with which a query sees a key.
-        most: the largest difference of positions with which a query sees a key. 0: a query sees the past and its own
-            position.
-        own_last: if true, a query sees a key at its own position only if it sees no other key (Reformer).
+        query_positions: the positions of the queries, (B, H, Lq), int64. B and H may be 1. If query_positions is not
+            given, the position of a query is its index.
+        key_positions: the positions of the keys, (B, H, Lk), int64. B and H may be 1. No query sees a key with position
+            −1 (padding), and all queries see a key with position −2. If key_positions is not given, the position of a
+            key is its index.
+        least: the smallest value of (position of the key − position of the query) at which a query sees a key.
+        most: the largest value of (position of the key − position of the query) at which a query sees a key. If most is
+            0, a query sees only earlier positions and its own position.
+        own_last: if true, a query sees a key at its own position only if the query sees no other key, as in Reformer.
     """
 
     query_positions: Tensor | None = None
@@ -123,9 +131,9 @@ class BlockAttended(NamedTuple):
     """The result of block_attention.
 
     Attributes:
-        output: (B, H, Lq, e), in the dtype of q.
-        logsumexp: the logsumexp of the scores that a query sees, (B, H, Lq), float32 or wider. If a query sees no key,
-            the logsumexp is −1e30.
+        output: the output of attention, (B, H, Lq, e), in the dtype of q.
+        logsumexp: for each query, the logsumexp of the scores of the keys that the query sees, (B, H, Lq), float32 or
+            wider. If a query sees no key, the logsumexp is −1e30.
     """
 
     output: Tensor
@@ -137,25 +145,29 @@ def block_attention(
 ) -> BlockAttended:
     """Computes softmax attention between blocks of tokens, with time and memory linear in the number of tokens.
 
-    BigBird, arXiv 2007.14062, App. D; Reformer, arXiv 2001.04451, Sec. 2. Block i consists of the tokens [i·S, (i +
-    1)·S), where S is block_size. The last block may be shorter.
+    The operator computes the common form of the attention of BigBird (arXiv 2007.14062, Appendix D) and Reformer (arXiv
+    2001.04451, Sec. 2). Block i consists of the tokens [i·S, (i + 1)·S), where S is block_size. The last block may have
+    fewer than S tokens.
 
     Args:
-        q: (B, H, Lq, d), floating.
-        k: (B or 1, H, Lk, d), of the dtype of q. If the batch size of k is 1, all samples use the same keys.
-        v: (B or 1, H, Lk, e), of the dtype of q. If the batch size of v is 1, all samples use the same values.
-        blocks: (H or 1, ⌈Lq/S⌉, W), int64: the blocks of keys to which each block of queries attends. −1 means no
-            block. A block that occurs twice counts twice.
+        q: the queries, (B, H, Lq, d), floating-point.
+        k: the keys, (B or 1, H, Lk, d), of the dtype of q. If the batch size of k is 1, all samples use the same keys.
+        v: the values, (B or 1, H, Lk, e), of the dtype of q. If the batch size of v is 1, all samples use the same
+            values.
+        blocks: for each block of queries, the indices of the W blocks of keys to which it attends, (H or 1, ⌈Lq/S⌉, W),
+            int64. The index −1 means no block. If an index occurs twice for a block of queries, the softmax counts the
+            keys of this block twice.
         block_size: S, the number of tokens of a block.
         scale: the factor of the products of queries and keys.
-        seen: the condition by which a query sees a key of these blocks. None: a query sees all of these keys.
+        seen: the condition by which a query sees a key of the blocks to which it attends. If seen is not given, a query
+            sees all keys of the blocks to which it attends.
 
     Returns:
-        The output and the logsumexp. If a query sees no key, its output is 0. The result is differentiable in q, k and
-        v.
+        The output and the logsumexp of each query. If a query sees no key, its output is 0. The result is
+        differentiable in q, k and v.
 
     Raises:
-        RuntimeError: If shapes, dtypes or numbers do not agree.
+        RuntimeError: If the shapes or dtypes of the arguments do not agree, or if a value is not valid.
     """
     keys = seen or KeysSeen()
     return BlockAttended(*_ops.block_attention(q, k, v, blocks, block_size, scale, *keys))

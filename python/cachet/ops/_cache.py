@@ -13,7 +13,8 @@ class GateWeights(NamedTuple):
     """The weights of a linear map of the concatenation [cache, tokens].
 
     Attributes:
-        weight: (D, 2·D). The first D columns multiply the cache.
+        weight: (D, 2·D). The first D columns multiply the channels of the cache, and the last D columns those of the
+            tokens.
         bias: (D), or None.
     """
 
@@ -22,7 +23,7 @@ class GateWeights(NamedTuple):
 
 
 class CandidateNorm(NamedTuple):
-    """The LayerNorm that the published code applies to the candidate.
+    """The LayerNorm that the published code applies to the candidate C̃ of the gated recurrent cache.
 
     Attributes:
         weight: (D).
@@ -58,23 +59,24 @@ def grc_update(
 ) -> GrcUpdated:
     """Computes one update of the gated recurrent cache: arXiv 2312.12742, Eq. 4–5 and Algorithm 1.
 
-    The equations are r = σ(W_r[C, X]), u = σ(W_u[C, X]), C̃ = f(W_c[r ⊙ C, X]) and C' = (1 − u) ⊙ C + u ⊙ C̃. Without a
-    norm, f is the identity, as in the paper. With a norm, f is LayerNorm and GELU, as in the published code.
+    The equations are r = σ(W_r[C, X]), u = σ(W_u[C, X]), C̃ = f(W_c[r ⊙ C, X]) and C' = (1 − u) ⊙ C + u ⊙ C̃. If no
+    norm is given, f is the identity, as in the paper. If a norm is given, f is GELU followed by LayerNorm, as in the
+    published code.
 
     Args:
-        cache: C, (1, L, D) or (B, L, D). A cache with batch size 1 is the same for all samples.
-        tokens: X, (B, L, D), floating.
+        cache: the cache C, (1, L, D) or (B, L, D). If the batch size of the cache is 1, all samples use the same cache.
+        tokens: the tokens X, (B, L, D), floating-point.
         reset: W_r.
         update: W_u.
         candidate: W_c.
-        norm: the norm of the candidate. None: f is the identity.
+        norm: the LayerNorm of the candidate C̃. If norm is not given, f is the identity.
 
     Returns:
-        C' of each sample, and the mean of C' over the batch. The result is differentiable in all tensor arguments.
-        Under autocast, tokens and weights are cast to the autocast dtype.
+        The updated cache C' of each sample, and the mean of C' over the batch. The result is differentiable in all
+        tensor arguments. Under autocast, tokens and weights are cast to the autocast dtype.
 
     Raises:
-        RuntimeError: If shapes do not agree.
+        RuntimeError: If the shapes of the arguments do not agree.
     """
     weights = (*reset, *update, *candidate)
     samples, mean, *_ = _ops.grc_update(cache, tokens, *weights, *(norm or ()))
@@ -85,16 +87,16 @@ def mix_heads(own: Tensor, memory: Tensor, logit: Tensor) -> Tensor:
     """Computes σ(λ_h)·memory_h + (1 − σ(λ_h))·own_h for each head h: arXiv 2312.12742, Eq. 2.
 
     Args:
-        own: the output of self-attention, (B, L, H, d), floating.
+        own: the output of self-attention, (B, L, H, d), floating-point.
         memory: the output of memory attention, (B, L, H, m), of the dtype of own, with m ≤ d. Missing channels count as
             zero.
         logit: λ, (H).
 
     Returns:
-        (B, L, H, d), in the dtype of own. The result is differentiable in all arguments.
+        The mixture, (B, L, H, d), in the dtype of own. The result is differentiable in all arguments.
 
     Raises:
-        RuntimeError: If shapes or dtypes do not agree.
+        RuntimeError: If the shapes or dtypes of the arguments do not agree.
     """
     mixed: Tensor = _ops.mix_heads(own, memory, logit)
     return mixed

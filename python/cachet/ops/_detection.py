@@ -25,20 +25,22 @@ class Suppressed(NamedTuple):
 def nms(boxes: Tensor, scores: Tensor, *, threshold: float, groups: Tensor | None = None) -> Suppressed:
     """Computes greedy non-maximum suppression.
 
-    Boxes are processed from the highest score to the lowest. If the intersection over union of a box with an earlier
-    selected box of its group is above threshold, the box is removed.
+    Boxes are processed from the highest score to the lowest. A box is removed if its intersection over union with an
+    earlier selected box of the same group is above threshold.
 
     Args:
-        boxes: (n, 4), floating: x0, y0, x1, y1.
-        scores: (n), floating.
-        threshold: the largest intersection over union that does not remove a box.
-        groups: (n), int64, such as the classes of the boxes. None: all boxes are in one group.
+        boxes: the corners x0, y0, x1, y1 of each box, (n, 4), floating-point.
+        scores: the score of each box, (n), floating-point.
+        threshold: the threshold of the intersection over union. A box is removed only if its intersection over union
+            with an earlier selected box is above the threshold.
+        groups: the group of each box, such as its class, (n), int64. If groups is not given, all boxes are in one
+            group.
 
     Returns:
-        The order and the mask of the selected boxes, without gradients.
+        The order of the boxes, and the mask of the selected boxes. Both are without gradients.
 
     Raises:
-        RuntimeError: If shapes do not agree.
+        RuntimeError: If the shapes of the arguments do not agree.
     """
     return Suppressed(*_ops.nms(boxes, scores, groups, threshold))
 
@@ -46,25 +48,26 @@ def nms(boxes: Tensor, scores: Tensor, *, threshold: float, groups: Tensor | Non
 def roi_align(
     map: Tensor, boxes: Tensor, *, size: tuple[int, int], scale: float, sampling: int = 0
 ) -> Tensor:
-    """Cuts boxes out of a map, and pools each box to height × width bins: He et al., arXiv 1703.06870.
+    """Cuts boxes out of feature maps, and pools each box to height × width bins: He et al., arXiv 1703.06870.
 
-    Boxes are aligned: their coordinates are those of pixel corners.
+    Coordinates of boxes count from the corner of the first pixel, not from its center (aligned RoIAlign).
 
     Args:
-        map: (N, C, H, W), floating.
-        boxes: (K, 5), float32 or float64: the index of the image, x0, y0, x1, y1. The coordinates, multiplied by scale,
-            are in cells of the map.
+        map: the feature maps of N images, (N, C, H, W), floating-point.
+        boxes: (K, 5), float32 or float64. Each row has the index of an image, and the corners x0, y0, x1, y1 of a box
+            in this image.
         size: the height and the width of the result, in bins.
-        scale: the factor from the coordinates of the boxes to cells of the map: 1 / stride.
-        sampling: the number of samples along each side of a bin. 0: as many samples as the bin has cells along this
-            side.
+        scale: the factor that converts coordinates of boxes to cells of the map, which is 1 / stride.
+        sampling: the number of samples along each side of a bin. If sampling is 0, the number of samples is the number
+            of cells of the map along this side.
 
     Returns:
-        (K, C, height, width), in the dtype of map and the memory format channels_last. The result is differentiable in
-        map.
+        The pooled boxes, (K, C, height, width), in the dtype of map and the memory format channels_last. The result is
+        differentiable in map.
 
     Raises:
-        RuntimeError: If shapes do not agree, or if, on the CPU, the index of an image is out of range.
+        RuntimeError: If the shapes of the arguments do not agree, or if, on the CPU, the index of an image is out of
+            range.
     """
     cut: Tensor = _ops.roi_align(map, boxes, *size, scale, sampling)
     return cut

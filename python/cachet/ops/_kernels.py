@@ -16,17 +16,19 @@ _UNITS = {"elu_plus_one": 0, "softplus": 1, "gelu": 2, "sigmoid": 3, "glu": 4, "
 
 
 class FeatureMap(NamedTuple):
-    """A feature map φ that is applied to each head. Layer i applies unit i to the product with weight i.
+    """A feature map φ that is applied to each head.
 
-    If there are no units, φ(x) = x. Use no units for features that your code computes, such as Performer's. The
-    products of such features must not be negative.
+    Layer i multiplies its input by weights[i], and applies the activation units[i]. If there are no units, φ(x) = x. If
+    your own code computes the features, such as those of Performer, use a FeatureMap without units. The product of the
+    features of a query and of a key must not be negative.
 
     Attributes:
         weights: one tensor (H, n_in, n_out) for each layer, or (1, n_in, n_out) if all heads use the same weight. For a
-            gated unit, n_out counts both halves. The unit "elu_plus_one" has no weight.
-        units: the activation of each layer. "elu_plus_one" computes elu(x) + 1 of its input x. The other units read the
-            product a. Gated units read the two halves a and g of the product. The formulas of these units are:
-            "softplus" log(1 + eᵃ), "gelu" a·Φ(a), "sigmoid" σ(a), "glu" a·σ(g), "softplus_glu" log(1 + eᵃ)·σ(g).
+            gated unit, n_out is the number of channels of both halves together. The unit "elu_plus_one" has no weight.
+        units: the activation of each layer. "elu_plus_one" computes elu(x) + 1 of the layer's input x. Each other unit
+            reads the product of the input and the weight. A gated unit splits this product into two halves a and g; for
+            the units without a gate, a is the whole product. The formulas are: "softplus" log(1 + eᵃ), "gelu" a·Φ(a),
+            "sigmoid" σ(a), "glu" a·σ(g), "softplus_glu" log(1 + eᵃ)·σ(g).
     """
 
     weights: Sequence[Tensor] = ()
@@ -42,14 +44,14 @@ def kernel_features(x: Tensor, feature_map: FeatureMap) -> Tensor:
     """Computes φ(x) of a trained feature map: arXiv 2211.04076, p. 2.
 
     Args:
-        x: (B, H, L, n), floating.
+        x: the queries or keys of each head, (B, H, L, n), floating-point.
         feature_map: φ.
 
     Returns:
-        (B, H, L, m). The result is differentiable in x and the weights, any number of times.
+        The features, (B, H, L, m). The result is differentiable in x and the weights, any number of times.
 
     Raises:
-        RuntimeError: If shapes, dtypes or numbers do not agree.
+        RuntimeError: If the shapes or dtypes of the arguments do not agree, or if a value is not valid.
         ValueError: If the name of a unit is not valid.
     """
     features: Tensor = _ops.kernel_features(x, *_numbers("kernel_features", feature_map))
@@ -69,25 +71,25 @@ def kernel_attention(
 ) -> Tensor:
     """Computes attention with a feature map φ, in time that is linear in the length.
 
-    The output is y_i = φ(q_i)ᵀ Σ_j φ(k_j) v_jᵀ / (φ(q_i)ᵀ (key_eps·1 + Σ_j φ(k_j)) + eps). Trainable feed-forward
-    kernels: arXiv 2211.04076. Linear transformers: arXiv 2006.16236, Eq. 5 and 9.
+    The output is y_i = φ(q_i)ᵀ Σ_j φ(k_j) v_jᵀ / (φ(q_i)ᵀ (key_eps·1 + Σ_j φ(k_j)) + eps). The references are trainable
+    feed-forward kernels (arXiv 2211.04076) and linear transformers (arXiv 2006.16236, Eq. 5 and 9).
 
     Args:
-        q: (B, H, Lq, n), floating.
-        k: (B or 1, H, Lk, n). If the batch size of k is 1, all samples use the same keys.
-        v: (B or 1, H, Lk, e). If the batch size of v is 1, all samples use the same values.
+        q: the queries, (B, H, Lq, n), floating-point.
+        k: the keys, (B or 1, H, Lk, n). If the batch size of k is 1, all samples use the same keys.
+        v: the values, (B or 1, H, Lk, e). If the batch size of v is 1, all samples use the same values.
         feature_map: φ.
         padding: (B, Lk), bool. True marks padding, which no query sees.
-        causal: if true, query i sees the keys j ≤ i + Lk − Lq.
-        eps: the number that is added to the divisor.
+        causal: if true, query i of the Lq queries sees only those of the Lk keys with an index j ≤ i + Lk − Lq.
+        eps: the number that is added to the divisor of the output.
         key_eps: the number that is added to the sum of the keys' features.
 
     Returns:
-        (B, H, Lq, e), in the dtype of q. If a query sees no key, its output is 0. The result is differentiable in q, k,
-        v and the weights.
+        The output, (B, H, Lq, e), in the dtype of q. If a query sees no key, its output is 0. The result is
+        differentiable in q, k, v and the weights.
 
     Raises:
-        RuntimeError: If shapes, dtypes or numbers do not agree.
+        RuntimeError: If the shapes or dtypes of the arguments do not agree, or if a value is not valid.
         ValueError: If the name of a unit is not valid.
     """
     attended: Tensor = _ops.kernel_attention(
@@ -107,26 +109,27 @@ def kernel_attention_stream(
     causal: bool = False,
     eps: float = 0.0,
 ) -> tuple[Tensor, Tensor]:
-    """Computes kernel_attention for one piece of a text. Queries also see the keys of all earlier pieces.
+    """Computes kernel_attention for one piece of a text. A query also sees the keys of all earlier pieces.
 
-    The argument sums represents the keys and values of the earlier pieces.
+    The argument sums represents the keys and values of all earlier pieces of the text.
 
     Args:
-        q: (B, H, Lq, n), floating.
-        k: (B, H, Lk, n).
-        v: (B, H, Lk, e).
+        q: the queries, (B, H, Lq, n), floating-point.
+        k: the keys, (B, H, Lk, n).
+        v: the values, (B, H, Lk, e).
         feature_map: φ.
-        sums: the sums that the call for the previous piece returned. None: this is the first piece.
+        sums: the sums that the call for the previous piece of the text returned. If sums is not given, the call is for
+            the first piece.
         padding: (B, Lk), bool. True marks padding.
-        causal: if true, query i sees the keys j ≤ i + Lk − Lq of this piece.
-        eps: the number that is added to the divisor.
+        causal: if true, query i sees only the keys j ≤ i + Lk − Lq of this piece, and all keys of earlier pieces.
+        eps: the number that is added to the divisor of the output.
 
     Returns:
         The output (B, H, Lq, e), and the running sums over all keys so far: (B, H, m, e + 1), in float32 or wider.
         The size of the sums does not depend on the length of the text.
 
     Raises:
-        RuntimeError: If shapes, dtypes or numbers do not agree.
+        RuntimeError: If the shapes or dtypes of the arguments do not agree, or if a value is not valid.
         ValueError: If the name of a unit is not valid.
     """
     numbers = _numbers("kernel_attention_stream", feature_map)

@@ -12,18 +12,18 @@ _ops = torch.ops.cachet
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Computes x·weightᵀ + bias, like torch.nn.functional.linear.
 
-    PyTorch can call two libraries for this product. The operator uses the faster one.
+    PyTorch can call two libraries for the product x·weightᵀ. The operator calls the faster library.
 
     Args:
-        x: (…, K), floating.
-        weight: (N, K), of the dtype of x.
+        x: the input, (…, K), floating-point.
+        weight: the weight, (N, K), of the dtype of x.
         bias: (N), or None.
 
     Returns:
-        (…, N). The result is differentiable in all arguments.
+        A tensor (…, N). The result is differentiable in all arguments.
 
     Raises:
-        RuntimeError: If shapes or dtypes do not agree.
+        RuntimeError: If the shapes or dtypes of the arguments do not agree.
     """
     product: Tensor = _ops.linear(x, weight, bias)
     return product
@@ -33,16 +33,16 @@ def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """Computes GELU(x·weightᵀ + bias), which is the first half of a transformer's feed-forward layer.
 
     Args:
-        x: (…, K), floating.
-        weight: (N, K), of the dtype of x.
+        x: the input, (…, K), floating-point.
+        weight: the weight, (N, K), of the dtype of x.
         bias: (N).
 
     Returns:
-        (…, N). The result is differentiable in all arguments. For the backward pass, the operator stores only the
-        product x·weightᵀ. If no argument requires a gradient, the operator stores nothing.
+        A tensor (…, N). The result is differentiable in all arguments. For the backward pass, the operator stores only
+        the product x·weightᵀ. If no argument requires a gradient, the operator stores nothing.
 
     Raises:
-        RuntimeError: If shapes or dtypes do not agree.
+        RuntimeError: If the shapes or dtypes of the arguments do not agree.
     """
     keep = torch.is_grad_enabled() and (x.requires_grad or weight.requires_grad or bias.requires_grad)
     output: Tensor = _ops.linear_gelu(x, weight, bias, keep)[0]
@@ -50,14 +50,14 @@ def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 
 
 class CrossEntropies(NamedTuple):
-    """The result of linear_cross_entropy. The two tensors are (N), in float32 or wider, in nats.
+    """The result of linear_cross_entropy. The tensors are (N), in nats, in float32 or wider.
 
-    If the target of a row is −1, both values of the row are 0.
+    If the target of a row is −1, the loss and the negative log-likelihood of this row are 0.
 
     Attributes:
         loss: the cross entropy with the smoothed target. Training minimizes this loss.
-        negative_log_likelihood: −log p of the target, without label smoothing. Use this value for reports. The value
-            has no gradient.
+        negative_log_likelihood: −log p of the target, without label smoothing. Use the negative log-likelihood for
+            reports. The negative log-likelihood has no gradient.
     """
 
     loss: Tensor
@@ -70,17 +70,18 @@ def linear_cross_entropy(
     """Computes the cross entropy of softmax(x·weightᵀ + bias), without storing the scores.
 
     Args:
-        x: (N, D), floating.
-        weight: (V, D), of the dtype of x.
+        x: the input, (N, D), floating-point.
+        weight: the weight of the V classes, (V, D), of the dtype of x.
         bias: (V), or None.
-        target: (N), int64, in [−1, V). −1 marks a row without a target.
-        label_smoothing: ε in [0, 1). As in fairseq, ε is divided among the other V − 1 classes.
+        target: the class of each row, (N), int64, in [−1, V). −1 marks a row without a target.
+        label_smoothing: ε in [0, 1). As in fairseq, ε is the probability that is divided among the V − 1 classes other
+            than the target.
 
     Returns:
-        The loss and the negative log-likelihood. The loss is differentiable once, in x, weight and bias.
+        The loss and the negative log-likelihood of each row. The loss is differentiable once, in x, weight and bias.
 
     Raises:
-        RuntimeError: If shapes do not agree, or if a target is not a class.
+        RuntimeError: If the shapes of the arguments do not agree, or if a target is not a class.
     """
     wanted = x.requires_grad or weight.requires_grad or (bias is not None and bias.requires_grad)
     keep = torch.is_grad_enabled() and wanted

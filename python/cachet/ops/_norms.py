@@ -18,20 +18,22 @@ class UnifiedNormSettings(NamedTuple):
 
     Attributes:
         forward_window: M, the number of steps whose statistics the forward pass averages.
-        backward_window: the number of steps in the arithmetic mean of the gradient's statistic.
+        backward_window: M_b, the number of steps in the arithmetic mean of the gradient's statistic.
         forward_momentum: the momentum of the running statistic.
-        backward_momentum: the momentum of the gradient's statistic. 0: the mean of the window is used without a moving
-            average.
-        eps: the number that is added to the statistic.
-        warmup: the number of first steps that use the statistic of their own batch.
-        filter_outliers: whether a step uses no averages if the statistics of its window differ too much (Eq. 18–19).
-        threshold: the threshold of the filter. "pooled": one threshold for all channels, as in the published code,
-            where one channel filters the whole layer. "channel": each channel has its own threshold.
+        backward_momentum: the momentum of the moving average of the gradient's statistic. If backward_momentum is 0,
+            the mean over the window is used without a moving average.
+        eps: ε, which is added to the statistic before the square root is computed.
+        warmup: the number of steps at the start of training in which each batch is normalised with its own statistic.
+        filter_outliers: whether a step is filtered if the statistics in its window differ too much (Eq. 18–19). A
+            filtered step uses its own statistics instead of averages.
+        threshold: the threshold of the filter. "pooled": all channels have one threshold, as in the published code. If
+            one channel is above the common threshold, the step is filtered in all channels. "channel": each channel has
+            its own threshold.
         forward_mean: the mean over the window. "geometric": the mean of the paper. "arithmetic": the arithmetic mean.
             "none": each step uses its own statistic.
-        official: if true, steps are counted as in the published code, and the backward pass has the factor r of this
-            code.
-        rescale: if true, the forward pass also has the factor r, as in moving average batch normalization.
+        official: if true, steps are counted as in the published code, and the backward pass has the factor r of the
+            published code.
+        rescale: if true, the output is y = w·r·z + b with the factor r, as in moving average batch normalization.
     """
 
     forward_window: int = 4
@@ -51,11 +53,12 @@ class UnifiedNormState(NamedTuple):
     """The state of a layer with unified normalization.
 
     Attributes:
-        statistics: (2 + M + M_b, C), float32 or float64. The rows are running σ², ψ, the last M statistics of the
-            forward pass, and the last M_b statistics of the backward pass.
-        counters: (4), int64: the number of steps, of filtered steps, and of steps that used the statistics of the
-            window. The fourth counter is 1 if the last step was filtered. If each channel has its own threshold, the
-            last three counters count channels.
+        statistics: (2 + M + M_b, C), float32 or float64. The rows are the running σ², the gradient's statistic ψ, the
+            last M statistics of the forward pass, and the last M_b statistics of the backward pass.
+        counters: (4), int64. The first three counters are the numbers of all steps, of filtered steps, and of steps
+            that used the statistics of the window. The fourth counter is 1 if the last step was filtered. If each
+            channel has its own threshold, the last three counters count channels: a step that filters 5 channels adds
+            5.
     """
 
     statistics: Tensor
@@ -66,10 +69,10 @@ class UnifiedNormOutput(NamedTuple):
     """The result of unified_norm.
 
     Attributes:
-        output: y, with the shape and dtype of the input.
-        statistic: σ̂², (C), the statistic by which the step was normalised.
-        on_own: bool, () or, if each channel has its own threshold, (C): whether the step's own values replaced all
-            averages.
+        output: the normalised input y, with the shape and dtype of the input.
+        statistic: σ̂², (C), the statistic that normalised the step.
+        on_own: bool: whether the step used its own statistics instead of averages. The shape is (C) if each channel has
+            its own threshold, and otherwise ().
     """
 
     output: Tensor
@@ -84,7 +87,7 @@ def initial_unified_norm_state(
     dtype: torch.dtype = torch.float32,
     device: torch.device | str | None = None,
 ) -> UnifiedNormState:
-    """Returns the state before the first step: running σ² is 1, and all other values are 0."""
+    """Returns the state of unified normalization before its first step: running σ² is 1, all other values are 0."""
     s = settings or UnifiedNormSettings()
     statistics = torch.zeros(2 + s.forward_window + s.backward_window, channels, dtype=dtype, device=device)
     statistics[0] = 1
@@ -103,26 +106,27 @@ def unified_norm(
 ) -> UnifiedNormOutput:
     """Computes the training form of unified normalization: arXiv 2208.01313, Algorithm 2 and Eq. 16–19.
 
-    The output is y = w·z + b, with z = x / √(σ̂² + ε). σ̂² is a mean over the last M steps of the mean of x². At
-    inference, unified normalization is scale_shift with the scale w / √(σ²_running + ε) and the shift b.
+    The output is y = w·z + b, with z = x / √(σ̂² + ε). For each step, the statistic is the mean of x², and σ̂² is the
+    mean of this statistic over the last M steps (by default, the geometric mean). At inference, unified normalization
+    is scale_shift with the scale w / √(σ²_running + ε) and the shift b.
 
     Args:
-        input: (…, C), floating.
+        input: the tokens, (…, C), floating-point.
         weight: (C), or None.
         bias: (C), or None.
-        state: the state of the layer. The forward and the backward pass each write their part of the state. Several
-            forward passes may precede a backward pass.
-        settings: the options. None: those of the paper.
-        padding: (…), bool. True marks padding, which the statistics ignore.
-        group: the name of a process group of torch.distributed. The statistics are then over the batches of all its
-            processes. "": the statistics are over the batch of this process.
+        state: the state of the layer. The forward and the backward pass each update their own part of the state.
+            Several forward passes may precede a backward pass.
+        settings: the options of the norm. If settings is not given, the options of the paper are used.
+        padding: (…), bool. True marks the tokens of padding, which the statistics ignore.
+        group: the name of a process group of torch.distributed. The statistics are means over the batches of all
+            processes of the group. If group is "", the statistics are means over the batch of this process.
 
     Returns:
-        The output, the statistic by which the step was normalised, and whether this was the step's own statistic. The
-        operator computes in the dtype of the statistics. The output is differentiable once.
+        The output, the statistic that normalised the step, and whether this was the step's own statistic. The operator
+        computes in the dtype of the statistics. The output is differentiable once.
 
     Raises:
-        RuntimeError: If shapes or dtypes do not agree.
+        RuntimeError: If the shapes or dtypes of the arguments do not agree.
         ValueError: If the name of a threshold or of a mean is not valid.
     """
     s = settings or UnifiedNormSettings()
@@ -154,8 +158,8 @@ class PowerNormSettings(NamedTuple):
     Attributes:
         forward_momentum: the momentum of the running statistic ψ².
         backward_momentum: the momentum of the gradient's statistic Γ.
-        eps: the number that is added to the statistic.
-        warmup: the number of first steps that use the statistic of their own batch.
+        eps: ε, which is added to the statistic before the square root is computed.
+        warmup: the number of steps at the start of training in which each batch is normalised with its own statistic.
     """
 
     forward_momentum: float = 0.9
@@ -168,7 +172,7 @@ class PowerNormState(NamedTuple):
     """The state of a layer with power normalization.
 
     Attributes:
-        statistics: (2, C), float32 or float64. The rows are ψ² and Γ.
+        statistics: (2, C), float32 or float64. The rows are the running statistic ψ² and the gradient's statistic Γ.
         counters: (1), int64: the number of steps.
     """
 
@@ -180,9 +184,9 @@ class PowerNormOutput(NamedTuple):
     """The result of power_norm.
 
     Attributes:
-        output: y, with the shape and dtype of the input.
-        used_statistic: (C), the statistic by which the step was normalised.
-        statistic: (C), the mean of x² of the step.
+        output: the normalised input y, with the shape and dtype of the input.
+        used_statistic: (C), the statistic that normalised the step.
+        statistic: (C), the mean of x² over the tokens of the step.
     """
 
     output: Tensor
@@ -193,7 +197,7 @@ class PowerNormOutput(NamedTuple):
 def initial_power_norm_state(
     channels: int, *, dtype: torch.dtype = torch.float32, device: torch.device | str | None = None
 ) -> PowerNormState:
-    """Returns the state before the first step: ψ² is 1, and all other values are 0."""
+    """Returns the state of power normalization before its first step: ψ² is 1, and all other values are 0."""
     statistics = torch.stack([torch.ones(channels, dtype=dtype, device=device),
                               torch.zeros(channels, dtype=dtype, device=device)])
     return PowerNormState(statistics, torch.zeros(1, dtype=torch.int64, device=device))
@@ -211,25 +215,26 @@ def power_norm(
 ) -> PowerNormOutput:
     """Computes the training form of power normalization: Shen et al., arXiv 2003.07845.
 
-    The output is y = w·z + b, with z = x / √(s + ε). In the warm-up, s is the mean of x² of the batch. After the
-    warm-up, s is ψ². At inference, power normalization is scale_shift with the scale w / √(ψ² + ε) and the shift b.
+    The output is y = w·z + b, with z = x / √(s + ε). During the warm-up, s is the mean of x² over the batch. After the
+    warm-up, s is the running statistic ψ². At inference, power normalization is scale_shift with the scale w / √(ψ² +
+    ε) and the shift b.
 
     Args:
-        input: (…, C), floating, with a leading dimension.
+        input: the tokens, (…, C), floating-point, with at least one dimension before C.
         weight: (C), or None.
         bias: (C), or None.
-        state: the state of the layer. The forward pass writes ψ² and the counter. The backward pass writes Γ.
-        settings: the options. None: those of the paper.
-        padding: (…), bool. True marks padding, which the statistics ignore.
-        group: the name of a process group of torch.distributed. The statistics are then over the batches of all its
-            processes. "": the statistics are over the batch of this process.
+        state: the state of the layer. The forward pass updates ψ² and the counter. The backward pass updates Γ.
+        settings: the options of the norm. If settings is not given, the options of the paper are used.
+        padding: (…), bool. True marks the tokens of padding, which the statistics ignore.
+        group: the name of a process group of torch.distributed. The statistics are means over the batches of all
+            processes of the group. If group is "", the statistics are means over the batch of this process.
 
     Returns:
-        The output, the statistic by which the step was normalised, and the statistic of the step. The output is
-        differentiable once.
+        The output, the statistic that normalised the step, and the step's own statistic. The output is differentiable
+        once.
 
     Raises:
-        RuntimeError: If shapes or dtypes do not agree.
+        RuntimeError: If the shapes or dtypes of the arguments do not agree.
     """
     s = settings or PowerNormSettings()
     output, scales = _ops.power_norm(input, weight, bias, padding, *state, *s, group)
@@ -239,18 +244,19 @@ def power_norm(
 def scale_shift(input: Tensor, scale: Tensor, shift: Tensor | None = None) -> Tensor:
     """Computes x·scale + shift for each channel, where x is the input.
 
-    Norms without run-time statistics have this form at inference: arXiv 2208.01313, Algorithm 1.
+    At inference, norms that compute no statistics of their input are the affine map x·scale + shift: arXiv 2208.01313,
+    Algorithm 1.
 
     Args:
-        input: (…, C), floating.
-        scale: (C), float32 or float64. The operator computes in the dtype of scale.
-        shift: (C), of the dtype of scale, or None.
+        input: the tokens, (…, C), floating-point.
+        scale: the factor of each channel, (C), float32 or float64. The operator computes in the dtype of scale.
+        shift: the summand of each channel, (C), of the dtype of scale. If shift is not given, nothing is added.
 
     Returns:
-        (…, C), in the dtype of input. The result is differentiable in all arguments.
+        A tensor (…, C) in the dtype of input. The result is differentiable in all arguments.
 
     Raises:
-        RuntimeError: If shapes or dtypes do not agree.
+        RuntimeError: If the shapes or dtypes of the arguments do not agree.
     """
     scaled: Tensor = _ops.scale_shift(input, scale, shift)
     return scaled

@@ -15,14 +15,14 @@ _AFTER = {"nothing": 0, "gelu": 1}
 def dropout(x: Tensor, p: float, *, seed: int | None = None) -> Tensor:
     """Returns x / (1 − p), but each element is 0 with probability p.
 
-    The index of the element and the seed determine which elements are 0 (Philox4x32-10, Salmon et al.,
-    doi.org/10.1145/2063384.2063405), for every dtype, device and number of threads. The backward pass computes the mask
-    again.
+    Whether an element is 0 depends only on its index and on the seed (Philox4x32-10, Salmon et al.,
+    doi.org/10.1145/2063384.2063405). The positions of the zeros do not depend on the dtype, the device or the number of
+    threads. The operator does not store the mask: the backward pass computes the mask again.
 
     Args:
-        x: a tensor of any shape, floating.
-        p: the probability, in [0, 1].
-        seed: the seed, int64. None: the seed is drawn from the default generator of the CPU.
+        x: a floating-point tensor of any shape.
+        p: the probability that an element is 0, in [0, 1].
+        seed: the seed, int64. If seed is not given, PyTorch's default generator of the CPU chooses the seed.
 
     Returns:
         A tensor with the shape and dtype of x. The result is differentiable any number of times.
@@ -42,15 +42,17 @@ def permute_tokens(x: Tensor, index: Tensor, inverse: Tensor) -> Tensor:
     Use this operator to cut an image into windows, or to reverse this cut: arXiv 2103.14030.
 
     Args:
-        x: (B, N, C), of any dtype.
-        index: (M), int64, in [−1, N). No token may occur twice.
-        inverse: (N), int64, in [−1, M): the index of each token in the output. −1: the token is not in the output.
+        x: the tokens, (B, N, C), of any dtype.
+        index: for each token of the output, the index of its token in x, (M), int64, in [−1, N). No token of x may
+            occur twice.
+        inverse: for each token of x, its index in the output, (N), int64, in [−1, M). −1 means that the token is not in
+            the output.
 
     Returns:
-        (B, M, C). The result is differentiable any number of times.
+        The output, (B, M, C). The result is differentiable any number of times.
 
     Raises:
-        RuntimeError: If sizes do not agree, or if, on the CPU, an index is out of range.
+        RuntimeError: If the sizes of the arguments do not agree, or, on the CPU, if an index is out of range.
     """
     permuted: Tensor = _ops.permute_tokens(x, index, inverse)
     return permuted
@@ -59,19 +61,20 @@ def permute_tokens(x: Tensor, index: Tensor, inverse: Tensor) -> Tensor:
 def resize_tokens(tokens: Tensor, length: int, *, padding: Tensor | None = None) -> Tensor:
     """Resizes a sequence of tokens to another length by nearest neighbours: arXiv 2312.12742, appendix.
 
-    The result is out_i = tokens_⌊i·T/length⌋, where T is the number of valid tokens of the sample. Therefore the result
-    never contains padding.
+    The result is out_i = tokens_⌊i·T/length⌋, where T is the number of valid tokens of the sample. Only valid tokens
+    are copied, so the result never contains padding.
 
     Args:
-        tokens: (B, L, C), with L ≥ 1.
-        length: the length of the result, at least 1.
+        tokens: the tokens, (B, L, C), with L ≥ 1.
+        length: the number of tokens of the result, at least 1.
         padding: (B, L), bool. True marks padding.
 
     Returns:
-        (B, length, C). If a sample has only padding, its result is 0. The result is differentiable any number of times.
+        The result, (B, length, C). If a sample has only padding, its result is 0. The result is differentiable any
+        number of times.
 
     Raises:
-        RuntimeError: If shapes, dtypes or numbers do not agree.
+        RuntimeError: If the shapes or dtypes of the arguments do not agree, or if a value is not valid.
     """
     resized: Tensor = _ops.resize_tokens(tokens, length, padding)
     return resized
@@ -93,20 +96,20 @@ def token_convolution(
     convolution is the middle part of PVT v2's feed-forward layer, arXiv 2106.13797.
 
     Args:
-        tokens: (B, L, D), floating, with L = class_tokens + height·width. The class tokens come first. The convolution
-            adds no value to the class tokens.
-        weight: (D, D / groups, 3, 3), of the dtype of tokens.
+        tokens: the tokens, (B, L, D), floating-point, with L = class_tokens + height·width. The class tokens come
+            first. At the class tokens, the output of the convolution is 0.
+        weight: the weight of the convolution, (D, D / groups, 3, 3), of the dtype of tokens.
         bias: (D), or None.
         grid: the height and the width of the grid, in tokens.
-        class_tokens: the number of tokens that are not on the grid.
-        addend: (B, L, D). The addend is added before GELU.
-        after: the operation after the convolution.
+        class_tokens: the number of class tokens, which are not on the grid.
+        addend: a tensor (B, L, D) that is added to the output of the convolution, before GELU.
+        after: the operation after the convolution, "nothing" or "gelu".
 
     Returns:
-        (B, L, D), in the dtype of tokens. The result is differentiable in all tensor arguments.
+        The output, (B, L, D), in the dtype of tokens. The result is differentiable in all tensor arguments.
 
     Raises:
-        RuntimeError: If shapes or dtypes do not agree.
+        RuntimeError: If the shapes or dtypes of the arguments do not agree.
         ValueError: If `after` is not "nothing" or "gelu".
     """
     gelu = number_of("token_convolution: after", after, _AFTER) == 1

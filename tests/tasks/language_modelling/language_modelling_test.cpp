@@ -79,7 +79,9 @@ TEST_F(LanguageModellingTest, DistancesAreNotClampedWherePositionsAreAbsolute) {
   const std::string said = test::thrown_message<config::Error>([&] {
     plan({"model.name=causal_transformer_small", "task.evaluation.clamp_length=8"});
   });
-  EXPECT_NE(said.find("task.evaluation.clamp_length: must be 0: the model's positions are absolute"), std::string::npos)
+  EXPECT_NE(said.find("task.evaluation.clamp_length: must be 0, because it needs relative positions, and the model's "
+                      "positions are absolute"),
+            std::string::npos)
       << said;
 }
 

@@ -34,7 +34,7 @@ TEST(SegmentRecord, RefusesOthers) {
   };
   EXPECT_EQ(said(record, 4, 2), "(nothing thrown)");
   EXPECT_NE(said(record, 3, 2).find("record 3 does not belong to this evaluation"), std::string::npos);
-  EXPECT_NE(said(record, 4, 3).find("record 4 has other batch rows"), std::string::npos);
+  EXPECT_NE(said(record, 4, 3).find("record 4 does not have the same batch rows"), std::string::npos);
   Record damaged = record;
   damaged.replace(damaged.find("[2.5,5.0,0.25]"), 14, "[2.5]");
   EXPECT_NE(said(damaged, 4, 2).find("record 4"), std::string::npos);
