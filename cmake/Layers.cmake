@@ -14,17 +14,15 @@ endfunction()
 # A layer is a folder of cachet/: a static library cachet_<name> made of all its sources.
 #   cachet_layer(name [PLAIN | SHARED] [ALONE] [WITHOUT folder...] [USES layer...] [LIBRARIES target...])
 # PLAIN layers do not include LibTorch. SHARED layers can be loaded alone (torch.ops.load_library). ALONE compiles each source
-# alone. WITHOUT names folders in the layer that are layers of their own, named cachet_<name>_<folder>. Files in a folder named
-# openvino are compiled only if OpenVINO is installed.
+# alone. WITHOUT names folders in the layer that are layers of their own, named cachet_<name>_<folder>. A folder named openvino
+# is no part of the library (cachet_openvino_module).
 function(cachet_layer name)
   cmake_parse_arguments(arg "PLAIN;SHARED;ALONE" "" "USES;WITHOUT;LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cachet/${name}/*.cpp)
   foreach(folder IN LISTS arg_WITHOUT)
     list(FILTER sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/cachet/${name}/${folder}/")
   endforeach()
-  if(NOT CACHET_OPENVINO_RUNTIME)
-    list(FILTER sources EXCLUDE REGEX "/openvino/")
-  endif()
+  list(FILTER sources EXCLUDE REGEX "/openvino/")
   if(NOT sources)  # a layer that nobody has moved into yet
     set(sources ${PROJECT_BINARY_DIR}/empty.cpp)
     if(NOT EXISTS ${sources})
@@ -55,13 +53,33 @@ function(cachet_layer name)
   if(NOT arg_ALONE)
     cachet_unity_build(${target})
   endif()
-  if("${CACHET_OPENVINO_RUNTIME}" IN_LIST arg_LIBRARIES)
-    target_compile_definitions(${target} PRIVATE CACHET_HAS_OPENVINO)
-  endif()
   if("${CACHET_CURL}" IN_LIST arg_LIBRARIES)
     target_compile_definitions(${target} PRIVATE CACHET_HAS_CURL)
   endif()
   cachet_compile_options(${target})
+endfunction()
+
+# cachet_openvino_module(layer target...): the folder openvino of a layer as a shared library, libcachet_<layer>_openvino.so,
+# which links the targets. The layer loads it at the first use (cachet/runtime/openvino_module.h), so that nothing else needs
+# OpenVINO. Without OpenVINO there is no module.
+function(cachet_openvino_module layer)
+  if(NOT CACHET_OPENVINO_RUNTIME)
+    return()
+  endif()
+  set(module cachet_${layer}_openvino)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cachet/${layer}/openvino/*.cpp)
+  add_library(${module} SHARED ${sources})
+  target_link_libraries(${module} PRIVATE ${ARGN})
+  target_compile_definitions(${module} PRIVATE CACHET_VERSION="${PROJECT_VERSION}")
+  target_include_directories(${module} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
+  target_compile_features(${module} PUBLIC cxx_std_20)
+  # It must not need the library that loads it: a program may contain the layers themselves.
+  if(NOT CACHET_SANITIZE)
+    target_link_options(${module} PRIVATE LINKER:-z,defs)
+  endif()
+  cachet_unity_build(${module})
+  cachet_compile_options(${module})
+  add_dependencies(cachet_${layer} ${module})  # what has the layer can load the module
 endfunction()
 
 # cachet_take_in(target layer_target...): makes whole layers part of a shared library. Their objects, not their archives:

@@ -45,18 +45,21 @@ def why_not_with(torch: str, version: str, built_with: str) -> str | None:
     )
 
 
-def torch_folder() -> pathlib.Path | None:
-    """Returns the folder of torch, without importing torch. Returns None if this Python has no torch."""
-    spec = importlib.util.find_spec("torch")
+def folder_of(package: str) -> pathlib.Path | None:
+    """Returns the folder of a package, without importing it. Returns None if this Python does not have the package."""
+    spec = importlib.util.find_spec(package)
     return None if spec is None or spec.origin is None else pathlib.Path(spec.origin).parent
 
 
-def environment(torch: pathlib.Path) -> dict[str, str]:
-    """Returns the environment in which the command finds this torch, in any folder."""
+def environment(torch: pathlib.Path, openvino: pathlib.Path | None) -> dict[str, str]:
+    """Returns the environment in which the command finds this torch and this OpenVINO, in any folder."""
     variables = dict(os.environ)
-    if torch.resolve() != (PACKAGE.parent / "torch").resolve():  # where the command looks by itself
-        paths = [str(torch / "lib"), variables.get("LD_LIBRARY_PATH", "")]
-        variables["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
+    packages = {"torch": torch / "lib"} | ({"openvino": openvino / "libs"} if openvino else {})
+    # Next to this package, the command finds them by itself.
+    paths = [str(libraries) for name, libraries in packages.items()
+             if libraries.parent.resolve() != (PACKAGE.parent / name).resolve()]
+    if paths:
+        variables["LD_LIBRARY_PATH"] = ":".join([*paths, *filter(None, [variables.get("LD_LIBRARY_PATH")])])
     return variables
 
 
@@ -66,11 +69,11 @@ def main() -> NoReturn:
     If torch is missing or has another version, ends the process with a message of one line.
     """
     built = build()
-    torch = torch_folder()
+    torch = folder_of("torch")
     if torch is None:
         sys.exit(f"cachet: this Python has no torch. Run: pip install 'torch=={minor(built['TORCH_VERSION'])}.*'")
     found = str(runpy.run_path(str(torch / "version.py"))["__version__"])
     problem = why_not_with(found, built["VERSION"], built["TORCH_VERSION"])
     if problem:
         sys.exit(f"cachet: {problem}")
-    os.execve(PACKAGE / "bin" / "cachet", ["cachet", *sys.argv[1:]], environment(torch))
+    os.execve(PACKAGE / "bin" / "cachet", ["cachet", *sys.argv[1:]], environment(torch, folder_of("openvino")))

@@ -36,14 +36,19 @@ std::filesystem::path cmake_dir() {
   return folder;
 }
 
+std::string openvino() {
+  if (!runtime::openvino_is_built_in()) return "not built in";
+  const std::string problem = runtime::openvino_problem();
+  return problem.empty() ? runtime::openvino_version() : problem;
+}
+
 nlohmann::ordered_json environment_json(const train::Environment& environment) {
   nlohmann::ordered_json json{{"schema", 1}};
   for (const train::EnvironmentEntry& entry : train::entries(environment))
     std::visit([&](const auto& value) { json[entry.key] = value; }, entry.value);
   json["allocator"] = allocator();
   json["openmp_waiting"] = openmp_waiting();
-  const std::string openvino = runtime::openvino_version();
-  json["openvino"] = openvino.empty() ? "not built in" : openvino;
+  json["openvino"] = openvino();
   json["os"] = operating_system();
   json["torch_parallel"] = at::get_parallel_info();
   return json;

@@ -47,7 +47,7 @@ const std::map<std::string, EngineKind> kEngines{
 const std::map<std::string, Precision> kPrecisions{
     {"bf16", Precision::bfloat16}, {"f32", Precision::float32}, {"int8", Precision::int8}};
 
-/// The engine of a folder, where the command line names none.
+/// The engine of a folder, where the command line names none. It loads OpenVINO if it can.
 const char* usual_engine() { return runtime::openvino_version().empty() ? "torch" : "openvino"; }
 
 /// An option that was given and that weights alone have no use for; empty where there is none.
@@ -207,8 +207,9 @@ Action declare_export(CLI::App& app) {
   add_saved_model(app, arguments->model, "Folder of a run (its best checkpoint is used), a checkpoint or a model");
   add_output(app, arguments->output, "The folder to write, or a .safetensors file for the weights alone", "PATH")
       ->required();
-  app.add_option("--engine", arguments->engine,
-                 std::string("Engine that will run the exported model (default: ") + usual_engine() + ")")
+  app.add_option(
+         "--engine", arguments->engine,
+         "Engine that will run the exported model (default: openvino if OpenVINO is installed, otherwise torch)")
       ->check(one_of(kEngines))
       ->type_name("ENGINE");
   app.add_option("--precision", arguments->precision, "Number format of the exported model (default: f32)")

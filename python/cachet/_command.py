@@ -20,8 +20,8 @@ class CommandError(RuntimeError):
 
 
 def environment() -> dict[str, str]:
-    """Returns the environment in which the command finds the same torch as this process."""
-    return _cachet_command.environment(pathlib.Path(torch.__file__).parent)
+    """Returns the environment in which the command finds the same torch as this process, and OpenVINO."""
+    return _cachet_command.environment(pathlib.Path(torch.__file__).parent, _cachet_command.folder_of("openvino"))
 
 
 def written(value: Any) -> str:

@@ -29,7 +29,7 @@ TEST(ClassMatching, IsByName) {
 TEST(ClassMatching, RefusesUnknownClassesByName) {
   EXPECT_EQ(refused({"green", "red", "yellow"}, kColors),
             "val: the model has no class 'yellow'. Its 3 classes are 'blue', 'green', 'red'. Rename the classes of the "
-            "data, or remove those that the model does not have");
+            "data, or remove the classes that the model does not have");
   const std::string many = refused({"a", "b", "c", "d", "e", "f", "g"}, kColors);
   EXPECT_NE(many.find("no class 'a', 'b', 'c', 'd', 'e' and 2 more. Its 3 classes are"), std::string::npos) << many;
   EXPECT_NE(refused({"Red"}, kColors).find("no class 'Red'"), std::string::npos) << "letters' case counts";
@@ -46,11 +46,12 @@ TEST(ClassMatching, OfNumbersIsByNumber) {
   EXPECT_EQ(match_numbered_classes(numbers, kColors, "x"), (Classes{0, 1, 2}));
   EXPECT_EQ(match_numbered_classes(kColors, numbers, "x"), (Classes{0, 1, 2}));
   EXPECT_EQ(match_numbered_classes({"red", "blue", "green"}, kColors, "x"), (Classes{2, 0, 1}));
-  EXPECT_EQ(test::thrown_message<io::Error>([&] {
-              match_numbered_classes({"0", "1"}, kColors, "x");
-            }),
-            "x: has 2 classes with numbers but no names, so data.class_names must have one name for each class; the "
-            "number of its names is 3");
+  EXPECT_EQ(
+      test::thrown_message<io::Error>([&] {
+        match_numbered_classes({"0", "1"}, kColors, "x");
+      }),
+      "x: has 2 classes with numbers instead of names, so data.class_names must have one name for each class, but "
+      "the number of names is 3");
   EXPECT_THROW(match_numbered_classes({"red", "pink"}, kColors, "x"), io::Error);
   EXPECT_TRUE(are_numbers(numbers));
   EXPECT_FALSE(are_numbers({"1", "10", "2"}));

@@ -163,9 +163,10 @@ TEST(RewriteReport, SaysWhatWentAndWhatStayedAndWhy) {
   EXPECT_NE(lines[2].find("per_sample"), std::string::npos) << lines[2];
 
   model = trained(vit, {"norm.kind=layer"});
-  EXPECT_EQ(report_lines(rewrite(*model)),
-            (std::vector<std::string>{"5 norms; left of each: the normalisation, without its weights (it computes "
-                                      "statistics of its input): norm, …"}));
+  EXPECT_EQ(
+      report_lines(rewrite(*model)),
+      (std::vector<std::string>{"5 norms; left of each: the normalisation, without its weights (the norm computes "
+                                "statistics of its input): norm, …"}));
   // The first swin's windows fit the map, the second one's reach beyond it: both keep what would fill such positions.
   for (const SmallModel& small : small_models()) {
     if (small.name != "swin_tiny_patch4_window7_224") continue;

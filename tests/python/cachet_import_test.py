@@ -2,6 +2,7 @@
 
   PYTHONPATH=build/release/python python tests/python/cachet_import_test.py
 """
+import importlib.util
 import json
 import os
 import pathlib
@@ -119,9 +120,17 @@ class ConsoleScript(CopiedPackage):
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         self.assertIn("is not of cachet-torch", done.stderr)
 
-    def test_the_command_finds_a_torch_elsewhere(self):
-        elsewhere = pathlib.Path("/opt/site-packages/torch")
-        self.assertTrue(_cachet_command.environment(elsewhere)["LD_LIBRARY_PATH"].startswith(f"{elsewhere}/lib"))
+    def test_the_command_finds_a_torch_and_an_openvino_elsewhere(self):
+        torch, openvino = (pathlib.Path("/opt/site-packages", name) for name in ("torch", "openvino"))
+        paths = _cachet_command.environment(torch, openvino)["LD_LIBRARY_PATH"]
+        self.assertTrue(paths.startswith(f"{torch}/lib:{openvino}/libs"), paths)
+        paths = _cachet_command.environment(torch, None)["LD_LIBRARY_PATH"]
+        self.assertTrue(paths.startswith(f"{torch}/lib"), paths)
+        self.assertNotIn("openvino", paths.split(":")[0])
+
+    def test_the_command_finds_packages_next_to_it_by_itself(self):
+        beside = {name: PACKAGE.parent / name for name in ("torch", "openvino")}
+        self.assertEqual(_cachet_command.environment(**beside), dict(os.environ))
 
 
 class Libraries(unittest.TestCase):
@@ -131,6 +140,20 @@ class Libraries(unittest.TestCase):
         self.assertIn("libcachet_ops", loaded.stdout)
         for name in ("jemalloc", "openvino"):
             self.assertNotIn(name, loaded.stdout)
+
+    def test_openvino_may_be_imported_before_or_after(self):
+        module = PACKAGE / "lib" / ("libcachet_deploy_openvino" + _build.OPERATORS.removeprefix("libcachet_ops"))
+        if importlib.util.find_spec("openvino") is None or not module.exists():
+            self.skipTest("no OpenVINO")
+        # The module of Cachet that uses OpenVINO is loaded, too.
+        rest = ("import ctypes, numpy, openvino.opset13 as ops; "
+                "x = ops.parameter([2], openvino.Type.f32); model = openvino.Model([ops.add(x, x)], [x]); "
+                "assert openvino.compile_model(model, 'CPU')([numpy.array([1, 2], numpy.float32)])[0].tolist() == [2, 4]; "
+                f"entry = ctypes.CDLL({str(module)!r}).cachet_deploy_openvino; entry.restype = ctypes.c_void_p; assert entry()")
+        for first, second in (("openvino", "cachet"), ("cachet", "openvino")):
+            with self.subTest(first):
+                done = python(f"import {first}; import {second}; " + rest)
+                self.assertEqual(done.returncode, 0, done.stderr)
 
 
 if __name__ == "__main__":

@@ -150,7 +150,7 @@ class Freeze(unittest.TestCase):
             cachet.freeze(model)
         result = cachet.freeze(model.eval())
         self.assertEqual((result.frozen, list(result.left)), (["blocks.1.attn"], ["blocks.0.attn"]))
-        self.assertIn("depends on the input", result.left["blocks.0.attn"])
+        self.assertIn("depend on the input", result.left["blocks.0.attn"])
 
     def test_layers_on_grids(self):
         torch.manual_seed(0)

@@ -4,10 +4,10 @@
 
 #include <openvino/frontend/pytorch/frontend.hpp>
 
-#include "cachet/deploy/classifier_inputs.h"
 #include "cachet/deploy/openvino/graph_decoder.h"
 #include "cachet/deploy/openvino/known_faults.h"
 #include "cachet/deploy/openvino/openvino_problem.h"
+#include "cachet/runtime/openvino/openvino_core.h"
 
 namespace cachet::deploy {
 
@@ -22,7 +22,7 @@ std::shared_ptr<ov::Model> convert_to_openvino(const PortableModel& portable) {
     for (size_t i = 0; i < portable.inputs.size(); ++i) {
       const runtime::ExportedInput& input = portable.inputs[i];
       const auto& parameter = model->get_parameters().at(i);
-      parameter->set_element_type(element_type(dtype_of(input.element)));
+      parameter->set_element_type(runtime::element_type(input.element));
       parameter->set_partial_shape(
           ov::PartialShape(std::vector<ov::Dimension>(input.shape.begin(), input.shape.end())));
       parameter->set_friendly_name(input.name);

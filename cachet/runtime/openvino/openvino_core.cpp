@@ -19,7 +19,17 @@ void load_topology_library() {
     if (dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return;  // it is never closed
 }
 
-ov::element::Type type_of(Element element) {
+}  // namespace
+
+ov::Core& openvino_core() {
+  static ov::Core instance = [] {
+    load_topology_library();
+    return ov::Core();
+  }();
+  return instance;
+}
+
+ov::element::Type element_type(Element element) {
   switch (element) {
     case Element::float32:
       return ov::element::f32;
@@ -29,16 +39,6 @@ ov::element::Type type_of(Element element) {
       break;
   }
   return ov::element::boolean;
-}
-
-}  // namespace
-
-ov::Core& openvino_core() {
-  static ov::Core instance = [] {
-    load_topology_library();
-    return ov::Core();
-  }();
-  return instance;
 }
 
 std::string reason(const ov::Exception& error) {
@@ -61,8 +61,9 @@ void set_inputs(ov::InferRequest& request, std::span<const Input> inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Input& input = inputs[i];
     // Read alone: OpenVINO's tensors know no constant memory.
-    request.set_input_tensor(i, ov::Tensor(type_of(input.element), ov::Shape(input.shape.begin(), input.shape.end()),
-                                           const_cast<void*>(input.data)));
+    request.set_input_tensor(i,
+                             ov::Tensor(element_type(input.element), ov::Shape(input.shape.begin(), input.shape.end()),
+                                        const_cast<void*>(input.data)));
   }
 }
 

@@ -11,6 +11,8 @@ namespace cachet::runtime {
 /// Returns OpenVINO's core. Each process has one core, so that OpenVINO reads the list of its plug-ins only once.
 ov::Core& openvino_core();
 
+ov::element::Type element_type(Element element);
+
 /// Returns the text of an OpenVINO error in one line, without the position in OpenVINO's sources.
 std::string reason(const ov::Exception& error);
 

@@ -79,6 +79,16 @@ void require_exportable(Task& task, EngineKind engine, runtime::Precision precis
                              "; use --engine torch");
 }
 
+// An ONNX file is compared with its model by OpenVINO.
+void require_openvino(EngineKind engine) {
+  if (engine == EngineKind::torch) return;
+  if (const std::string problem = runtime::openvino_problem(); !problem.empty())
+    throw std::runtime_error((engine == EngineKind::onnx
+                                  ? "OpenVINO is needed to compare an ONNX file with its model, but "
+                                  : "an export for the engine openvino needs OpenVINO, but ") +
+                             problem);
+}
+
 // Of a model that is not a graph: tokens, or images; batch and length, or sides, are free.
 std::vector<runtime::ExportedInput> free_inputs(const models::Model& model) {
   const auto tokens = [](const char* name) { return runtime::ExportedInput{name, runtime::Element::int64, {-1, -1}}; };
@@ -235,10 +245,6 @@ void check_export_options(const ExportOptions& options) {
     throw std::invalid_argument(
         "the numbers of an ONNX file are float32, and the program that runs the file chooses the precision; leave "
         "--precision out");
-  if (options.engine == EngineKind::onnx && runtime::openvino_version().empty())
-    throw std::invalid_argument(
-        "OpenVINO is needed to compare an ONNX file with its model, but this Cachet was built without OpenVINO; "
-        "run tools/setup --openvino, then build again");
 }
 
 std::vector<std::string> ExportSource::settings_of_export() const {
@@ -266,6 +272,7 @@ ExportReport export_model(const ExportSource& source, const ExportOptions& optio
   const SavedRun saved = open_exported(source, asked.plan);
   const auto task = load(saved, Splits::given);
   require_exportable(*task, options.engine, options.precision);
+  require_openvino(options.engine);
 
   io::NewFolder folder(target, io::NewFolder::Taken::replaced);
   ExportReport report;

@@ -79,8 +79,7 @@ struct ExportSource {
   std::vector<std::string> settings_of_export() const;
 };
 
-/// Throws std::invalid_argument with a line for the user if the engine does not have the precision, or if the engine is
-/// not built in.
+/// Throws std::invalid_argument with a line for the user if the engine does not have the precision.
 void check_export_options(const ExportOptions& options);
 
 /// Rewrites a model (deploy/rewrite.h) and writes it for an engine into a folder. The folder appears, or replaces an

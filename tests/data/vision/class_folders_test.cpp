@@ -201,7 +201,7 @@ TEST_F(ClassFoldersTest, AFolderOfClassesIsItsOwnValidationSplit) {
   };
   EXPECT_NE(refused(root() / "val", Split::train).find("data.train_folder must be the name of an existing folder"),
             std::string::npos);
-  EXPECT_NE(refused(folder_.path(), Split::test).find("contains 1 folders of classes, but data.classes is 3"),
+  EXPECT_NE(refused(folder_.path(), Split::test).find("contains 1 folder of a class, but data.classes is 3"),
             std::string::npos);
 }
 

@@ -82,7 +82,7 @@ TEST(TokenFile, RefusesADamagedOne) {
   for (size_t length = 0; length < whole.size(); ++length)
     EXPECT_NE(opens(whole.substr(0, length)), "(nothing thrown)") << length;
   for (const size_t length : {100, 159})
-    EXPECT_EQ(opens(whole.substr(0, length)), name + "is not a token file: it ends within its header");
+    EXPECT_EQ(opens(whole.substr(0, length)), name + "is not a token file: the file ends within its header");
   EXPECT_EQ(
       opens(whole.substr(0, whole.size() - 2)),
       name +

@@ -66,7 +66,7 @@ TEST(ParallelOptions, SayWhatIsWrong) {
             std::string::npos);
   EXPECT_NE(test::thrown_message<config::Error>([] {
               parsed_parallel_options("[data]\nroot = \"x\"\nsource = \"a/b\"\ntarget = \"de\"\n");
-            }).find("must be a file name ending without"),
+            }).find("must be the ending of a file name"),
             std::string::npos);
 }
 

@@ -141,7 +141,8 @@ TEST(PairSplit, SaysWhatIsWrong) {
   EXPECT_EQ(refusal({.columns = {"en", "de", "fr"}}),
             "exactly two columns must have a language, and the two languages must differ");
   EXPECT_EQ(refusal({.columns = {"en", "de"}, .by = "fr"}), "no column has the language fr");
-  EXPECT_EQ(refusal({.columns = {"en", "a/b"}}), "a language must be a file name ending without \"/\", not 'a/b'");
+  EXPECT_EQ(refusal({.columns = {"en", "a/b"}}),
+            "a language must be the ending of a file name, without \"/\", but is 'a/b'");
   EXPECT_EQ(refusal({.columns = {"en", "de"}, .held_out = 0}), "the number of held-out sentences must be at least 1");
   EXPECT_NE(refusal({.columns = {"en", "de", "-"}}).find("all.tsv:1: 2 columns, but the line must have 3"),
             std::string::npos);

@@ -71,7 +71,7 @@ TEST(SequenceDataset, IsDescribedWithWhatWasDoneByRule) {
                               {.truncated = 3, .skipped = 2, .replaced = 1});
   EXPECT_EQ(
       describe(ruled, "test"),
-      (std::vector<std::string>{"test: 1 pairs, 4 tokens; the longest sequence has 3 tokens",
+      (std::vector<std::string>{"test: 1 pair, 4 tokens; the longest sequence has 3 tokens",
                                 "test: 3 sequences were longer than data.max_length and were truncated",
                                 "test: 2 samples with an empty text were skipped",
                                 "test: 1 byte that is not UTF-8 was read as U+FFFD. A subword model removes this "

@@ -85,7 +85,7 @@ TEST(AugmentationOptions, WhatDoesNotFitIsNamed) {
   has("crop_area = [0.1, 1]", false, "crop_area: unknown key");
   has("image_size = 0", true, "image_size");
   has("image_size = [224, 0]", true, "image_size: item 2 must be at least 1");
-  has("image_size = [224, 0]", false, "image_size: must be 0 for both sides or for neither side");
+  has("image_size = [224, 0]", false, "image_size: must be 0 for both sides, or above 0 for both sides");
   has("image_size = [1, 2, 3]", true, "image_size: must be one number or two, not 3");
   has("crop_fraction = 0", true, "crop_fraction");
   has("hue = 0.6", true, "hue");

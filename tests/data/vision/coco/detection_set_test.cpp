@@ -97,15 +97,13 @@ TEST(DetectionSet, LeavesOutObjectsWithoutAMaskWhereMasksAreAskedFor) {
   const DetectionSet masks(instances, "", {.class_names = {"b", "c"}, .masks = true});
   EXPECT_EQ(masks.objects(0).size(), 1u);
   EXPECT_EQ(masks.objects(0).masks.size(), 1u);
-  EXPECT_EQ(masks.notes().back(),
-            "x.json: 1 object has no mask: counted in box AP, but not in mask AP, and not used in training");
+  EXPECT_EQ(masks.notes().back(), "x.json: 1 object has no mask: used for box AP, but not for mask AP or for training");
   // Objects that training leaves out by other rules are counted, too: every object is evaluated or counted.
   for (auto& annotation : file["annotations"]) annotation.erase("segmentation");
   file["annotations"][1]["area"] = 0;
   const DetectionSet none(instances_of(file), "", {.masks = true, .empty_images = EmptyImages::keep});
-  EXPECT_EQ(none.notes().back(),
-            "x.json: " + std::to_string(file["annotations"].size()) +
-                " objects have no mask: counted in box AP, but not in mask AP, and not used in training");
+  EXPECT_EQ(none.notes().back(), "x.json: " + std::to_string(file["annotations"].size()) +
+                                     " objects have no mask: used for box AP, but not for mask AP or for training");
 }
 
 TEST(DetectionSet, ReadsImagesOfTheStatedSize) {

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "cachet/runtime/session.h"
+
+/// What uses OpenVINO is in shared libraries of its own, the modules. They are loaded at the first use, so that a
+/// program that needs no OpenVINO starts without it, and runs where it is not installed. A module exports one function,
+/// which has the module's name and returns a struct of functions. The first member of the struct is the version of
+/// Cachet.
+namespace cachet::runtime {
+
+/// Error for a module that cannot be used. what() is a part of a sentence, and says what to do: "this Cachet was built
+/// without OpenVINO; run …".
+class ModuleError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Returns the file of a module: in the folder of the library that contains this function, or in its subfolder lib,
+/// where the programs of a build find it. The path is empty if there is no such file, or if this is a build without
+/// OpenVINO.
+std::filesystem::path module_file(const std::string& module);
+
+/// Loads a file of module_file() and returns the function that has the name `module`. A file that is already loaded is
+/// not loaded again, and no file is unloaded. Throws ModuleError.
+void* module_function(const std::filesystem::path& file, const std::string& module);
+
+/// Throws ModuleError if a module belongs to another version of Cachet.
+void require_own_version(const std::string& module, const std::string& version);
+
+/// Returns the functions of a module. Throws ModuleError.
+template <class Functions>
+const Functions& module_functions(const std::string& module) {
+  using Entry = const Functions* (*)();
+  const Functions* functions = reinterpret_cast<Entry>(module_function(module_file(module), module))();
+  require_own_version(module, functions->cachet_version);
+  return *functions;
+}
+
+/// The functions of the module cachet_runtime_openvino.
+struct OpenVinoEngine {
+  static constexpr const char* kModule = "cachet_runtime_openvino";
+
+  const char* cachet_version;
+  std::string (*version)();  // of OpenVINO
+  std::unique_ptr<Session> (*open)(const std::filesystem::path& model, const SessionOptions& options);
+};
+
+}  // namespace cachet::runtime
