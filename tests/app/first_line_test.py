@@ -232,9 +232,14 @@ class FirstLine(command.FolderTest):
         self.assertRegex(said, r"pairs of sentences \(en to xx\): \d+ pairs to train with, \d+ to validate with, \d+ to test with\n")
         self.assertEqual(self.made("run")[1]["data"]["max_samples"], 8)
         self.assertTrue(self.cachet("translate", "run", stdin="the cat sees a tree 1\n").stdout)
-        (self.folder / "pairs.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in pairs))
-        said = self.cachet("train", "transformer_translation_small", "--data", "pairs.tsv", "--print").stderr
-        self.assertIn("pairs of sentences (source to target): ", said)
+        self.assertRegex(said, r"chosen: a vocabulary of \d+ subwords\n", "the batch is the user's")
+        rows = [*pairs, *pairs[:7]]
+        (self.folder / "pairs.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in rows))
+        for _ in range(2):  # the second time, the texts are prepared already
+            said = self.cachet("train", "transformer_translation_small", "--data", "pairs.tsv", "--print").stderr
+            self.assertIn("pairs of sentences (source to target): ", said)
+            self.assertIn(f"left out: {len(rows) - len(set(rows))} pairs with an empty side, or the same as another pair\n", said)
+            self.assertRegex(said, r"chosen: a vocabulary of \d+ subwords, batches of \d+ tokens\n")
         self.assertIn("the data could also be read as labelled texts, but transformer_translation_small is a translation model", said)
         (self.folder / "pairs/corpus.xx").write_text("only one\n")
         self.assertIn("corpus.en has 300 lines, but ",
@@ -244,6 +249,8 @@ class FirstLine(command.FolderTest):
         rows = [(("good", "bad", "odd")[number % 3], f"{line} {'well' if number % 3 else 'ill'}") for number, line in enumerate(sentences(90))]
         (self.folder / "reviews.tsv").write_text("".join(f"{label}\t{text}\n" for label, text in rows))
         said = self.trained("lra_small", "reviews.tsv", *SMALL_TEXT)
+        for options, chosen in ((), r"the first \d+ bytes of a text, batch size \d+"), (("--batch-size", "5"), r"the first \d+ bytes of a text"):
+            self.assertRegex(self.cachet("train", "lra_small", "--data", "reviews.tsv", "--print", *options).stderr, f"chosen: {chosen}\n")
         self.assertIn("labelled texts: 3 classes, 72 texts to train with, 9 to validate with, 9 to test with", said)
         self.assertEqual(self.made("run")[1]["data"]["class_names"], ["bad", "good", "odd"])
         self.assertEqual(self.json_of("eval", "run", "--json", cwd=self.folder)["split"], "test")

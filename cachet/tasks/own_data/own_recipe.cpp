@@ -137,6 +137,22 @@ class RecipeText {
 };
 
 /// As recipes name folders: a path that is found wherever the run is resumed.
+/// The line of the values that were chosen. It leaves out the values whose keys the user set.
+class ChosenValues {
+ public:
+  explicit ChosenValues(const OwnDataRequest& request) : settings_(request.settings) {}
+  void add(std::string_view key, const std::string& value) {
+    if (!setting_of(settings_, key)) line_ += (line_.empty() ? "chosen: " : ", ") + value;
+  }
+  void write(OwnRecipe& result) const {
+    if (!line_.empty()) result.lines.push_back(line_);
+  }
+
+ private:
+  const std::vector<std::string>& settings_;
+  std::string line_;
+};
+
 std::string root_of(const fs::path& folder) { return fs::absolute(folder).lexically_normal().string(); }
 
 /// How many of these samples validate: a tenth of each class, as data::hold_out() draws them.
@@ -257,8 +273,10 @@ void write_images(const OwnDataRequest& request, const FoundData& found, RecipeT
     line += ", no test images";
   }
   result.lines.push_back(line);
-  result.lines.push_back("chosen: images of " + std::to_string(side) + " pixels from random crops, batch size " +
-                         std::to_string(batch));
+  ChosenValues chosen(request);
+  chosen.add("data.resize.image_size", "images of " + std::to_string(side) + " pixels from random crops");
+  chosen.add("train.batch_size", "batch size " + std::to_string(batch));
+  chosen.write(result);
   if (!of_weights.preparation) return;
   Preprocessing shown = *of_weights.preparation;
   shown.resize.image_size = side;
@@ -311,8 +329,10 @@ void write_coco(const OwnDataRequest& request, const FoundData& found, RecipeTex
   else
     line += ", " + config::counted((draws ? second : coco.test).pictures, "test image", "test images");
   result.lines.push_back(line);
-  result.lines.push_back("chosen: images of at most " + std::to_string(longest) + " pixels, batch size " +
-                         std::to_string(batch));
+  ChosenValues chosen(request);
+  chosen.add("data.transform.long_side", "images of at most " + std::to_string(longest) + " pixels");
+  chosen.add("train.batch_size", "batch size " + std::to_string(batch));
+  chosen.write(result);
 }
 
 std::string split_counts(const PreparedTexts& texts, const char* one, const char* many) {
@@ -352,8 +372,11 @@ void write_text(const OwnDataRequest& request, const FoundData& found, RecipeTex
   const char* tokens_text = texts.subwords ? " subwords" : " bytes";
   result.lines.push_back("text: " + split_counts(texts, "line", "lines"));
   add_prepared_lines(texts, result);
-  result.lines.push_back("chosen: a vocabulary of " + std::to_string(texts.subwords.value_or(data::kByteVocabulary)) +
-                         tokens_text + ", batch size " + std::to_string(batch));
+  ChosenValues chosen(request);
+  chosen.add("data.vocabulary",
+             "a vocabulary of " + std::to_string(texts.subwords.value_or(data::kByteVocabulary)) + tokens_text);
+  chosen.add("train.batch_size", "batch size " + std::to_string(batch));
+  chosen.write(result);
 }
 
 void write_pairs(const OwnDataRequest& request, const FoundData& found, RecipeText& recipe, OwnRecipe& result) {
@@ -386,8 +409,11 @@ void write_pairs(const OwnDataRequest& request, const FoundData& found, RecipeTe
   result.lines.push_back("pairs of sentences (" + source + " to " + target +
                          "): " + split_counts(texts, "pair", "pairs"));
   add_prepared_lines(texts, result);
-  result.lines.push_back("chosen: a vocabulary of " + std::to_string(texts.subwords.value_or(0)) +
-                         " subwords, batches of " + std::to_string(most) + " tokens");
+  ChosenValues chosen(request);
+  chosen.add("data.vocabulary", "a vocabulary of " + std::to_string(texts.subwords.value_or(0)) + " subwords");
+  if (!setting_of(request.settings, "data.max_samples"))
+    chosen.add("data.max_tokens", "batches of " + std::to_string(most) + " tokens");
+  chosen.write(result);
 }
 
 void write_labelled(const OwnDataRequest& request, const FoundData& found, RecipeText& recipe, OwnRecipe& result) {
@@ -408,8 +434,10 @@ void write_labelled(const OwnDataRequest& request, const FoundData& found, Recip
   result.lines.push_back("labelled texts: " + config::counted(std::ssize(texts.class_names), "class", "classes") +
                          ", " + split_counts(texts, "text", "texts"));
   add_prepared_lines(texts, result);
-  result.lines.push_back("chosen: the first " + std::to_string(length) + " bytes of a text, batch size " +
-                         std::to_string(batch));
+  ChosenValues chosen(request);
+  chosen.add("data.max_length", "the first " + std::to_string(length) + " bytes of a text");
+  chosen.add("train.batch_size", "batch size " + std::to_string(batch));
+  chosen.write(result);
 }
 
 /// The kind that the model can be trained on, first among those that fit.

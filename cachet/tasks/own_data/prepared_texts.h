@@ -26,9 +26,9 @@ struct PreparedTexts {
 /// Each function prepares texts in a folder of `prepared` whose name ends in a digest of the input, or reuses this
 /// folder. Text that is not UTF-8 is read as UTF-16 if it has that byte-order mark, else as Windows-1252; a note names
 /// the encoding. If the data have no splits, a tenth is used for validation and a tenth for tests: the last lines of a
-/// text, random pairs, or random labelled texts of each class. If the data have a training split and only one other
-/// split, a tenth of the training data is used for validation. Throws io::Error if a file cannot be read, or if there
-/// is too little text.
+/// text, or random labelled texts of each class. From pairs, a twentieth of the pairs, at most 1,000, is drawn for each
+/// of the two splits. If the data have a training split and only one other split, the same fraction of the training
+/// data is used for validation. Throws io::Error if a file cannot be read, or if there is too little text.
 PreparedTexts prepare_text(const FoundData& found, const std::filesystem::path& prepared);
 PreparedTexts prepare_pairs(const FoundData& found, const std::filesystem::path& prepared);
 PreparedTexts prepare_labelled_texts(const FoundData& found, const std::filesystem::path& prepared);
