@@ -302,8 +302,7 @@ PreparedTexts prepare_pairs(const FoundData& found, const fs::path& prepared) {
     throw io::Error(found.path.string() + ": has " + config::counted(train.source.size(), "pair") +
                     " of sentences, but at least 3 are needed");
   if (test.source.empty() && !validation.source.empty()) test = std::exchange(validation, {});
-  const std::optional<int64_t> divided =
-      test.source.empty() ? std::optional<int64_t>(std::ssize(train.source)) : std::nullopt;
+  const int64_t divided = test.source.empty() ? std::ssize(train.source) : 0;  // pairs to divide into splits
   const SplitLines both{train.source, validation.source, test.source},
       others{train.target, validation.target, test.target};
   result.folder =
@@ -351,8 +350,8 @@ PreparedTexts prepare_pairs(const FoundData& found, const fs::path& prepared) {
   result.train = lines("train");
   result.validation = lines("valid");
   result.test = lines("test");
-  if (const int64_t used = result.train + result.validation + result.test; divided && *divided > used)
-    result.notes.push_back("left out: " + config::counted(*divided - used, "pair") +
+  if (const int64_t used = result.train + result.validation + result.test; divided > used)
+    result.notes.push_back("left out: " + config::counted(divided - used, "pair") +
                            " with an empty side, or the same as another pair");
   add_note(reader, result);
   const std::string model = (result.folder / kSubwordModel).string();
