@@ -55,7 +55,11 @@ class FirstLine(command.FolderTest):
         (self.folder / "photos/ant/notes.txt").write_text("not an image")
         said = self.trained("vit_tiny_patch16_224", "photos", *SMALL_VIT)
         self.assertIn("class folders: 3 classes, 34 training images, of which 3 are for validation, no test images\n", said)
-        self.assertIn("images of 16 pixels from random crops, batch size ", said)
+        self.assertNotIn("chosen", said, "the user set both values")
+        chosen = self.cachet("train", "vit_tiny_patch16_224", "--data", "photos", "--print").stderr
+        self.assertRegex(chosen, r"chosen: images of \d+ pixels from random crops, batch size \d+\n")
+        chosen = self.cachet("train", "vit_tiny_patch16_224", "--data", "photos", "--print", "--image-size", "16").stderr
+        self.assertRegex(chosen, r"chosen: batch size \d+\n")
         made, resolved = self.made("run")
         self.assertEqual((made["data"]["classes"], made["data"]["orientation"], made["data"]["validation_fraction"]), (3, "apply", 0.1))
         self.assertEqual(resolved["data"]["class_names"], ["ant", "bee", "cat"])
