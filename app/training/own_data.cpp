@@ -115,8 +115,8 @@ void train_model_of_weights(TrainArguments& arguments, ShortOptions& options) {
 
 void add_short_options(CLI::App& app, ShortOptions& options) {
   app.add_option("--data", options.data,
-                 "Your data: class folders of images or texts, a COCO folder, text files, two parallel files or a TSV "
-                 "file. With a recipe, this sets data.root")
+                 "Your data: class folders of images or texts, a COCO folder, text files, a folder with two "
+                 "parallel files, or a TSV file. With a recipe, this sets data.root")
       ->type_name("FOLDER");
   add_number(app, "--epochs", options.epochs, "Set train.epochs", {1})->type_name("N");
   app.add_option("--batch-size", options.batch_size,

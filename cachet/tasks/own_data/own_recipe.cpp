@@ -322,7 +322,7 @@ void write_coco(const OwnDataRequest& request, const FoundData& found, RecipeTex
   recipe.set_training(samples, epochs_for(samples, batch, 3'000, 50), batch, 2e-4);
   std::string line = "COCO folder: " + config::counted(coco.classes, "class", "classes") + ", " +
                      config::counted(coco.train.pictures, "training image", "training images");
-  if (draws) line += ", of which a tenth is for validation";
+  if (draws) line += ", of which a tenth of each class, but at least one image, is for validation";
   if (!draws) line += ", " + config::counted(coco.validation.pictures, "validation image", "validation images");
   if (one_file)
     line += ", no test images";
@@ -450,8 +450,12 @@ OwnDataKind chosen_kind(const OwnDataRequest& request, const FoundData& found) {
     if (wanted.empty() && model_can(request.model, task.needs))
       wanted = std::string(task.trains) + ", which learns from " + to_text(task.data);
   if (wanted.empty()) wanted = "only a part of other models, so it cannot be trained by itself";
-  throw std::invalid_argument(request.data.string() + " contains " + kinds + ", but " + request.model + " is " +
-                              wanted + "; `cachet models` lists other models");
+  const bool one_of_two =
+      fs::is_regular_file(request.data) && model_can(request.model, task_of(OwnDataKind::pairs).needs);
+  throw std::invalid_argument(
+      request.data.string() + " contains " + kinds + ", but " + request.model + " is " + wanted +
+      (one_of_two ? "; if the translations are in another file, give the folder that contains both files"
+                  : "; `cachet models` lists other models"));
 }
 
 }  // namespace
