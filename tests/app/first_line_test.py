@@ -246,7 +246,7 @@ class FirstLine(command.FolderTest):
             self.assertRegex(said, r"chosen: a vocabulary of \d+ subwords, batches of \d+ tokens\n")
         self.assertIn("the data could also be read as labelled texts, but transformer_translation_small is a translation model", said)
         self.assertIn("give the folder that contains both files",
-                      self.refused("train", "transformer_translation_small", "--data", "pairs/corpus.xx", code=None, cwd=self.folder))
+                      self.refused("train", "transformer_translation_small", "--data", "pairs/corpus.xx", cwd=self.folder))
         (self.folder / "pairs/corpus.xx").write_text("only one\n")
         self.assertIn("corpus.en has 300 lines, but ",
                       self.refused("train", "transformer_translation_small", "--data", "pairs", code=1, cwd=self.folder))
