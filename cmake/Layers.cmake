@@ -15,7 +15,7 @@ endfunction()
 #   cachet_layer(name [PLAIN | SHARED] [ALONE] [WITHOUT folder...] [USES layer...] [LIBRARIES target...])
 # PLAIN layers do not include LibTorch. SHARED layers can be loaded alone (torch.ops.load_library). ALONE compiles each source
 # alone. WITHOUT names folders in the layer that are layers of their own, named cachet_<name>_<folder>. A folder named openvino
-# is no part of the library (cachet_openvino_module).
+# is a library of its own (cachet_openvino_module).
 function(cachet_layer name)
   cmake_parse_arguments(arg "PLAIN;SHARED;ALONE" "" "USES;WITHOUT;LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cachet/${name}/*.cpp)

@@ -13,7 +13,7 @@
 /// Cachet.
 namespace cachet::runtime {
 
-/// Error for a module that cannot be used. what() is a part of a sentence, and says what to do: "this Cachet was built
+/// Error for a module that cannot be used. what() is a part of a sentence, and names the remedy: "this Cachet was built
 /// without OpenVINO; run …".
 class ModuleError : public std::runtime_error {
  public:
