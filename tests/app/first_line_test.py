@@ -147,7 +147,7 @@ class FirstLine(command.FolderTest):
         small = [word for setting in ("embed_dims=[8, 16, 16, 32]", "depths=[1, 1, 1, 1]", "num_heads=[1, 2, 2, 4]", "mlp_ratios=[1, 1, 1, 1]",
                                       "neck.out_channels=8") for word in ("--set", f"model.{setting}")]
         said = self.trained("retinanet_pvt_tiny_fpn", "shapes", *small, "--set", "train.threads=1")
-        self.assertIn("COCO folder: 6 classes, 12 training images, of which a tenth of each class, but at least one image, is for validation, 4 test images\n", said)
+        self.assertIn("COCO folder: 6 classes, 12 training images (a tenth of each class, but at least one image, is for validation), 4 test images\n", said)
         made = self.made("run")[0]
         self.assertEqual((made["data"]["classes"], made["data"]["transform"]["long_side"]), (6, 64))
         self.assertEqual(self.json_of("eval", "run", "--json", cwd=self.folder)["split"], "test")
@@ -171,7 +171,7 @@ class FirstLine(command.FolderTest):
         write("one/labels.json", 12)
         (self.folder / "one/images").symlink_to(self.folder / "shapes/images/train")
         said, data = printed("one")
-        self.assertIn("COCO folder: 6 classes, 12 training images, of which a tenth of each class, but at least one image, is for validation, no test images\n", said)
+        self.assertIn("COCO folder: 6 classes, 12 training images (a tenth of each class, but at least one image, is for validation), no test images\n", said)
         self.assertEqual((data["train_annotations"], data["validation_annotations"], data["validation_fraction"]), ("labels.json", "labels.json", 0.1))
         for split, places in (("train", (0, 7)), ("valid", (7, 10)), ("test", (10, 12))):
             for each in write(f"three/{split}/_annotations.coco.json", *places):

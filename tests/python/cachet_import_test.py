@@ -129,8 +129,8 @@ class ConsoleScript(CopiedPackage):
         self.assertNotIn("openvino", paths.split(":")[0])
 
     def test_the_command_finds_packages_next_to_it_by_itself(self):
-        beside = {name: PACKAGE.parent / name for name in ("torch", "openvino")}
-        self.assertEqual(_cachet_command.environment(**beside), dict(os.environ))
+        next_to = {name: PACKAGE.parent / name for name in ("torch", "openvino")}
+        self.assertEqual(_cachet_command.environment(**next_to), dict(os.environ))
 
 
 class Libraries(unittest.TestCase):

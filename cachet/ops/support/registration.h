@@ -60,7 +60,7 @@ class Operator {
     return add(c10::DispatchKey::CompositeExplicitAutograd, form);
   }
   /// Registers `form`, an implementation for all devices that is not fused into one kernel. Autograd computes the
-  /// gradient of `form` through the operators of which `form` consists.
+  /// gradient of `form` through the operators of `form`.
   template <class Form>
   Operator& differentiable_composite(Form* form) {
     remember(form);

@@ -322,7 +322,7 @@ void write_coco(const OwnDataRequest& request, const FoundData& found, RecipeTex
   recipe.set_training(samples, epochs_for(samples, batch, 3'000, 50), batch, 2e-4);
   std::string line = "COCO folder: " + config::counted(coco.classes, "class", "classes") + ", " +
                      config::counted(coco.train.pictures, "training image", "training images");
-  if (draws) line += ", of which a tenth of each class, but at least one image, is for validation";
+  if (draws) line += " (a tenth of each class, but at least one image, is for validation)";
   if (!draws) line += ", " + config::counted(coco.validation.pictures, "validation image", "validation images");
   if (one_file)
     line += ", no test images";

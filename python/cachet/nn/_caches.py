@@ -242,7 +242,7 @@ class GatedRecurrentCache(Cache):
         return self.inference == "updated" or (self.inference == "per_sample" and self.scope == "batch_row")
 
     def _held_by_stream(self, layout: Layout) -> str | None:
-        """Returns the option because of which the cache is in the state of the session.
+        """Returns the option that puts the cache into the state of the session.
 
         Returns None if the cache is not in this state.
         """
