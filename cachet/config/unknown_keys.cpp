@@ -72,11 +72,25 @@ class Search {
     const std::vector<std::string>& siblings = entry == siblings_.end() ? kNone : entry->second;
     std::string near = suggestion(key, siblings);
     if (near.empty()) near = suggestion_elsewhere(table, key);
-    if (near.empty() && !siblings.empty() && siblings.size() <= kMaxListed) {
-      near = "; known here: ";
-      for (size_t i = 0; i < siblings.size(); ++i) near += (i > 0 ? ", " : "") + siblings[i];
-    }
+    if (!near.empty() || siblings.empty()) return near;
+    if (siblings.size() > kMaxListed) return "; `" + list_command(table) + "` lists the known keys";
+    near = "; known here: ";
+    for (size_t i = 0; i < siblings.size(); ++i) near += (i > 0 ? ", " : "") + siblings[i];
     return near;
+  }
+
+  /// The command that lists the keys of a table: "cachet keys model --model vit_tiny_patch16_224".
+  std::string list_command(const std::string& table) const {
+    std::string command = "cachet keys";
+    if (!table.empty()) command += " " + table;
+    const auto model = state_.positions.find("model.name");
+    const bool in_model = table == "model" || table.starts_with("model.");
+    if (in_model && model != state_.positions.end()) {
+      std::string name = state_.values[model->second].toml;
+      std::erase(name, '"');
+      command += " --model " + name;
+    }
+    return command;
   }
 
   /// " (did you mean 'optimizer.lr'?)" for `lr` at another position.

@@ -14,22 +14,33 @@ ShareInterval wilson_interval(double fraction, double count) {
   return {fraction <= 0 ? 0 : std::max(0.0, center - half), fraction >= 1 ? 1 : std::min(1.0, center + half)};
 }
 
-std::string uncertainty_text(double value, std::optional<double> error, int64_t share_of,
-                             const std::function<std::string(double)>& text,
-                             const std::function<std::string(double)>& end_text) {
-  if (!error) return "";
-  std::string symmetric = " ± " + text(*error);
-  if (share_of < 1 || !(value >= 0 && value <= 1)) return symmetric;
-  const ShareInterval interval = wilson_interval(value, static_cast<double>(share_of));
-  if (text(value - interval.lower) == text(*error) && text(interval.upper - value) == text(*error)) return symmetric;
-  const auto& end = end_text ? end_text : text;
-  return " (" + end(interval.lower) + " to " + end(interval.upper) + ")";
-}
-
 namespace {
 
 /// The largest difference between ± and an interval for which ± stands, as a fraction of the error.
 constexpr double kSymmetric = 0.1;
+
+/// Wilson's interval, if the value is a fraction of `share_of` > 0 samples and ± does not describe the interval.
+std::optional<ShareInterval> asymmetric_interval(double value, double error, int64_t share_of) {
+  if (share_of < 1 || !(value >= 0 && value <= 1)) return std::nullopt;
+  const ShareInterval interval = wilson_interval(value, static_cast<double>(share_of));
+  const auto is_far = [&](double half) { return std::abs(half - error) > kSymmetric * error; };
+  if (!is_far(value - interval.lower) && !is_far(interval.upper - value)) return std::nullopt;
+  return interval;
+}
+
+}  // namespace
+
+std::string uncertainty_text(double value, std::optional<double> error, int64_t share_of,
+                             const std::function<std::string(double)>& text,
+                             const std::function<std::string(double)>& end_text) {
+  if (!error) return "";
+  const std::optional<ShareInterval> interval = asymmetric_interval(value, *error, share_of);
+  if (!interval) return " ± " + text(*error);
+  const auto& end = end_text ? end_text : text;
+  return " (" + end(interval->lower) + " to " + end(interval->upper) + ")";
+}
+
+namespace {
 
 /// The decimals of two significant digits of an error.
 int decimals_of(double error) {
@@ -62,14 +73,10 @@ std::string measured_text(const MetricDescription& metric, double value, std::op
                           int64_t share_of) {
   if (!error || !std::isfinite(value)) return format_value(metric, value);
   const auto text = [&](double number) { return measured_value_text(metric, number, error); };
-  if (share_of > 0 && value >= 0 && value <= 1) {
-    const ShareInterval interval = wilson_interval(value, static_cast<double>(share_of));
-    const auto is_far = [&](double half) { return std::abs(half - *error) > kSymmetric * *error; };
-    if (is_far(value - interval.lower) || is_far(interval.upper - value)) {
-      const double half = (interval.upper - interval.lower) / 2;  // the error of a value of 1 is 0
-      const auto end = [&](double number) { return measured_value_text(metric, number, half); };
-      return end(value) + " (" + end(interval.lower) + " to " + end(interval.upper) + ")";
-    }
+  if (const std::optional<ShareInterval> interval = asymmetric_interval(value, *error, share_of)) {
+    const double half = (interval->upper - interval->lower) / 2;  // the error of a value of 1 is 0
+    const auto end = [&](double number) { return measured_value_text(metric, number, half); };
+    return end(value) + " (" + end(interval->lower) + " to " + end(interval->upper) + ")";
   }
   if (!decimals_by(metric, value, error)) return format_value(metric, value) + " ± " + format_value(metric, *error);
   const std::string unit = metric.form == ValueForm::percent ? " %" : metric.unit.empty() ? "" : " " + metric.unit;

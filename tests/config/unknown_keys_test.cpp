@@ -53,6 +53,26 @@ TEST(UnknownKeys, NameTheKindThatDoesNotKnowThem) {
             "t.toml:3: model.cache.ratio: unknown key for kind = \"none\"; known here: kind");
 }
 
+/// The message for `model.zzz` if the table has 13 keys, with a model of this name or without a name.
+std::string message_of_many(const std::string& name) {
+  Document document = Document::from_text("[model]\nzzz = 1", "t.toml");
+  const View model = document.root().table("model");
+  if (!name.empty()) model.text("name", name);
+  for (int i = 0; i < 13; ++i) model.integer("size_" + std::to_string(i), 1);
+  try {
+    document.finish();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(UnknownKeys, NameTheCommandThatListsManyKeys) {
+  EXPECT_EQ(message_of_many("vit_tiny"),
+            "t.toml:2: model.zzz: unknown key; `cachet keys model --model vit_tiny` lists the known keys");
+  EXPECT_EQ(message_of_many(""), "t.toml:2: model.zzz: unknown key; `cachet keys model` lists the known keys");
+}
+
 TEST(UnknownKeys, LeaveOutWhatAReplacedKindLeftBehind) {
   EXPECT_EQ(unknown_message("[model.cache]\nkind = 'grc'\nratio = 0.5", {"model.cache.kind=none"}), "");
   EXPECT_EQ(unknown_message("[model.cache]\nkind = 'grc'", {"model.cache.ratio=0.5", "model.cache.kind=none"}),

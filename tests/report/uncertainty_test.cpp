@@ -28,18 +28,20 @@ std::string text_of(double share, int64_t samples, int64_t known) {
   return uncertainty_text(share, error, known, [](double value) { return format_percent(value); });
 }
 
-TEST(Uncertainty, OfSharesHasTwoEndsIfTheyDifferInTheDigits) {
+TEST(Uncertainty, OfSharesHasTwoEndsIfTheyDifferByMoreThanATenthOfTheError) {
   EXPECT_EQ(text_of(1, 20, 20), " (95.2 % to 100.0 %)");
   EXPECT_EQ(text_of(0, 20, 20), " (0.0 % to 4.8 %)");
-  EXPECT_EQ(text_of(0.5, 10, 10), " (34.9 % to 65.1 %)");
+  EXPECT_EQ(text_of(0.5, 10, 10), " ± 15.8 %") << "half of Wilson's interval is 15.1 %";
+  EXPECT_EQ(text_of(0.5, 4, 4), " (27.6 % to 72.4 %)") << "half of Wilson's interval is 22.4 %, the error 25.0 %";
+  EXPECT_EQ(text_of(22.0 / 42, 42, 42), " ± 7.7 %");
   EXPECT_EQ(text_of(0.75, 50000, 50000), " ± 0.2 %");
   EXPECT_EQ(text_of(1, 20, 0), " ± 0.0 %") << "the number is not known, or the value is not a share";
   const auto x = [](double) { return std::string("x"); };
   EXPECT_EQ(uncertainty_text(1, std::nullopt, 1, x), "");
   EXPECT_EQ(uncertainty_text(NAN, 0.1, 20, x), " ± x");
-  EXPECT_EQ(uncertainty_text(1, 0, 20, x, [](double) { return std::string("end"); }), " ± x") << "written alike";
+  EXPECT_EQ(uncertainty_text(1, 0, 20, x, [](double) { return std::string("end"); }), " (end to end)");
   const auto digits = [](int count) { return [count](double value) { return format_number(value, count); }; };
-  EXPECT_EQ(uncertainty_text(0.5, 0.158, 10, digits(2), digits(5)), " (0.34924 to 0.65076)");
+  EXPECT_EQ(uncertainty_text(0.5, 0.25, 4, digits(2), digits(5)), " (0.27639 to 0.72361)");
   EXPECT_EQ(wilson_interval(1, 20).upper, 1);
   EXPECT_EQ(wilson_interval(0, 20).lower, 0);
 }

@@ -21,6 +21,13 @@ Span widened(Span span) {
   return {span.least - half, span.most + half};
 }
 
+// Where all values are equal, a span between this value and a value nearer to 0. A fraction of 1 gets no axis beyond 1.
+Span below_or_above(Span span) {
+  const Span wide = widened(span);
+  if (span.empty() || span.least < span.most || span.least == 0) return wide;
+  return span.least > 0 ? Span{wide.least, span.most} : Span{span.least, wide.most};
+}
+
 // Keeps differences of the ends finite, and the ends apart.
 Axis bounded(double least, double most) {
   constexpr double limit = std::numeric_limits<double>::max() / 4;
@@ -80,7 +87,7 @@ Axis y_axis(const std::vector<DrawnSeries>& series, bool logarithmic, bool from_
   }
   if (from_zero && !span.empty()) span.add(0);
   const bool stays_zero = from_zero && span.least == 0 && span.most == 0;
-  span = stays_zero ? Span{0, 1} : widened(span);
+  span = stays_zero ? Span{0, 1} : below_or_above(span);
   return bounded(span.least, span.most);
 }
 

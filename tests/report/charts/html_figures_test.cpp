@@ -162,6 +162,14 @@ TEST(LineChartTest, AxesEndWhereTheDataEnds) {
   EXPECT_EQ(y_axis(series, true, false).most, 1);
 }
 
+TEST(LineChartTest, AnAxisOfEqualValuesEndsAtTheValue) {
+  const auto axis = [](double value) { return y_axis({drawn_series({"a", {1, 2}, {value, value}}, 100)}, false, false); };
+  EXPECT_EQ(axis(1).least, 0.5);
+  EXPECT_EQ(axis(1).most, 1) << "a fraction is at most 1";
+  EXPECT_EQ(axis(-4).least, -4);
+  EXPECT_EQ(axis(-4).most, -2);
+}
+
 TEST(LineChartTest, LabelsOfTicksHaveRoom) {
   const LineChart chart{"c", "step", "", {{"a", {1, 2}, {0.49908, 0.49914}}}};
   const std::vector<DrawnSeries> series{drawn_series(chart.series[0], 100)};
