@@ -78,7 +78,7 @@ Action declare_data(CLI::App& app) {
 const Registration registered_data(
     {Topic::runs,
      "data",
-     "List the data that recipes read, or make data for sequences, language models, translation and detectors",
+     "List the data sets that recipes read, generate synthetic data, or prepare texts for training",
      {"cachet data ls 'cifar*'", "cachet data shapes -o shapes --train 200 --validation 40",
       "cachet data pairs deu-eng.tsv --columns en,de --held-out 1000 -o tatoeba"},
      declare_data});
