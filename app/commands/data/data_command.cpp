@@ -57,7 +57,7 @@ std::array<DataCommand, 8> data_commands() {
             declare_data_words},
            {kMake,
             "tokens",
-            "Tokenise texts into files that are memory-mapped in training",
+            "Tokenise texts once, into files that training reads piece by piece",
             {"cachet data tokens wikitext-103 --vocabulary-file words.txt -o wikitext-103-tokens",
              "cachet data tokens wmt14-en-fr --source en --target fr -o wmt14-tokens"},
             declare_data_tokens}}};
