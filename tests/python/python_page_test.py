@@ -1,5 +1,6 @@
-"""Runs the blocks of docs/python.md and of docs/reference/operators.md as one program each, and compares the signatures of the
-operators with the library.
+"""Runs the blocks of docs/python.md and of docs/reference/operators.md as one program each.
+
+It compares the signatures of the operators with those of the library.
 
   PYTHONPATH=build/release/python python tests/python/python_page_test.py
 """
