@@ -317,9 +317,11 @@ Action declare_analyze(CLI::App& app) {
   add_number(app, "--samples", arguments->options.samples, "Number of evaluation samples to analyze (default: 256)",
              {1})
       ->type_name("N");
-  add_number(
-      app, "--steps", arguments->options.steps,
-      "Number of training steps to replay. The statistics of these steps are tested for normality (default: 150)", {1})
+  add_number(app, "--steps", arguments->options.steps,
+             "Number of training steps to replay without updating the weights. The batch statistics of the norms in "
+             "these steps "
+             "are tested for normality (default: 150)",
+             {1})
       ->type_name("P");
   app.add_option("--data", arguments->data, "Folder of the data; sets the key data.root")->type_name("FOLDER");
   add_recipe_settings(app, arguments->settings);

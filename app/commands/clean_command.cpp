@@ -77,12 +77,12 @@ Action declare_clean(CLI::App& app) {
   return [arguments] { return run_clean(*arguments); };
 }
 
-const Registration registered_clean({Topic::models,
-                                     "clean",
-                                     "Strip a checkpoint to its weights",
-                                     {"cachet clean my-run -o my-model",
-                                      "cachet clean my-run/checkpoints/mean-10 -o weights.safetensors"},
-                                     declare_clean});
+const Registration registered_clean(
+    {Topic::models,
+     "clean",
+     "Write the weights of a checkpoint to a new file or folder, without the state of the training",
+     {"cachet clean my-run -o my-model", "cachet clean my-run/checkpoints/mean-10 -o weights.safetensors"},
+     declare_clean});
 
 }  // namespace
 }  // namespace cachet::app

@@ -37,9 +37,9 @@ class Document {
   void set(std::string_view assignment, std::string_view source = kSetSource);
 
   /// Changes the default of one key, for options that are newer than the recipe. `assignment` has the syntax that set()
-  /// describes. If the document does not have the key, the key's reader gets the changed default, with the origin
-  /// kEarlierSource. If the value equals the reader's own default, the origin is kDefaultSource. A key without a reader
-  /// has no effect.
+  /// describes. If the document does not have the key, the code that reads the key gets the changed default, with the
+  /// origin kEarlierSource. If the changed default equals the original default, the origin is kDefaultSource. If no
+  /// code reads the key, set_default() has no effect.
   void set_default(std::string_view assignment);
 
   /// Replaces a value that was read; resolved() lists the new value. `assignment` has the syntax that set() describes.

@@ -10,8 +10,8 @@ namespace cachet::config {
 /// Overlong forms, surrogates and code points above U+10FFFF are invalid.
 size_t first_invalid_utf8(std::string_view text);
 
-/// Replaces every control character, and every byte that is not UTF-8, by '?'. The returned text is safe in a terminal
-/// and in a comment.
+/// Replaces every control character, and every byte that is not UTF-8, by '?'. You can print the returned text in a
+/// terminal or write it into a comment.
 std::string printable(std::string_view text);
 
 /// Escapes the parts of a text that a terminal would obey or that are invisible: control characters ("\x1b", "\r",

@@ -22,8 +22,8 @@ ShareInterval wilson_interval(double fraction, double count);
 /// Returns the text that shows the uncertainty of a value and follows the value: " ± 0.8 %" for the standard error. If
 /// the value is a fraction of `share_of` > 0 samples, and an end of value ± error differs from the end of Wilson's
 /// interval by more than a tenth of the error, returns the ends of Wilson's interval: " (95.2 % to 100.0 %)". If there
-/// is no error, returns an empty text. `text` formats an error; `end_text` formats an end of the interval. If `end_text`
-/// is empty, `text` also formats the ends.
+/// is no error, returns an empty text. `text` formats an error; `end_text` formats an end of the interval. If
+/// `end_text` is empty, `text` also formats the ends.
 std::string uncertainty_text(double value, std::optional<double> error, int64_t share_of,
                              const std::function<std::string(double)>& text,
                              const std::function<std::string(double)>& end_text = {});

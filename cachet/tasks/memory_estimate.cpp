@@ -148,7 +148,9 @@ std::optional<StepMemoryCurve> StepMemoryCurve::measure(const RecipePlan& plan, 
     return std::max(1.0, static_cast<double>(of_samples) / static_cast<double>(curve.last_.samples));
   };
   curve.tensors_of_sample_ = bound();
-  curve.overhead_ = kMostOverhead;
+  // A large first step shows how much the allocator holds for each byte of tensors.
+  const auto live = static_cast<double>(std::max<int64_t>(1, curve.first_.live));
+  curve.overhead_ = std::clamp(static_cast<double>(curve.first_.resident) / live, 1.0, kMostOverhead);
   if (all == 1) return curve;
   if (trial == MemoryTrial::quick && curve.at(all).total() < free / 2) return curve;
 

@@ -162,7 +162,7 @@ TEST(BackwardOperators, RefuseAGridThatTheTokensAreNot) {
       [&] {
         call("token_convolution_backward", {x, x, weight, 200, 300, 1});
       },
-      "1 class tokens and a grid of 200 x 300 must be all tokens, but the number of tokens is 7");
+      "1 class tokens + a grid of 200 x 300 tokens must equal the number of tokens, which is 7");
 }
 
 TEST(BackwardOperators, AllHaveSamplesHere) {

@@ -1,4 +1,6 @@
-"""Runs the blocks of docs/python.md as one program and holds its signatures to the library.
+"""Runs the blocks of docs/python.md and of docs/reference/operators.md as one program each.
+
+It compares the signatures of the operators with those of the library.
 
   PYTHONPATH=build/release/python python tests/python/python_page_test.py
 """
@@ -12,7 +14,8 @@ import torch
 from operator_samples import public_operators
 
 warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md"
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
+GUIDE, OPERATORS = DOCS / "python.md", DOCS / "reference" / "operators.md"
 
 
 def blocks(text, language):
@@ -21,10 +24,10 @@ def blocks(text, language):
         yield text.count("\n", 0, block.start(1)), block[1]
 
 
-def failure_of(line, code, names):
+def failure_of(page, line, code, names):
     """Runs a block; what went wrong, with the page's own line numbers, or None."""
     try:
-        exec(compile("\n" * line + code, PAGE.name, "exec"), names)
+        exec(compile("\n" * line + code, page.name, "exec"), names)
     except Exception:
         return traceback.format_exc()
     return None
@@ -49,13 +52,16 @@ def missing_parts(text):
 
 
 def main():
-    text, names = PAGE.read_text(encoding="utf-8"), {}
-    code = list(blocks(text, "python"))
-    failures = [failure for failure in (failure_of(line, block, names) for line, block in code) if failure]
-    failures += missing_parts(text)
+    failures, run = [], 0
+    for page in (GUIDE, OPERATORS):
+        names, code = {}, list(blocks(page.read_text(encoding="utf-8"), "python"))
+        failures += [failure for failure in (failure_of(page, line, block, names) for line, block in code) if failure]
+        failures += [] if code else [f"{page.name} has no blocks"]
+        run += len(code)
+    failures += missing_parts(OPERATORS.read_text(encoding="utf-8"))
     print("\n".join(failures), file=sys.stderr)
-    print(f"{PAGE.name}: {len(code)} blocks, {len(failures)} failures")
-    return 1 if failures or not code else 0
+    print(f"{GUIDE.name}, {OPERATORS.name}: {run} blocks, {len(failures)} failures")
+    return 1 if failures else 0
 
 
 sys.exit(main())

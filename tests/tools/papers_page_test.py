@@ -32,6 +32,12 @@ C | 4 % | `cachet bench`
 A
 -->
 <!-- /rows -->
+
+<!-- differences: 2312.12742
+so: So.
+why not: Why.
+-->
+<!-- /differences -->
 """
 
 
@@ -67,9 +73,10 @@ class PapersPage(unittest.TestCase):
         self.assertIn("the tables differ from the recipes", self.run_tool("--check", code=1))
         self.assertEqual(self.page(), PAGE, "--check writes nothing")
         self.run_tool()
-        self.assertIn("| A | 1 % | `vit_a --seeds 5` | a, b |\n| B | 3 % | `vit_b` | b |\n| C | 4 % | `cachet bench` | |\n\n"
-                      "- a: Why.\n- b: So.\n", self.page())
-        self.assertIn("| A | 2 % | `vit_a --seeds 5` | a, b |\n", self.page())
+        self.assertIn("| A | 1 % | `vit_a --seeds 5` | so; why not |\n| B | 3 % | `vit_b` | so |\n| C | 4 % | `cachet bench` | |\n\n"
+                      "<!-- /rows -->", self.page())
+        self.assertIn("| word | difference |\n| --- | --- |\n| so | So. |\n| why not | Why. |\n\n<!-- /differences -->", self.page())
+        self.assertIn("| A | 2 % | `vit_a --seeds 5` | so; why not |\n", self.page())
         self.assertEqual(self.run_tool("--check"), "")
         written = self.page()
         self.run_tool()
@@ -83,7 +90,7 @@ class PapersPage(unittest.TestCase):
         for name, more in (("a", ""), ("b", '\n[train]\nbatch_size = 128\naccumulate = 8\n')):
             self.write(f"recipes/vision/vit_{name}.toml", 'base = "vit_devices.toml"\n' + RECIPES[f"vision/vit_{name}.toml"] + more)
         self.run_tool()
-        self.assertIn('- b: So.\n- devices: 16 with 64 images each, `train.state = "separate"` (`vit_a`)\n'
+        self.assertIn('| C | 4 % | `cachet bench` | |\n\n- devices: 16 with 64 images each, `train.state = "separate"` (`vit_a`)\n'
                       '- devices: 8 with 128 images each, `train.state = "separate"` (`vit_b`)\n\n', self.page())
         self.assertIn('- devices: 16 with 64 images each, `train.state = "separate"`\n\n', self.page(), "alone in Table 2")
         self.assertIn('| T | 5 % | `text_tokens` | |\n\n- devices: 8 with 4,096 tokens each, `train.state = "first"`\n\n', self.page())
@@ -94,6 +101,12 @@ class PapersPage(unittest.TestCase):
         self.run_tool()
         self.write("recipes/vision/vit_b.toml", RECIPES["vision/vit_b.toml"].replace("3 %", "5 %"))
         self.assertIn("the tables differ from the recipes", self.run_tool("--check", code=1))
+
+    def test_a_difference_has_a_word(self):
+        self.write("docs/papers.md", PAGE.replace("so: So.\n", "so: Thus.\n"))
+        said = self.run_tool("--check", code=1)
+        self.assertIn("2312.12742, Table 1, B: no word for the difference 'So.'", said)
+        self.assertIn("the word for 'Thus.' is used in no table of 2312.12742", said)
 
     def test_rows_that_are_in_no_list_and_rows_without_a_recipe(self):
         self.write("docs/papers.md", PAGE.replace("\nB\n", "\nD\n"))

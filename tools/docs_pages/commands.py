@@ -57,11 +57,20 @@ def code(text):
 RULE = re.compile(r" (REQUIRED|(Needs|Excludes): ((?:--?[\w-]+ ?)+))")
 
 
+def rule(match):
+    """A match of RULE as a sentence."""
+    if match[1] == "REQUIRED":
+        return "Required."
+    options = [f"`{option}`" for option in match[3].split()]
+    return f"Needs {' and '.join(options)}." if match[2] == "Needs" else f"Not with {' or '.join(options)}."
+
+
 def row(name, does):
     """A row of a table of options. What CLI11 writes after a name, REQUIRED and the like, becomes a sentence."""
-    rules = [match[1].capitalize() + "." if match[1] == "REQUIRED" else f"{match[2]} `{match[3].strip()}`." for match in RULE.finditer(name)]
+    rules = [rule(match) for match in RULE.finditer(name)]
     name = re.sub(r"( \.\.\.)+$", " ...", RULE.sub("", name))
-    does = cell(does) + ("" if does.endswith((".", ")")) or not rules else ".")
+    name = re.sub(r"^([A-Z]+) (TEXT\b|:\S+)", r"\1", name)  # a positional has a name and not a type
+    does = cell(does) + ("" if does.endswith(".") or not rules else ".")
     return f"| {code(name)} | {' '.join([does, *rules])} |"
 
 
@@ -87,7 +96,7 @@ def page(program):
     top = parse(program.text("--help"))
     lines = ["# Commands", "",
              "This page lists every command of `cachet` with its options: it is what `cachet COMMAND --help` prints. Every command has "
-             "`-h` and `--help`.", ""]
+             "`-h` and `--help`. [Output of commands](output.md) describes the options that many commands have.", ""]
     for heading, names in subcommands(top).items():
         lines += [f"**{heading}:** " + ", ".join(f"[`{name}`](#cachet-{name})" for name in names), ""]
     for names in subcommands(top).values():

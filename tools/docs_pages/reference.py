@@ -14,7 +14,7 @@ NOTE = "<!-- Made by tools/docs-reference; change the program, then run it. -->\
 
 
 def read_meanings():
-    """Path of a key -> {meaning, change}. A path may end in a part of a table, such as `assigner.pos_iou_thr`."""
+    """Path of a key -> {meaning, change, read_with}. A path may end in a part of a table, such as `assigner.pos_iou_thr`."""
     return tomllib.loads(MEANINGS.read_text(encoding="utf-8"))
 
 
@@ -40,7 +40,7 @@ def key_row(key, meanings, families):
     said = text.get("meaning", "")
     if text.get("change"):
         said += f" *{text['change']}*"
-    contexts = [each.replace(f"{key.table}.", "") for each in key.contexts]
+    contexts = [each.replace(f"{key.table}.", "") for each in text.get("read_with", key.contexts)]
     if contexts:
         said += " Read with " + ", ".join(f"`{each}`" for each in contexts) + "."
     if len(key.families) < len(families) and key.table not in keys.ALIKE:
@@ -60,8 +60,9 @@ def keys_file(found, meanings, kinds):
     for key in found.values():
         text = meaning_of(key.path, meanings) or {}
         tasks = [] if key.table in keys.ALIKE else list(dict.fromkeys(kinds[family] for family in key.families))
-        entry = {"key": key.path, "type": key.type or "text", "values": key.words, "default": key.default or "", "read_with": key.contexts,
-                 "tasks": tasks, **{part: LINK.sub(r"see docs/\1", text.get(part, "")) for part in ("meaning", "change")}}
+        entry = {"key": key.path, "type": key.type or "text", "values": key.words, "default": key.default or "",
+                 "read_with": text.get("read_with", key.contexts), "tasks": tasks,
+                 **{part: LINK.sub(r"see docs/\1", text.get(part, "")) for part in ("meaning", "change")}}
         lines.append(json.dumps(entry, ensure_ascii=False))
     return '{"schema": 1, "keys": [\n' + ",\n".join(lines) + "\n]}\n"
 
@@ -79,7 +80,9 @@ def keys_page(found, meanings):
     lines = ["# Recipe keys", NOTE,
              "This page lists every key of a recipe with its type, its default and its meaning, and in italics when to change it. "
              "`cachet keys KEY` prints the same, and `cachet keys --recipe RECIPE` the values of one recipe. If this page shows no default for a key, each recipe sets the key, or the "
-             "default is empty. Defaults of sizes are those of one model; other models have their own.", ""]
+             "default is empty. If a default depends on the model or the task, the default is that of one of them. "
+             "\"For:\" lists the models and tasks that have the key; without it, all have it. "
+             "\"Read with\" names the choice that the key needs.", ""]
     for table in sorted(tables, key=lambda name: (order.index(name.partition(".")[0]), name)):
         lines += [f"## `[{table}]`", "", "| key, type, default | meaning |", "|---|---|"]
         lines += [key_row(key, meanings, families) for key in tables[table]] + [""]

@@ -57,7 +57,7 @@ std::array<DataCommand, 8> data_commands() {
             declare_data_words},
            {kMake,
             "tokens",
-            "Tokenise texts into files that are memory-mapped in training",
+            "Tokenise texts once, into files that training reads piece by piece",
             {"cachet data tokens wikitext-103 --vocabulary-file words.txt -o wikitext-103-tokens",
              "cachet data tokens wmt14-en-fr --source en --target fr -o wmt14-tokens"},
             declare_data_tokens}}};
@@ -78,7 +78,7 @@ Action declare_data(CLI::App& app) {
 const Registration registered_data(
     {Topic::runs,
      "data",
-     "List the data that recipes read, or make data for sequences, language models, translation and detectors",
+     "List the data sets that recipes read, generate synthetic data, or prepare texts for training",
      {"cachet data ls 'cifar*'", "cachet data shapes -o shapes --train 200 --validation 40",
       "cachet data pairs deu-eng.tsv --columns en,de --held-out 1000 -o tatoeba"},
      declare_data});

@@ -64,8 +64,8 @@ void check_token_convolution(const TokenConvolutionCall& call) {
               tokens.sym_sizes());
   TORCH_CHECK(at_least(call.height, 1) && at_least(call.width, 1) && at_least(call.class_tokens, 0) &&
                   same_size(call.class_tokens + call.height * call.width, tokens.sym_size(1)),
-              "token_convolution: ", call.class_tokens, " class tokens and a grid of ", call.height, " x ", call.width,
-              " must be all tokens, but the number of tokens is ", tokens.sym_size(1));
+              "token_convolution: ", call.class_tokens, " class tokens + a grid of ", call.height, " x ", call.width,
+              " tokens must equal the number of tokens, which is ", tokens.sym_size(1));
   check_same_device("token_convolution", tokens, {{"weight", weight}, {"bias", call.bias}, {"addend", call.addend}});
   const auto dim = tokens.sym_size(2);
   TORCH_CHECK(weight.dim() == 4 && same_size(weight.sym_size(0), dim) && divides(weight.sym_size(1), dim) &&

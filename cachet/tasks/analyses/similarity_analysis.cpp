@@ -133,9 +133,9 @@ class SimilarityAnalysis final : public Analysis {
   report::Section section(const std::vector<NamedResult>& results) const override {
     report::Section section{std::string(title()),
                             {},
-                            "Centred kernel alignment (CKA) between the outputs of transformer blocks, and of their "
-                            "norms, attention and feed-forward layers, for the same samples. CKA is 1 if the outputs "
-                            "of two layers differ only by a rotation and a scale."};
+                            "Centred kernel alignment (CKA) compares the outputs of two layers for the same samples. "
+                            "The layers are transformer blocks, norm layers, attention layers and feed-forward layers. "
+                            "CKA is 1 if the two outputs differ only by a rotation and a scale."};
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
       const std::string title = result.beside.empty() ? result.run : result.run + " and " + result.beside;

@@ -81,7 +81,7 @@ class PartStates {
   std::vector<io::TensorMap> generators_;
 };
 
-/// Returns the bytes of one state, which consists of all buffers of a model.
+/// Returns the size in bytes of one state. A state consists of all buffers of a model.
 int64_t state_bytes(const torch::nn::Module& model);
 
 /// Bytes of the additional copies of the model's buffers, if parts have their own states (train.state).

@@ -81,8 +81,8 @@ class KernelAttention(nn.Module):
             layer softplus(x·W) ⊙ σ(x·G). "oglu": as "glu", with orthogonal W (see penalty). "aoglu": as "oglu", but G
             is the product of an n × r and an r × n matrix. "feed_forward": layers activation(x·W), and the last layer
             softplus(x·W).
-        layers: the number of layers of the feature map. The forms "elu", "linear" and "orthogonal_linear" must have one
-            layer.
+        layers: the number of layers of the feature map. If `form` is "elu", "linear" or "orthogonal_linear",
+            `layers` must be 1.
         gate_rank: the rank r of the gate weights in the form "aoglu". If gate_rank is 0, r is a quarter of head_dim.
         head_wise: whether each head has its own weights.
         penalty: the weight of Σ_h ‖WWᵀ − I‖²_F in orthogonality_loss().

@@ -64,7 +64,7 @@ TEST(TokenConvolution, NamesWhatItRefuses) {
       [&] {
         ops::token_convolution(x, weight, {}, {2, 2, 1});
       },
-      "1 class tokens and a grid of 2 x 2 must be all tokens, but the number of tokens is 7");
+      "1 class tokens + a grid of 2 x 2 tokens must equal the number of tokens, which is 7");
   expect_refused([&] { ops::token_convolution(x[0], weight, {}, {2, 3, 1}); }, "tokens must be floating (B, L, D)");
   expect_refused(
       [&] {

@@ -163,7 +163,9 @@ TEST(LineChartTest, AxesEndWhereTheDataEnds) {
 }
 
 TEST(LineChartTest, AnAxisOfEqualValuesEndsAtTheValue) {
-  const auto axis = [](double value) { return y_axis({drawn_series({"a", {1, 2}, {value, value}}, 100)}, false, false); };
+  const auto axis = [](double value) {
+    return y_axis({drawn_series({"a", {1, 2}, {value, value}}, 100)}, false, false);
+  };
   EXPECT_EQ(axis(1).least, 0.5);
   EXPECT_EQ(axis(1).most, 1) << "a fraction is at most 1";
   EXPECT_EQ(axis(-4).least, -4);

@@ -404,7 +404,8 @@ TEST_F(DetectionTest, AnswersImagesWithoutAnnotations) {
   std::filesystem::copy_file(file, training, std::filesystem::copy_options::overwrite_existing);
   EXPECT_EQ(test::thrown_message<io::Error>([&] { plan({"data.evaluate_on=\"training\""}).build(); }),
             training.string() +
-                ": has no 'annotations' for training; set data.train_annotations to a file that has annotations");
+                ": has no 'annotations', which training needs; set data.train_annotations to a COCO file with "
+                "annotations");
 }
 
 TEST_F(DetectionTest, WritesResultsOfBoxesAndMasksApart) {

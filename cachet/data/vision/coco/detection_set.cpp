@@ -217,8 +217,8 @@ std::shared_ptr<const DetectionSet> open_detection_set(const std::filesystem::pa
   auto instances = named_by({"data.root", of_annotations},
                             [&] { return std::make_shared<const CocoInstances>(CocoInstances::read(annotations)); });
   if (options.needs_annotations && !instances->has_annotations())
-    throw io::Error(annotations.string() + ": has no 'annotations' for training; set " + of_annotations +
-                    " to a file that has annotations");
+    throw io::Error(annotations.string() + ": has no 'annotations', which training needs; set " + of_annotations +
+                    " to a COCO file with annotations");
   auto set = named_by({of_annotations},
                       [&] { return std::make_shared<const DetectionSet>(std::move(instances), images, options); });
   std::error_code unreadable;  // as of a name that is too long

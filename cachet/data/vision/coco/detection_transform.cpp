@@ -49,8 +49,9 @@ void check_options(const DetectionTransformOptions& options) {
     throw std::invalid_argument("to crop images, crop_short_sides must have at least one scale");
   if (options.least_crop < 1 || options.most_crop < options.least_crop || options.multiple < 1)
     throw std::invalid_argument(
-        "the sides of a crop and the multiple that sides are padded to must be at least 1, and the smallest side of a "
-        "crop must not be above the largest");
+        "the minimum side of a crop and the padding multiple must be at least 1, and the minimum side of a crop must "
+        "not "
+        "be above the maximum side");
 }
 
 }  // namespace

@@ -16,10 +16,10 @@ struct LocalOptions {
 };
 
 /// Softmax attention to the keys around a query's position (Longformer, arXiv 2004.05150, Sec. 3.1). Time and memory
-/// are linear in the length. Query i of Lq has position p = ⌊i·Lk/Lq⌋ and sees key j iff |j − p| ≤ window. In a causal
-/// layout, query i has position p = i + Lk − Lq and sees the keys j with p − window ≤ j ≤ p. The option pattern_length
-/// determines whether Lq and Lk are the lengths of the longest sequence or of the tokens of the batch. In a causal
-/// layout, pattern_length has no effect.
+/// are linear in the length. Query i of Lq has position p = ⌊i·Lk/Lq⌋ and sees key j iff |j − p| ≤ window. If
+/// pattern_length is `model`, Lq and Lk are the maximum lengths of the model; if it is `batch`, they are the padded
+/// lengths of the batch. In a causal layout, query i has position p = i + Lk − Lq and sees the keys j with
+/// p − window ≤ j ≤ p, and pattern_length has no effect.
 ///
 /// Leading class tokens see all keys, and all queries see the class tokens. The first token after the class tokens is
 /// at position 0. In a causal layout, class tokens are treated like all other tokens. Padded keys are masked. Throws

@@ -227,9 +227,10 @@ TEST(DetectionTransform, RefusesOptionsThatMakeNoSense) {
       refusal({.scales = {{3, 4}}}, kImageNet),
       "a detector needs at least one scale, and the longer side of each scale must not be below its shorter side");
   EXPECT_EQ(refusal({.crop_share = 1}, kImageNet), "to crop images, crop_short_sides must have at least one scale");
-  EXPECT_EQ(refusal({.multiple = 0}, kImageNet),
-            "the sides of a crop and the multiple that sides are padded to must be at least 1, and the smallest side "
-            "of a crop must not be above the largest");
+  EXPECT_EQ(
+      refusal({.multiple = 0}, kImageNet),
+      "the minimum side of a crop and the padding multiple must be at least 1, and the minimum side of a crop must "
+      "not be above the maximum side");
   EXPECT_EQ(refusal({}, {{0}, {1}}),
             "the mean and std of a detector must have three values, because its images have three channels");
 }
