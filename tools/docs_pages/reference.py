@@ -33,7 +33,7 @@ def meaning_of(path, meanings):
 GROUPS = {"image models": ("ViT", "PVT", "Swin", "T2T-ViT"), "detectors": ("RetinaNet", "Mask R-CNN", "Faster R-CNN"),
           "R-CNN": ("Mask R-CNN", "Faster R-CNN"), "classification of sequences": ("sequences", "pairs of sequences"),
           "language models": ("language", "Transformer-XL")}
-PARTS = {"task": "the task", "data": "data", "model": "models", "heads": "heads of detectors", "train": "training"}
+PARTS = {"task": "the task", "data": "data", "model": "models", "heads": "heads of detectors, in `model`", "train": "training"}
 
 
 def families_of(key):
@@ -75,9 +75,24 @@ def key_cell(key, meaning):
 
 
 def families_line(key, families):
-    """"For: …" unless all families have the key."""
+    """"For: …" unless all families have the key, or the few families that lack it."""
     own = families_of(key)
-    return f"For: {grouped(own)}." if len(own) < len(families) and key.table not in keys.ALIKE else ""
+    others = [family for family in families if family not in own]
+    if not others or key.table in keys.ALIKE:
+        return ""
+    return f"For all except: {grouped(others)}." if 2 * len(others) < len(own) else f"For: {grouped(own)}."
+
+
+def tables_of(found, families):
+    """[(line of families, keys)…] of the keys of a table: four or more with the same families have a table of their own, after the others."""
+    lines = {}
+    for key in found:
+        lines.setdefault(families_line(key, families), []).append(key)
+    if len(lines) == 1 and len(found) > 1:
+        return list(lines.items())
+    apart = {line: own for line, own in lines.items() if line and len(own) > 3}
+    rest = [key for key in found if not any(key in own for own in apart.values())]
+    return ([("", rest)] if rest else []) + list(apart.items())
 
 
 def key_row(key, meanings, families, shared=""):
@@ -135,20 +150,20 @@ def keys_page(found, meanings):
              "The keys of a recipe, with type, default and meaning; in italics, when to change them. `cachet keys KEY` prints the same "
              "for one key, and `cachet keys --recipe RECIPE` the values in a recipe.", "",
              "- If a key has no default here, each recipe sets the key, the default is empty, or the meaning has the rule.",
-             "- \"For:\" names the models or tasks that have the key, in a row or above a table. Without it, all have the key.",
+             "- \"For:\" names the models or tasks that have the key, in a row or above a table. Without it, all have it.",
              "- \"Read with\" names the values of another key with which the key is read; with others, it is an error.", ""]
     sort = sorted(tables, key=lambda name: (order.index(name.partition(".")[0]), name))
     lines += ["| part | tables |", "|---|---|"]
     for part, title in PARTS.items():
-        own = [f"[`[{table}]`](#{table.replace('.', '')})" for table in sort if part_of(table) == part]
+        own = [f"[`{table.removeprefix('model.') if part == 'heads' else table}`](#{table.replace('.', '')})" for table in sort if part_of(table) == part]
         if own:
             lines.append(f"| {title} | {', '.join(own)} |")
     lines.append("")
     for table in sort:
-        shared = {families_line(key, families) for key in tables[table]}
-        line = shared.pop() if len(shared) == 1 and len(tables[table]) > 1 else ""
-        lines += [f"## `[{table}]`", "", *([line, ""] if line else []), "| key, type, default | meaning |", "|---|---|"]
-        lines += [key_row(key, meanings, families, line) for key in tables[table]] + [""]
+        lines += [f"## `[{table}]`", ""]
+        for line, own in tables_of(tables[table], families):
+            lines += [*([line, ""] if line else []), "| key, type, default | meaning |", "|---|---|"]
+            lines += [key_row(key, meanings, families, line) for key in own] + [""]
     return "\n".join(lines).rstrip() + "\n"
 
 
