@@ -45,7 +45,7 @@ def families_of(key):
 
 
 def grouped(families):
-    """The families, with the name of a group instead of all its members, and those of a group in its place."""
+    """The families, with the name of a group instead of all its members."""
     names, rest = [], list(families)
     for name, members in GROUPS.items():
         if set(members) <= set(rest):
