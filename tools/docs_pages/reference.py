@@ -124,12 +124,13 @@ def tasks_of_families(program):
 
 
 def keys_file(found, meanings, kinds):
-    """The keys as JSON, one in each line, which `cachet keys` reads. A key without tasks belongs to all of them. `kinds`: family -> task."""
+    """The keys as JSON, one in each line, which `cachet keys` reads. A key without tasks belongs to all of them. A default that differs between
+    families is left out. `kinds`: family -> task."""
     lines = []
     for key in found.values():
         text = meaning_of(key.path, meanings) or {}
         tasks = [] if key.table in keys.ALIKE else list(dict.fromkeys(kinds[family] for family in key.families))
-        entry = {"key": key.path, "type": key.type or "text", "values": key.words, "default": key.default or "",
+        entry = {"key": key.path, "type": key.type or "text", "values": key.words, "default": "" if key.table not in keys.ALIKE and len(set(key.defaults.values())) > 1 else key.default or "",
                  "read_with": text.get("read_with", key.contexts), "tasks": tasks,
                  **{part: LINK.sub(r"see docs/\1", text.get(part, "")) for part in ("meaning", "change")}}
         lines.append(json.dumps(entry, ensure_ascii=False))
@@ -149,7 +150,8 @@ def keys_page(found, meanings):
     lines = ["# Recipe keys", NOTE,
              "The keys of a recipe, with type, default and meaning; in italics, when to change them. `cachet keys KEY` prints the same "
              "for one key, and `cachet keys --recipe RECIPE` the values in a recipe.", "",
-             "- If a key has no default here, each recipe sets the key, the default is empty, or the meaning has the rule.",
+             "- If a key has no default here, each recipe sets the key, the default is empty, or the meaning has the rule. "
+             "`cachet keys --model NAME` prints the defaults of one model.",
              "- \"For:\" names the models or tasks that have the key, in a row or above a table. Without it, all have it.",
              "- \"Read with\" names the values of another key with which the key is read; with others, it is an error.", ""]
     sort = sorted(tables, key=lambda name: (order.index(name.partition(".")[0]), name))
