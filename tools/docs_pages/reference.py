@@ -130,7 +130,8 @@ def keys_file(found, meanings, kinds):
     for key in found.values():
         text = meaning_of(key.path, meanings) or {}
         tasks = [] if key.table in keys.ALIKE else list(dict.fromkeys(kinds[family] for family in key.families))
-        entry = {"key": key.path, "type": key.type or "text", "values": key.words, "default": "" if key.table not in keys.ALIKE and len(set(key.defaults.values())) > 1 else key.default or "",
+        differs = key.table not in keys.ALIKE and len(set(key.defaults.values())) > 1
+        entry = {"key": key.path, "type": key.type or "text", "values": key.words, "default": "" if differs else key.default or "",
                  "read_with": text.get("read_with", key.contexts), "tasks": tasks,
                  **{part: LINK.sub(r"see docs/\1", text.get(part, "")) for part in ("meaning", "change")}}
         lines.append(json.dumps(entry, ensure_ascii=False))
@@ -157,7 +158,8 @@ def keys_page(found, meanings):
     sort = sorted(tables, key=lambda name: (order.index(name.partition(".")[0]), name))
     lines += ["| part | tables |", "|---|---|"]
     for part, title in PARTS.items():
-        own = [f"[`{table.removeprefix('model.') if part == 'heads' else table}`](#{table.replace('.', '')})" for table in sort if part_of(table) == part]
+        own = [f"[`{table.removeprefix('model.') if part == 'heads' else table}`](#{table.replace('.', '')})"
+               for table in sort if part_of(table) == part]
         if own:
             lines.append(f"| {title} | {', '.join(own)} |")
     lines.append("")
