@@ -126,7 +126,7 @@ class TrainingTask {
   virtual ~TrainingTask() = default;
 
   virtual torch::nn::Module& model() = 0;
-  /// Returns the description for the run's folder: words, model, and the metrics of steps and evaluations. One of the
+  /// Returns the description for the run's folder: words for samples, model, metrics of steps and evaluations. One of the
   /// metrics chooses the best checkpoint. The trainer calls describe() once, when a run begins or is resumed.
   virtual RunDescription describe() = 0;
 
