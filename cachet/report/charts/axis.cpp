@@ -72,8 +72,7 @@ Axis x_axis(const std::vector<DrawnSeries>& series) {
 Axis y_axis(const std::vector<DrawnSeries>& series, bool logarithmic, bool from_zero) {
   Span span;
   for (const DrawnSeries& one : series) {
-    for (const Point& point : one.points) span.add(point.y);
-    for (const Point& point : one.line()) {
+    for (const Point& point : one.points) {
       span.add(point.y + point.deviation);
       if (!logarithmic || point.y > point.deviation) span.add(point.y - point.deviation);
     }

@@ -185,7 +185,7 @@ namespace {
 void draw_note(Markup& html, const LineChart& chart) {
   const std::string note = missing_note(chart.series);
   if (chart.note.empty() && note.empty()) return;
-  html.element("p", {{"class", "note"}}, chart.note + (chart.note.empty() || note.empty() ? "" : " ") + note);
+  html.paragraph("note", chart.note + (chart.note.empty() || note.empty() ? "" : " ") + note);
 }
 
 void draw_scale_button(Markup& html, const LineChart& chart) {

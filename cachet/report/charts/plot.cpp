@@ -88,10 +88,9 @@ void draw_curve(Markup& svg, size_t index, const DrawnSeries& series, const Plot
   }
   svg.open("g", {{"class", series_class(index)}, {"data-series", std::to_string(index)}});
   const auto has_band = [](const Point& point) { return point.deviation > 0; };
-  if (std::any_of(series.line().begin(), series.line().end(), has_band))
-    svg.empty("path", {{"class", "band"}, {"d", band_path(series.line(), x, y)}});
-  if (!line.empty()) svg.empty("path", {{"class", series.trend.empty() ? "curve" : "curve noise"}, {"d", line}});
-  if (!series.trend.empty()) svg.empty("path", {{"class", "curve"}, {"d", curve_path(series.trend, x, y)}});
+  if (std::any_of(series.points.begin(), series.points.end(), has_band))
+    svg.empty("path", {{"class", "band"}, {"d", band_path(series.points, x, y)}});
+  if (!line.empty()) svg.empty("path", {{"class", series.noisy ? "curve noise" : "curve"}, {"d", line}});
   if (!dots.empty()) svg.empty("path", {{"class", "dots"}, {"d", dots}});
   std::string crosses;
   for (double missing : series.missing) {
