@@ -59,7 +59,7 @@ bool offers_logarithm(const LineChart& chart, const std::vector<DrawnSeries>& se
 }
 
 json view_of(const LineChart& chart, const std::vector<DrawnSeries>& series, const Axis& y, const PlotSize& size) {
-  const Axis x = x_axis(series);
+  const Axis x = x_axis(series, chart.marks);
   const PlotFrame frame = plot_frame(chart, x, y, size);
   return {{"log", y.logarithmic},
           {"x", {x.least, x.most}},

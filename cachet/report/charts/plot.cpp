@@ -153,7 +153,7 @@ PlotFrame plot_frame(const LineChart& chart, const Axis& x, const Axis& y, const
 
 void draw_plot(Markup& svg, const LineChart& chart, const std::vector<DrawnSeries>& series, Axis y,
                const PlotSize& size, bool hidden) {
-  Axis x = x_axis(series);
+  Axis x = x_axis(series, chart.marks);
   const PlotFrame frame = plot_frame(chart, x, y, size);
   x.from = frame.left, x.to = frame.right;
   y.from = frame.bottom, y.to = frame.top;
@@ -164,6 +164,9 @@ void draw_plot(Markup& svg, const LineChart& chart, const std::vector<DrawnSerie
   svg.element("title", {}, chart.title);
   svg.element("desc", {}, described(chart, series));
   draw_axes(svg, chart, frame, x, y, size);
+  for (const double mark : chart.marks)
+    svg.empty("line",
+              {{"class", "mark"}, {"x1", x.at(mark)}, {"x2", x.at(mark)}, {"y1", frame.top}, {"y2", frame.bottom}});
   bool empty = true;
   for (size_t i = 0; i < series.size(); ++i) {
     draw_curve(svg, i, series[i], frame, x, y, chart.markers);

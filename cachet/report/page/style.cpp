@@ -80,6 +80,7 @@ svg.plot .axis-title { fill: var(--faint); } svg.plot .nothing { fill: var(--fai
 .smoothed .curve, .smoothed .dots { stroke-opacity: 0.25; } .smoothed .curve.smooth { stroke-opacity: 1; }
 .d1 .curve { stroke-dasharray: 6 4; } .d2 .curve { stroke-dasharray: 1.5 4; }
 svg.plot .direct { fill: var(--c); font-weight: 600; }
+.mark { stroke: var(--soft); stroke-dasharray: 5 4; }
 .off { display: none; }
 .cursor { stroke: var(--faint); stroke-dasharray: 3 3; pointer-events: none; }
 .spot { fill: var(--c); stroke: var(--card); stroke-width: 1.5; pointer-events: none; }

@@ -49,9 +49,10 @@ ordered_json places_json(const torch::nn::Module& model) {
 }
 
 report::SmallMultiples share_curves(const std::string& run, const ordered_json& values) {
-  report::SmallMultiples curves{"σ(λ) over steps: " + run, {}, true, step_sentence(values)};
+  report::SmallMultiples curves{"σ(λ) over steps: " + run, {}, true, ""};
   for (const auto& [layer, logged] : values.at("shares_over_steps").items()) {
     report::LineChart chart{layer, "step", "σ(λ)"};
+    curves.note = marked_step(values, chart);
     const std::vector<double> steps = numbers_in(logged.at("steps"));
     for (size_t head = 0; head < logged.at("shares").at(0).size(); ++head) {
       report::Series series{"head " + std::to_string(head), steps, {}};

@@ -189,7 +189,7 @@ report::LineChart normality_chart(const std::string& title, const ordered_json& 
   chart.markers = true;
   chart.note =
       "Each point is a saved checkpoint of the run. All checkpoints are measured over the same replayed steps. " +
-      step_sentence(values);
+      marked_step(values, chart);
   chart.y_from_zero = true;
   for (size_t layer = 0; layer < values.at("layers").size(); ++layer) {
     report::Series series{values.at("layers").at(layer).at("layer"), {}, {}};

@@ -68,12 +68,13 @@ inline report::HeatMap similarity_map(report::HeatMap map) {
   return map;
 }
 
-/// Returns a sentence with the step of the analysed checkpoint, for the note of a chart over steps. If the step is not
-/// known, the sentence is empty.
-inline std::string step_sentence(const ordered_json& values) {
+/// Marks the step of the analysed checkpoint in a chart over steps. Returns the sentence that explains the mark. If the
+/// step is not known, the sentence is empty.
+inline std::string marked_step(const ordered_json& values, report::LineChart& chart) {
   const auto step = values.find("step");
   if (step == values.end() || !step->is_number()) return {};
-  return "The analysed checkpoint is that of step " + std::to_string(step->get<int64_t>()) + ".";
+  chart.marks = {number_in(*step)};
+  return "The dashed vertical line is the analysed checkpoint, step " + std::to_string(step->get<int64_t>()) + ".";
 }
 
 /// Returns the step of a checkpoint as a value, or null if it is not known.

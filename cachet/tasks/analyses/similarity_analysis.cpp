@@ -156,7 +156,7 @@ class SimilarityAnalysis final : public Analysis {
       change.note =
           "Compares each layer at every saved checkpoint, drawn as a point, with the same layer at the analysed "
           "checkpoint. " +
-          step_sentence(values);
+          marked_step(values, change);
       for (size_t layer = 0; layer < values.at("rows").size(); ++layer) {
         report::Series series{values.at("rows").at(layer), {}, {}};
         for (const ordered_json& checkpoint : values.at("checkpoints")) {

@@ -99,6 +99,14 @@ TEST(LineChartTest, NoisyCurvesAreDrawnAsTheirValues) {
   EXPECT_EQ(times(html.substr(path, html.find("/>", path) - path), "L"), 149u);
 }
 
+TEST(LineChartTest, MarksAreVerticalLinesWithinTheAxis) {
+  LineChart chart{"c", "x", "y", {{"a", {1, 2, 3}, {1, 2, 3}}}};
+  EXPECT_EQ(times(block_drawing(chart), "class=\"mark\""), 0u);
+  chart.marks = {2, 7};
+  EXPECT_EQ(times(block_drawing(chart), "class=\"mark\""), 2u);
+  EXPECT_EQ(x_axis({drawn_series(chart.series[0], 9)}, chart.marks).most, 7);
+}
+
 TEST(LineChartTest, LonePointsAreDots) {
   const std::string html = block_drawing(LineChart{"c", "x", "y", {{"a", {1, 2, 3}, {1, NAN, 2}}}});
   EXPECT_NE(html.find("class=\"dots\""), std::string::npos);

@@ -72,6 +72,7 @@ TEST_F(AnalysesTest, CachesHaveSharesContributionsAndPlaces) {
   EXPECT_NEAR(values["caches"][0]["similarity"][2][2].get<double>(), 1, 1e-9);
   const auto steps = values["shares_over_steps"]["blocks.0.attn"]["steps"].get<std::vector<int64_t>>();
   EXPECT_EQ(steps.back(), 12);
+  EXPECT_EQ(values["step"], 12);
   EXPECT_EQ(std::set<int64_t>(steps.begin(), steps.end()).size(), steps.size()) << "a step and its evaluation are one";
   expect_equal(before, run.model());
 }
@@ -197,8 +198,12 @@ TEST_F(AnalysesTest, ChartsOverCheckpointsHavePointsAndADensityForEachCheckpoint
   json values = json::parse(named("norms").measure(run, nullptr, kUnseen).values);
   const std::string density = "Normal channels over layers";
   EXPECT_EQ(count(charts(values), density), 2);
-  for (const report::LineChart& chart : charts(values))
-    EXPECT_EQ(chart.markers, chart.title.find(" over checkpoints") != std::string::npos) << chart.title;
+  for (const report::LineChart& chart : charts(values)) {
+    const bool over_checkpoints = chart.title.find(" over checkpoints") != std::string::npos;
+    EXPECT_EQ(chart.markers, over_checkpoints) << chart.title;
+    EXPECT_EQ(chart.marks, over_checkpoints ? std::vector<double>{values["step"].get<double>()} : std::vector<double>())
+        << chart.title;
+  }
   values["step"] = values["checkpoints"][0]["step"];  // the earliest is analysed
   EXPECT_EQ(count(charts(values), density), 1);
   const report::Section section = named("norms").section({{"run", "", values.dump(), {}}});
