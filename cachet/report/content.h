@@ -30,6 +30,7 @@ struct LineChart {
   bool markers = false;      // whether each point has a dot; otherwise only points without neighbours have a dot
   std::string note{};        // a sentence below the chart
   bool large = false;        // whether the chart is as wide as the page
+  std::vector<double> marks{};  // x values of dashed vertical lines, which the note explains
 };
 
 /// Small charts that are hidden until a reader opens all of them together. Each chart has its own scale and series

@@ -150,7 +150,7 @@ void draw(Markup& html, const Table& table) {
   html.open("figure", {{"class", table.columns.size() > 2 ? "table wide" : "table"}});
   if (!table.title.empty()) html.element("figcaption", {}, table.title);
   draw_rows(html, table);
-  if (!table.note.empty()) html.element("p", {{"class", "note"}}, table.note);
+  if (!table.note.empty()) html.paragraph("note", table.note);
   html.close();
 }
 

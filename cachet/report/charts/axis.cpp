@@ -51,7 +51,7 @@ Ticks Axis::ticks(int count) const {
   return logarithmic ? logarithmic_ticks(least, most, count) : linear_ticks(least, most, count, whole);
 }
 
-Axis x_axis(const std::vector<DrawnSeries>& series) {
+Axis x_axis(const std::vector<DrawnSeries>& series, const std::vector<double>& marks) {
   Span span;
   bool whole = true;
   const auto add = [&](double x) {
@@ -62,6 +62,7 @@ Axis x_axis(const std::vector<DrawnSeries>& series) {
     for (const Point& point : one.points) add(point.x);
     for (double x : one.missing) add(x);
   }
+  for (double x : marks) add(x);
   whole = whole && !span.empty();
   span = widened(span);
   Axis axis = bounded(span.least, span.most);
@@ -72,8 +73,7 @@ Axis x_axis(const std::vector<DrawnSeries>& series) {
 Axis y_axis(const std::vector<DrawnSeries>& series, bool logarithmic, bool from_zero) {
   Span span;
   for (const DrawnSeries& one : series) {
-    for (const Point& point : one.points) span.add(point.y);
-    for (const Point& point : one.line()) {
+    for (const Point& point : one.points) {
       span.add(point.y + point.deviation);
       if (!logarithmic || point.y > point.deviation) span.add(point.y - point.deviation);
     }

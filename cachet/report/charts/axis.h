@@ -20,7 +20,7 @@ struct Axis {
 
 /// x_axis() and y_axis() return an axis with the range of the points that the chart shows. If all points have the same
 /// coordinate, the range is widened on both sides.
-Axis x_axis(const std::vector<DrawnSeries>& series);
+Axis x_axis(const std::vector<DrawnSeries>& series, const std::vector<double>& marks = {});
 Axis y_axis(const std::vector<DrawnSeries>& series, bool logarithmic, bool from_zero);
 
 }  // namespace cachet::report

@@ -142,7 +142,7 @@ Table class_table(const ConfusionMatrix& matrix, size_t most) {
 void draw(Markup& html, const ConfusionMatrix& matrix) {
   html.open("figure", {{"class", "confusion wide"}}).element("figcaption", {}, matrix.title);
   if (!is_square(matrix)) {
-    html.element("p", {{"class", "note"}}, "No predictions yet.").close();
+    html.paragraph("note", "No predictions yet.").close();
     return;
   }
   const size_t size = matrix.classes.size();
@@ -150,7 +150,7 @@ void draw(Markup& html, const ConfusionMatrix& matrix) {
   if (size <= kMaxDrawnClasses) {
     html.open("div", {{"class", "matrix"}});
     draw_matrix(html, matrix);
-    html.element("p", {{"class", "note"}}, "Rows: truth. Columns: prediction.").close();
+    html.paragraph("note", "Rows: truth. Columns: prediction.").close();
   }
   html.open("div", {{"class", "classes"}});
   draw_rows(html, class_table(matrix, kMaxTableRows));
@@ -160,7 +160,7 @@ void draw(Markup& html, const ConfusionMatrix& matrix) {
     note += (note.empty() ? "" : " ") + std::string("The table has the ") + std::to_string(kMaxTableRows) +
             " weakest of " + std::to_string(size) + " classes.";
   }
-  if (!note.empty()) html.element("p", {{"class", "note"}}, note);
+  if (!note.empty()) html.paragraph("note", note);
   if (size > kMaxTableRows && size <= kMaxDrawnClasses) draw_details(html, "All classes", class_table(matrix, size));
   html.close();
 }

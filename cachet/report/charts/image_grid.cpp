@@ -77,13 +77,13 @@ std::string image_address(std::string_view bytes) {
 void draw(Markup& html, const ImageGrid& grid) {
   html.open("figure", {{"class", class_of(grid.size)}}).element("figcaption", {}, grid.title);
   if (grid.pictures.empty()) {
-    html.element("p", {{"class", "note"}}, "None.");
+    html.paragraph("note", "None.");
   } else {
     html.open("ul");
     for (size_t i = 0; i < grid.pictures.size() && i < kMaxPictures; ++i) draw_picture(html, grid.pictures[i]);
     html.close();
   }
-  if (!grid.note.empty()) html.element("p", {{"class", "note"}}, grid.note);
+  if (!grid.note.empty()) html.paragraph("note", grid.note);
   html.close();
 }
 

@@ -59,7 +59,7 @@ bool offers_logarithm(const LineChart& chart, const std::vector<DrawnSeries>& se
 }
 
 json view_of(const LineChart& chart, const std::vector<DrawnSeries>& series, const Axis& y, const PlotSize& size) {
-  const Axis x = x_axis(series);
+  const Axis x = x_axis(series, chart.marks);
   const PlotFrame frame = plot_frame(chart, x, y, size);
   return {{"log", y.logarithmic},
           {"x", {x.least, x.most}},
@@ -185,7 +185,7 @@ namespace {
 void draw_note(Markup& html, const LineChart& chart) {
   const std::string note = missing_note(chart.series);
   if (chart.note.empty() && note.empty()) return;
-  html.element("p", {{"class", "note"}}, chart.note + (chart.note.empty() || note.empty() ? "" : " ") + note);
+  html.paragraph("note", chart.note + (chart.note.empty() || note.empty() ? "" : " ") + note);
 }
 
 void draw_scale_button(Markup& html, const LineChart& chart) {

@@ -88,10 +88,9 @@ void draw_curve(Markup& svg, size_t index, const DrawnSeries& series, const Plot
   }
   svg.open("g", {{"class", series_class(index)}, {"data-series", std::to_string(index)}});
   const auto has_band = [](const Point& point) { return point.deviation > 0; };
-  if (std::any_of(series.line().begin(), series.line().end(), has_band))
-    svg.empty("path", {{"class", "band"}, {"d", band_path(series.line(), x, y)}});
-  if (!line.empty()) svg.empty("path", {{"class", series.trend.empty() ? "curve" : "curve noise"}, {"d", line}});
-  if (!series.trend.empty()) svg.empty("path", {{"class", "curve"}, {"d", curve_path(series.trend, x, y)}});
+  if (std::any_of(series.points.begin(), series.points.end(), has_band))
+    svg.empty("path", {{"class", "band"}, {"d", band_path(series.points, x, y)}});
+  if (!line.empty()) svg.empty("path", {{"class", series.noisy ? "curve noise" : "curve"}, {"d", line}});
   if (!dots.empty()) svg.empty("path", {{"class", "dots"}, {"d", dots}});
   std::string crosses;
   for (double missing : series.missing) {
@@ -154,7 +153,7 @@ PlotFrame plot_frame(const LineChart& chart, const Axis& x, const Axis& y, const
 
 void draw_plot(Markup& svg, const LineChart& chart, const std::vector<DrawnSeries>& series, Axis y,
                const PlotSize& size, bool hidden) {
-  Axis x = x_axis(series);
+  Axis x = x_axis(series, chart.marks);
   const PlotFrame frame = plot_frame(chart, x, y, size);
   x.from = frame.left, x.to = frame.right;
   y.from = frame.bottom, y.to = frame.top;
@@ -165,6 +164,9 @@ void draw_plot(Markup& svg, const LineChart& chart, const std::vector<DrawnSerie
   svg.element("title", {}, chart.title);
   svg.element("desc", {}, described(chart, series));
   draw_axes(svg, chart, frame, x, y, size);
+  for (const double mark : chart.marks)
+    svg.empty("line",
+              {{"class", "mark"}, {"x1", x.at(mark)}, {"x2", x.at(mark)}, {"y1", frame.top}, {"y2", frame.bottom}});
   bool empty = true;
   for (size_t i = 0; i < series.size(); ++i) {
     draw_curve(svg, i, series[i], frame, x, y, chart.markers);

@@ -56,7 +56,7 @@ void draw(Markup& html, const SmallMultiples& multiples) {
   if (multiples.charts.size() > kMaxCharts) {
     add("The first " + std::to_string(kMaxCharts) + " of " + std::to_string(multiples.charts.size()) + " are drawn.");
   }
-  if (!note.empty()) html.element("p", {{"class", "note"}}, note);
+  if (!note.empty()) html.paragraph("note", note);
   html.close();
 }
 

@@ -7,7 +7,7 @@ namespace cachet::report {
 namespace {
 
 constexpr size_t kMaxMissingMarks = 60;
-constexpr size_t kFewestNoisyPoints = 120, kTrendPoints = 60;
+constexpr size_t kFewestNoisyPoints = 120;
 constexpr double kNoisyPath = 5;  // times the range: up and down twice is a curve, more is noise
 
 // The first and last of the points, and the extremes of each of `buckets` groups between them.
@@ -31,32 +31,16 @@ std::vector<Point> thinned(const std::vector<Point>& points, size_t buckets) {
   return kept;
 }
 
-// Means of groups of neighbours; groups do not reach over gaps. Nothing for curves that are smooth already: their path
-// up and down is not much longer than their range.
-std::vector<Point> trend_of(const std::vector<Point>& points) {
-  if (points.size() < kFewestNoisyPoints) return {};
+// Whether the path of the points up and down is much longer than their range.
+bool is_noisy(const std::vector<Point>& points) {
+  if (points.size() < kFewestNoisyPoints) return false;
   double path = 0, least = points[0].y, most = points[0].y;
   for (size_t i = 1; i < points.size(); ++i) {
     path += std::abs(points[i].y - points[i - 1].y);
     least = std::min(least, points[i].y);
     most = std::max(most, points[i].y);
   }
-  if (!(path > kNoisyPath * (most - least))) return {};
-  const size_t group = (points.size() + kTrendPoints - 1) / kTrendPoints;
-  std::vector<Point> trend;
-  for (size_t begin = 0; begin < points.size();) {
-    double x = 0, y = 0, deviation = 0;
-    size_t end = begin;
-    for (; end < points.size() && end < begin + group && (end == begin || !points[end].starts); ++end) {
-      x += points[end].x;
-      y += points[end].y;
-      deviation += points[end].deviation;
-    }
-    const double count = static_cast<double>(end - begin);
-    trend.push_back({x / count, y / count, points[begin].starts, deviation / count});
-    begin = end;
-  }
-  return trend;
+  return path > kNoisyPath * (most - least);
 }
 
 }  // namespace
@@ -77,7 +61,7 @@ DrawnSeries drawn_series(const Series& series, size_t bound, bool positive_only)
       if (std::isfinite(x)) drawn.missing.push_back(x);
     }
   }
-  drawn.trend = trend_of(drawn.points);
+  drawn.noisy = is_noisy(drawn.points);
   bound = std::max<size_t>(bound, 4);
   if (drawn.points.size() > bound) drawn.points = thinned(drawn.points, (bound - 2) / 2);
   if (drawn.missing.size() > kMaxMissingMarks) {

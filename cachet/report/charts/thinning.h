@@ -18,11 +18,7 @@ struct DrawnSeries {
   std::vector<Point> points;    // all finite
   std::vector<double> missing;  // some finite x values with a y that is not finite
   size_t missing_count = 0;     // number of all points that were left out
-  std::vector<Point> trend;     // means of neighbouring points if the points are many and noisy; else empty
-
-  /// Returns the main line of the series, around which the chart draws a band: `trend`, or `points` if there is no
-  /// trend.
-  const std::vector<Point>& line() const { return trend.empty() ? points : trend; }
+  bool noisy = false;           // whether the points are so many and so noisy that their line is drawn thin
 };
 
 /// Returns at most `bound` >= 4 finite points of the series: its ends, and the minimum and maximum of each bucket of

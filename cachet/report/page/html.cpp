@@ -36,8 +36,7 @@ void draw_head(Markup& html, const Page& page) {
   html.close().element("h1", {}, page.title);
   if (!page.subtitle.empty()) html.element("p", {{"class", "subtitle"}}, page.subtitle);
   if (!page.status_detail.empty()) {
-    html.element("p", {{"class", std::string("reason ") + (page.status ? word_for(*page.status) : "")}},
-                 page.status_detail);
+    html.paragraph(std::string("reason ") + (page.status ? word_for(*page.status) : ""), page.status_detail);
   }
   if (!page.facts.empty()) {
     html.open("dl", {{"class", "facts"}});
@@ -62,7 +61,7 @@ void draw_contents(Markup& html, const Page& page) {
 
 void draw_section(Markup& html, const Section& section, const std::string& id) {
   html.open("section", {{"id", id}}).element("h2", {}, section.title);
-  if (!section.note.empty()) html.element("p", {{"class", "lead"}}, section.note);
+  if (!section.note.empty()) html.paragraph("lead", section.note);
   html.open("div", {{"class", "blocks"}});
   for (const Block& block : section.blocks) std::visit([&](const auto& content) { draw(html, content); }, block);
   html.close().close();

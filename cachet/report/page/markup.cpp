@@ -91,6 +91,17 @@ Markup& Markup::element(std::string_view tag, Attributes attributes, std::string
   return open(tag, attributes).text(content).close();
 }
 
+Markup& Markup::paragraph(std::string_view css_class, std::string_view whole) {
+  open("p", {{"class", css_class}});
+  while (true) {
+    const size_t begin = whole.find('`');
+    const size_t end = begin == std::string_view::npos ? begin : whole.find('`', begin + 1);
+    if (end == std::string_view::npos) return text(whole).close();
+    text(whole.substr(0, begin)).element("code", {}, whole.substr(begin + 1, end - begin - 1));
+    whole.remove_prefix(end + 1);
+  }
+}
+
 Markup& Markup::empty(std::string_view tag, Attributes attributes) {
   start(tag, attributes);
   markup_ += "/>";

@@ -37,6 +37,8 @@ class Markup {
   Markup& breakable(std::string_view text);
   /// Writes an element that contains only text.
   Markup& element(std::string_view tag, Attributes attributes, std::string_view text);
+  /// Writes a paragraph. A part of the text between two backticks is code: `train.seed`.
+  Markup& paragraph(std::string_view css_class, std::string_view text);
   /// Writes an element without content: <path …/>.
   Markup& empty(std::string_view tag, Attributes attributes = {});
   /// Writes markup without escaping it.

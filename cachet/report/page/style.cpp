@@ -75,12 +75,12 @@ svg.plot .axis-title { fill: var(--faint); } svg.plot .nothing { fill: var(--fai
 .grid { stroke: var(--grid); } .base, .tick { stroke: var(--faint); stroke-opacity: 0.6; }
 .s0 { --c: var(--s0); } .s1 { --c: var(--s1); } .s2 { --c: var(--s2); } .s3 { --c: var(--s3); } .s4 { --c: var(--s4); } .s5 { --c: var(--s5); }
 .curve, .dots, .missing { fill: none; stroke: var(--c); stroke-linejoin: round; stroke-linecap: round; }
-.curve { stroke-width: 1.9; } .panel .curve { stroke-width: 1.5; } .panel .noise { stroke-width: 0.8; } .dots { stroke-width: 5; } .missing { stroke-width: 1.3; }
+.curve { stroke-width: 1.9; } .panel .curve { stroke-width: 1.5; } .curve.noise { stroke-width: 1; } .panel .curve.noise { stroke-width: 0.8; } .dots { stroke-width: 5; } .missing { stroke-width: 1.3; }
 .band { fill: var(--c); fill-opacity: 0.16; stroke: none; }
-.noise { stroke-width: 1; stroke-opacity: 0.38; }
 .smoothed .curve, .smoothed .dots { stroke-opacity: 0.25; } .smoothed .curve.smooth { stroke-opacity: 1; }
 .d1 .curve { stroke-dasharray: 6 4; } .d2 .curve { stroke-dasharray: 1.5 4; }
 svg.plot .direct { fill: var(--c); font-weight: 600; }
+.mark { stroke: var(--soft); stroke-dasharray: 5 4; }
 .off { display: none; }
 .cursor { stroke: var(--faint); stroke-dasharray: 3 3; pointer-events: none; }
 .spot { fill: var(--c); stroke: var(--card); stroke-width: 1.5; pointer-events: none; }
@@ -88,7 +88,7 @@ svg.plot .direct { fill: var(--c); font-weight: 600; }
 .readout p { margin: 0; display: flex; justify-content: space-between; gap: 14px; white-space: nowrap; }
 .readout p:first-child { color: var(--faint); } .readout span::before { content: "● "; color: var(--c); }
 .panels { display: grid; grid-template-columns: repeat(auto-fill, minmax(230px, 1fr)); gap: 18px 22px; }
-.heat { fill: var(--heat); } .absent { stroke: var(--line); }
+.heat { fill: var(--heat); } .absent, .outside { stroke: var(--line); }
 .cell { fill: var(--faint); } .cell.right { fill: var(--heat); } .cell.wrong { fill: var(--miss); }
 svg.plot .in-cell { fill: var(--ink); pointer-events: none; } svg.plot .in-cell.on-heat { fill: var(--on-heat); }
 .beside { display: grid; grid-template-columns: minmax(0, 11fr) minmax(0, 10fr); gap: 34px; align-items: center; }
@@ -126,7 +126,7 @@ summary:hover { color: var(--accent); }
 .predicted { font-weight: 600; } .predicted small { white-space: nowrap; font-weight: 400; color: var(--faint); }
 .is-wrong .predicted { color: var(--miss); } .truth { color: var(--soft); }
 pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; font: 12.5px/1.6 var(--mono); tab-size: 4; }
-code { font: inherit; } code b { color: var(--accent); font-weight: 600; } code i { color: var(--ink); font-style: normal; font-weight: 500; } code s { color: var(--faint); text-decoration: none; }
+pre code { font: inherit; } code { font: 0.92em var(--mono); } code b { color: var(--accent); font-weight: 600; } code i { color: var(--ink); font-style: normal; font-weight: 500; } code s { color: var(--faint); text-decoration: none; }
 .code { color: var(--soft); }
 .code figcaption { color: var(--ink); }
 footer { padding-top: 46px; padding-bottom: 40px; color: var(--faint); font-size: 12.5px; }

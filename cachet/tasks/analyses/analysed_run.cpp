@@ -138,6 +138,11 @@ std::string AnalysedRun::samples_text() const {
               : "the first " + count;
 }
 
+std::optional<int64_t> AnalysedRun::step() const {
+  if (!train::is_run_folder(saved_.run)) return std::nullopt;
+  return train::step_of_checkpoint(saved_.checkpoint);
+}
+
 Task& AnalysedRun::training() {
   if (!training_) training_ = opened(saved_, Splits::both);
   return *training_;
@@ -150,6 +155,24 @@ train::Metrics AnalysedRun::evaluate(const nn::Listener& listener, const train::
   std::optional<nn::Observation> observation;
   if (listener) observation.emplace(task.model(), in_full_precision(listener));
   return task.evaluate(progress);
+}
+
+AnalysedRun::RecordedEvaluation AnalysedRun::evaluate_with_records(const train::EvaluationProgress& progress) {
+  auto* task = dynamic_cast<EvaluatesRecords*>(&evaluation());
+  if (task == nullptr) return {evaluate(nullptr, progress)};
+  const train::RandomStateKept random(model());
+  const train::InferenceScope inference(model(), {.precision = saved_.plan.training.train.precision});
+  RecordedEvaluation result;
+  task->record_evaluation(0, [&](const Record& record) {
+    result.records.push_back(record);
+    progress(static_cast<int64_t>(result.records.size()), task->evaluation_records());
+  });
+  size_t next = 0;
+  result.metrics = task->evaluate_records([&]() -> std::optional<Record> {
+    if (next == result.records.size()) return std::nullopt;
+    return result.records[next++];
+  });
+  return result;
 }
 
 void AnalysedRun::replay(const std::function<Replay(torch::nn::Module& model)>& look,

@@ -12,6 +12,7 @@
 
 #include "cachet/io/tensors/tensor_map.h"
 #include "cachet/nn/base/observer.h"
+#include "cachet/tasks/abilities.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/train/checkpoints/checkpoint_store.h"
 #include "cachet/train/training_task.h"
@@ -71,11 +72,20 @@ class AnalysedRun {
   /// Returns the random seed that selects the details for an analysis. The seed is the recipe's data.subset_seed, which
   /// also selects the evaluation samples; 0 if the task does not select samples by a seed.
   uint64_t seed() const { return saved_.plan.task->seed_of_samples().value_or(0); }
+  /// Returns the step of the analysed checkpoint. Returns an empty value if the path is not the folder of a run.
+  std::optional<int64_t> step() const;
   /// Returns the task in its state at the beginning of training. The first call of training() opens the task.
   Task& training();
 
   /// Returns the metrics of evaluation(). `listener`, if not empty, gets intermediate tensors of at least float32.
   train::Metrics evaluate(const nn::Listener& listener, const train::EvaluationProgress& progress);
+
+  /// The metrics of evaluation(), and the records of the samples if the task has records (EvaluatesRecords).
+  struct RecordedEvaluation {
+    train::Metrics metrics;
+    std::vector<Record> records{};
+  };
+  RecordedEvaluation evaluate_with_records(const train::EvaluationProgress& progress);
 
   /// Replays training steps. Calls `look` with the task's model before the first step. After each step, calls the
   /// function `after_step` that `look` has returned. A step is the forward and backward pass of a micro-batch in

@@ -48,10 +48,11 @@ ordered_json places_json(const torch::nn::Module& model) {
   return caches;
 }
 
-report::SmallMultiples share_curves(const std::string& run, const ordered_json& layers) {
+report::SmallMultiples share_curves(const std::string& run, const ordered_json& values) {
   report::SmallMultiples curves{"σ(λ) over steps: " + run, {}, true, ""};
-  for (const auto& [layer, logged] : layers.items()) {
+  for (const auto& [layer, logged] : values.at("shares_over_steps").items()) {
     report::LineChart chart{layer, "step", "σ(λ)"};
+    curves.note = marked_step(values, chart);
     const std::vector<double> steps = numbers_in(logged.at("steps"));
     for (size_t head = 0; head < logged.at("shares").at(0).size(); ++head) {
       report::Series series{"head " + std::to_string(head), steps, {}};
@@ -136,7 +137,8 @@ class CacheAnalysis final : public Analysis {
                         {"mixture_activation", layer.mixture_activation}});
     ordered_json fractions = ordered_json::array();
     for (const auto& [path, heads] : attention.layers()) fractions.push_back({{"layer", path}, {"fractions", heads}});
-    return {ordered_json{{"layers", layers},
+    return {ordered_json{{"step", step_json(run.step())},
+                         {"layers", layers},
                          {"memory_attention", fractions},
                          {"caches", places_json(run.model())},
                          {"shares_over_steps", shares_over_steps(run.saved())}}
@@ -156,8 +158,7 @@ class CacheAnalysis final : public Analysis {
                      "attention weights, averaged over queries. 0 means that only the layer's own tokens get "
                      "attention."));
       if (!layers.empty()) add_memory_use(section, result.run, layers);
-      if (!values.at("shares_over_steps").empty())
-        section.blocks.push_back(share_curves(result.run, values.at("shares_over_steps")));
+      if (!values.at("shares_over_steps").empty()) section.blocks.push_back(share_curves(result.run, values));
       for (const ordered_json& cache : values.at("caches")) {
         const auto shown = static_cast<size_t>(cache.at("similarity").size());
         section.blocks.push_back(

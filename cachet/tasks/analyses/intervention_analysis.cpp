@@ -1,9 +1,11 @@
 #include <ATen/core/grad_mode.h>
 
 #include <map>
+#include <optional>
 
 #include "cachet/analysis/plug_ins/stored_caches.h"
 #include "cachet/report/metric_description.h"
+#include "cachet/report/uncertainty.h"
 #include "cachet/tasks/analyses/analysis.h"
 #include "cachet/tasks/analyses/cache_interventions.h"
 #include "cachet/tasks/analyses/result_values.h"
@@ -20,8 +22,52 @@ ordered_json metrics_json(const train::Metrics& metrics) {
 ordered_json described(const std::vector<report::MetricDescription>& metrics) {
   ordered_json all = ordered_json::object();
   for (const report::MetricDescription& metric : metrics)
-    all[metric.name] = {{"title", metric.title}, {"form", std::string(report::to_string(metric.form))}};
+    all[metric.name] = {{"title", metric.title},
+                        {"form", std::string(report::to_string(metric.form))},
+                        {"unit", metric.unit},
+                        {"share", metric.share}};
   return all;
+}
+
+std::vector<report::MetricDescription> descriptions_in(const ordered_json& described) {
+  std::vector<report::MetricDescription> metrics;
+  for (const auto& [name, metric] : described.items()) {
+    report::MetricDescription& one = metrics.emplace_back(report::MetricDescription{name, metric.at("title")});
+    one.form = report::form_from(metric.at("form").get<std::string>());
+    one.unit = metric.at("unit");
+    one.share = metric.at("share");
+  }
+  return metrics;
+}
+
+/// The name of the loss in metrics, and of its standard error.
+constexpr const char *kLoss = "loss", *kLossError = "loss_stderr";
+
+constexpr const char* kTextOnChanges =
+    " The number after ± is the standard error. The change of the loss is the mean difference from the loss as trained "
+    "on the same samples, and its error is that of these differences. If the loss rises by more than twice this error, "
+    "the model uses its memory. A smaller change can be due to the choice of the samples. More samples (`--samples`) "
+    "make the error smaller.";
+constexpr const char* kTextOnErrors =
+    " The number after ± is the standard error. A small difference can be due to the choice of the samples. More "
+    "samples (`--samples`) make the error smaller.";
+
+ordered_json change_json(const MeanLoss& change) {
+  ordered_json json{{"mean", change.mean}};
+  if (change.error) json["stderr"] = *change.error;
+  return json;
+}
+
+std::optional<double> error_in(const ordered_json& values, const std::string& name) {
+  const auto error = values.find(name);
+  return error == values.end() ? std::nullopt : std::optional(number_in(*error));
+}
+
+report::Cell change_cell(const report::MetricDescription& loss, const ordered_json& row) {
+  const auto change = row.find("loss_change");
+  if (change == row.end()) return "–";
+  const double mean = number_in(change->at("mean"));
+  return {(mean > 0 ? "+" : "") + report::measured_text(loss, mean, error_in(*change, "stderr")), mean};
 }
 
 class InterventionAnalysis final : public Analysis {
@@ -52,13 +98,22 @@ class InterventionAnalysis final : public Analysis {
     torch::nn::Module& model = run.model();
     const BuffersKept kept(model);
     ordered_json rows = ordered_json::array();
-    const int64_t evaluations = beside ? 1 : 3;
+    const int64_t evaluations = beside ? 2 : 3;
     int64_t done = 0;
+    std::vector<PartLoss> as_trained;
     const auto evaluate = [&](const std::string& what) {
-      const train::Metrics metrics = run.evaluate(
-          nullptr, [&](int64_t batch, int64_t batches) { progress(done * batches + batch, evaluations * batches); });
+      const AnalysedRun::RecordedEvaluation evaluation = run.evaluate_with_records(
+          [&](int64_t part, int64_t parts) { progress(done * parts + part, evaluations * parts); });
+      ordered_json row{{"what", what}, {"metrics", metrics_json(evaluation.metrics)}};
+      const std::vector<PartLoss> losses = losses_of_records(evaluation.records);
+      if (const auto error = mean_loss(losses).error; error && !row["metrics"].contains(kLossError))
+        row["metrics"][kLossError] = *error;
+      if (done == 0)
+        as_trained = losses;
+      else if (const auto change = change_of_loss(as_trained, losses))
+        row["loss_change"] = change_json(*change);
       ++done;
-      rows.push_back({{"what", what}, {"metrics", metrics_json(metrics)}});
+      return row;
     };
     const auto impossible = [&](const std::string& what, const std::string& why) {
       ++done;
@@ -66,23 +121,28 @@ class InterventionAnalysis final : public Analysis {
     };
     if (beside) {
       const std::string what = "from " + beside->name();
+      evaluate("as trained");
       if (take_caches(model, beside->model()) > 0)
-        evaluate(what);
+        rows.push_back(evaluate(what));
       else
         impossible(what, "the other run has no cache of the same layer and shape");
     } else {
-      evaluate("as trained");
+      rows.push_back(evaluate("as trained"));
       {
-        const BuffersKept as_trained(model);
+        const BuffersKept trained_caches(model);
         if (rotate_caches(model) > 0)
-          evaluate("shuffled");
+          rows.push_back(evaluate("shuffled"));
         else
           impossible("shuffled", "no two layers have caches of the same shape");
       }
       zero_caches(model);
-      evaluate("zeroed");
+      rows.push_back(evaluate("zeroed"));
     }
-    return {ordered_json{{"described", described(run.evaluation().profile().metrics)}, {"rows", rows}}.dump()};
+    return {ordered_json{
+        {"described", described(run.evaluation().profile().metrics)},
+        {"samples", run.evaluation().evaluated_samples().count},
+        {"rows",
+         rows}}.dump()};
   }
 
   report::Section section(const std::vector<NamedResult>& results) const override {
@@ -90,17 +150,16 @@ class InterventionAnalysis final : public Analysis {
         std::string(title()),
         {},
         "The same evaluation with changed caches: all zero (zeroed), each layer with the cache of another layer of the "
-        "same shape (shuffled), or the caches of another run. If the model uses its memory, the results with changed "
-        "caches are worse than the results with the trained caches."};
+        "same shape (shuffled), or the caches of another run."};
+    bool has_changes = false;
     std::map<std::string, report::Table> tables;
     std::vector<std::string> order;
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
       const auto [found, added] = tables.try_emplace(result.run);
       report::Table& table = found->second;
-      std::vector<report::MetricDescription> metrics;
-      for (const auto& [name, metric] : values.at("described").items())
-        metrics.push_back({name, metric.at("title"), report::form_from(metric.at("form").get<std::string>())});
+      const std::vector<report::MetricDescription> metrics = descriptions_in(values.at("described"));
+      const auto samples = values.at("samples").get<int64_t>();
       if (added) {
         order.push_back(result.run);
         table.title = result.run;
@@ -118,14 +177,19 @@ class InterventionAnalysis final : public Analysis {
           if (name.ends_with(report::kErrorSuffix)) continue;
           const report::MetricDescription metric = report::description_of(metrics, name);
           if (table.rows.empty()) table.columns.push_back({metric.title, report::Alignment::right});
-          std::string text = report::format_value(metric, number_in(value));
-          if (const auto error = values_of.find(name + std::string(report::kErrorSuffix)); error != values_of.end())
-            text += " ± " + report::format_value(metric, number_in(*error));
-          cells.emplace_back(std::move(text), number_in(value));
+          cells.emplace_back(report::measured_text(metric, number_in(value),
+                                                   error_in(values_of, name + std::string(report::kErrorSuffix)),
+                                                   metric.share ? samples : 0),
+                             number_in(value));
+          if (name != kLoss || !values_of.contains(kLossError)) continue;
+          has_changes = true;
+          if (table.rows.empty()) table.columns.push_back({"change of the loss", report::Alignment::right});
+          cells.push_back(change_cell(metric, row));
         }
         table.rows.push_back(std::move(cells));
       }
     }
+    section.note += has_changes ? kTextOnChanges : kTextOnErrors;
     for (const std::string& run : order) section.blocks.push_back(std::move(tables[run]));
     return section;
   }

@@ -170,7 +170,8 @@ class MapAnalysis final : public Analysis {
         "The maps show the mean absolute activation of each token in the outputs of self-attention and of memory "
         "attention, and in their mixture. Each map has its own scale from the smallest value (dark) to the largest "
         "(bright). The grey maps of the middle layers are means over heads and channels without absolute values, "
-        "scaled to [0, 1], like ō_self and ō_mem in Fig. 4 of Cached Transformers (arXiv 2312.12742)."};
+        "scaled from the smallest value of the map (black, 0) to the largest (white, 1), like ō_self and ō_mem in Fig. "
+        "4 of Cached Transformers (arXiv 2312.12742)."};
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
       if (values.contains("nothing")) {

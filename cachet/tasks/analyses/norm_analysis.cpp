@@ -98,7 +98,12 @@ std::vector<report::LineChart> density_charts(const std::string& run, const orde
     gradient_now.push_back(number_in(layer.at("gradient_normal")));
   }
   std::vector<report::LineChart> charts;
-  if (const ordered_json& checkpoints = values.at("checkpoints"); !checkpoints.empty()) {
+  const auto step = values.find("step");
+  const auto is_analysed = [&](const ordered_json& checkpoint) {
+    return step != values.end() && *step == checkpoint.at("step");
+  };
+  if (const ordered_json& checkpoints = values.at("checkpoints");
+      !checkpoints.empty() && !is_analysed(checkpoints.front())) {
     const ordered_json& first = checkpoints.front();
     charts.push_back(normality_density("Normal channels over layers, in steps replayed from the checkpoint of step " +
                                            std::to_string(first.at("step").get<int64_t>()) + ": " + run,
@@ -115,9 +120,9 @@ report::Table norm_table(const std::string& run, const ordered_json& values) {
       "Norms: " + run,
       {{"layer"},
        {"normal channels", Alignment::right},
-       {"of the gradient", Alignment::right},
+       {"normal channels of the gradient", Alignment::right},
        {"fluctuation", Alignment::right},
-       {"of the gradient", Alignment::right},
+       {"fluctuation of the gradient", Alignment::right},
        {"σ̂² from σ²", Alignment::right}},
       {},
       "Normal channels (PNAC) are those whose last " + std::to_string(values.at("steps").get<int64_t>()) +
@@ -181,8 +186,10 @@ report::LineChart filtered_chart(const std::string& run, const ordered_json& lay
 // How normal the statistics of each layer are at the checkpoints that a run keeps: PNAC over steps.
 report::LineChart normality_chart(const std::string& title, const ordered_json& values, const char* which) {
   report::LineChart chart{title, "step", "normal channels"};
+  chart.markers = true;
   chart.note =
-      "Each point is a saved checkpoint of the run. All checkpoints are measured over the same replayed steps.";
+      "Each point is a saved checkpoint of the run. All checkpoints are measured over the same replayed steps. " +
+      marked_step(values, chart);
   chart.y_from_zero = true;
   for (size_t layer = 0; layer < values.at("layers").size(); ++layer) {
     report::Series series{values.at("layers").at(layer).at("layer"), {}, {}};
@@ -251,7 +258,9 @@ class NormAnalysis final : public Analysis {
       }
       checkpoints.push_back({{"step", step}, {"normal", normal}, {"gradient_normal", gradient_normal}});
     });
-    return {ordered_json{{"steps", last}, {"layers", layers}, {"checkpoints", checkpoints}}.dump()};
+    return {
+        ordered_json{{"step", step_json(run.step())}, {"steps", last}, {"layers", layers}, {"checkpoints", checkpoints}}
+            .dump()};
   }
 
   report::Section section(const std::vector<NamedResult>& results) const override {
@@ -260,7 +269,7 @@ class NormAnalysis final : public Analysis {
         {},
         "Batch statistics of training steps that were replayed without updating the weights. Unified Normalization "
         "(arXiv 2208.01313) tests the training iterations themselves, in which the weights change. To show the result "
-        "of this test on the run's page, set train.normality_passes in the recipe."};
+        "of this test on the run's page, set `train.normality_passes` in the recipe."};
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
       const ordered_json& layers = values.at("layers");

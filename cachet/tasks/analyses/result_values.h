@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,7 @@ inline std::vector<double> matrix_in(const ordered_json& rows) {
 
 /// Returns the heat map `map` of similarities, with square cells. The colour scale goes from the smallest to the
 /// largest value, so that small differences are visible. If the rows are also the columns, the scale ignores the
-/// diagonal of ones.
+/// diagonal of ones, which then lies beyond the end of the scale.
 inline report::HeatMap similarity_map(report::HeatMap map) {
   map.square = true;
   const bool with_itself = map.rows == map.columns;
@@ -61,10 +62,23 @@ inline report::HeatMap similarity_map(report::HeatMap map) {
     map.most = std::max(map.most.value_or(map.values[i]), map.values[i]);
   }
   if (with_itself && map.least)
-    map.note += (map.note.empty() ? "" : " ") +
-                std::string("The colour scale goes from the smallest to the largest value outside the diagonal.");
+    map.note += (map.note.empty() ? "" : " ") + std::string(
+                                                    "The colour scale goes from the smallest to the largest value "
+                                                    "outside the diagonal. Values beyond the scale have no colour.");
   return map;
 }
+
+/// Marks the step of the analysed checkpoint in a chart over steps. Returns the sentence that explains the mark. If the
+/// step is not known, the sentence is empty.
+inline std::string marked_step(const ordered_json& values, report::LineChart& chart) {
+  const auto step = values.find("step");
+  if (step == values.end() || !step->is_number()) return {};
+  chart.marks = {number_in(*step)};
+  return "The dashed vertical line is the analysed checkpoint, step " + std::to_string(step->get<int64_t>()) + ".";
+}
+
+/// Returns the step of a checkpoint as a value, or null if it is not known.
+inline ordered_json step_json(std::optional<int64_t> step) { return step ? ordered_json(*step) : ordered_json(); }
 
 /// Returns `count` names: `before` followed by "0", "1", ….
 inline std::vector<std::string> counted_names(size_t count, const std::string& before = "") {

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kPartSchema = 5;  // of what an analysis writes: another one is measured anew
+constexpr int64_t kPartSchema = 6;  // of what an analysis writes: another one is measured anew
 constexpr uint64_t kMaxPartBytes = uint64_t{1} << 28;
 
 std::string part_name(const Analysis& analysis, AnalysedRun& run, AnalysedRun* beside) {

@@ -126,6 +126,7 @@ class SimilarityAnalysis final : public Analysis {
                          {{"rows", rows.parts().layers()},
                           {"columns", columns.parts().layers()},
                           {"cka", json_of(alignment(rows.parts(), columns.parts()))}}}};
+    values["step"] = step_json(run.step());
     if (!beside) values["checkpoints"] = change_over_checkpoints(run, rows);
     return {values.dump()};
   }
@@ -151,7 +152,11 @@ class SimilarityAnalysis final : public Analysis {
       add_parts(section, title, result, values.at("parts"));
       if (!values.contains("checkpoints") || values.at("checkpoints").empty()) continue;
       report::LineChart change{"CKA with itself over checkpoints: " + result.run, "step", "CKA"};
-      change.note = "Compares each layer at every saved checkpoint with the same layer at the analysed checkpoint.";
+      change.markers = true;
+      change.note =
+          "Compares each layer at every saved checkpoint, drawn as a point, with the same layer at the analysed "
+          "checkpoint. " +
+          marked_step(values, change);
       for (size_t layer = 0; layer < values.at("rows").size(); ++layer) {
         report::Series series{values.at("rows").at(layer), {}, {}};
         for (const ordered_json& checkpoint : values.at("checkpoints")) {

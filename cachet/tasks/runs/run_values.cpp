@@ -55,6 +55,7 @@ void add_training_metrics(const RunRecord& run, std::vector<RunValue>& values) {
                                  train::step_curve(run.events, Event::Kind::step, name).values.back());
     if (last.better != Better::higher) continue;
     last.name = "training " + last.name;
+    last.heading = last.name + " (last step line)";
     last.better = Better::neither;
     last.decides = false;
     values.push_back(std::move(last));

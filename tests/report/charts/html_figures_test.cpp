@@ -86,6 +86,27 @@ TEST(LineChartTest, LogarithmicScaleOnlyWhereItIsPossible) {
   EXPECT_EQ(scales({NAN, NAN, NAN}, true), 1u);
 }
 
+TEST(LineChartTest, NoisyCurvesAreDrawnAsTheirValues) {
+  Series noise{"a", {}, {}};
+  for (int i = 0; i < 150; ++i) {
+    noise.x.push_back(i);
+    noise.y.push_back(i % 2);
+  }
+  const std::string html = block_drawing(LineChart{"c", "x", "y", {noise}});
+  EXPECT_EQ(times(html, "<path class=\"curve"), 1u) << "the values, not means of them";
+  const size_t path = html.find("<path class=\"curve noise\" d=\"");
+  ASSERT_NE(path, std::string::npos);
+  EXPECT_EQ(times(html.substr(path, html.find("/>", path) - path), "L"), 149u);
+}
+
+TEST(LineChartTest, MarksAreVerticalLinesWithinTheAxis) {
+  LineChart chart{"c", "x", "y", {{"a", {1, 2, 3}, {1, 2, 3}}}};
+  EXPECT_EQ(times(block_drawing(chart), "class=\"mark\""), 0u);
+  chart.marks = {2, 7};
+  EXPECT_EQ(times(block_drawing(chart), "class=\"mark\""), 2u);
+  EXPECT_EQ(x_axis({drawn_series(chart.series[0], 9)}, chart.marks).most, 7);
+}
+
 TEST(LineChartTest, LonePointsAreDots) {
   const std::string html = block_drawing(LineChart{"c", "x", "y", {{"a", {1, 2, 3}, {1, NAN, 2}}}});
   EXPECT_NE(html.find("class=\"dots\""), std::string::npos);
@@ -206,6 +227,50 @@ TEST(HeatMapTest, SquareCellsAndNamesThatLean) {
     return html.substr(at, html.find('"', at) - at);
   };
   EXPECT_EQ(number("width"), number("height"));
+}
+
+/// The pixels of a map's height at its largest.
+double greatest_height(const HeatMap& map) {
+  const std::string html = block_drawing(map);
+  const auto number = [&](const std::string& before) {
+    return std::stod(html.substr(html.find(before) + before.size()));
+  };
+  const std::string box = "viewBox=\"0 0 ";
+  const double width = number(box);
+  const size_t height = html.find(' ', html.find(box) + box.size());
+  return number("max-width:") / width * std::stod(html.substr(height));
+}
+
+TEST(HeatMapTest, ASmallMapOfLayersNamesAllColumnsAndTheOneValueOnce) {
+  HeatMap map{
+      "h",    "layer", "layer", {"blocks.0", "blocks.1"}, {"blocks.0", "blocks.1"}, {1, 0.9021, 0.9021, 1}, 0.9021,
+      0.9021, "",      true};
+  std::string html = block_drawing(map);
+  EXPECT_EQ(times(html, ">blocks.1</text>"), 2u) << "of the row and of the column";
+  EXPECT_EQ(times(html, ">0.902</text>"), 1u) << "a scale of one value";
+  EXPECT_EQ(times(html, "class=\"heat outside\""), 2u) << "1 lies beyond the scale and has none of its colours";
+  EXPECT_EQ(times(html, ">1.00</text>"), 2u);
+  map.values = {1, 0.90211, 0.90234, 1};
+  map.least = 0.90211, map.most = 0.90234;
+  html = block_drawing(map);
+  EXPECT_EQ(times(html, ">0.9021</text>"), 1u);
+  EXPECT_EQ(times(html, ">0.9023</text>"), 1u);
+  map.values = {1, 1, 1, 1};
+  map.least = 1, map.most = 1 + 1e-12;
+  EXPECT_EQ(times(block_drawing(map), "</text>"), 10u) << "names, cells, axes and one end";
+  for (const size_t length : {7u, 8u, 9u}) {  // of names about as long as a cell
+    map.columns = {std::string(length, 'a'), std::string(length, 'b')};
+    EXPECT_EQ(times(block_drawing(map), ">" + map.columns[1] + "</text>"), 1u) << length;
+  }
+}
+
+TEST(HeatMapTest, ASquareMapFitsAScreen) {
+  for (const size_t size : {2u, 17u, 32u, 33u, 48u, 140u}) {
+    HeatMap map{"h", "slot", "slot", {}, {}, {}, {}, {}, "", true};
+    for (size_t i = 0; i < size; ++i) map.columns.push_back(std::to_string(i));
+    map.rows = map.columns;
+    EXPECT_LT(greatest_height(map), 720) << size;
+  }
 }
 
 TEST(HeatMapTest, ManyColumnsAreLinesOfNumbers) {

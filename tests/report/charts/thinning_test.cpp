@@ -62,7 +62,6 @@ TEST(ThinningTest, GapsSurvive) {
   for (size_t i : {2000u, 5000u, 8000u}) series.y[i] = NAN;
   const DrawnSeries drawn = drawn_series(series, 50);
   EXPECT_EQ(std::count_if(drawn.points.begin(), drawn.points.end(), [](Point p) { return p.starts; }), 4);
-  EXPECT_EQ(std::count_if(drawn.trend.begin(), drawn.trend.end(), [](Point p) { return p.starts; }), 4);
 }
 
 TEST(ThinningTest, MarksAreBounded) {
@@ -75,13 +74,13 @@ TEST(ThinningTest, MarksAreBounded) {
   EXPECT_EQ(drawn.missing.back(), 9999);
 }
 
-TEST(ThinningTest, OnlyNoiseHasATrend) {
-  EXPECT_FALSE(drawn_series(noise(1000, 5), 900).trend.empty());
+TEST(ThinningTest, OnlyNoiseIsNoisy) {
+  EXPECT_TRUE(drawn_series(noise(1000, 5), 900).noisy);
   Series smooth = noise(1000, 6);
   for (size_t i = 0; i < 1000; ++i) smooth.y[i] = std::sin(0.006 * static_cast<double>(i));
-  EXPECT_TRUE(drawn_series(smooth, 900).trend.empty());
+  EXPECT_FALSE(drawn_series(smooth, 900).noisy);
   for (double& y : smooth.y) y = 1;
-  EXPECT_TRUE(drawn_series(smooth, 900).trend.empty());
+  EXPECT_FALSE(drawn_series(smooth, 900).noisy);
 }
 
 TEST(AxisTest, RangesHoldAllPointsAndAreNeverEmpty) {

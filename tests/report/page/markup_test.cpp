@@ -28,6 +28,15 @@ TEST(MarkupTest, CoordinatesAreShortAndFinite) {
   EXPECT_EQ(coordinate(100), "100");
 }
 
+TEST(MarkupTest, WhatStandsBetweenBackticksIsCode) {
+  const auto drawn = [](const char* text) { return Markup().paragraph("note", text).str(); };
+  EXPECT_EQ(drawn("a (`b = \"c\"`) and `d`"),
+            "<p class=\"note\">a (<code>b = &quot;c&quot;</code>) and <code>d</code></p>");
+  EXPECT_EQ(drawn("one ` alone"), "<p class=\"note\">one ` alone</p>");
+  EXPECT_EQ(drawn("`a` and ` alone"), "<p class=\"note\"><code>a</code> and ` alone</p>");
+  EXPECT_EQ(drawn(""), "<p class=\"note\"></p>");
+}
+
 TEST(MarkupTest, UnbalancedElementsAreErrors) {
   Markup svg;
   EXPECT_THROW(svg.close(), std::logic_error);

@@ -72,6 +72,7 @@ TEST_F(AnalysesTest, CachesHaveSharesContributionsAndPlaces) {
   EXPECT_NEAR(values["caches"][0]["similarity"][2][2].get<double>(), 1, 1e-9);
   const auto steps = values["shares_over_steps"]["blocks.0.attn"]["steps"].get<std::vector<int64_t>>();
   EXPECT_EQ(steps.back(), 12);
+  EXPECT_EQ(values["step"], 12);
   EXPECT_EQ(std::set<int64_t>(steps.begin(), steps.end()).size(), steps.size()) << "a step and its evaluation are one";
   expect_equal(before, run.model());
 }
@@ -180,6 +181,35 @@ TEST_F(AnalysesTest, NormalityIsAskedAtEachCheckpoint) {
     EXPECT_EQ(last["gradient_normal"][layer], values["layers"][layer]["gradient_normal"]);
   }
   expect_equal(before, run.training().model());
+  EXPECT_EQ(values["step"], last["step"]);
+}
+
+TEST_F(AnalysesTest, ChartsOverCheckpointsHavePointsAndADensityForEachCheckpoint) {
+  AnalysedRun run = trained("run", {"train.keep=9", "train.checkpoint_every=4 steps"});
+  const auto charts = [&](json values) {
+    std::vector<report::LineChart> found;
+    for (const report::Block& block : named("norms").section({{"run", "", values.dump(), {}}}).blocks)
+      if (const auto* chart = std::get_if<report::LineChart>(&block)) found.push_back(*chart);
+    return found;
+  };
+  const auto count = [](const std::vector<report::LineChart>& all, const std::string& title) {
+    return std::ranges::count_if(all, [&](const report::LineChart& chart) { return chart.title.starts_with(title); });
+  };
+  json values = json::parse(named("norms").measure(run, nullptr, kUnseen).values);
+  const std::string density = "Normal channels over layers";
+  EXPECT_EQ(count(charts(values), density), 2);
+  for (const report::LineChart& chart : charts(values)) {
+    const bool over_checkpoints = chart.title.find(" over checkpoints") != std::string::npos;
+    EXPECT_EQ(chart.markers, over_checkpoints) << chart.title;
+    EXPECT_EQ(chart.marks, over_checkpoints ? std::vector<double>{values["step"].get<double>()} : std::vector<double>())
+        << chart.title;
+  }
+  values["step"] = values["checkpoints"][0]["step"];  // the earliest is analysed
+  EXPECT_EQ(count(charts(values), density), 1);
+  const report::Section section = named("norms").section({{"run", "", values.dump(), {}}});
+  std::set<std::string> names;
+  for (const report::Column& column : std::get<report::Table>(section.blocks.at(0)).columns)
+    EXPECT_TRUE(names.insert(column.name).second) << column.name << " twice";
 }
 
 TEST_F(AnalysesTest, LayersAreLikeThemselvesAndCheckpointsMove) {
@@ -224,8 +254,67 @@ TEST_F(AnalysesTest, InterventionsEvaluateAgainAndPutCachesBack) {
   const json taken = measured("interventions", run, &other)["rows"];
   EXPECT_EQ(taken[0]["what"], "from other");
   EXPECT_NE(rows[0]["metrics"]["loss"], taken[0]["metrics"]["loss"]);
+  const auto change = [&](const json& row) {
+    EXPECT_GT(row["loss_change"]["stderr"].get<double>(), 0);
+    EXPECT_NEAR(row["loss_change"]["mean"].get<double>(),
+                row["metrics"]["loss"].get<double>() - rows[0]["metrics"]["loss"].get<double>(), 1e-12);
+  };
+  for (const json& row : {rows[1], rows[2], taken[0]}) change(row);
+  for (const auto& [name, value] : run.evaluate(nullptr, kUnseen)) EXPECT_EQ(rows[0]["metrics"][name], value) << name;
+  EXPECT_GT(rows[0]["metrics"]["loss_stderr"].get<double>(), 0);
+  EXPECT_FALSE(rows[0].contains("loss_change"));
   expect_equal(before, run.model());
   EXPECT_EQ(named("interventions").jobs(2).size(), 4u);
+}
+
+TEST_F(AnalysesTest, ResultsOfInterventionsHaveTheErrorsThatAnEvaluationHas) {
+  const json metric{{"title", "top-1"}, {"form", "percent"}, {"unit", ""}, {"share", true}};
+  const json loss{{"title", "loss"}, {"form", "number"}, {"unit", ""}, {"share", false}};
+  const json all_right{{"loss", 0.2976}, {"top1", 1.0}, {"top1_stderr", 0.0}, {"loss_stderr", 0.021}};
+  const json values{
+      {"described", {{"loss", loss}, {"top1", metric}}},
+      {"samples", 18},
+      {"rows",
+       {{{"what", "as trained"}, {"metrics", all_right}},
+        {{"what", "zeroed"}, {"metrics", all_right}, {"loss_change", {{"mean", 0.0016}, {"stderr", 0.0021}}}}}}};
+  const report::Section section = named("interventions").section({{"run", "", values.dump(), {}}});
+  const auto& table = std::get<report::Table>(section.blocks.at(0));
+  std::vector<std::string> cells;
+  for (const report::Cell& cell : table.rows.at(1)) cells.push_back(cell.text);
+  EXPECT_EQ(cells,
+            (std::vector<std::string>{"zeroed", "0.298 ± 0.021", "+0.0016 ± 0.0021", "100.0 % (94.7 % to 100.0 %)"}));
+  EXPECT_EQ(table.columns.at(2).name, "change of the loss");
+  EXPECT_NE(section.note.find("more than twice this error"), std::string::npos) << section.note;
+}
+
+TEST(LossesOfRecordsTest, AreOfSamplesPairsAndBlocksOfText) {
+  const std::vector<PartLoss> samples = losses_of_records({R"({"index":0,"loss":0.5})", R"({"index":1,"loss":1.5})"});
+  ASSERT_EQ(samples.size(), 2u);
+  EXPECT_EQ(mean_loss(samples).mean, 1);
+  EXPECT_DOUBLE_EQ(mean_loss(samples).error.value(), 0.5);  // √½ ÷ √2
+  const std::vector<PartLoss> pairs = losses_of_records(
+      {R"({"index":0,"tokens":3,"loss":6})", R"({"index":1,"tokens":1,"loss":4})", R"({"index":2,"translation":[5]})"});
+  ASSERT_EQ(pairs.size(), 2u);
+  EXPECT_EQ(mean_loss(pairs).mean, 2.5);
+  EXPECT_DOUBLE_EQ(mean_loss(pairs).error.value(), 0.75);  // √(2 · (1.5² + 1.5²)) ÷ 4
+  const std::string segment =
+      R"({"loss_by_place":[],"tokens_by_place":[],"loss_by_lane":[300,100],"tokens_by_lane":[300,100]})";
+  const std::vector<PartLoss> blocks = losses_of_records({segment, segment, segment});
+  ASSERT_EQ(blocks.size(), 3u) << "a full block of the first batch row, its rest, and the second batch row";
+  EXPECT_EQ(blocks[0].weight, 600);
+  EXPECT_EQ(mean_loss(blocks).mean, 1);
+  EXPECT_TRUE(losses_of_records({R"({"index":0,"boxes":[]})"}).empty());
+}
+
+TEST(LossesOfRecordsTest, ChangesArePaired) {
+  const std::vector<PartLoss> before{{1}, {5}, {9}}, after{{1.1}, {5.1}, {9.1}};
+  const MeanLoss change = change_of_loss(before, after).value();
+  EXPECT_NEAR(change.mean, 0.1, 1e-12);
+  EXPECT_NEAR(change.error.value(), 0, 1e-12) << "although the losses differ from sample to sample";
+  EXPECT_FALSE(mean_loss({{1}}).error);
+  EXPECT_FALSE(change_of_loss(before, {{1}, {2}}));
+  EXPECT_FALSE(change_of_loss(before, {{1}, {5}, {9, 2}}));
+  EXPECT_FALSE(change_of_loss({}, {}));
 }
 
 TEST_F(AnalysesTest, CachesAreExchangedByShape) {

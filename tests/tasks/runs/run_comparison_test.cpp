@@ -40,8 +40,8 @@ TEST(Comparison, OfDifferentTasksHasTheMetricsOfBoth) {
   std::string columns;
   for (const report::Column& column : table.columns) columns += column.name + "|";
   EXPECT_EQ(columns,
-            "run|state|top-1|best top-1|loss|training top-1|parameters|MACs (evaluation)|attention MACs "
-            "(evaluation)|training images/s|training time|perplexity|");
+            "run|state|top-1|best top-1|loss|training top-1 (last step line)|parameters|MACs (evaluation)|attention "
+            "MACs (evaluation)|training images/s|training time|perplexity|");
   EXPECT_EQ(table.rows[0].back().text, "–");
   EXPECT_EQ(table.rows[1].back().text, "18");
   EXPECT_EQ(comparison_notes(groups), "") << "no sentence on what they do not share";
