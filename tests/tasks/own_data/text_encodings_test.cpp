@@ -70,7 +70,7 @@ TEST(TextEncodings, AreNotedWithTheFirstLine) {
     return folder.path() / name;
   };
   const auto mixed = written("mixed.txt", "Z\xC3\xBCrich\nZ\xFCrich\nZ\xFCrich\n"),
-             plain = written("plain.txt", "Bern\n"), zero = written("zero.txt", std::string("a\0b\n", 4));
+             plain = written("plain.txt", "Bern\n"), zero = written("zero.txt", std::string("text a\0b text\n", 14));
   TextReader one, two;
   EXPECT_EQ(one.read(mixed), "Z\xC3\xBCrich\nZ\xC3\xBCrich\nZ\xC3\xBCrich\n");
   EXPECT_EQ(one.note(), mixed.string() + ":2 and 1 other line are not UTF-8 and were read as Windows-1252");
